@@ -3,7 +3,7 @@
  * still running.
  */
 import type { Services } from "../../src/server/contracts/context";
-import { createTaskStore } from "../../src/server/features/task/book";
+import { createTaskStore } from "../../src/server/features/task/task-store";
 import { createPriceBook } from "../../src/server/features/pricing/price";
 import type { JsonObject } from "../../src/server/lib/json-bytes";
 import { packPrice, termsOf, unitsOf } from "../../src/server/relay/tasks/price";

@@ -10,14 +10,8 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import {
-  type CallLedger,
-  type CallLog,
-  granted,
-  type HoldRequest,
-  type LateEnd,
-  type Settlement,
-} from "../../src/server/contracts/ledger";
+import type { CallLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
+import { granted } from "../../src/server/features/wallet/hold-result";
 import type { Timers } from "../../src/server/lib/timers";
 import type { RelayDeps } from "../../src/server/relay/call/call";
 import { createRelay, type Relay } from "../../src/server/relay/entry/handle";

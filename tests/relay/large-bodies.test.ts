@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { channelType } from "../../src/shared/channel-types";
 import { SpooledBody } from "../../src/server/lib/request-body/spooled-body";
 import type { Outgoing } from "../../src/server/relay/providers/provider";
-import { send } from "../../src/server/relay/providers/tools";
+import { send } from "../../src/server/relay/providers/provider-context";
 import { SPOOL_NAME } from "../../src/server/lib/request-body/spool-file";
 import { type Bench, makeBench, makeChannel, serve, TEST_KEY } from "./kit";
 

@@ -17,7 +17,7 @@ import type { SendMail } from "../lib/mail";
 import type { Secrets } from "../lib/secrets";
 import type { RoutingPreview } from "./dry-run";
 import type { RequestFacts } from "./request-facts";
-import type { TaskService } from "./task-desk";
+import type { TaskService } from "./task-service";
 
 export interface Services {
   env: Env;

@@ -43,13 +43,6 @@ export type HoldResult =
    */
   | { ok: false; reason: HoldRefusal; balance: number; left?: number };
 
-/** The answer to a hold that took `held` units. */
-export const granted = ({ amount }: Pick<HoldRequest, "amount">, held: number): HoldResult =>
-  held < amount ? { ok: true, held } : { ok: true };
-
-/** The same for a hold that is there already: it took `least` or more. */
-export const askedAgain = (request: HoldRequest): HoldResult => granted(request, request.least ?? request.amount);
-
 export interface Settlement {
   request_id: string;
   user_id: number;

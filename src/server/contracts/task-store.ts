@@ -129,7 +129,7 @@ export interface TaskPage {
 }
 
 /**
- * Where jobs are kept (features/task/book.ts). Every change is conditional on the status that it was decided from
+ * Where jobs are kept (features/task/task-store.ts). Every change is conditional on the status that it was decided from
  * (compare-and-set): of two that decide at once one wins, and only the winner moves money.
  */
 export interface TaskStore {

@@ -1,4 +1,6 @@
-/** A transaction is a generator: each step is one statement, and waiting for the network inside one cannot be written. */
+/**
+ * A transaction is a generator: each step is one statement, and waiting for the network inside one cannot be written.
+ */
 
 /**
  * A step that is no statement: what is to be done once the transaction is committed, before `tx` answers. It must not

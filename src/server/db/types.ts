@@ -1,9 +1,9 @@
 /** The database as features see it: the portable part of the builder, and transactions. */
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { Tables } from "./schema";
 import type { Steps } from "./transaction";
-import type { Connections } from "./connections";
+import type { Connections } from "./connection-types";
 
 export type Native = BunSQLiteDatabase<Record<string, never>>;
 

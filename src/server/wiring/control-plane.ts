@@ -9,12 +9,12 @@ import { recordFailure } from "../features/log/record";
 import { sensitiveWords } from "../features/option/sensitive-words";
 import { fundsOf } from "../features/token/funds";
 import { createPriceBook } from "../features/pricing/price";
-import { createShelf } from "../features/stored/shelf";
+import { createShelf } from "../features/stored/stored-objects";
 import { callLedger } from "../features/wallet/settle-queue";
-import { createTaskStore } from "../features/task/book";
+import { createTaskStore } from "../features/task/task-store";
 import { tellHook } from "../features/task/hook";
 import { egressOpen } from "../lib/egress";
-import { userFetch } from "../features/option/user-fetch";
+import { userFetch } from "../features/option/egress-policy";
 import { vendorRules } from "../features/option/vendor-rules";
 import type { RelayOptions, ControlPlane } from "../contracts/control-plane";
 

@@ -11,7 +11,7 @@ import { errorText } from "../../../shared/errors";
 import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
-import { placeOf } from "../../relay/providers/key-place";
+import { credentialId } from "../../relay/providers/credential-id";
 import type { PoolChannel } from "../../contracts/channel";
 import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
@@ -130,7 +130,7 @@ export function disables(
 export function channelWatch(services: Services): (channel: PoolChannel, trouble: ChannelTrouble) => void {
   const busy = new Set<number | string>();
   return (channel, trouble) => {
-    const place = placeOf(channel);
+    const place = credentialId(channel);
     if (!channel.auto_ban || busy.has(place)) return;
     if (!services.options.get("AutomaticDisableChannelEnabled") || !disables(services, trouble)) return;
     busy.add(place);

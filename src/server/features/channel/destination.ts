@@ -6,7 +6,7 @@ import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { planModels } from "../../../shared/channel-types";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import { addressOf } from "../../relay/providers/speak";
+import { addressOf } from "../../relay/providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import { readChannel } from "./pool";
 

@@ -5,7 +5,7 @@ import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import type { DryRun } from "../../../shared/dry-run";
 import { ROLE } from "../../../shared/roles";
-import { stickyKey } from "../../relay/routing/session-affinity";
+import { affinityKey } from "../../relay/routing/session-affinity";
 
 for (const engine of ENGINES) {
   describe(`dry run on ${engine}`, () => {
@@ -104,8 +104,8 @@ for (const engine of ENGINES) {
     });
 
     test("a conversation's own channel comes first in its turn; a channel at its limit says until when", async () => {
-      const key = stickyKey({ user: "talk" }, admin.ctx.actor.id, "default", "gpt-4o") ?? "";
-      h.routing.sticky.set(key, ids.b ?? 0);
+      const key = affinityKey({ user: "talk" }, admin.ctx.actor.id, "default", "gpt-4o") ?? "";
+      h.routing.affinity.set(key, ids.b ?? 0);
       const run = await ask({ model: "gpt-4o", cache_key: "talk" });
       expect(run.sticky).toBe(ids.b ?? -1);
       expect(run.channels.slice(0, 2).map(({ name, share }) => [name, share])).toEqual([

@@ -9,8 +9,8 @@ import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
-import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
-import { ownTools } from "../../relay/providers/tools";
+import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/dispatch";
+import { ownProviderContext } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import { firstFrameEnd, readFrame } from "../../lib/sse";
 import { atVersion, namesOf } from "../../relay/providers/vendor-rules";
@@ -87,7 +87,7 @@ export async function probe(
       headers,
       body: Buffer.from(JSON.stringify(body)),
     } as const;
-    const response = await exchange(outgoing, ownTools(channel, deadline));
+    const response = await exchange(outgoing, ownProviderContext(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);
     const upstream_request_id = redact(channel, response.headers.get("x-request-id") ?? "");
     return { ...judge(channel, dialect, model, response.status, text), upstream_request_id, status: response.status };

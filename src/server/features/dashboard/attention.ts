@@ -5,7 +5,7 @@ import { type Attention, LOW_BALANCE } from "../../../shared/dashboard";
 import { FOLDED } from "../../../shared/log";
 import { seconds, type UserCtx } from "../../contracts/context";
 import { count } from "../../db/sql";
-import { countByStatus } from "../channel/service";
+import { countByStatus } from "../channel/list";
 import { unpricedOf } from "../pricing/catalogue";
 
 const DAY = 86_400;

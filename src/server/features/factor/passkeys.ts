@@ -31,7 +31,7 @@ import { siteOf } from "../../http/site";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
-import { assertLoginRemains } from "../auth/ways";
+import { assertLoginRemains } from "../auth/login-methods";
 
 /** Extensions travel, but have buffers in their type that JSON has not. */
 export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;

@@ -17,7 +17,7 @@ import { isUniqueViolation } from "../../db/errors";
 import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
 import { requireStepUp } from "../auth/step-up";
-import { assertLoginRemains } from "../auth/ways";
+import { assertLoginRemains } from "../auth/login-methods";
 import type { ProvenPerson } from "./oauth";
 
 /** How a provider is called in the caller's language, for messages. */

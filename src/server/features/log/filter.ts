@@ -8,7 +8,7 @@ import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
 import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { withoutIndex, byIndex, contains, withoutNul } from "../../db/sql";
-import { afterCursor } from "./place";
+import { afterCursor } from "./cursor";
 
 /** Whose rows: everybody's for administrators, else the user's own. */
 export type LogScope = "all" | "own";

@@ -15,7 +15,7 @@ import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
 import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";
-import { afterCursor } from "./place";
+import { afterCursor } from "./cursor";
 import { presentForAdmin, presentForOwner } from "./present";
 
 /** As many as existing front-ends expect of a search. */

@@ -11,7 +11,7 @@ import type { Tables } from "../../db/schema";
 import { egressFetch } from "../../lib/egress";
 import { isMailbox } from "../../../shared/mailbox";
 import { pushTo } from "../push/send";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 import { type NoticeSetting, noticeSetting } from "./setting";
 
 export type Post = Pick<Services, "db" | "env" | "log" | "options" | "secrets" | "background" | "sendMail" | "now">;

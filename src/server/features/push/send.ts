@@ -5,7 +5,7 @@ import type { PushMessage } from "../../../shared/push";
 import type { Services } from "../../contracts/context";
 import type { PushSubscriptionRow } from "../../db/schema";
 import { egressFetch } from "../../lib/egress";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 import { vapidKeys, type VapidKeys } from "./keys";
 
 type Sender = Pick<Services, "db" | "env" | "options" | "secrets" | "background" | "log">;

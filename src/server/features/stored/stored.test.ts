@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
 import type { Services } from "../../contracts/context";
-import { createShelf, pack, unpack } from "./shelf";
+import { createShelf, pack, unpack } from "./stored-objects";
 import { sweepStored } from "./sweep";
 
 const DAY = 86_400;

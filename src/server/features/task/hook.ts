@@ -4,7 +4,7 @@
  */
 import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 
 /** Receivers are told within this time or not at all; their owner can always ask. */
 const TIMEOUT_MS = 10_000;

@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { TaskRow } from "../../db/schema";
-import type { TaskService } from "../../contracts/task-desk";
+import type { TaskService } from "../../contracts/task-service";
 import { createCaller } from "../../router";
 import { taskOf } from "./row";
 

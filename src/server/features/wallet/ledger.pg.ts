@@ -9,20 +9,14 @@
 import { LOG_TYPE } from "../../../shared/log";
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import type { Db } from "../../db/types";
-import type { Connections } from "../../db/connections";
+import type { Connections } from "../../db/connection-types";
 import { isTransient, isUniqueViolation } from "../../db/errors";
 import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import {
-  askedAgain,
-  granted,
-  type HoldRefusal,
-  type Ledger,
-  type Settlement,
-  type SettleResult,
-} from "../../contracts/ledger";
+import type { HoldRefusal, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
 
 const MAX_TRIES = 6;

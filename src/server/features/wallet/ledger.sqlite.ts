@@ -15,15 +15,8 @@ import { Batch } from "./batch.sqlite";
 import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import {
-  askedAgain,
-  granted,
-  type HoldRequest,
-  type HoldResult,
-  type Ledger,
-  type Settlement,
-  type SettleResult,
-} from "../../contracts/ledger";
+import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
 
 const MAX_BATCH = 64;

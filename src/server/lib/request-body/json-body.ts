@@ -1,6 +1,6 @@
 /**
- * The caller's body: read within bounds by lib/request-body/read-body.ts, parsed once for its facts. It is sent on as it was written
- * (json.ts splices).
+ * The caller's body: read within bounds by lib/request-body/read-body.ts, parsed once for its facts. It is sent on as
+ * it was written (json.ts splices).
  */
 import { fail } from "../../../shared/errors";
 import { isObject, type JsonObject, topLevelMembers, tryParse } from "../json-bytes";

@@ -1,6 +1,6 @@
 /**
- * A large request body (architecture: bodies over 4 MB spool): while an upstream is waited for, it is in a temporary file
- * and not in memory. Its bytes come back for each attempt, and what is sent flows from the file.
+ * A large request body (architecture: bodies over 4 MB spool): while an upstream is waited for, it is in a temporary
+ * file and not in memory. Its bytes come back for each attempt, and what is sent flows from the file.
  */
 import type { Bytes } from "../sse";
 import { SpoolFile } from "./spool-file";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
-import { lowered, withLimit } from "./output-limit";
+import { lowerLimit, withLimit } from "./output-limit";
 import { translateRequest } from "../../protocol/translate";
 import { failureOf } from "../../protocol/upstream-failure";
 
@@ -52,9 +52,9 @@ describe("a limit of our own", () => {
       failureOf("rate_limited", 429),
       failureOf("server_error", 500),
     ])
-      expect(lowered(call, failure)).toBe(false);
-    expect([lowered(call, failureOf("caller_mistake", 400)), call.output_limit]).toEqual([true, 4096]);
-    expect(lowered(call, failureOf("caller_mistake", 400))).toBe(false);
-    expect(lowered({}, failureOf("caller_mistake", 400))).toBe(false);
+      expect(lowerLimit(call, failure)).toBe(false);
+    expect([lowerLimit(call, failureOf("caller_mistake", 400)), call.output_limit]).toEqual([true, 4096]);
+    expect(lowerLimit(call, failureOf("caller_mistake", 400))).toBe(false);
+    expect(lowerLimit({}, failureOf("caller_mistake", 400))).toBe(false);
   });
 });

@@ -14,7 +14,7 @@ import type { Failure } from "../../protocol/upstream-failure";
 import { isObject, withMembers } from "../../lib/json-bytes";
 import type { Operation } from "../operations/operation";
 import { providerOf } from "../providers/registry";
-import { dialectOf } from "../providers/speak";
+import { dialectOf } from "../providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 
@@ -88,7 +88,7 @@ export function withLimit(
  * The vendor finds fault with a call that has a limit from us: it may be too high for the model. True when it has a
  * lower one now.
  */
-export function lowered(call: Pick<Call, "output_limit">, { class: name, upstream_status }: Failure): boolean {
+export function lowerLimit(call: Pick<Call, "output_limit">, { class: name, upstream_status }: Failure): boolean {
   const { output_limit = 0 } = call;
   if (name !== "caller_mistake" || (upstream_status !== 400 && upstream_status !== 422) || output_limit <= SAFE_LIMIT)
     return false;

@@ -12,7 +12,7 @@ import type { Form } from "../../lib/request-body/multipart-form";
 import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import type { Operation } from "../operations/operation";
-import type { AccessTokenCache } from "../providers/tokens";
+import type { AccessTokenCache } from "../providers/access-token-cache";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
@@ -37,7 +37,7 @@ export interface RelayDeps {
 /** The relay's own part of the process: one per createRelay. */
 export interface Engine extends RelayDeps {
   readonly controlPlane: ControlPlane;
-  readonly tokens: AccessTokenCache;
+  readonly accessTokens: AccessTokenCache;
   readonly stats: RelayStats;
   /** Realtime sessions and streams that are open. */
   readonly sessions: Set<OpenSession>;
@@ -96,7 +96,7 @@ export interface Call {
   /** Why these channels, in this order. */
   explain(): SelectionRecord;
   /** Which conversation this is a turn of, where that matters. */
-  sticky_key?: string;
+  affinity_key?: string;
   /** What it continues, and where its answer is kept. */
   conversation?: Conversation;
   /** The job that it submits. */

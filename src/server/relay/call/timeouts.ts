@@ -9,7 +9,7 @@ import type { PoolChannel } from "../../contracts/channel";
 /** How long an upstream is drained for its usage after the caller has left. */
 export const DRAIN_MS = 5_000;
 
-export interface Patience {
+export interface Timeouts {
   readonly connectMs: number;
   readonly firstByteMs: number;
   readonly idleMs: number;
@@ -22,7 +22,7 @@ export interface Patience {
 }
 
 /** The limits of a try at `channel`, in milliseconds; the options' while no channel is chosen. */
-export function timeoutsFor(option: RelayOptions, channel: PoolChannel | undefined): Patience {
+export function timeoutsFor(option: RelayOptions, channel: PoolChannel | undefined): Timeouts {
   const { connect_timeout, first_byte_timeout, idle_timeout, total_timeout, ping_interval, on_disconnect } =
     channel?.setting ?? {};
   const ms = (seconds: number | undefined, otherwise: number): number =>

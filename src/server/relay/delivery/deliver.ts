@@ -6,11 +6,11 @@ import type { Responder } from "../response/responder";
 import { callError } from "../response/error-response";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import type { CallBilling } from "../billing/call-billing";
-import { answerDirect } from "./untranslated";
+import { answerUntranslated } from "./untranslated";
 import { callRow } from "../billing/log-row";
 import type { Selection } from "../routing/channel-selector";
 import { StreamBody } from "./stream-body";
-import { runAttempts, type TriesOutcome } from "../upstream/retry";
+import { withRetries, type RetryOutcome } from "../upstream/retry";
 
 /** Tries the channels of `selection` and answers. The call has its hold; here it ends. */
 export function deliver(
@@ -20,7 +20,7 @@ export function deliver(
   responder: Responder,
 ): Promise<Response> {
   responder.tap = ContentTap.of(call);
-  if (call.operation.direct) return answerDirect(call, selection, billing, responder, refuse);
+  if (call.operation.direct) return answerUntranslated(call, selection, billing, responder, refuse);
   return (call.request.stream ? answerStream : answerWhole)(call, selection, billing, responder);
 }
 
@@ -31,7 +31,7 @@ async function answerWhole(
   billing: CallBilling,
   responder: Responder,
 ): Promise<Response> {
-  const outcome = await runAttempts(call, selection);
+  const outcome = await withRetries(call, selection);
   call.over = true;
   call.deadlines.clear();
   if (!outcome.ok || outcome.kind !== "whole") return refuse(call, billing, responder, outcome);
@@ -49,7 +49,7 @@ async function answerStream(
   billing: CallBilling,
   responder: Responder,
 ): Promise<Response> {
-  const outcome = runAttempts(call, selection);
+  const outcome = withRetries(call, selection);
   const first = await Promise.race([
     outcome,
     new Promise<"ping">((resolve) => (call.deadlines.onPing = () => resolve("ping"))),
@@ -65,7 +65,7 @@ async function refuse(
   call: Call,
   billing: CallBilling,
   responder: Responder,
-  outcome: TriesOutcome,
+  outcome: RetryOutcome,
 ): Promise<Response> {
   const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
   await failed(call, billing, failure, outcome.ok ? "upstream_error" : outcome.end_reason);

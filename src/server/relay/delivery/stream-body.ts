@@ -14,10 +14,10 @@ import { asIs, classifyErrorIn200, type Failure, failureOf } from "../../protoco
 import { answerReader } from "../upstream/read-answer";
 import type { AnswerReader } from "../upstream/answer-reader";
 import { BYTES_PER_TOKEN, type CallBilling } from "../billing/call-billing";
-import { type Patience, timeoutsFor } from "../call/timeouts";
+import { type Timeouts, timeoutsFor } from "../call/timeouts";
 import { redactErrors, redactOf } from "../providers/redact";
 import { asBuffer, FrameTooLarge, type Bytes } from "../../lib/sse";
-import type { TriesOutcome } from "../upstream/retry";
+import type { RetryOutcome } from "../upstream/retry";
 import { lastFrame, type UpstreamStream } from "../upstream/request";
 
 /** How many tokens an upstream is drained for at most after the caller has left. */
@@ -32,8 +32,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
   #meter: AnswerReader;
   /** Of the channel that serves, once it is known. */
-  #patience: Patience;
-  #outcome: TriesOutcome | Promise<TriesOutcome> | undefined;
+  #patience: Timeouts;
+  #outcome: RetryOutcome | Promise<RetryOutcome> | undefined;
   #upstream: UpstreamStream | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** The caller waits for bytes: pings may go, and silence is the upstream's. */
@@ -56,7 +56,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   constructor(
     call: Call,
     billing: CallBilling,
-    outcome: TriesOutcome | Promise<TriesOutcome>,
+    outcome: RetryOutcome | Promise<RetryOutcome>,
     failed: (failure: Failure, reason: EndReason) => Promise<void>,
   ) {
     this.#call = call;

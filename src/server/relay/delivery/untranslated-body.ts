@@ -9,14 +9,14 @@ import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { callError } from "../response/error-response";
 import { failureOf } from "../../protocol/upstream-failure";
 import type { CallBilling } from "../billing/call-billing";
-import { type Patience, timeoutsFor } from "../call/timeouts";
-import type { FlowingAnswer } from "../upstream/untranslated-answer";
+import { type Timeouts, timeoutsFor } from "../call/timeouts";
+import type { StreamedAnswer } from "../upstream/untranslated-answer";
 
-export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
+export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #call: Call;
   readonly #money: CallBilling;
-  readonly #answer: FlowingAnswer;
-  readonly #patience: Patience;
+  readonly #answer: StreamedAnswer;
+  readonly #patience: Timeouts;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** The piece that waits until the next one, or the end, has come. */
   #held: Uint8Array | undefined;
@@ -24,7 +24,7 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
   #over = false;
   #expired: Phase | undefined;
 
-  constructor(call: Call, billing: CallBilling, answer: FlowingAnswer) {
+  constructor(call: Call, billing: CallBilling, answer: StreamedAnswer) {
     this.#call = call;
     this.#money = billing;
     this.#answer = answer;
@@ -114,7 +114,7 @@ export class DirectBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#close(end_reason, events);
   }
 
-  #close(end_reason: EndReason, events: FlowingAnswer["events"]): void {
+  #close(end_reason: EndReason, events: StreamedAnswer["events"]): void {
     const call = this.#call;
     const controller = this.#controller;
     try {

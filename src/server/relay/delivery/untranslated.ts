@@ -5,24 +5,24 @@ import { failureOf } from "../../protocol/upstream-failure";
 import type { CallBilling } from "../billing/call-billing";
 import { handleDisconnect } from "../call/timeouts";
 import type { Selection } from "../routing/channel-selector";
-import { runAttempts, type TriesOutcome } from "../upstream/retry";
-import { DirectBody } from "./untranslated-body";
+import { withRetries, type RetryOutcome } from "../upstream/retry";
+import { UntranslatedBody } from "./untranslated-body";
 
 /** Answers a call whose attempts failed. */
-type Refuse = (call: Call, billing: CallBilling, responder: Responder, outcome: TriesOutcome) => Promise<Response>;
+type Refuse = (call: Call, billing: CallBilling, responder: Responder, outcome: RetryOutcome) => Promise<Response>;
 
 /**
  * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it
  * is: then an error comes with status 200.
  */
-export async function answerDirect(
+export async function answerUntranslated(
   call: Call,
   selection: Selection,
   billing: CallBilling,
   responder: Responder,
   refuse: Refuse,
 ): Promise<Response> {
-  const outcome = runAttempts(call, selection);
+  const outcome = withRetries(call, selection);
   const first = await Promise.race([
     outcome,
     new Promise<"ping">((resolve) => (call.deadlines.onPing = () => resolve("ping"))),
@@ -56,14 +56,14 @@ async function finish(
   billing: CallBilling,
   responder: Responder,
   refuse: Refuse,
-  outcome: TriesOutcome,
+  outcome: RetryOutcome,
 ): Promise<Response> {
   const answer = outcome.ok && outcome.kind === "direct" ? outcome.answer : undefined;
   if (answer?.kind === "flow") {
     // What the request alone decides is owed as soon as the answer begins.
     await billing.commitPrice();
     return responder.raw(
-      new ReadableStream(new DirectBody(call, billing, answer), { highWaterMark: 0 }),
+      new ReadableStream(new UntranslatedBody(call, billing, answer), { highWaterMark: 0 }),
       answer.content_type,
     );
   }

@@ -16,8 +16,8 @@ import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 import type { Bytes } from "../../lib/sse";
-import { languageOf, operationFor } from "../providers/speak";
-import { send, toolsFor } from "../providers/tools";
+import { languageOf, operationFor } from "../providers/dispatch";
+import { send, providerContextFor } from "../providers/provider-context";
 import { supportsNatively } from "../providers/capabilities";
 import { addClaudeHeaders, atVersion, namesOf } from "../providers/vendor-rules";
 import { StoredConversation } from "./stored/conversation";
@@ -154,14 +154,14 @@ async function ask(
     headers: withHeaders(headers, channel.headers, channel.key),
     body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
   };
-  const tools = toolsFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.controlPlane.now());
+  const context = providerContextFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.controlPlane.now());
   try {
     const inquiry = provider.count
-      ? await provider.count(outgoing, tools)
+      ? await provider.count(outgoing, context)
       : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
     const response = await (provider.count && provider.open
-      ? provider.open(inquiry.outgoing, tools)
-      : send(inquiry.outgoing, tools));
+      ? provider.open(inquiry.outgoing, context)
+      : send(inquiry.outgoing, context));
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
     const count = isObject(answer) ? answer[inquiry.member] : undefined;
     return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;

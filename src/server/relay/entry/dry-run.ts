@@ -5,8 +5,8 @@ import { fail } from "../../../shared/errors";
 import type { Routing } from "../routing/router";
 import type { Plan, PlannedCall, RoutingPreview } from "../../contracts/dry-run";
 import type { VendorRules } from "../../contracts/vendor-rules";
-import { stickyKey } from "../routing/session-affinity";
-import { dialectOf } from "../providers/speak";
+import { affinityKey } from "../routing/session-affinity";
+import { dialectOf } from "../providers/dispatch";
 import { atVersion, namesOf } from "../providers/vendor-rules";
 import { urlOf } from "../providers/address";
 
@@ -27,7 +27,7 @@ function callOf(endpoint: string): { operation: Operation; dialect: string } {
 }
 
 function planOf(
-  routing: Pick<Routing, "select" | "sticky">,
+  routing: Pick<Routing, "select" | "affinity">,
   { caller, endpoint, model, stream, cache_key }: PlannedCall,
   rules: VendorRules | undefined,
 ): Plan {
@@ -36,8 +36,8 @@ function planOf(
   const key =
     cache_key === "" || !operation.streams
       ? undefined
-      : stickyKey({ user: cache_key }, caller.user_id, caller.group, model);
-  if (key !== undefined) selection.prefer(routing.sticky, key);
+      : affinityKey({ user: cache_key }, caller.user_id, caller.group, model);
+  if (key !== undefined) selection.prefer(routing.affinity, key);
   const channels = selection.plan().map((planned) => {
     const { channel } = planned;
     const spoken = dialectOf(channel, operation, channel.model_mapping.get(model) ?? model);

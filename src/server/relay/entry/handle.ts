@@ -27,7 +27,7 @@ import { answerLookup } from "./lookups";
 import type { Operation } from "../operations/operation";
 import { handleDisconnect } from "../call/timeouts";
 import { reachable } from "../../lib/tcp-probe";
-import { AccessTokenCache } from "../providers/tokens";
+import { AccessTokenCache } from "../providers/access-token-cache";
 import { endSessions } from "../realtime/drain";
 import { openRealtime, type RealtimeArrival, type Upgrade } from "../realtime/open";
 import { fallbackDialect, findRoute, pathOf } from "./routes";
@@ -39,11 +39,11 @@ import type { Caller } from "../../contracts/caller";
 import type { Selection } from "../routing/channel-selector";
 import { screened } from "../admission/word-filter";
 import type { Bytes } from "../../lib/sse";
-import { stickyKey } from "../routing/session-affinity";
+import { affinityKey } from "../routing/session-affinity";
 import { StoredConversation } from "../endpoints/stored/conversation";
 import { asksForBackground, submitBackground } from "../tasks/background/submit";
-import { createTaskService } from "../tasks/desk";
-import type { TaskService } from "../../contracts/task-desk";
+import { createTaskService } from "../tasks/service";
+import type { TaskService } from "../../contracts/task-service";
 import { traceOf, noopObserver } from "../call/observers";
 
 export interface Relay {
@@ -90,7 +90,7 @@ export function createRelay(
     routing: createRouting(controlPlane.pool, () => controlPlane.now(), random),
     ...deps,
     controlPlane,
-    tokens: new AccessTokenCache(),
+    accessTokens: new AccessTokenCache(),
     stats,
     sessions: new Set(),
     draining: false,
@@ -130,7 +130,7 @@ async function handle(
     const admitted = admit && (await admittedBy(admit, engine, request, lang));
     const caller = admitted ? admitted.caller : await engine.controlPlane.authenticate(presentedKey(request), ip, lang);
     const body = admitted?.body;
-    if (route.operation === "aside")
+    if (route.operation === "side")
       return await answerSideCall(route, {
         engine,
         caller,
@@ -216,11 +216,11 @@ async function relay(
       input: Math.ceil(input_bound / BYTES_PER_TOKEN),
     });
     conversation?.narrow(selection);
-    const sticky_key =
+    const affinity_key =
       selection.left > 1 && controlPlane.option.stickyRouting && operation.streams && received.json
-        ? stickyKey(received.json, caller.user_id, caller.group, model)
+        ? affinityKey(received.json, caller.user_id, caller.group, model)
         : undefined;
-    if (sticky_key !== undefined) selection.prefer(engine.routing.sticky, sticky_key, engine.stats);
+    if (affinity_key !== undefined) selection.prefer(engine.routing.affinity, affinity_key, engine.stats);
     const listed =
       maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
     const price = asked.terms?.priced?.(listed) ?? listed;
@@ -258,7 +258,7 @@ async function relay(
       onLeave: undefined,
     };
     if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
-    if (sticky_key !== undefined) call.sticky_key = sticky_key;
+    if (affinity_key !== undefined) call.affinity_key = affinity_key;
     if (conversation) {
       call.conversation = conversation;
       // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here

@@ -20,15 +20,15 @@ import { transcriptions, translations } from "../operations/transcription";
 import { isUnserved, unservedRoutes } from "../endpoints/not-implemented";
 import { createFile, fileContent, listFiles, removeFile, retrieveFile } from "../endpoints/stored/files";
 import { cancel, listInput, refuseUpgrade, remove, retrieve } from "../endpoints/stored/responses";
-import { doorFinder, type OpenAnswer } from "../tasks/door";
-import { taskRoutes } from "../tasks/doors";
+import { routeFinder, type OpenAnswer } from "../tasks/route";
+import { taskRoutes } from "../tasks/routes";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
   | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
   /** A call beside those of the models; `name` is for documents. */
-  | { dialect: CallerDialect; operation: "aside"; name: string; answer: SideHandler; billed?: boolean }
+  | { dialect: CallerDialect; operation: "side"; name: string; answer: SideHandler; billed?: boolean }
   /** A link that is its own permission: nobody is asked for a key. */
   | { dialect: CallerDialect; operation: "open"; name: string; answer: OpenAnswer };
 
@@ -36,9 +36,9 @@ const anthropic = callerDialect(anthropicDialect, "ping");
 const openaiResponses = callerDialect(responsesDialect);
 const gemini = callerDialect(geminiDialect);
 
-const aside = (dialect: CallerDialect, name: string, answer: SideHandler): Route => ({
+const sideRoute = (dialect: CallerDialect, name: string, answer: SideHandler): Route => ({
   dialect,
-  operation: "aside",
+  operation: "side",
   name,
   answer,
 });
@@ -48,13 +48,13 @@ export const relayRoutes: Readonly<Record<string, Route>> = {
   "POST /v1/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /pg/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /v1/messages": { dialect: anthropic, operation: messages },
-  "POST /v1/messages/count_tokens": aside(anthropic, "count_tokens", counting(anthropicCounter)),
+  "POST /v1/messages/count_tokens": sideRoute(anthropic, "count_tokens", counting(anthropicCounter)),
   "POST /v1/responses": { dialect: openaiResponses, operation: responses },
   "POST /v1/responses/compact": { dialect: openaiResponses, operation: compact },
-  "POST /v1/responses/input_tokens": aside(openaiResponses, "count_tokens", counting(responsesCounter)),
-  "GET /v1/responses": aside(openaiResponses, "426 upgrade_refused", refuseUpgrade),
-  "POST /v1/files": aside(openaiChat, "files", createFile),
-  "GET /v1/files": aside(openaiChat, "files", listFiles),
+  "POST /v1/responses/input_tokens": sideRoute(openaiResponses, "count_tokens", counting(responsesCounter)),
+  "GET /v1/responses": sideRoute(openaiResponses, "426 upgrade_refused", refuseUpgrade),
+  "POST /v1/files": sideRoute(openaiChat, "files", createFile),
+  "GET /v1/files": sideRoute(openaiChat, "files", listFiles),
   "POST /v1/completions": { dialect: openaiChat, operation: completions },
   "POST /v1/embeddings": { dialect: openaiChat, operation: embeddings },
   "POST /v1/images/generations": { dialect: openaiChat, operation: imageGenerations },
@@ -92,22 +92,22 @@ const named: readonly [
   ["GET", "/v1/files/", "/content", openaiChat, "files", fileContent],
 ];
 
-const findDoor = doorFinder(taskRoutes);
+const findTaskRoute = routeFinder(taskRoutes);
 
 function taskRoute(method: string, path: string): Route | undefined {
-  const { responder, params } = findDoor(method, path) ?? {};
-  if (!responder || !params) return undefined;
-  const { dialect, name } = responder;
-  return responder.open
-    ? { dialect, operation: "open", name, answer: responder.open(params) }
-    : { dialect, operation: "aside", name, answer: responder.answer(params), billed: responder.submits === true };
+  const { route, params } = findTaskRoute(method, path) ?? {};
+  if (!route || !params) return undefined;
+  const { dialect, name } = route;
+  return route.open
+    ? { dialect, operation: "open", name, answer: route.open(params) }
+    : { dialect, operation: "side", name, answer: route.answer(params), billed: route.submits === true };
 }
 
 function findNamed(method: string, path: string): Route | undefined {
   for (const [itsMethod, before, after, dialect, name, answer] of named) {
     if (method !== itsMethod || !path.startsWith(before) || !path.endsWith(after)) continue;
     const id = path.slice(before.length, path.length - after.length);
-    if (id !== "" && !id.includes("/")) return aside(dialect, name, answer(decode(id)));
+    if (id !== "" && !id.includes("/")) return sideRoute(dialect, name, answer(decode(id)));
   }
   return undefined;
 }
@@ -144,7 +144,7 @@ export function findRoute(method: string, path: string): Route | undefined {
   if (engine !== undefined) return { dialect: openaiChat, operation: engineEmbeddings(decode(engine)) };
   const generate = method === "POST" ? GENERATE.exec(path) : null;
   const generated = decode(generate?.[1] ?? "");
-  if (generate?.[2] === "countTokens") return aside(gemini, "count_tokens", counting(geminiCounter, generated));
+  if (generate?.[2] === "countTokens") return sideRoute(gemini, "count_tokens", counting(geminiCounter, generated));
   if (generate?.[2] === "embedContent" || generate?.[2] === "batchEmbedContents") {
     return { dialect: gemini, operation: embedContent(generated, generate[2] === "batchEmbedContents") };
   }
@@ -153,7 +153,7 @@ export function findRoute(method: string, path: string): Route | undefined {
 }
 
 /** Whether a POST to the path makes a job. */
-export const submitsJob = (path: string): boolean => findDoor("POST", path)?.responder.submits === true;
+export const submitsJob = (path: string): boolean => findTaskRoute("POST", path)?.route.submits === true;
 
 /** The dialect that an unknown path is answered in. */
 export const fallbackDialect: CallerDialect = openaiChat;
@@ -169,7 +169,7 @@ export const listedRoutes: readonly { method: string; path: string; operation: s
   [
     ...Object.entries(relayRoutes).map(([line, route]) => {
       const [method = "", path = ""] = line.split(" ");
-      const operation = route.operation === "aside" || route.operation === "open" ? route.name : route.operation;
+      const operation = route.operation === "side" || route.operation === "open" ? route.name : route.operation;
       return typeof operation === "string"
         ? { method, path, operation }
         : { method, path, operation: operation.key, bodies: bodiesOf(operation) };

@@ -3,7 +3,7 @@ import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { ChatRequest, DialectKey, Usage } from "../../protocol/chat-events";
-import { Form } from "../../lib/request-body/multipart-form";
+import type { Form } from "../../lib/request-body/multipart-form";
 
 export interface Operation {
   readonly key: OperationKey;
@@ -16,7 +16,7 @@ export interface Operation {
   /** What its calls may refer to: files, or earlier answers as well (stored/thread.ts). */
   readonly refers?: "files" | "responses";
   /** For what is no conversation. */
-  readonly direct?: DirectRules;
+  readonly direct?: UntranslatedRules;
   /** For callers that do not ask for it in OpenAI's words. */
   readonly adapter?: RequestAdapter;
 }
@@ -78,7 +78,7 @@ export function readModelOr(body: JsonObject, otherwise: string): { model: strin
 }
 
 /** What the relay must know of an operation that no dialect translates. */
-export interface DirectRules {
+export interface UntranslatedRules {
   /** Whether a body may be JSON. */
   readonly json: boolean;
   /** Reads a multipart form; absent: it may not be one. */

@@ -5,7 +5,7 @@ import type { ChatRequest, Usage } from "../../protocol/chat-events";
 import { isObject } from "../../lib/json-bytes";
 import { secondsOf } from "./audio-duration";
 import type { Form } from "../../lib/request-body/multipart-form";
-import type { DirectRules, Operation } from "./operation";
+import type { UntranslatedRules, Operation } from "./operation";
 
 const DEFAULT_MODEL = "whisper-1";
 /** Tokens that a minute of sound is billed as (facts/compatibility.md 4.6); begun seconds count whole. */
@@ -43,7 +43,7 @@ function usageOf(value: unknown): Usage | undefined {
   return readUsage({ ...value, input_tokens_details: value.input_token_details ?? value.input_tokens_details });
 }
 
-const rules: DirectRules = {
+const rules: UntranslatedRules = {
   json: false,
   plain: "text",
   readForm,

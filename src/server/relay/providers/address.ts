@@ -2,7 +2,7 @@
 import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
 import { supportsNatively } from "./capabilities";
-import { addressOf } from "./speak";
+import { addressOf } from "./dispatch";
 import { providerOf } from "./registry";
 
 /** The address of an operation, made from the vendor's address of its kind; undefined when that has no such ending. */

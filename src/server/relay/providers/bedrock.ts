@@ -16,7 +16,7 @@ import { bedrockBetas, bedrockModel, isClaude, withoutProfile } from "./bedrock-
 import { bodyOf, withBody } from "./changed-body";
 import { eventsOf } from "./framing";
 import type { Outgoing, Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** The version of the Messages API that Bedrock speaks. */
 const VERSION = "bedrock-2023-05-31";
@@ -132,8 +132,8 @@ export const bedrock: Provider = {
         : asked;
     return { outgoing: ready, member: "inputTokens" };
   },
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     if (!response.ok) return withError(response);
     if (!/vnd\.amazon\.eventstream/i.test(response.headers.get("content-type") ?? "")) return response;
     return eventsOf(

@@ -1,6 +1,6 @@
 /** What a channel takes of a caller without translation, and what it remembers of it. */
 import type { Operation } from "../operations/operation";
-import { languageOf, operationFor } from "./speak";
+import { languageOf, operationFor } from "./dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 
 type Asked = Pick<Operation, "native">;

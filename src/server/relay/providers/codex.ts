@@ -11,7 +11,7 @@ import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { framesOf, isEvents } from "./framing";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** The members of a request that the service takes. */
 const TAKEN: ReadonlySet<string> = new Set([
@@ -89,8 +89,8 @@ export const codex: Provider = {
     const headers = { ...outgoing.headers, accept: "text/event-stream" };
     return withBody({ ...outgoing, headers }, codexBody(bodyOf(outgoing), warn));
   },
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     return outgoing.stream || !isEvents(response) ? response : wholeAnswer(response);
   },
   /** OpenAI's, and `{ detail }` where the service refuses before any model does. */

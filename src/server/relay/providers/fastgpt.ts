@@ -11,7 +11,7 @@ import { tryParse } from "../../lib/json-bytes";
 import { eventsOf, framesOf, rewritten } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 const DONE = "[DONE]";
 
@@ -62,8 +62,8 @@ async function* events(body: ReadableStream<Uint8Array> | null): AsyncGenerator<
 
 export const fastgpt: Provider = {
   ...ordinary,
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     if (!response.ok) return response;
     const isJson = /json/i.test(response.headers.get("content-type") ?? "");
     return outgoing.stream && !isJson ? eventsOf(events(response.body), response.headers) : withoutCounts(response);

@@ -62,7 +62,7 @@ export interface DirectCodec {
    * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no
    * answer of this operation. `asked` is OpenAI's body. Throws Failed where what the answer names cannot be fetched.
    */
-  decode(answer: WireObject, asked: WireObject, tools: Tools): Decoded | Promise<Decoded>;
+  decode(answer: WireObject, asked: WireObject, context: ProviderContext): Decoded | Promise<Decoded>;
 }
 
 export interface Provider {
@@ -78,18 +78,18 @@ export interface Provider {
    * The last change before the request leaves: a token put in, a signature over it, the body wrapped. Throws Failed
    * where no token is to be had.
    */
-  prepare?(outgoing: Outgoing, tools: Tools): Outgoing | Promise<Outgoing>;
+  prepare?(outgoing: Outgoing, context: ProviderContext): Outgoing | Promise<Outgoing>;
   /**
    * Sends the request, where that is not one fetch, and answers as the relay reads it: an error with its status; a
    * whole answer as one JSON object; a stream as events whose data is the channel's dialect (framing.ts makes them of
    * the vendor's frames, lines or messages). Ends with `tools.signal`.
    */
-  open?(outgoing: Outgoing, tools: Tools): Promise<Response>;
+  open?(outgoing: Outgoing, context: ProviderContext): Promise<Response>;
   /**
    * The inquiry for the conversation of `outgoing`, which is in the model's language and has the address of a call;
    * where that is not asked below the call's own address. Throws Failed where no token is to be had.
    */
-  count?(outgoing: Outgoing, tools: Tools): Promise<CountInquiry>;
+  count?(outgoing: Outgoing, context: ProviderContext): Promise<CountInquiry>;
   /** The error object of a body, where the channel's dialect cannot tell. */
   readError?(body: unknown): WireError | undefined;
   /** Its calls refuse a limit of output tokens, whatever their language. */
@@ -98,7 +98,7 @@ export interface Provider {
   readonly direct?: Readonly<Partial<Record<Operation, DirectCodec>>>;
 }
 
-export interface Tools {
+export interface ProviderContext {
   /** Aborts when the call is over or too late. */
   readonly signal: AbortSignal;
   /** One request; no redirect is followed: it could lead anywhere with the channel's key. */

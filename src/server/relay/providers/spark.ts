@@ -11,7 +11,7 @@ import { failureOf } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
 import { eventsOf } from "./framing";
 import { keyParts } from "./parts";
-import type { Outgoing, Provider, Tools } from "./provider";
+import type { Outgoing, Provider, ProviderContext } from "./provider";
 import { messagesOf } from "./socket";
 
 interface Version {
@@ -54,8 +54,8 @@ export function sparkAddress(address: string, api_key: string, api_secret: strin
 }
 
 /** The frames of one answer, as text; the last one has status 2, or an error. */
-async function* framesOf({ url, body, channel }: Outgoing, tools: Tools): AsyncGenerator<string> {
-  for await (const text of messagesOf(url, body.toString(), channel, tools)) {
+async function* framesOf({ url, body, channel }: Outgoing, context: ProviderContext): AsyncGenerator<string> {
+  for await (const text of messagesOf(url, body.toString(), channel, context)) {
     const frame = tryParse(Buffer.from(text));
     // A line end inside a frame would end it.
     yield isObject(frame) ? JSON.stringify(frame) : "{}";
@@ -68,8 +68,8 @@ async function* framesOf({ url, body, channel }: Outgoing, tools: Tools): AsyncG
 const REFUSED = new Set([401, 403, 429]);
 
 /** A refused handshake tells a WebSocket nothing: the same address asked without one tells why. */
-async function refusal(url: string, tools: Tools): Promise<Response> {
-  const response = await tools.fetch(url.replace(/^ws/, "http"), { method: "GET" });
+async function refusal(url: string, context: ProviderContext): Promise<Response> {
+  const response = await context.fetch(url.replace(/^ws/, "http"), { method: "GET" });
   if (REFUSED.has(response.status)) return response;
   throw new UpstreamError(failureOf("unreachable"));
 }
@@ -95,10 +95,10 @@ export const spark: Provider = {
       body: Buffer.from(JSON.stringify(frame)),
     };
   },
-  async open(outgoing, tools) {
-    const frames = framesOf(outgoing, tools);
+  async open(outgoing, context) {
+    const frames = framesOf(outgoing, context);
     const first = await frames.next().catch((error: unknown) => error);
-    if (first instanceof Error) return refusal(outgoing.url, tools);
+    if (first instanceof Error) return refusal(outgoing.url, context);
     async function* all(): AsyncGenerator<string> {
       if (isObject(first) && typeof first.value === "string") yield first.value;
       yield* frames;

@@ -5,7 +5,7 @@ import type { Call } from "../call/call";
 import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { timeoutsFor } from "../call/timeouts";
 import { headersOf } from "../providers/rewrite";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Selection } from "../routing/channel-selector";
@@ -84,19 +84,19 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
   call.attempts.push(record);
   call.channel = channel;
   call.upstream_model = channel.model_mapping.get(request.model) ?? request.model;
-  cooldown.begin(placeOf(channel), request.model, record);
+  cooldown.begin(credentialId(channel), request.model, record);
   const outcome = await open(call, channel, wish);
   record.duration_ms = controlPlane.now() - started;
   engine.observer.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
   if (!isFailure(outcome)) {
     record.status = 101;
-    cooldown.served(placeOf(channel), request.model, started);
+    cooldown.served(credentialId(channel), request.model, started);
     return outcome;
   }
   record.status = outcome.upstream_status;
   record.failure = outcome.class;
   record.message = outcome.phase ?? "";
-  cooldown.failed(placeOf(channel), request.model, record, started, outcome);
+  cooldown.failed(credentialId(channel), request.model, record, started, outcome);
   if (!call.left) {
     const { upstream_status: status, disable } = outcome;
     controlPlane.channelFailed(channel, {

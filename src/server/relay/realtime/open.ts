@@ -21,7 +21,7 @@ import type { Caller } from "../../contracts/caller";
 import type { Selection } from "../routing/channel-selector";
 import { connect, type RealtimeWish } from "./connect";
 import { errorEvent } from "./events";
-import { ResponseBilling } from "./rounds";
+import { ResponseBilling } from "./response-billing";
 import { type CallerEvents, RealtimeSession } from "./session";
 
 /** Smallest step of a hold, in tokens, when PreConsumedQuota is set lower. */

@@ -11,12 +11,12 @@ import type { WireError } from "../../protocol/chat-events";
 import { asIs, classifyErrorIn200, type Failure } from "../../protocol/upstream-failure";
 import { recordRefusal } from "../billing/log-row";
 import { screenedFrame } from "../admission/word-filter";
-import { type Patience, timeoutsFor } from "../call/timeouts";
+import { type Timeouts, timeoutsFor } from "../call/timeouts";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent, saidBy } from "./events";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { redact, redactEvent, redactOf } from "../providers/redact";
-import type { ResponseBilling } from "./rounds";
+import type { ResponseBilling } from "./response-billing";
 
 /** The caller's half, as Bun's server gives it. */
 export interface CallerSocket {
@@ -69,7 +69,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   readonly #upstream: UpstreamSocket;
   /** What came from the upstream and was not looked at yet; the last may be its close. */
   readonly #queue: Upstream["queue"];
-  readonly #patience: Patience;
+  readonly #patience: Timeouts;
   readonly #ended = Promise.withResolvers<void>();
   #caller: CallerSocket | undefined;
   #transcriptionModel: string | undefined;
@@ -274,7 +274,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { channel, engine, request, request_id } = this.#call;
     if (!channel || !failure.disable) return;
     const { upstream_status: status, disable } = failure;
-    engine.routing.cooldown.add(placeOf(channel), request.model, failure.cool_ms);
+    engine.routing.cooldown.add(credentialId(channel), request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
     engine.controlPlane.channelFailed(channel, {
       status,

@@ -10,7 +10,7 @@ import type { ErrorCode } from "../../../shared/errors";
 import type { Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
 import { standingOf } from "./key-rotation";
-import type { Sticky } from "./session-affinity";
+import type { SessionAffinity } from "./session-affinity";
 import type { PoolChannel } from "../../contracts/channel";
 import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
 
@@ -206,7 +206,7 @@ export class Selection {
    * The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while
    * it cools.
    */
-  prefer(sticky: Sticky, key: string, stats?: RelayStats): void {
+  prefer(sticky: SessionAffinity, key: string, stats?: RelayStats): void {
     if (stats) stats.sticky_calls++;
     this.#stats = stats;
     const place = sticky.get(key);

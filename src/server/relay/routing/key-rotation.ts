@@ -5,15 +5,15 @@
 import type { AttemptRecord } from "../../../shared/log";
 import type { Cooldown } from "./cooldown";
 import type { CooldownState } from "../../contracts/dry-run";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import type { PoolChannel } from "../../contracts/channel";
 
 /** Where a channel stands for a model: as the best of its keys does. */
 export function standingOf(cooldown: Cooldown, channel: PoolChannel, model: string): CooldownState {
-  if (!channel.keys) return cooldown.standing(placeOf(channel), model);
+  if (!channel.keys) return cooldown.standing(credentialId(channel), model);
   let least: CooldownState = "probing";
   for (const key of channel.keys) {
-    const standing = cooldown.standing(placeOf(key), model);
+    const standing = cooldown.standing(credentialId(key), model);
     if (standing === "ready") return standing;
     if (standing !== "probing" && (least === "probing" || standing < least)) least = standing;
   }
@@ -38,7 +38,7 @@ export const hasAnotherKey = (
   model: string,
   attempts: readonly AttemptRecord[],
   cooldown: Cooldown,
-): boolean => keys.some((key) => !triedIn(attempts, key) && cooldown.standing(placeOf(key), model) === "ready");
+): boolean => keys.some((key) => !triedIn(attempts, key) && cooldown.standing(credentialId(key), model) === "ready");
 
 /** The keys of channels in turn; one per process. */
 export class KeyRotation {
@@ -58,7 +58,7 @@ export class KeyRotation {
     const { keys, multi_key_mode } = channel;
     if (!keys) return channel;
     const fresh = keys.filter((key) => !triedIn(attempts, key));
-    const awake = fresh.filter((key) => this.cooldown.standing(placeOf(key), model) === "ready");
+    const awake = fresh.filter((key) => this.cooldown.standing(credentialId(key), model) === "ready");
     const open = awake.length > 0 ? awake : fresh.length > 0 ? fresh : keys;
     const last = this.#last.get(channel.id) ?? 0;
     const next =

@@ -10,7 +10,7 @@ import { RetryBudget } from "./retry-budget";
 import type { Pool, PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 import { Selection, type Stage } from "./channel-selector";
-import { Sticky } from "./session-affinity";
+import { SessionAffinity } from "./session-affinity";
 import { urlOf } from "../providers/address";
 
 /** What decides who may be asked. */
@@ -27,7 +27,7 @@ export interface Destination {
 export interface Routing {
   readonly pool: Pool;
   readonly cooldown: Cooldown;
-  readonly sticky: Sticky;
+  readonly affinity: SessionAffinity;
   readonly keys: KeyRotation;
   readonly retries: RetryBudget;
   /**
@@ -43,7 +43,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
   return {
     pool,
     cooldown,
-    sticky: new Sticky(now),
+    affinity: new SessionAffinity(now),
     keys: new KeyRotation(cooldown, random),
     retries: new RetryBudget(now),
     select: ({

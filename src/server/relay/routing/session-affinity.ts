@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../../lib/json-bytes";
 const KEEP_MS = 300_000;
 const MAX_ENTRIES = 50_000;
 
-export class Sticky {
+export class SessionAffinity {
   readonly #places = new Map<string, { channel: number; until: number }>();
 
   constructor(readonly now: () => number) {}
@@ -50,7 +50,7 @@ function beginning(body: JsonObject): unknown[] | undefined {
  * What tells one conversation of a user from his others: the cache key or the end user that the caller names, else how
  * it begins. A digest: no text of his is kept. undefined when the body says nothing of the kind.
  */
-export function stickyKey(body: JsonObject, user: number, group: string, model: string): string | undefined {
+export function affinityKey(body: JsonObject, user: number, group: string, model: string): string | undefined {
   const metadata = isObject(body.metadata) ? body.metadata.user_id : undefined;
   const named = text(body.prompt_cache_key) ?? text(body.user) ?? text(metadata);
   const said = named ?? beginning(body);

@@ -5,12 +5,12 @@ import { RequestFault } from "../../protocol/dialects/shared/fault";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import { timeoutsFor } from "../call/timeouts";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { redactError } from "../providers/redact";
 import type { PoolChannel } from "../../contracts/channel";
 import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
-import { errand, type RequestOutcome } from "./tools";
+import { errand, type RequestOutcome } from "./provider-context";
 
 export type Tried = { ok: true; accepted: Accepted } | { ok: false; failure: Failure };
 
@@ -44,7 +44,7 @@ export async function attempt<Input>(
   call.attempts.push(record);
   call.channel = channel;
   call.upstream_model = channel.model_mapping.get(model) ?? model;
-  cooldown.begin(placeOf(channel), model, record);
+  cooldown.begin(credentialId(channel), model, record);
   const { firstByteMs, totalMs } = timeoutsFor(controlPlane.option, channel);
   const heard: RequestOutcome = { status: 0 };
   const { action, input, parent } = order;
@@ -59,7 +59,7 @@ export async function attempt<Input>(
       ...(parent && { parent }),
     };
     const limits = { ms: Math.min(firstByteMs, totalMs), total_ms: Math.min(totalMs, SUBMIT_LIMIT_MS / 2) };
-    const accepted = await errand(engine, channel, limits, (tools) => provider.submit(job, tools), {
+    const accepted = await errand(engine, channel, limits, (context) => provider.submit(job, context), {
       submits: true,
       heard,
     });
@@ -72,14 +72,14 @@ export async function attempt<Input>(
   record.duration_ms = controlPlane.now() - started;
   engine.observer.attempted(channel, tried.ok ? "ok" : tried.failure.class);
   if (tried.ok) {
-    cooldown.served(placeOf(channel), model, started);
+    cooldown.served(credentialId(channel), model, started);
     return tried;
   }
   const { failure } = tried;
-  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
+  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
   record.failure = failure.class;
   record.message = failure.error?.message ?? failure.phase ?? "";
-  cooldown.failed(placeOf(channel), model, record, started, failure);
+  cooldown.failed(credentialId(channel), model, record, started, failure);
   const said = JSON.stringify({ ...order.kept, prompt: order.prompt }).toLowerCase();
   controlPlane.channelFailed(channel, {
     status: failure.upstream_status,

@@ -7,7 +7,7 @@ import { ERRAND_MS, VISIT_MS } from "./clock";
 import { channelOf } from "./file";
 import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
-import { errand } from "./tools";
+import { errand } from "./provider-context";
 
 /** Whether a job can be stopped: for lists and their buttons. */
 export const canCancel = ({ platform, status }: Pick<Task, "platform" | "status">): boolean =>
@@ -19,8 +19,8 @@ export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
   const channel = channelOf(engine, task);
   if (!canCancel(task) || !watcher?.cancel || !channel) fail("task_not_cancellable");
   const { cancel } = watcher;
-  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
-    cancel.call(watcher, task, channel, tools),
+  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
+    cancel.call(watcher, task, channel, context),
   );
   await applyReport(engine.controlPlane, watcher, task, report);
   return (await engine.controlPlane.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");

@@ -10,14 +10,14 @@ import type { Responder } from "../response/responder";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { asIs, classifyStatus, failureOf } from "../../protocol/upstream-failure";
 import { keyOwning } from "../routing/key-rotation";
-import { initFor } from "../providers/tools";
+import { initFor } from "../providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import { ERRAND_MS } from "./clock";
 import { fromMemory } from "./file-range";
-import type { ResultFile } from "../../contracts/task-desk";
+import type { ResultFile } from "../../contracts/task-service";
 import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
-import { taskTools } from "./tools";
+import { taskTools } from "./provider-context";
 
 const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
@@ -52,8 +52,8 @@ export async function filesOf(engine: Engine, task: Task): Promise<readonly Resu
   const watcher = watcherOf(task.platform);
   if (!hasFiles(task) || !watcher?.files) return [];
   const channel = channelOf(engine, task);
-  const tools = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
-  return watcher.files(task, channel, tools);
+  const context = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
+  return watcher.files(task, channel, context);
 }
 
 /** The channel that holds a job, enabled or not; undefined when it or its key is gone. */

@@ -6,7 +6,7 @@ import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call/call";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { keyOwning } from "../routing/key-rotation";
 import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
@@ -15,7 +15,7 @@ import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./cl
 import type { TaskWatcher } from "./provider";
 import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
-import { errand } from "./tools";
+import { errand } from "./provider-context";
 
 /** Jobs of one round; what is left comes with the next. */
 const MOST_A_ROUND = 500;
@@ -49,7 +49,7 @@ export async function pollTasks(engine: Engine): Promise<void> {
     );
     if (!sideRequest) continue;
     const { watcher, channel } = sideRequest;
-    const key = `${watcher.platform} ${placeOf(channel)}`;
+    const key = `${watcher.platform} ${credentialId(channel)}`;
     const known = groups.get(key);
     if (known) known.tasks.push(task);
     else groups.set(key, { ...sideRequest, tasks: [task] });
@@ -129,8 +129,8 @@ async function visitChannel(
   const { controlPlane, log } = engine;
   try {
     if (state.down) throw new UpstreamError(failureOf("unreachable"));
-    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
-      watcher.poll(tasks, channel, tools),
+    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
+      watcher.poll(tasks, channel, context),
     );
     for (const task of tasks) {
       const report = reports.get(task.upstream_id);
@@ -144,7 +144,7 @@ async function visitChannel(
       { platform: watcher.platform, channel: channel.id, failure: failure.class },
       "jobs could not be asked for",
     );
-    if (failure.upstream_status === 401) engine.tokens.drop(channel);
+    if (failure.upstream_status === 401) engine.accessTokens.drop(channel);
     for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
   }
 }

@@ -9,12 +9,12 @@ import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { Usage, WireError } from "../../protocol/chat-events";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Terms } from "../../protocol/call-terms";
-import type { Tools } from "../providers/provider";
+import type { ProviderContext } from "../providers/provider";
 import type { RelayOptions, ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Events } from "./events";
 import type { Priced, Task } from "../../contracts/task-store";
-import type { ResultFile } from "../../contracts/task-desk";
+import type { ResultFile } from "../../contracts/task-service";
 
 /** One request to a channel. */
 export interface TaskRequest {
@@ -41,10 +41,10 @@ export interface TaskRequest {
  * The world as a provider sees it: the network under the attempt's time limit and the channel's proxy, time, access
  * tokens.
  */
-export interface TaskProviderContext extends Tools {
+export interface TaskProviderContext extends ProviderContext {
   /**
-   * Sends a request and reads its answer. Throws Failed, classified by protocol/upstream-failure.ts, for no answer, an error
-   * status, an error in a 200 that `readError` finds, and what is no JSON object.
+   * Sends a request and reads its answer. Throws Failed, classified by protocol/upstream-failure.ts, for no answer, an
+   * error status, an error in a 200 that `readError` finds, and what is no JSON object.
    */
   json(request: TaskRequest): Promise<JsonObject>;
   /** The same for an answer that is a JSON list. */
@@ -121,7 +121,7 @@ export interface TaskWatcher {
   poll(
     tasks: readonly Task[],
     channel: PoolChannel,
-    tools: TaskProviderContext,
+    context: TaskProviderContext,
   ): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
@@ -133,7 +133,7 @@ export interface TaskWatcher {
   files?(
     task: Task,
     channel: PoolChannel | undefined,
-    tools: TaskProviderContext | undefined,
+    context: TaskProviderContext | undefined,
   ): readonly ResultFile[] | Promise<readonly ResultFile[]>;
   readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
@@ -142,9 +142,9 @@ export interface TaskWatcher {
    * The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on
    * it.
    */
-  forget?(task: Task, channel: PoolChannel, tools: TaskProviderContext): Promise<void>;
+  forget?(task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
-  cancel?(task: Task, channel: PoolChannel, tools: TaskProviderContext): Promise<TaskReport>;
+  cancel?(task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<TaskReport>;
 }
 
 export interface TaskProvider<Input> extends TaskWatcher {
@@ -158,7 +158,7 @@ export interface TaskProvider<Input> extends TaskWatcher {
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
   /** Asks the vendor for it. Throws Failed, and RequestFault for an input that this vendor cannot be told. */
-  submit(job: Job<Input>, tools: TaskProviderContext): Promise<Accepted>;
+  submit(job: Job<Input>, context: TaskProviderContext): Promise<Accepted>;
 }
 
 /** A kind of job: one input, several vendors. A door of the kind submits to whichever channel serves the model. */

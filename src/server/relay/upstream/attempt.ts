@@ -16,12 +16,12 @@ import {
   retryAfterSeconds,
   unanswered,
 } from "../../protocol/upstream-failure";
-import { type FlowingAnswer, openDirect, type WholeAnswer } from "./untranslated-answer";
+import { type StreamedAnswer, openUntranslated, type WholeAnswer } from "./untranslated-answer";
 import { restoreBody, sendFromFile } from "./body-release";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { redactErrors, redactOf } from "../providers/redact";
-import { exchange, readChannelError } from "../providers/speak";
-import { toolsFor } from "../providers/tools";
+import { exchange, readChannelError } from "../providers/dispatch";
+import { providerContextFor } from "../providers/provider-context";
 import { timeoutsFor, pingsOf } from "../call/timeouts";
 import type { PoolChannel } from "../../contracts/channel";
 import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "../../lib/sse";
@@ -35,7 +35,7 @@ const PROBE_MS = 3_000;
 export type Attempt =
   | { ok: true; kind: "whole"; body: Bytes; result: ChatResult }
   | { ok: true; kind: "stream"; stream: UpstreamStream }
-  | { ok: true; kind: "direct"; answer: WholeAnswer | FlowingAnswer }
+  | { ok: true; kind: "direct"; answer: WholeAnswer | StreamedAnswer }
   | { ok: false; failure: Failure };
 
 /**
@@ -59,7 +59,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   };
   call.attempts.push(record);
   call.channel = channel;
-  engine.routing.cooldown.begin(placeOf(channel), call.request.model, record);
+  engine.routing.cooldown.begin(credentialId(channel), call.request.model, record);
 
   const { connectMs, firstByteMs, totalMs } = timeoutsFor(controlPlane.option, channel);
   const pingMs = pingsOf(call, channel);
@@ -110,7 +110,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
     const response = await exchange(
       outgoing,
-      toolsFor(engine, channel, controller.signal, () => controlPlane.now(), warn),
+      providerContextFor(engine, channel, controller.signal, () => controlPlane.now(), warn),
     );
     firstByteLimit();
     record.status = response.status;
@@ -120,7 +120,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
       outcome = {
         ok: true,
         kind: "direct",
-        answer: await openDirect(call, channel, response, () => controller.abort()),
+        answer: await openUntranslated(call, channel, response, () => controller.abort()),
       };
     } else {
       outcome = call.request.stream
@@ -129,7 +129,7 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
     }
     call.first_content_at = controlPlane.now();
     record.first_content_ms = call.first_content_at - started;
-    engine.routing.cooldown.served(placeOf(channel), call.request.model, started);
+    engine.routing.cooldown.served(credentialId(channel), call.request.model, started);
   } catch (error) {
     controller.abort();
     outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
@@ -140,10 +140,10 @@ export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt
   if (!outcome.ok) {
     const { failure } = outcome;
     // A token that was good a moment ago may have been taken back.
-    if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
+    if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
     record.failure = failure.class;
     record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.routing.cooldown.failed(placeOf(channel), call.request.model, record, started, failure);
+    engine.routing.cooldown.failed(credentialId(channel), call.request.model, record, started, failure);
     if (!call.left) reportFailure(call, channel, failure);
   }
   return outcome;

@@ -8,7 +8,7 @@ import { classifyStatus, failureOf, retryAfterSeconds, unanswered } from "../../
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { redactedBody, redactErrors, redactOf } from "../providers/redact";
 import { providerOf } from "../providers/registry";
-import { initFor } from "../providers/tools";
+import { initFor } from "../providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import { readErrorBody } from "./request";
@@ -23,7 +23,7 @@ export function below(url: string, path: string): string {
  * Where a channel has what lies below an operation of its own; undefined when it does not serve it. Of the caller's
  * `query` only the members named in `passes` go along.
  */
-export function placeOf(
+export function urlFor(
   channel: PoolChannel,
   operation: OperationKey,
   path: string,
@@ -91,8 +91,8 @@ async function send(
 }
 
 /** The vendor's answer, its body not read yet. Throws Failed for everything that is no success. */
-export async function ask(sideRequest: SideRequest, channel: PoolChannel, errand: PinnedRequest): Promise<Response> {
-  const { response, inTime } = await send(sideRequest, channel, errand);
+export async function ask(sideRequest: SideRequest, channel: PoolChannel, pinned: PinnedRequest): Promise<Response> {
+  const { response, inTime } = await send(sideRequest, channel, pinned);
   inTime();
   return response;
 }
@@ -101,9 +101,9 @@ export async function ask(sideRequest: SideRequest, channel: PoolChannel, errand
 export async function askEvents(
   sideRequest: SideRequest,
   channel: PoolChannel,
-  errand: PinnedRequest,
+  pinned: PinnedRequest,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  const { body } = await ask(sideRequest, channel, errand);
+  const { body } = await ask(sideRequest, channel, pinned);
   return body ? redactedBody(channel, body) : undefined;
 }
 
@@ -111,9 +111,9 @@ export async function askEvents(
 export async function askJson(
   sideRequest: SideRequest,
   channel: PoolChannel,
-  errand: PinnedRequest,
+  pinned: PinnedRequest,
 ): Promise<{ body: Bytes; json: JsonObject }> {
-  const { response, inTime } = await send(sideRequest, channel, errand);
+  const { response, inTime } = await send(sideRequest, channel, pinned);
   let body: Bytes;
   try {
     body = redactErrors(channel, Buffer.from(await response.arrayBuffer()));
@@ -128,9 +128,9 @@ export async function askJson(
 }
 
 /** Does an errand for something that may be gone upstream: then it is `missing` here as well. */
-export async function mapNotFound<T>(missing: AppError, errand: Promise<T>): Promise<T> {
+export async function mapNotFound<T>(missing: AppError, pinned: Promise<T>): Promise<T> {
   try {
-    return await errand;
+    return await pinned;
   } catch (error) {
     throw error instanceof UpstreamError && error.failure.upstream_status === 404 ? missing : error;
   }

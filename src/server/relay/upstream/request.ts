@@ -14,7 +14,7 @@ import { urlOf, withVersion } from "../providers/address";
 import type { Operation } from "../operations/operation";
 import type { Outgoing } from "../providers/provider";
 import { providerOf } from "../providers/registry";
-import { dialectOf, operationFor } from "../providers/speak";
+import { dialectOf, operationFor } from "../providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import { surchargedFields, without } from "../providers/surcharged-fields";

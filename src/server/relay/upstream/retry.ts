@@ -7,7 +7,7 @@ import { bindChannel } from "../billing/call-price";
 import { hasAnotherKey } from "../routing/key-rotation";
 import { spillToDisk } from "./body-release";
 import type { Used } from "../../contracts/rate-limits";
-import { lowered } from "../billing/output-limit";
+import { lowerLimit } from "../billing/output-limit";
 import { whyNotAgain } from "./retry-policy";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Selection } from "../routing/channel-selector";
@@ -22,7 +22,7 @@ export interface Refused {
   failure: Failure;
   end_reason: EndReason;
 }
-export type TriesOutcome = Success | Refused;
+export type RetryOutcome = Success | Refused;
 
 const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
 
@@ -43,10 +43,10 @@ export function endReasonOf(failure: Failure): EndReason {
 }
 
 /** Tries channels with a whole request each. */
-export const runAttempts = (call: Call, selection: Selection): Promise<TriesOutcome> =>
+export const withRetries = (call: Call, selection: Selection): Promise<RetryOutcome> =>
   call.body.length > SPOOL_LIMIT ? runLarge(call, selection) : tryChannels(call, selection, attempt);
 
-async function runLarge(call: Call, selection: Selection): Promise<TriesOutcome> {
+async function runLarge(call: Call, selection: Selection): Promise<RetryOutcome> {
   await spillToDisk(call, selection);
   try {
     return await tryChannels(call, selection, attempt);
@@ -98,14 +98,14 @@ export async function tryChannels<T extends { ok: true }>(
     if (outcome.ok) {
       // A stream may be open for long, and nobody will send the body again.
       call.body = EMPTY;
-      if (call.sticky_key !== undefined) call.engine.routing.sticky.set(call.sticky_key, channel.id);
+      if (call.affinity_key !== undefined) call.engine.routing.affinity.set(call.affinity_key, channel.id);
       return outcome;
     }
     failure = outcome.failure;
     const left = channelSlot?.end(NOTHING_USED);
     if (left) await left;
     if (call.left) return { ok: false, failure, end_reason: "caller_left" };
-    if (lowered(call, failure)) {
+    if (lowerLimit(call, failure)) {
       selection.requeue(channel);
       tries--;
       continue;

@@ -8,7 +8,7 @@ import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, failureOf } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
 import { redact, redactErrors, RedactedEvents, redactOf } from "../providers/redact";
-import { readChannelError } from "../providers/speak";
+import { readChannelError } from "../providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import type { Usage } from "../../protocol/chat-events";
@@ -28,7 +28,7 @@ export interface WholeAnswer {
 }
 
 /** An answer whose first bytes have come. */
-export interface FlowingAnswer {
+export interface StreamedAnswer {
   kind: "flow";
   content_type: string;
   /** Events carry usage and errors, which go on without the channel's secrets; sound carries neither. */
@@ -47,12 +47,12 @@ const mediaType = (response: Response): string =>
   (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
 /** Reads the answer of a direct operation until it is known to be one. Throws Failed for what is none. */
-export async function openDirect(
+export async function openUntranslated(
   call: Call,
   channel: PoolChannel,
   response: Response,
   abort: () => void,
-): Promise<WholeAnswer | FlowingAnswer> {
+): Promise<WholeAnswer | StreamedAnswer> {
   // A name that is a secret is no kind of anything.
   const type = redact(channel, mediaType(response));
   const { direct } = call.operation;
@@ -93,7 +93,7 @@ async function openFlow(
   type: string,
   events: boolean,
   abort: () => void,
-): Promise<FlowingAnswer> {
+): Promise<StreamedAnswer> {
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   const scan = new UsageScan();
   for (;;) {

@@ -19,7 +19,7 @@ import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, isObject, number, objects, optionalText, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
 import { questionOf } from "../shared/transcript";
-import { takeExtra, warnUnsupported } from "../shared/unsaid";
+import { takeExtra, warnUnsupported } from "../shared/unsupported";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
 

@@ -5,7 +5,7 @@
 import type { Block, CacheMark, ReasoningBlock, Source, WireObject } from "../../chat-events";
 import { RequestFault } from "../shared/fault";
 import { compact, extraOf, flag, isObject, object, objects, optionalText, text } from "../shared/json";
-import { sealOfField } from "../shared/seals";
+import { signatureOfField } from "../shared/reasoning-signature";
 import { decodeCitations } from "./citations";
 
 const KEY = "anthropic";
@@ -45,11 +45,11 @@ export function thinkingBlock(block: WireObject): ReasoningBlock {
     return {
       type: "reasoning",
       text: "",
-      reasoningSignature: sealOfField({ from: KEY, kind: "encrypted", data: text(block.data) }),
+      reasoningSignature: signatureOfField({ from: KEY, kind: "encrypted", data: text(block.data) }),
     };
   }
   const data = text(block.signature);
-  const reasoningSignature = data === "" ? undefined : sealOfField({ from: KEY, kind: "signature", data });
+  const reasoningSignature = data === "" ? undefined : signatureOfField({ from: KEY, kind: "signature", data });
   return { type: "reasoning", text: text(block.thinking), ...(reasoningSignature && { reasoningSignature }) };
 }
 

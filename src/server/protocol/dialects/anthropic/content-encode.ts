@@ -15,7 +15,7 @@ import type {
   WireObject,
 } from "../../chat-events";
 import { compact, ownExtra, parseObject } from "../shared/json";
-import { sealText } from "../shared/seals";
+import { encodeSignature } from "../shared/reasoning-signature";
 import { encodeCitation } from "./citations";
 
 const KEY = "anthropic";
@@ -95,7 +95,7 @@ export function thoughtsBody(
     return undefined;
   }
   if (thinking === "" && !reasoningSignature) return undefined;
-  return { type: "thinking", thinking, signature: reasoningSignature ? sealText(reasoningSignature) : "" };
+  return { type: "thinking", thinking, signature: reasoningSignature ? encodeSignature(reasoningSignature) : "" };
 }
 
 /** An id that Anthropic accepts; the same for a call and its result. */

@@ -18,7 +18,7 @@ import { functionsOf } from "../shared/functions";
 import { compact, parseObject } from "../shared/json";
 import { base64Of } from "../shared/media";
 import { alternate } from "../shared/turns";
-import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsaid";
+import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsupported";
 
 /** Words of Converse's own that a caller may put into his body. */
 const ownWords = new Set([

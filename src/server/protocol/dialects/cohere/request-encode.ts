@@ -17,7 +17,7 @@ import type {
 import { budgetOf } from "../shared/effort";
 import { compact, parseObject } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
-import { takeExtra, textsOf, warnUnsupported } from "../shared/unsaid";
+import { takeExtra, textsOf, warnUnsupported } from "../shared/unsupported";
 
 /** Words of the vendor's own that a caller may put into his body. */
 const ownWords = new Set(["documents", "citation_options", "safety_mode", "thinking", "strict_tools", "priority"]);

@@ -4,7 +4,7 @@
  */
 import type { Block, ChatPrompt, Message, Warn, WireObject } from "../../chat-events";
 import { compact } from "../shared/json";
-import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsaid";
+import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsupported";
 
 /**
  * Words of the vendor's own that a caller may put into his body. Not the bot, which is the operator's choice, and no

@@ -5,7 +5,7 @@
 import type { Block, ChatPrompt, Message, Source, Warn, WireObject } from "../../chat-events";
 import { compact, isObject } from "../shared/json";
 import { questionOf, transcriptOf } from "../shared/transcript";
-import { takeExtra, warnUnsupported } from "../shared/unsaid";
+import { takeExtra, warnUnsupported } from "../shared/unsupported";
 
 /** The application behind a key is of one kind; a key does not tell which, so the model's name begins with it. */
 export type AppKind = "chat" | "completion" | "workflow";

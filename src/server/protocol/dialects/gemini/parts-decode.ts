@@ -4,9 +4,9 @@
  */
 import type { Block, ReasoningBlock, Source, WireObject } from "../../chat-events";
 import { compact, extraOf, isObject, object, objects, optionalText, text } from "../shared/json";
-import { beginsTurn, restoreThoughts } from "../shared/seals";
+import { beginsTurn, restoreThoughts } from "../shared/reasoning-signature";
 import { bothSpellings, member } from "./members";
-import { carriedBy } from "./seal-field";
+import { carriedBy } from "./signature-field";
 
 const KEY = "gemini";
 

@@ -2,9 +2,9 @@
 import type { Block, Source, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../chat-events";
 import { compact, ownExtra, parseObject } from "../shared/json";
 import { base64Of, mediaTypeOfUrl } from "../shared/media";
-import { SealBundle } from "../shared/seals";
+import { SignatureBundle } from "../shared/reasoning-signature";
 import { type GeminiFacts, UNSIGNED_CALL } from "./models";
-import { signatureOf } from "./seal-field";
+import { signatureOf } from "./signature-field";
 
 const KEY = "gemini";
 
@@ -106,7 +106,7 @@ function plainPart(block: Block, warn: Warn): WireObject | undefined {
 export function encodeParts(blocks: readonly Block[], context: PartsContext): WireObject[] {
   const { warn, facts } = context;
   const parts: WireObject[] = [];
-  const bundle = new SealBundle();
+  const bundle = new SignatureBundle();
   let onCall: string | undefined;
   let calls = 0;
   for (const block of blocks) {

@@ -14,13 +14,13 @@ import type {
   WireObject,
 } from "../../chat-events";
 import { compact, parseObject } from "../shared/json";
-import { SealBundle } from "../shared/seals";
+import { SignatureBundle } from "../shared/reasoning-signature";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeGrounding } from "./citations";
 import { writeError } from "./error";
 import { encodeFinish } from "./finish-reason";
 import { mediaPart } from "./parts-encode";
-import { signatureOf } from "./seal-field";
+import { signatureOf } from "./signature-field";
 import { encodeUsage } from "./usage";
 
 /** Most characters of arguments that are kept. */
@@ -34,7 +34,7 @@ interface OpenBlock {
 
 class CandidateWriter {
   readonly open = new Map<number, OpenBlock>();
-  readonly bundle = new SealBundle();
+  readonly bundle = new SignatureBundle();
   /** Google's own signature for the next call. */
   onCall: string | undefined;
   finish: FinishReason | undefined;

@@ -35,7 +35,7 @@ import {
 } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
 import { SEARCH_OPTIONS } from "../shared/web-search";
-import { splitId } from "../shared/seals";
+import { splitId } from "../shared/reasoning-signature";
 import { decodeCitations } from "./citations";
 import { decodeReturnedThoughts } from "./thoughts";
 

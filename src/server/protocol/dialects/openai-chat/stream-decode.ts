@@ -12,7 +12,7 @@ import { CallTracker, type TrackedCall } from "./call-tracker";
 import { decodeCitation, searchAnnotations } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
-import { plainSeal, sealOfDetail } from "./thoughts";
+import { plainSignature, sealOfDetail } from "./thoughts";
 import { readUsage } from "./usage";
 
 const KEY = "openai-chat";
@@ -98,7 +98,7 @@ class ChoiceReader {
     if (!open) return;
     this.#open = undefined;
     const reasoningSignature: ReasoningSignature | undefined =
-      open.kind !== "reasoning" ? undefined : this.#detail ? sealOfDetail(this.#detail) : plainSeal;
+      open.kind !== "reasoning" ? undefined : this.#detail ? sealOfDetail(this.#detail) : plainSignature;
     this.#detail = undefined;
     out.push({
       type: "block_end",

@@ -14,7 +14,7 @@ import type {
 } from "../../chat-events";
 import { object, parseObject } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
-import { SealBundle } from "../shared/seals";
+import { SignatureBundle } from "../shared/reasoning-signature";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
 import { toWire } from "./error-body";
@@ -36,7 +36,7 @@ interface OpenBlock {
 class ChoiceWriter {
   readonly head: string;
   readonly open = new Map<number, OpenBlock>();
-  readonly bundle = new SealBundle();
+  readonly bundle = new SignatureBundle();
   calls = 0;
   details = 0;
   /** What stands on the next call. */

@@ -11,15 +11,15 @@ import { object, objects, parseObject, text } from "../shared/json";
 import {
   beginsTurn,
   type Carried,
-  readSealText,
+  decodeSignature,
   restoreThoughts,
-  sealText,
+  encodeSignature,
   splitId,
   withBundle,
-} from "../shared/seals";
+} from "../shared/reasoning-signature";
 
 /** Thoughts as text only, as most vendors write them: back to such a vendor and nowhere else. */
-export const plainSeal: ReasoningSignature = { from: "openai-chat", kind: "detail", data: "" };
+export const plainSignature: ReasoningSignature = { from: "openai-chat", kind: "detail", data: "" };
 
 const said = (message: WireObject): string => text(message.reasoning_content) || text(message.reasoning);
 
@@ -46,7 +46,7 @@ export function decodeAnswerThoughts(message: WireObject): ReasoningBlock[] {
     }));
   }
   const words = said(message);
-  return words === "" ? [] : [{ type: "reasoning", text: words, reasoningSignature: plainSeal }];
+  return words === "" ? [] : [{ type: "reasoning", text: words, reasoningSignature: plainSignature }];
 }
 
 /** The thoughts and the tool calls of a message that a caller gives back; ids are the vendor's own again. */
@@ -58,7 +58,7 @@ export function decodeReturnedThoughts(
   const thoughts: ReasoningBlock[] = [];
   const carried: Carried[] = [];
   for (const detail of objects(message.reasoning_details)) {
-    const ours = readSealText(text(detail.data) || text(detail.signature));
+    const ours = decodeSignature(text(detail.data) || text(detail.signature));
     if (ours) carried.push(ours);
     else
       thoughts.push({
@@ -109,7 +109,7 @@ function detailForCaller(reasoningSignature: ReasoningSignature, words: string):
 /** Another vendor's seal as an entry; the caller has the text beside it. */
 export const foreignDetail = (reasoningSignature: ReasoningSignature, length: number): WireObject => ({
   type: "reasoning.encrypted",
-  data: sealText(reasoningSignature, length),
+  data: encodeSignature(reasoningSignature, length),
   format: "unknown",
 });
 

@@ -1,7 +1,7 @@
 /** Names and pieces that requests, answers and streams of the Responses dialect share. */
 import type { Citation, ReasoningBlock, ReasoningSignature, WireObject } from "../../chat-events";
 import { compact, number, object, objects, optionalText, text } from "../shared/json";
-import { sealOfField, sealText } from "../shared/seals";
+import { signatureOfField, encodeSignature } from "../shared/reasoning-signature";
 
 export const KEY = "openai-responses";
 
@@ -25,7 +25,7 @@ export function sealOfItem(item: WireObject): ReasoningSignature | undefined {
 /** `returned`: a caller gives it back, so that the seal may be another vendor's. */
 export function thoughtsOfItem(item: WireObject, returned: boolean): ReasoningBlock {
   const own = sealOfItem(item);
-  const reasoningSignature = own && returned ? sealOfField(own) : own;
+  const reasoningSignature = own && returned ? signatureOfField(own) : own;
   return { type: "reasoning", text: wordsOf(item), ...(reasoningSignature && { reasoningSignature }) };
 }
 
@@ -40,7 +40,8 @@ export function itemOfThoughts(
     id: reasoningSignature?.from === KEY ? (reasoningSignature.id ?? id) : id,
     summary: words === "" ? [] : [{ type: "summary_text", text: words }],
     encrypted_content:
-      reasoningSignature && (reasoningSignature.from === KEY ? reasoningSignature.data : sealText(reasoningSignature)),
+      reasoningSignature &&
+      (reasoningSignature.from === KEY ? reasoningSignature.data : encodeSignature(reasoningSignature)),
   });
 }
 

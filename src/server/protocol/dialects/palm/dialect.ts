@@ -16,7 +16,7 @@ import { readError } from "../gemini/error";
 import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, objects, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
-import { textsOf, takeExtra, warnUnsupported } from "../shared/unsaid";
+import { textsOf, takeExtra, warnUnsupported } from "../shared/unsupported";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
 

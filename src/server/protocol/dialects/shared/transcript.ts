@@ -1,6 +1,6 @@
 /** Conversations for vendors that take one question: an application keeps its own history, or is told it in words. */
 import type { Block, Message, Warn } from "../../chat-events";
-import { textsOf } from "./unsaid";
+import { textsOf } from "./unsupported";
 
 const speakers: Readonly<Record<Message["role"], string>> = {
   system: "System",

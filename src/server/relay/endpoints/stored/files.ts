@@ -13,7 +13,7 @@ import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { draw } from "../../routing/channel-selector";
-import { ask, askJson, mapNotFound, placeOf } from "../../upstream/pinned-request";
+import { ask, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
 import { listed, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
 
@@ -117,7 +117,7 @@ export const createFile: SideHandler = async (sideRequest) => {
         const headers = { "content-type": form.content_type, "content-length": String(length) };
         const made = await askJson(sideRequest, channel, {
           method: "POST",
-          url: placeOf(channel, "files", ""),
+          url: urlFor(channel, "files", ""),
           headers,
           body,
         });
@@ -144,7 +144,7 @@ async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonOb
   try {
     await sideRequest.engine.controlPlane.storedObjects.put(entryOf(sideRequest, channel, file));
   } catch (error) {
-    const url = placeOf(channel, "files", `/${encodeURIComponent(text(file.id))}`);
+    const url = urlFor(channel, "files", `/${encodeURIComponent(text(file.id))}`);
     await ask(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
     throw new AppError("database_unavailable", {}, { cause: error });
   }
@@ -173,7 +173,7 @@ export const listFiles: SideHandler = async ({ engine, caller, request, responde
 };
 
 const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefined =>
-  placeOf(channel, "files", `/${encodeURIComponent(id)}${path}`);
+  urlFor(channel, "files", `/${encodeURIComponent(id)}${path}`);
 
 /** GET /v1/files/{id}. */
 export const retrieveFile =

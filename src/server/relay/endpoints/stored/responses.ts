@@ -10,9 +10,9 @@ import { UpstreamError } from "../../../protocol/upstream-error";
 import { keyOwning } from "../../routing/key-rotation";
 import { responses } from "../../operations/dialect-chat";
 import type { PoolChannel } from "../../../contracts/channel";
-import { operationFor } from "../../providers/speak";
+import { operationFor } from "../../providers/dispatch";
 import { isStateful } from "../../providers/capabilities";
-import { ask, askEvents, askJson, mapNotFound, placeOf } from "../../upstream/pinned-request";
+import { ask, askEvents, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
 import { pageOf, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
 import { itemsBefore, keptIn, turnsUntil } from "./conversation";
@@ -41,7 +41,7 @@ const address = (
   path: string,
   query?: URLSearchParams,
   passes?: readonly string[],
-): string | undefined => placeOf(channel, operationFor(channel, responses, ""), path, query, passes);
+): string | undefined => urlFor(channel, operationFor(channel, responses, ""), path, query, passes);
 
 /** GET /v1/responses/{id}; `stream` and `starting_after` where the vendor has them. */
 export const retrieve =

@@ -15,11 +15,11 @@ import { responses } from "../../operations/dialect-chat";
 import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
 import { headersOf, withInstructions } from "../../providers/rewrite";
-import { addressOf, operationFor } from "../../providers/speak";
+import { addressOf, operationFor } from "../../providers/dispatch";
 import type { PoolChannel } from "../../../contracts/channel";
 import { isStateful } from "../../providers/capabilities";
 import { surchargedFields, without } from "../../providers/surcharged-fields";
-import { placeOf } from "../../upstream/pinned-request";
+import { urlFor } from "../../upstream/pinned-request";
 import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
 import type { Priced, Task } from "../../../contracts/task-store";
 
@@ -94,9 +94,9 @@ async function openStream(
   channel: PoolChannel,
   input: BackgroundInput,
   request: TaskRequest,
-  tools: TaskProviderContext,
+  context: TaskProviderContext,
 ): Promise<JsonObject> {
-  const { first, all } = await tools.events(request);
+  const { first, all } = await context.events(request);
   const { response } = first;
   if (isObject(response) && text(response.id) !== "") {
     input.events = redactedBody(channel, all);
@@ -105,7 +105,7 @@ async function openStream(
   await all.cancel();
   // An error has its members beside the event's type.
   const error = first.type === "error" ? openaiChat.readError({ error: first }) : undefined;
-  throw new UpstreamError(error ? classifyErrorIn200(tools.redact, error) : failureOf("malformed", 200));
+  throw new UpstreamError(error ? classifyErrorIn200(context.redact, error) : failureOf("malformed", 200));
 }
 
 const provider: TaskProvider<BackgroundInput> = {
@@ -117,7 +117,7 @@ const provider: TaskProvider<BackgroundInput> = {
 
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false, hidden_turns: true }),
 
-  async submit({ channel, model, input }, tools) {
+  async submit({ channel, model, input }, context) {
     const body = {
       ...without(withInstructions(input.body, channel), surchargedFields(input.body, channel.setting)).body,
       model,
@@ -130,21 +130,21 @@ const provider: TaskProvider<BackgroundInput> = {
       readError,
     };
     const response =
-      input.body.stream === true ? await openStream(channel, input, request, tools) : await tools.json(request);
+      input.body.stream === true ? await openStream(channel, input, request, context) : await context.json(request);
     input.first = response;
     return { upstream_id: text(response.id), data: factsOf(response) };
   },
 
-  async poll([task], channel, tools) {
+  async poll([task], channel, context) {
     if (!task) return new Map();
     const url = required(
-      placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`),
+      urlFor(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`),
     );
     try {
       return new Map([
         [
           task.upstream_id,
-          reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }), task),
+          reportOf(await context.json({ method: "GET", url, headers: headers(channel), readError }), task),
         ],
       ]);
     } catch (error) {

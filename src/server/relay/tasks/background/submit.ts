@@ -6,10 +6,10 @@ import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 import type { Received } from "../../admission/receive";
 import { responses } from "../../operations/dialect-chat";
 import type { Operation } from "../../operations/operation";
-import { operationFor } from "../../providers/speak";
+import { operationFor } from "../../providers/dispatch";
 import { refuseSensitive } from "../../admission/word-filter";
 import { StoredConversation } from "../../endpoints/stored/conversation";
-import { askEvents, askJson, placeOf } from "../../upstream/pinned-request";
+import { askEvents, askJson, urlFor } from "../../upstream/pinned-request";
 import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";
@@ -79,7 +79,7 @@ export const submitBackground =
     // Said again under its Idempotency-Key.
     const channel = channelOf(engine, task) ?? fail("response_not_found", { id: request_id });
     const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
-    const url = placeOf(
+    const url = urlFor(
       channel,
       operationFor(channel, responses, ""),
       `/${encodeURIComponent(task.upstream_id)}`,

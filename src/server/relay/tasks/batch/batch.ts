@@ -16,7 +16,7 @@ import { headersOf } from "../../providers/rewrite";
 import { providerOf } from "../../providers/registry";
 import type { PoolChannel } from "../../../contracts/channel";
 import { takes } from "../../endpoints/stored/files";
-import { placeOf } from "../../upstream/pinned-request";
+import { urlFor } from "../../upstream/pinned-request";
 import { checkUsage } from "../../../protocol/usage-check";
 import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
 import type { Priced, Task } from "../../../contracts/task-store";
@@ -96,7 +96,7 @@ const headers = (channel: PoolChannel): Record<string, string> => {
 
 /** Where a channel has batches or files. Throws Failed for a type that has none. */
 function address(channel: PoolChannel, what: "batches" | "files", path: string): string {
-  const url = placeOf(channel, what, path);
+  const url = urlFor(channel, what, path);
   if (url === undefined) throw new UpstreamError(failureOf("malformed"));
   return url;
 }
@@ -105,16 +105,16 @@ function address(channel: PoolChannel, what: "batches" | "files", path: string):
 async function billed(
   output: string,
   channel: PoolChannel,
-  tools: TaskProviderContext,
+  context: TaskProviderContext,
   accepted: Priced,
 ): Promise<FinalPrice | undefined> {
-  const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), {
+  const response = await context.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), {
     method: "GET",
     headers: headers(channel),
   });
   if (response.status === 404 || response.status === 410) return undefined;
   if (!response.ok)
-    throw new UpstreamError(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
+    throw new UpstreamError(classifyStatus(context.redact, response.status, undefined, channel.status_mapping));
   return usedBy(response.body, accepted);
 }
 
@@ -134,7 +134,7 @@ function reasonOf({ errors, status }: JsonObject): string {
 async function reportOf(
   batch: JsonObject,
   channel: PoolChannel,
-  tools: TaskProviderContext,
+  context: TaskProviderContext,
   { state }: Task,
 ): Promise<TaskReport> {
   const status = statuses[text(batch.status)] ?? "UNKNOWN";
@@ -143,14 +143,14 @@ async function reportOf(
   if (status === "SUCCESS" || (status === "FAILURE" && output !== "")) {
     // What was answered before it was cancelled or its time was over is paid; the rest goes back.
     const final =
-      output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools, state.priced);
+      output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, context, state.priced);
     return { ...report, status: "SUCCESS", ...(final && { final }) };
   }
   return status === "FAILURE" ? { ...report, fail_reason: reasonOf(batch) } : report;
 }
 
-const look = (task: Task, channel: PoolChannel, tools: TaskProviderContext, path = ""): Promise<JsonObject> =>
-  tools.json({
+const look = (task: Task, channel: PoolChannel, context: TaskProviderContext, path = ""): Promise<JsonObject> =>
+  context.json({
     method: path === "" ? "GET" : "POST",
     headers: headers(channel),
     url: address(channel, "batches", `/${encodeURIComponent(task.upstream_id)}${path}`),
@@ -171,8 +171,8 @@ const provider: TaskProvider<BatchInput> = {
     priced: (price) => batchPrice(price, ratio),
   }),
 
-  async submit({ channel, input }, tools) {
-    const batch = await tools.json({
+  async submit({ channel, input }, context) {
+    const batch = await context.json({
       method: "POST",
       url: address(channel, "batches", ""),
       headers: headers(channel),
@@ -182,12 +182,13 @@ const provider: TaskProvider<BatchInput> = {
     return { upstream_id: text(batch.id), data: batch };
   },
 
-  async poll([task], channel, tools) {
+  async poll([task], channel, context) {
     if (!task) return new Map();
-    return new Map([[task.upstream_id, await reportOf(await look(task, channel, tools), channel, tools, task)]]);
+    return new Map([[task.upstream_id, await reportOf(await look(task, channel, context), channel, context, task)]]);
   },
 
-  cancel: async (task, channel, tools) => reportOf(await look(task, channel, tools, "/cancel"), channel, tools, task),
+  cancel: async (task, channel, context) =>
+    reportOf(await look(task, channel, context, "/cancel"), channel, context, task),
 
   hasResult: () => true,
 };

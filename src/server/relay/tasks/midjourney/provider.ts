@@ -17,7 +17,7 @@ import { UpstreamError } from "../../../protocol/upstream-error";
 import { type Failure, type FailureClass, failureOf } from "../../../protocol/upstream-failure";
 import type { PoolChannel } from "../../../contracts/channel";
 import type { Accepted, Job, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
-import type { ResultFile } from "../../../contracts/task-desk";
+import type { ResultFile } from "../../../contracts/task-service";
 import type { Task } from "../../../contracts/task-store";
 import {
   filmsOf,
@@ -114,14 +114,14 @@ function firstReport(answer: SubmitAnswer, action: MjAction): TaskReport | undef
 
 async function submit(
   { channel, input, task_id, parent }: Job<MjInput>,
-  tools: TaskProviderContext,
+  context: TaskProviderContext,
 ): Promise<Accepted> {
   const url = mjUrl(channel, input.path, input.segment);
   const asked = input.body(parent?.upstream_id ?? "");
   // The vendor tells us, and we tell the caller: its ids and addresses are not his.
   const body =
     input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
-  const said = await tools.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: readMjError });
+  const said = await context.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: readMjError });
   const answer = readSubmitAnswer(said);
   const { action } = input;
   const accepted = answer && isAccepted(answer, action);
@@ -155,11 +155,11 @@ export function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
 async function poll(
   tasks: readonly Task[],
   channel: PoolChannel,
-  tools: TaskProviderContext,
+  context: TaskProviderContext,
 ): Promise<ReadonlyMap<string, TaskReport>> {
   const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
   return reportsOf(
-    await tools.list({
+    await context.list({
       method: "POST",
       url: mjUrl(channel, "/task/list-by-condition"),
       headers: mjHeaders(channel),
@@ -173,9 +173,9 @@ async function poll(
  * Stops a job (Plus alone: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable where
  * there is no such path.
  */
-async function cancel({ upstream_id }: Task, channel: PoolChannel, tools: TaskProviderContext): Promise<TaskReport> {
+async function cancel({ upstream_id }: Task, channel: PoolChannel, context: TaskProviderContext): Promise<TaskReport> {
   const url = mjUrl(channel, `/task/${encodeURIComponent(upstream_id)}/cancel`);
-  const said = await tools
+  const said = await context
     .json({ method: "POST", url, headers: mjHeaders(channel), body: {}, readError: readMjError })
     .catch((error: unknown) => {
       throw error instanceof UpstreamError && error.failure.upstream_status === 404

@@ -10,7 +10,7 @@ import { failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import type { TaskKind, TaskProvider, TaskReport } from "../provider";
-import type { ResultFile } from "../../../contracts/task-desk";
+import type { ResultFile } from "../../../contracts/task-service";
 
 /** The members of a submit, as the vendor wants them; `task_id` is not among them. */
 export type SunoInput = JsonObject;
@@ -58,9 +58,9 @@ const provider: TaskProvider<SunoInput> = {
   types: ["suno"],
   poll_many: 100,
 
-  async submit({ channel, action, input, parent }, tools) {
+  async submit({ channel, action, input, parent }, context) {
     const body = parent ? { ...input, task_id: parent.upstream_id } : input;
-    const answer = await tools.json({
+    const answer = await context.json({
       method: "POST",
       url: `${channel.base_url}/suno/submit/${action}`,
       headers: headers(channel),
@@ -70,9 +70,9 @@ const provider: TaskProvider<SunoInput> = {
     return { upstream_id: text(answer.data) };
   },
 
-  async poll(tasks, channel, tools) {
+  async poll(tasks, channel, context) {
     const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
-    const answer = await tools.json({
+    const answer = await context.json({
       method: "POST",
       url: `${channel.base_url}/suno/fetch`,
       headers: headers(channel),

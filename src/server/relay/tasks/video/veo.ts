@@ -11,7 +11,7 @@ import type { WireObject } from "../../../protocol/chat-events";
 import { UpstreamError } from "../../../protocol/upstream-error";
 import { failureOf } from "../../../protocol/upstream-failure";
 import { googleToken, serviceAccount } from "../../providers/google-token";
-import { tokenRefused } from "../../providers/tools";
+import { tokenRefused } from "../../providers/provider-context";
 import { vertexHost } from "../../providers/vertex-models";
 import { inlineImage, type VideoAsk } from "./ask";
 import type { Place, VideoReport, VideoVendor } from "./vendor";
@@ -138,9 +138,9 @@ export const veoVertex: VideoVendor = {
     return base64 === "" ? undefined : { type: text(video?.mimeType) || "video/mp4", base64 };
   },
   readError,
-  async headers(channel, tools): Promise<Record<string, string>> {
+  async headers(channel, context): Promise<Record<string, string>> {
     const account = serviceAccount(channel);
     if (!account) throw tokenRefused(401, "the key is no service account");
-    return { authorization: `Bearer ${await tools.token(() => googleToken(account, tools))}` };
+    return { authorization: `Bearer ${await context.token(() => googleToken(account, context))}` };
   },
 };

@@ -15,9 +15,9 @@ import type { Caller } from "../../../contracts/caller";
 import { refuseSensitive } from "../../admission/word-filter";
 import { held, takes } from "../../endpoints/stored/files";
 import { listed, readPage } from "../../endpoints/stored/pagination";
-import { ask, mapNotFound, placeOf } from "../../upstream/pinned-request";
+import { ask, mapNotFound, urlFor } from "../../upstream/pinned-request";
 import { cancelTask, canCancel } from "../cancel";
-import type { TaskRoute } from "../door";
+import type { TaskRoute } from "../route";
 import { lookNow } from "../poll";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
@@ -99,7 +99,7 @@ const create: SideHandler = async (sideRequest) => {
   if (!ENDPOINTS.has(endpoint)) fail("invalid_request", { detail: "endpoint" });
   const { channel, missing } = await held(sideRequest, input_file_id);
   if (!takes(channel, "batches")) fail("batches_unavailable");
-  const url = placeOf(channel, "files", `/${encodeURIComponent(input_file_id)}/content`);
+  const url = urlFor(channel, "files", `/${encodeURIComponent(input_file_id)}/content`);
   const content = await mapNotFound(missing, ask(sideRequest, channel, { method: "GET", url }));
   const found = await survey(content.body, endpoint, controlPlane.option.maxHoldOutputTokens, (line) =>
     refuseSensitive(controlPlane, line),

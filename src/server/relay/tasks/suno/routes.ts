@@ -5,7 +5,7 @@ import { readBody } from "../../../lib/request-body/read-body";
 import { parseBody } from "../../../lib/request-body/json-body";
 import type { JsonObject } from "../../../lib/json-bytes";
 import { readFlag, readText } from "../../operations/operation";
-import { type TaskRoute, taskDialect } from "../door";
+import { type TaskRoute, taskDialect } from "../route";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
 import { suno } from "./suno";

@@ -58,11 +58,11 @@ function sealOfEntry(entry: unknown): Carried | undefined {
  * A seal as the text of a signature field. `text`: the sealed text where the field cannot stand beside it, or its
  * length.
  */
-export const sealText = (reasoningSignature: ReasoningSignature, text: string | number = 0): string =>
+export const encodeSignature = (reasoningSignature: ReasoningSignature, text: string | number = 0): string =>
   MARK + pack(JSON.stringify(entryOf(reasoningSignature, text)));
 
 /** Reads a text of `sealText`; undefined when it is somebody else's. */
-export function readSealText(value: string): Carried | undefined {
+export function decodeSignature(value: string): Carried | undefined {
   if (!value.startsWith(MARK)) return undefined;
   const json = unpack(value.slice(MARK.length));
   if (json === undefined) return undefined;
@@ -74,15 +74,15 @@ export function readSealText(value: string): Carried | undefined {
 }
 
 /** The seal in a dialect's own signature field: ours to unwrap, else the dialect's own. */
-export function sealOfField(own: ReasoningSignature): ReasoningSignature {
-  return readSealText(own.data)?.reasoningSignature ?? own;
+export function signatureOfField(own: ReasoningSignature): ReasoningSignature {
+  return decodeSignature(own.data)?.reasoningSignature ?? own;
 }
 
 /** Most characters of thoughts that travel in an id; longer ones must come back by themselves. */
 const TEXT_LIMIT = 16_384;
 
 /** Collects the sealed thoughts before a tool call, for its id. */
-export class SealBundle {
+export class SignatureBundle {
   readonly #entries: Entry[] = [];
   #text = "";
   #length = 0;
@@ -119,7 +119,7 @@ export class SealBundle {
 
 /** The id of whole blocks. */
 export function withBundle(id: string, blocks: readonly ReasoningBlock[]): string {
-  const bundle = new SealBundle();
+  const bundle = new SignatureBundle();
   for (const block of blocks) {
     bundle.add(block.text);
     bundle.end(block.reasoningSignature);

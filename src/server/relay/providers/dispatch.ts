@@ -9,10 +9,10 @@ import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import { rewritten } from "./framing";
-import type { Outgoing, Tools } from "./provider";
+import type { Outgoing, ProviderContext } from "./provider";
 import { providerOf } from "./registry";
 import { overridden } from "./rewrite";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /**
  * The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it.
@@ -82,16 +82,16 @@ export function readChannelError(
  * Sends a request the way its channel wants it, and answers in the dialect that `dialectOf` names. Throws what fetch
  * does, Failed, and RequestFault for what the vendor cannot be asked.
  */
-export function exchange(outgoing: Outgoing, tools: Tools): Promise<Response> {
+export function exchange(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
   const { channel, operation, form, spooled } = outgoing;
   const provider = providerOf(channel);
   const codec = form ? undefined : provider?.direct?.[operation];
   return codec || provider?.prepare || provider?.open || spooled
-    ? exchangeOwnWay(outgoing, tools)
-    : send(overridden(outgoing), tools);
+    ? exchangeOwnWay(outgoing, context)
+    : send(overridden(outgoing), context);
 }
 
-async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Response> {
+async function exchangeOwnWay(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
   const { channel, operation, body, form, inJson } = outgoing;
   const provider = providerOf(channel);
   const codec = form ? undefined : provider?.direct?.[operation];
@@ -101,12 +101,12 @@ async function exchangeOwnWay(outgoing: Outgoing, tools: Tools): Promise<Respons
     ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) }
     : outgoing;
   const changed = overridden(encoded);
-  const ready = provider?.prepare ? await provider.prepare(changed, tools) : changed;
+  const ready = provider?.prepare ? await provider.prepare(changed, context) : changed;
   // The attempt keeps `outgoing` for as long as the upstream takes.
   if (outgoing.spooled && ready !== outgoing) outgoing.body = EMPTY;
-  const response = await (provider?.open ? provider.open(ready, tools) : send(ready, tools));
+  const response = await (provider?.open ? provider.open(ready, context) : send(ready, context));
   return codec && response.ok
-    ? toOpenAi(response, (answer) => afterAcceptance(tools.signal, () => codec.decode(answer, asked, tools)))
+    ? toOpenAi(response, (answer) => afterAcceptance(context.signal, () => codec.decode(answer, asked, context)))
     : response;
 }
 

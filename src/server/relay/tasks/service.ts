@@ -9,7 +9,7 @@ import { cancelTask, canCancel } from "./cancel";
 import { filesOf, sendFile } from "./file";
 import { pollTasks } from "./poll";
 import type { Task } from "../../contracts/task-store";
-import type { TaskService, TaskAccess } from "../../contracts/task-desk";
+import type { TaskService, TaskAccess } from "../../contracts/task-service";
 
 export function createTaskService(engine: Engine): TaskService {
   const see = async ({ platform, task_id, user_id }: TaskAccess): Promise<Task> => {

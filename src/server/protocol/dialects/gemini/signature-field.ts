@@ -1,8 +1,8 @@
 /** thoughtSignature: base64 bytes; what another vendor sealed travels in it as base64 of our text. */
-import { type Carried, readField, type SealBundle } from "../shared/seals";
+import { type Carried, readField, type SignatureBundle } from "../shared/reasoning-signature";
 
 /** A bundle as the value of a thoughtSignature. */
-export function signatureOf(bundle: SealBundle): string | undefined {
+export function signatureOf(bundle: SignatureBundle): string | undefined {
   const field = bundle.takeField();
   return field === undefined ? undefined : Buffer.from(field, "utf8").toString("base64");
 }

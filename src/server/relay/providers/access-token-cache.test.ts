@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { makeChannel, VirtualTime } from "../../../../tests/relay/kit";
 import { UpstreamError } from "../../protocol/upstream-error";
-import { AccessTokenCache } from "./tokens";
-import { tokenRefused, type ToolBox, toolsFor } from "./tools";
+import { AccessTokenCache } from "./access-token-cache";
+import { tokenRefused, type ProviderServices, providerContextFor } from "./provider-context";
 
 const channel = makeChannel(1, "https://up.example");
 
@@ -91,24 +91,24 @@ test("a vendor that refuses the credentials is a matter of the key, one that is 
 test("tools fetch under the call's signal and the channel's proxy, follow no redirect, and wait only as long as the call", async () => {
   const time = new VirtualTime();
   const seen: BunFetchRequestInit[] = [];
-  const box: ToolBox = {
+  const box: ProviderServices = {
     timers: time.timers,
-    tokens: new AccessTokenCache(),
+    accessTokens: new AccessTokenCache(),
     fetch: async (_, init) => {
       seen.push(init);
       return new Response();
     },
   };
   const leaving = new AbortController();
-  const tools = toolsFor(box, { ...channel, setting: { proxy: "http://p" } }, leaving.signal, time.now);
-  await tools.fetch("https://x", { method: "POST" });
+  const context = providerContextFor(box, { ...channel, setting: { proxy: "http://p" } }, leaving.signal, time.now);
+  await context.fetch("https://x", { method: "POST" });
   expect(seen).toMatchObject([{ method: "POST", redirect: "manual", proxy: "http://p", signal: leaving.signal }]);
-  const waited = tools.wait(1000);
+  const waited = context.wait(1000);
   await time.advance(1000);
   await waited;
-  const endless = tools.wait(1_000_000);
+  const endless = context.wait(1_000_000);
   leaving.abort();
   await expect(endless).rejects.toThrow();
-  await expect(tools.wait(1)).rejects.toThrow();
+  await expect(context.wait(1)).rejects.toThrow();
   expect(time.waiting).toBe(0);
 });

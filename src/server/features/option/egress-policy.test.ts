@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readEnv } from "../../env";
 import { egressFetch, ResponseTooLarge } from "../../lib/egress";
 import type { OptionStore } from "../../contracts/option-store";
-import { userFetch } from "./user-fetch";
+import { userFetch } from "./egress-policy";
 
 const asked: { body: unknown; headers: Record<string, string> }[] = [];
 const worker = Bun.serve({

@@ -12,7 +12,7 @@ import {
 } from "../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { redactJson } from "../providers/redact";
-import { toolsFor } from "../providers/tools";
+import { providerContextFor } from "../providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import { type Events, isEvents, readEvents } from "./events";
 import type { TaskRequest, TaskProviderContext } from "./provider";
@@ -40,7 +40,7 @@ export async function errand<T>(
   engine: Engine,
   channel: PoolChannel,
   { ms, total_ms }: { ms: number; total_ms: number },
-  work: (tools: TaskProviderContext) => Promise<T>,
+  work: (context: TaskProviderContext) => Promise<T>,
   options: TaskRequestOptions = {},
 ): Promise<T> {
   const over = new AbortController();
@@ -65,7 +65,7 @@ export function taskTools(
 ): TaskProviderContext {
   const { controlPlane, timers } = engine;
   const controller = new AbortController();
-  const tools = toolsFor(
+  const context = providerContextFor(
     engine,
     channel,
     signal ? AbortSignal.any([controller.signal, signal]) : controller.signal,
@@ -92,7 +92,7 @@ export function taskTools(
     if (heard) heard.status = 0;
     let response: Response | undefined;
     try {
-      response = await tools.fetch(url, {
+      response = await context.fetch(url, {
         method,
         headers: signed,
         ...(text !== undefined && { body: text as BodyInit }),
@@ -120,7 +120,7 @@ export function taskTools(
     if (!response.ok) {
       throw new UpstreamError(
         classifyStatus(
-          tools.redact,
+          context.redact,
           response.status,
           error,
           channel.status_mapping,
@@ -128,7 +128,7 @@ export function taskTools(
         ),
       );
     }
-    if (error) throw new UpstreamError(classifyErrorIn200(tools.redact, error));
+    if (error) throw new UpstreamError(classifyErrorIn200(context.redact, error));
     return answer;
   };
   const ask = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
@@ -146,7 +146,7 @@ export function taskTools(
     throw new UpstreamError(failureOf("malformed", response.status));
   };
   return {
-    ...tools,
+    ...context,
     json: (request) => ask<JsonObject>(request, isObject),
     list: (request) => ask<readonly unknown[]>(request, Array.isArray),
     events,

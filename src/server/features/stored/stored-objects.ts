@@ -1,6 +1,6 @@
 /**
- * What callers left with an upstream or with us, in the table stored_objects: contracts/stored-objects.ts says what is asked
- * of it.
+ * What callers left with an upstream or with us, in the table stored_objects: contracts/stored-objects.ts says what is
+ * asked of it.
  */
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";

@@ -8,14 +8,14 @@ import { asIs, classifyStatus, type Redact } from "../../protocol/upstream-failu
 import { UpstreamError } from "../../protocol/upstream-error";
 import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { PoolChannel } from "../../contracts/channel";
-import type { Outgoing, Tools } from "./provider";
+import type { Outgoing, ProviderContext } from "./provider";
 import { noteMinted, redactOf } from "./redact";
-import { AccessTokenCache } from "./tokens";
+import { AccessTokenCache } from "./access-token-cache";
 
 /** Where tools come from: the relay's engine, or a test of a channel. */
-export interface ToolBox {
+export interface ProviderServices {
   readonly timers: Timers;
-  readonly tokens: AccessTokenCache;
+  readonly accessTokens: AccessTokenCache;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
 }
 
@@ -24,13 +24,13 @@ export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal
   return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
 }
 
-export function toolsFor(
-  box: ToolBox,
+export function providerContextFor(
+  box: ProviderServices,
   channel: PoolChannel,
   signal: AbortSignal,
   now: () => number,
   warn: Warn = () => undefined,
-): Tools {
+): ProviderContext {
   return {
     signal,
     warn,
@@ -56,31 +56,35 @@ export function toolsFor(
         signal.addEventListener("abort", leave, { once: true });
       }),
     async token(ask) {
-      const token = await box.tokens.get(channel, now, ask);
+      const token = await box.accessTokens.get(channel, now, ask);
       noteMinted(channel, token);
       return token;
     },
-    dropToken: () => box.tokens.drop(channel),
+    dropToken: () => box.accessTokens.drop(channel),
   };
 }
 
-const ownBox: ToolBox = { timers: realTimers, tokens: new AccessTokenCache(), fetch: fetchThrough };
+const ownBox: ProviderServices = { timers: realTimers, accessTokens: new AccessTokenCache(), fetch: fetchThrough };
 
 /** Tools for a call of our own: the test of a channel. */
-export const ownTools = (channel: PoolChannel, signal: AbortSignal): Tools =>
-  toolsFor(ownBox, channel, signal, Date.now);
+export const ownProviderContext = (channel: PoolChannel, signal: AbortSignal): ProviderContext =>
+  providerContextFor(ownBox, channel, signal, Date.now);
 
 /** Sends a request as it stands. */
-export const send = (outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> => {
+export const send = (outgoing: Outgoing, context: Pick<ProviderContext, "fetch">): Promise<Response> => {
   const { url, headers, body, form, spooled } = outgoing;
   return spooled
-    ? sendLarge(spooled, outgoing, tools)
-    : tools.fetch(url, { method: "POST", headers, body: form ?? body });
+    ? sendLarge(spooled, outgoing, context)
+    : context.fetch(url, { method: "POST", headers, body: form ?? body });
 };
 
-async function sendLarge(spooled: SpooledBody, outgoing: Outgoing, tools: Pick<Tools, "fetch">): Promise<Response> {
+async function sendLarge(
+  spooled: SpooledBody,
+  outgoing: Outgoing,
+  context: Pick<ProviderContext, "fetch">,
+): Promise<Response> {
   const { body, length } = await spooled.send(outgoing);
-  return tools.fetch(outgoing.url, {
+  return context.fetch(outgoing.url, {
     method: "POST",
     headers: { ...outgoing.headers, "content-length": String(length) },
     body,

@@ -49,26 +49,26 @@ function decoded(segment: string): string {
   }
 }
 
-/** Finds the door of a path (without a trailing slash). Doors whose path has fewer parameters come first. */
-export function doorFinder(
-  doors: readonly TaskRoute[],
-): (method: string, path: string) => { responder: TaskRoute; params: Params } | undefined {
+/** Finds the route of a path (without a trailing slash). Routes whose path has fewer parameters come first. */
+export function routeFinder(
+  routes: readonly TaskRoute[],
+): (method: string, path: string) => { route: TaskRoute; params: Params } | undefined {
   const parameters = (path: string): number => path.split("{").length;
-  const known = doors
+  const known = routes
     .toSorted((a, b) => parameters(a.path) - parameters(b.path))
-    .map((responder) => {
-      const names = [...responder.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-      const source = responder.path
+    .map((route) => {
+      const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+      const source = route.path
         .replace(/[.*+?^$()|[\]\\]/g, "\\$&")
         .replace(/\{\w+\}/g, "([^/]+)")
         .replace(/\/$/, "");
-      return { responder, names, pattern: new RegExp(`^${source}$`) };
+      return { route, names, pattern: new RegExp(`^${source}$`) };
     });
   return (method, path) => {
-    for (const { responder, names, pattern } of known) {
-      const found = responder.method === method ? pattern.exec(path) : null;
+    for (const { route, names, pattern } of known) {
+      const found = route.method === method ? pattern.exec(path) : null;
       if (found)
-        return { responder, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
+        return { route, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
     }
     return undefined;
   };

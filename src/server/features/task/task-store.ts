@@ -1,6 +1,6 @@
 /**
- * Jobs in the table `tasks`: contracts/task-store.ts says what is asked of it. Whoever moves a status does so from the one
- * that he has seen, and only who succeeds moves money, in the same transaction.
+ * Jobs in the table `tasks`: contracts/task-store.ts says what is asked of it. Whoever moves a status does so from the
+ * one that he has seen, and only who succeeds moves money, in the same transaction.
  */
 import { and, asc, desc, eq, gt, inArray, lt, lte, ne, notInArray, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";

@@ -23,12 +23,12 @@ import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { cancelTask } from "../cancel";
 import { ERRAND_MS } from "../clock";
-import { type OpenAnswer, type OpenRequest, type Params, taskDialect, type TaskRoute } from "../door";
+import { type OpenAnswer, type OpenRequest, type Params, taskDialect, type TaskRoute } from "../route";
 import { channelOf, sendFile } from "../file";
 import type { TaskKind } from "../provider";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
-import { taskTools } from "../tools";
+import { taskTools } from "../provider-context";
 import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provider";
 import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";
 import { type MjShown, shownAnswer, shownTask } from "./view";
@@ -242,7 +242,7 @@ const fileDoor =
     return sendFile(engine, task, place ?? fail("task_file_missing"), request, responder);
   };
 
-const both = (responder: TaskRoute): TaskRoute[] => [responder, { ...responder, path: `/{mode}${responder.path}` }];
+const bothWays = (route: TaskRoute): TaskRoute[] => [route, { ...route, path: `/{mode}${route.path}` }];
 const facts = { dialect, name: "midjourney" } as const;
 
 export const midjourneyRoutes: readonly TaskRoute[] = [
@@ -262,4 +262,4 @@ export const midjourneyRoutes: readonly TaskRoute[] = [
   { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileDoor("image") } satisfies TaskRoute,
   { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileDoor("video") } satisfies TaskRoute,
   { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileDoor("video") } satisfies TaskRoute,
-].flatMap(both);
+].flatMap(bothWays);

@@ -4,7 +4,7 @@ import { makeBench, makeChannel } from "../../../../tests/relay/kit";
 import { chat } from "../operations/chat";
 import { messages, responses } from "../operations/dialect-chat";
 import type { PoolChannel } from "../../contracts/channel";
-import { addressOf, dialectOf, operationFor, readChannelError } from "./speak";
+import { addressOf, dialectOf, operationFor, readChannelError } from "./dispatch";
 
 function channel(type: number, more: Partial<PoolChannel> = {}): PoolChannel {
   const fact = channelType(type);
