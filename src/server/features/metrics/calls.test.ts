@@ -2,32 +2,35 @@ import { describe, expect, test } from "bun:test";
 import { BUCKETS, CallCounts, OTHER } from "./calls";
 import { createScrapeGuard } from "./page";
 
-type EndedCall = Parameters<CallCounts["ended"]>[0];
+type Ended = Parameters<CallCounts["ended"]>;
 
 /** As much of a call as is counted. */
-const call = (group: string, model: string, ms = 0): EndedCall => {
+const call = (model: string, ms = 0): Ended[0] => {
   const facts = {
-    caller: { group },
-    request: { model, stream: true },
-    channel: { type: { key: "openai" } },
-    operation: { key: "chat" },
-    arrived: 1000,
-    first_content_at: 1000 + ms / 2,
-    engine: { controlPlane: { now: () => 1000 + ms } },
+    asked: {
+      caller: { group: "auto" },
+      request: { model, stream: true },
+      operation: { key: "chat" },
+      engine: { controlPlane: { now: () => 1000 + ms } },
+    },
+    progress: { began: 1000, first_content_at: 1000 + ms / 2 },
   };
-  return facts as unknown as EndedCall;
+  return facts as unknown as Ended[0];
 };
+/** The attempt that served, in another group than the one that was asked for. */
+const served = { caller: { group: "vip" }, channel: { type: { key: "openai" } } } as unknown as Ended[1]["attempt"];
 const end = {
+  attempt: served,
   end_reason: "complete",
   quota: 7,
   usage: { input: 10, cache_read: 30, output: 5, reasoning: 2 },
 } as const;
 
 describe("counting calls", () => {
-  test("tokens, units and ends are summed per group, model and channel type", () => {
+  test("tokens, units and ends are summed per group that served, model and channel type", () => {
     const counts = new CallCounts();
-    counts.ended(call("vip", "m"), end);
-    counts.ended(call("vip", "m"), { ...end, end_reason: "upstream_cut", usage: undefined });
+    counts.ended(call("m"), end);
+    counts.ended(call("m"), { ...end, end_reason: "upstream_cut", usage: undefined });
     const [series] = counts.series.values();
     expect(series).toMatchObject({
       group: "vip",
@@ -46,7 +49,7 @@ describe("counting calls", () => {
 
   test("however many models are asked for, the number of series is bounded: the rest is other", () => {
     const counts = new CallCounts();
-    for (let i = 0; i < 10_000; i++) counts.ended(call("default", `model-${i}`), end);
+    for (let i = 0; i < 10_000; i++) counts.ended(call(`model-${i}`), end);
     expect(counts.series.size).toBe(2001);
     const total = [...counts.series.values()].reduce((sum, { units }) => sum + units, 0);
     expect(total).toBe(70_000);
@@ -55,7 +58,7 @@ describe("counting calls", () => {
 
   test("a duration falls into the first bucket that holds it, bounds included, and beyond all bounds into the last", () => {
     const counts = new CallCounts();
-    for (const ms of [0, 50, 51, 600_000, 600_001]) counts.ended(call("default", "m", ms), end);
+    for (const ms of [0, 50, 51, 600_000, 600_001]) counts.ended(call("m", ms), end);
     const filled = counts.times.get("chat")?.duration.counts ?? [];
     expect(filled.length).toBe(BUCKETS.length + 1);
     expect([filled[0], filled[1], filled[BUCKETS.length - 1], filled[BUCKETS.length]]).toEqual([2, 1, 1, 1]);

@@ -1,10 +1,10 @@
 /**
  * Counts what the relay does. On the hot path only plain numbers are raised: a call costs one look-up of its series
- * (group, model, channel type) and of its operation; text is made when somebody asks.
+ * (group, model, channel type) and of its operation; text is made when a page of them is asked for.
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call, CallEnd, CallObserver } from "../../relay/call/call";
+import type { Admitted, CallEnd, CallObserver } from "../../relay/call/call";
 import type { PoolChannel } from "../../contracts/channel";
 
 /** Most (group, model, channel type); what comes beyond is counted as "other". Models are those that channels list. */
@@ -63,9 +63,14 @@ export class CallCounts implements CallObserver {
     raise(outcomes, outcome);
   }
 
-  ended(call: Call, { end_reason, quota, usage }: CallEnd): void {
-    const { channel, caller, request, arrived, first_content_at, engine, operation } = call;
-    const series = this.#seriesOf(caller.group, request.model, channel?.type.key ?? "");
+  ended(
+    { asked, progress }: Pick<Admitted, "asked" | "progress">,
+    { attempt, end_reason, quota, usage }: CallEnd,
+  ): void {
+    const { request, engine, operation } = asked;
+    const { began, first_content_at } = progress;
+    const { group } = attempt?.caller ?? asked.caller;
+    const series = this.#seriesOf(group, request.model, attempt?.channel.type.key ?? "");
     raise(series.ends, end_reason);
     series.units += quota;
     if (usage) {
@@ -82,8 +87,8 @@ export class CallCounts implements CallObserver {
     }
     let times = this.times.get(operation.key);
     if (!times) this.times.set(operation.key, (times = { duration: distribution(), first_content: distribution() }));
-    observe(times.duration, Math.max(0, engine.controlPlane.now() - arrived) / 1000);
-    if (first_content_at >= 0) observe(times.first_content, Math.max(0, first_content_at - arrived) / 1000);
+    observe(times.duration, Math.max(0, engine.controlPlane.now() - began) / 1000);
+    if (first_content_at >= 0) observe(times.first_content, Math.max(0, first_content_at - began) / 1000);
   }
 
   refused(code: ErrorCode): void {

@@ -25,7 +25,7 @@ import {
 import type { AttemptRecord } from "../../../shared/log";
 import type { Usage } from "../../../shared/pricing";
 import type { Env } from "../../env";
-import type { Call, CallEnd, CallObserver } from "../../relay/call/call";
+import type { Admitted, CallEnd, CallObserver } from "../../relay/call/call";
 import { VERSION } from "../../version";
 import { operationName, providerName } from "./names";
 
@@ -101,23 +101,25 @@ export function startTracing(
   const tracer = provider.getTracer("weir", VERSION);
 
   /** The call as a whole. undefined when it is not sampled. */
-  function callSpan(call: Call, { end_reason, quota }: CallEnd): Span | undefined {
-    const { operation, request, caller, request_id, traceparent, arrived, first_content_at } = call;
+  function callSpan({ asked, progress }: Admitted, { attempt, end_reason, quota }: CallEnd): Span | undefined {
+    const { operation, request, request_id, traceparent } = asked;
+    const { group } = attempt?.caller ?? asked.caller;
+    const { began, first_content_at } = progress;
     const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
     const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
     const attributes: Attributes = {
       "weir.request_id": request_id,
-      "weir.group": caller.group,
+      "weir.group": group,
       "weir.end_reason": end_reason,
       "weir.charged_units": quota,
       "gen_ai.operation.name": operationName(operation.key),
       "gen_ai.request.model": request.model,
       "gen_ai.request.stream": request.stream,
-      ...(first_content_at >= 0 && { "gen_ai.response.time_to_first_chunk": (first_content_at - arrived) / 1000 }),
+      ...(first_content_at >= 0 && { "gen_ai.response.time_to_first_chunk": (first_content_at - began) / 1000 }),
     };
     const span = tracer.startSpan(
       `weir ${operation.key}`,
-      { kind: SpanKind.SERVER, startTime: arrived, attributes },
+      { kind: SpanKind.SERVER, startTime: began, attributes },
       context,
     );
     if (!span.isRecording()) return undefined;
@@ -129,26 +131,26 @@ export function startTracing(
   }
 
   function attemptSpan(
-    call: Call,
-    attempt: AttemptRecord,
+    { asked, progress }: Admitted,
+    record: AttemptRecord,
     context: Context,
     ended: number,
-    usage: Usage | undefined,
+    { attempt, usage }: CallEnd,
   ): void {
-    const name = operationName(call.operation.key);
-    const model = call.upstream_model || call.request.model;
-    const served = attempt.failure === "";
+    const name = operationName(asked.operation.key);
+    const model = attempt?.translation.upstream_model || asked.request.model;
+    const served = record.failure === "";
     const attributes: Attributes = {
       "gen_ai.operation.name": name,
       "gen_ai.request.model": model,
-      "weir.channel.id": attempt.channel,
-      // An attempt keeps its channel's id alone; the call knows the last one's type.
-      ...(call.channel?.id === attempt.channel && { "gen_ai.provider.name": providerName(call.channel.type.key) }),
-      ...(attempt.status > 0 && { "http.response.status_code": attempt.status }),
+      "weir.channel.id": record.channel,
+      // A record keeps its channel's id alone; of the last attempt the type is known as well.
+      ...(attempt?.channel.id === record.channel && { "gen_ai.provider.name": providerName(attempt.channel.type.key) }),
+      ...(record.status > 0 && { "http.response.status_code": record.status }),
       ...(served && usage && usageAttributes(usage)),
-      ...(!served && { "error.type": attempt.failure }),
+      ...(!served && { "error.type": record.failure }),
     };
-    const started = call.arrived + attempt.start_ms;
+    const started = progress.began + record.start_ms;
     const span = tracer.startSpan(
       `${name} ${model}`,
       { kind: SpanKind.CLIENT, startTime: started, attributes },
@@ -156,7 +158,7 @@ export function startTracing(
     );
     if (!served) span.setStatus({ code: SpanStatusCode.ERROR });
     // The answer of the attempt that served goes on until the call ends.
-    span.end(served ? ended : started + attempt.duration_ms);
+    span.end(served ? ended : started + record.duration_ms);
   }
 
   return {
@@ -167,9 +169,9 @@ export function startTracing(
       ended(call, end) {
         const span = callSpan(call, end);
         if (!span) return;
-        const ended = call.engine.controlPlane.now();
+        const ended = call.asked.engine.controlPlane.now();
         const context = trace.setSpan(ROOT_CONTEXT, span);
-        for (const attempt of attemptsOf(call, ended)) attemptSpan(call, attempt, context, ended, end.usage);
+        for (const record of attemptsOf(call, ended)) attemptSpan(call, record, context, ended, end);
         span.end(ended);
       },
     },
@@ -182,10 +184,10 @@ export function startTracing(
  * What was asked of upstreams for this call. The responses of a realtime session share its connection: each is one of
  * its own.
  */
-function attemptsOf(call: Call, ended: number): readonly AttemptRecord[] {
-  const last = call.attempts.at(-1);
-  if (call.operation.key !== "realtime" || !last || last.failure !== "") return call.attempts;
-  return [{ ...last, start_ms: 0, duration_ms: ended - call.arrived }];
+function attemptsOf({ asked, attempts, progress }: Admitted, ended: number): readonly AttemptRecord[] {
+  const last = attempts.at(-1);
+  if (asked.operation.key !== "realtime" || !last || last.failure !== "") return attempts;
+  return [{ ...last, start_ms: 0, duration_ms: ended - progress.began }];
 }
 
 /** Input holds what caches read and wrote, as the conventions count. */

@@ -1,19 +1,26 @@
-/**
- * Operations that are no conversation: images, speech, transcription, moderation, reranking. Nothing of them is
- * translated; what the relay must know is how their body, their price and their answer are read. One small file per
- * operation.
- */
+/** The body of a call: read, parsed, and kept as what is asked. */
 import { fail } from "../../../shared/errors";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { readBody } from "../../lib/request-body/read-body";
+import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
+import { EMPTY } from "../../lib/request-body/spooled-body";
 import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
 import type { ChatRequest } from "../../protocol/chat-events";
 import { asksForHiddenTurns } from "../../protocol/hidden-turns";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Bytes } from "../../lib/sse";
+import type { Asked, Authenticated, Conversation } from "../call/call";
+import { RequestContent } from "../call/request-content";
 import { Form } from "../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../lib/request-body/multipart";
 import { checkLength, type Operation } from "../operations/operation";
+
+/** A request's body as it came. */
+export interface Content {
+  /** Empty for a form. */
+  bytes: Bytes;
+  form: Form | undefined;
+}
 
 /** A request's body as an operation reads it. */
 export interface Received {
@@ -27,32 +34,75 @@ export interface Received {
 }
 
 /**
- * Reads the body of any call, unless a door of ours has read it (`given`). Throws what the caller gets for a body that
- * is too large, no JSON, no form, incomplete, or of a model with too long a name.
+ * Reads the body of any call, unless an entrance of ours has read it (`given`). Throws what the caller gets for a body
+ * that is too large, and for one of another type than the operation's.
  */
-export async function receive(operation: Operation, request: Request, limit: number, given?: Bytes): Promise<Received> {
-  const { direct } = operation;
+export async function readContent(
+  { direct }: Operation,
+  request: Request,
+  limit: number,
+  given?: Bytes,
+): Promise<Content> {
   const contentType = direct ? (request.headers.get("content-type") ?? "") : "";
   const boundary = direct?.readForm && boundaryOf(contentType);
-  if (direct?.readForm && boundary !== undefined) {
-    const form = await Form.read(request, boundary, limit);
-    try {
-      const asked = await direct.readForm(form);
-      checkLength("model", asked.model, TEXT_LIMITS.model);
-      return { body: Buffer.alloc(0), form, asked, input_bound: asked.terms?.input_bound ?? form.tokenBound() };
-    } catch (error) {
-      form.close();
-      throw error;
-    }
-  }
-  if (direct && (!direct.json || /^(multipart|application\/x-www-form-urlencoded)\b/i.test(contentType))) {
+  if (boundary !== undefined) return { bytes: EMPTY, form: await Form.read(request, boundary, limit) };
+  if (direct && (!direct.json || /^(multipart|application\/x-www-form-urlencoded)\b/i.test(contentType)))
     fail("invalid_request", { detail: "content-type" });
-  }
-  const sent = given ?? (await readBody(request, limit));
-  const json = operation.adapter?.toOpenAi(parseBody(sent)) ?? parseBody(sent);
-  const body = operation.adapter ? Buffer.from(JSON.stringify(json)) : sent;
+  return { bytes: given ?? (await readBody(request, limit)), form: undefined };
+}
+
+/**
+ * What the body asks for; at once unless it is a form. Throws what the caller gets for what is no JSON, incomplete, or
+ * of a model with too long a name.
+ */
+export function parse(operation: Operation, { bytes, form }: Content): Received | Promise<Received> {
+  if (form) return parseForm(operation, form);
+  const { adapter } = operation;
+  const json = adapter?.toOpenAi(parseBody(bytes)) ?? parseBody(bytes);
+  const body = adapter ? Buffer.from(JSON.stringify(json)) : bytes;
   const asked = operation.read(json);
   checkLength("model", asked.model, TEXT_LIMITS.model);
   if (asksForHiddenTurns(json)) asked.hidden_turns = true;
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
+}
+
+async function parseForm({ direct }: Operation, form: Form): Promise<Received> {
+  const asked = (await direct?.readForm?.(form)) ?? fail("invalid_request", { detail: "content-type" });
+  checkLength("model", asked.model, TEXT_LIMITS.model);
+  return { body: EMPTY, form, asked, input_bound: asked.terms?.input_bound ?? form.tokenBound() };
+}
+
+/** The record of what is asked. It alone keeps the body from here on. */
+export const askedIn = (
+  call: Authenticated,
+  operation: Operation,
+  { asked, body, form, input_bound }: Received,
+  conversation: Conversation | undefined,
+): Asked => ({
+  engine: call.engine,
+  dialect: call.dialect,
+  lang: call.lang,
+  ip: call.ip,
+  path: call.path,
+  client_type: call.client_type,
+  betas: call.betas,
+  api_version: call.api_version,
+  request_id: call.request_id,
+  traceparent: call.traceparent,
+  arrived: call.arrived,
+  caller: call.caller,
+  operation,
+  request: body.length > SPOOL_LIMIT ? withoutInput(asked) : asked,
+  content: new RequestContent(body),
+  form,
+  input_bound,
+  conversation,
+  task_id: undefined,
+});
+
+/** A large body waits in a file: answers repeat the settings of a call, never what it said. */
+function withoutInput(request: ChatRequest): ChatRequest {
+  if (!request.wire) return request;
+  const { input: _, ...settings } = request.wire;
+  return { ...request, wire: settings };
 }

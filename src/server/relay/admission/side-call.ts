@@ -2,29 +2,19 @@
  * Calls beside those of the models: counts, stored answers, files, batches, jobs. Free, and without a row in the log,
  * but for a job's submit.
  */
-import type { Lang } from "../../../shared/text";
-import type { Engine } from "../call/call";
-import type { CallerDialect } from "../../protocol/dialects/dialect";
+import type { Authenticated } from "../call/call";
 import type { Responder } from "../response/responder";
 import { failureError } from "../response/error-response";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { enter } from "./rate-limit";
-import type { Caller } from "../../contracts/caller";
 
 /** One such call. */
-export interface SideRequest {
-  engine: Engine;
-  caller: Caller;
-  request: Request;
-  responder: Responder;
-  dialect: CallerDialect;
-  lang: Lang;
-  ip: string;
-  path: string;
-  request_id: string;
+export interface SideRequest extends Authenticated {
+  readonly request: Request;
+  readonly responder: Responder;
 }
 
-/** Answers it. Throws an AppError for what the caller gets, Failed for what an upstream refused. */
+/** Answers it. Throws an AppError for what the caller gets, UpstreamError for what an upstream refused. */
 export type SideHandler = (sideRequest: SideRequest) => Promise<Response>;
 
 /**

@@ -1,24 +1,30 @@
-/** Limits as the relay sees them: a call asks to enter, is told where it stands, and says what it used when it ends. */
+/** What a call takes of the limits: the caller's, and those of the channel that it is at. */
 import type { Admission, Used } from "../../contracts/rate-limits";
 
-interface Slots {
-  admission?: Admission;
-  channelSlot: Admission | undefined;
-}
+/** What a call that did not succeed has used. */
+export const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
 
-/** A call that holds places ends. Resolves when its budgets are corrected; undefined when there are none. */
-export function releaseSlots({ admission, channelSlot }: Slots, used: Used): Promise<unknown> | undefined {
-  const ends = [admission?.end(used), channelSlot?.end(used)].filter((end) => end !== undefined);
+/** The call ends. Resolves when its budgets are corrected; undefined when there are none. */
+export function releaseSlots(
+  admission: Admission | undefined,
+  slot: Admission | undefined,
+  used: Used,
+): Promise<unknown> | undefined {
+  const ends = [admission?.end(used), slot?.end(used)].filter((end) => end !== undefined);
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
 
 /** The budgets that count a call. */
-export const budgetsOf = ({ admission, channelSlot }: Slots): string[] => [
+export const budgetsOf = (admission: Admission | undefined, slot: Admission | undefined): string[] => [
   ...(admission?.budgets ?? []),
-  ...(channelSlot?.budgets ?? []),
+  ...(slot?.budgets ?? []),
 ];
 
 /** A running call costs more; false when a budget does not cover it. */
-export async function askBudgets({ admission, channelSlot }: Slots, units: number): Promise<boolean> {
-  return (!admission?.more || (await admission.more(units))) && (!channelSlot?.more || (await channelSlot.more(units)));
+export async function askBudgets(
+  admission: Admission | undefined,
+  slot: Admission | undefined,
+  units: number,
+): Promise<boolean> {
+  return (!admission?.more || (await admission.more(units))) && (!slot?.more || (await slot.more(units)));
 }

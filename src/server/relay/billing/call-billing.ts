@@ -4,11 +4,13 @@
  */
 import { AppError, type ErrorCode } from "../../../shared/errors";
 import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../../shared/charge";
-import { holdOf } from "./hold";
+import type { CompiledPrice } from "../../../shared/pricing";
+import { type HoldPlan, planHold, usualOutput } from "./hold";
+import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import type { HoldRefusal, HoldRequest, HoldResult, Settlement } from "../../contracts/ledger";
-import type { Call } from "../call/call";
+import type { Admitted, Asked, Attempted } from "../call/call";
 import { chargeAtEnd, type Ending } from "./final-charge";
-import { askBudgets, releaseSlots } from "./budgets";
+import { askBudgets, NOTHING_USED, releaseSlots } from "./budgets";
 import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
 
 /** Content bytes per token, for the running estimate of what must be held: less than most texts have. */
@@ -18,8 +20,6 @@ export const BYTES_PER_TOKEN = 3;
  * taken.
  */
 export const SETTLE_LIMIT_MS = 5_000;
-/** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
-const LEAST_STEP = 16;
 /** More output tokens than any call is asked to name. */
 const MOST_TOKENS = 1e9;
 /** A settle without an answer for so long goes into the journal, which has the rest of SETTLE_LIMIT_MS to write it. */
@@ -32,36 +32,22 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   user_unusable: "user_banned",
 };
 
-/**
- * Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any
- * other call's.
- */
-export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number =>
-  Math.max(LEAST_STEP, preConsumedTokens);
-
-/** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
-function coveredAtFirst({ engine, request }: Call): number {
-  if (request.terms) return request.max_output ?? 0;
-  const { option } = engine.controlPlane;
-  const usual = request.stream ? usualOutput(option) : option.maxHoldOutputTokens;
-  return Math.min(request.max_output ?? Infinity, usual);
-}
-
-/**
- * Units that will do for a call that names no limit and is not streamed: it is then given one (output-limit.ts).
- * undefined: nothing less than the whole hold will do.
- */
-function leastOf({ engine, request, price, input_bound }: Call, covered: number): number | undefined {
-  if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
-  const least = Math.max(LEAST_STEP * (request.choices ?? 1), usualOutput(engine.controlPlane.option));
-  return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;
+/** What a hold leaves the call. */
+export interface Held {
+  /** What it may use, for limits. */
+  readonly limitRequest: LimitRequest;
+  /** Output tokens that each of its choices may have at most, where less is held than every answer may cost. */
+  readonly output_limit: number | undefined;
 }
 
 export class CallBilling {
-  readonly #call: Call;
+  readonly #asked: Asked;
+  /** The dearest that is possible. */
+  readonly #price: CompiledPrice;
+  readonly #plan: HoldPlan;
   #state: "none" | "held" | "ended" = "none";
   /** Output tokens the hold covers. */
-  #covered = 0;
+  #covered: number;
   #step = 0;
   /** An extend is on its way. */
   #asking = false;
@@ -70,38 +56,27 @@ export class CallBilling {
   /** The settlement is committed, or on its way into the journal. */
   #kept: Promise<void> | undefined;
 
-  /** Units of the first hold. */
-  readonly amount: number;
-  readonly #least: number | undefined;
-
-  /** `limitable`: every channel can be told a limit of output tokens, and they have one price. */
-  constructor(call: Call, limitable: () => boolean = () => false) {
-    this.#call = call;
-    this.#covered = coveredAtFirst(call);
-    this.amount = holdOf(call.price, call.input_bound, this.#covered, call.request.terms);
-    const least = leastOf(call, this.#covered);
-    this.#least = least !== undefined && least < this.amount && limitable() ? least : undefined;
-    call.limitRequest = {
-      model: call.request.model,
-      tokens: call.input_bound + this.#covered,
-      units: this.#least ?? this.amount,
-    };
+  constructor(asked: Asked, price: CompiledPrice, plan: HoldPlan = planHold(asked, price)) {
+    this.#asked = asked;
+    this.#price = price;
+    this.#plan = plan;
+    this.#covered = plan.covered;
   }
 
   /** Takes the estimate. Throws the error that the caller gets when it is refused. */
-  async hold(): Promise<void> {
-    const { engine, caller, request_id } = this.#call;
+  async hold(admission?: Admission): Promise<Held> {
+    const { engine, caller, request_id } = this.#asked;
     const { option, ledger } = engine.controlPlane;
     this.#step = usualOutput(option);
-    const { amount } = this;
+    const { amount, least, limitRequest } = this.#plan;
     const wanted: HoldRequest = {
       request_id,
       user_id: caller.user_id,
       token_id: caller.token_id,
       amount,
-      draft: sweepRow(this.#call),
+      draft: sweepRow(this.#asked, this.#price),
     };
-    if (this.#least !== undefined) wanted.least = this.#least;
+    if (least !== undefined) wanted.least = least;
     let result: HoldResult;
     try {
       result = await ledger.hold(wanted);
@@ -120,12 +95,15 @@ export class CallBilling {
       throw new AppError(empty ? "token_exhausted" : refusals[result.reason], { balance, ...this.#tokensFor(left) });
     }
     this.#state = "held";
-    if (this.#least !== undefined) await this.#limit(this.#least, result.held ?? amount);
+    return least === undefined
+      ? { limitRequest, output_limit: undefined }
+      : this.#limit(least, result.held ?? amount, admission);
   }
 
   /** The limit that so many units would cover, for the refusal of a call that could name one. */
   #tokensFor(units: number): { tokens?: number } {
-    const { price, input_bound, request } = this.#call;
+    const { input_bound, request } = this.#asked;
+    const price = this.#price;
     if (request.terms || request.max_output === 0 || price.by === "call" || units <= 0) return {};
     return { tokens: Math.floor(outputWithin(price, input_bound, units, MOST_TOKENS) / (request.choices ?? 1)) };
   }
@@ -134,16 +112,16 @@ export class CallBilling {
    * `held` units were taken, of which the budgets know `least`. Where that, or what the budgets allow, is less than
    * every answer may cost, the call may cost no more than that.
    */
-  async #limit(least: number, held: number): Promise<void> {
-    const call = this.#call;
-    const { price, input_bound, request, admission } = call;
+  async #limit(least: number, held: number, admission: Admission | undefined): Promise<Held> {
+    const { input_bound, request } = this.#asked;
     const allowed = held <= least || !admission?.more || (await admission.more(held - least).catch(() => false));
     const units = allowed ? held : least;
-    if (units < this.amount) {
-      this.#covered = outputWithin(price, input_bound, units, this.#covered);
-      call.output_limit = Math.floor(this.#covered / (request.choices ?? 1));
+    let output_limit: number | undefined;
+    if (units < this.#plan.amount) {
+      this.#covered = outputWithin(this.#price, input_bound, units, this.#covered);
+      output_limit = Math.floor(this.#covered / (request.choices ?? 1));
     }
-    call.limitRequest = { model: request.model, tokens: input_bound + this.#covered, units };
+    return { limitRequest: { model: request.model, tokens: input_bound + this.#covered, units }, output_limit };
   }
 
   /** What follows was made although nothing is held for it: it is charged all the same. */
@@ -152,9 +130,8 @@ export class CallBilling {
   }
 
   /** Before the head of an answer with a fixed price: from now on a sweep charges it. */
-  async commitPrice(): Promise<void> {
-    const { engine, price, request_id, request } = this.#call;
-    const { terms } = request;
+  async commitPrice({ price, terms }: Pick<Attempted, "price" | "terms">): Promise<void> {
+    const { engine, request_id } = this.#asked;
     if ((price.by === "call" || terms?.exact) && this.#state === "held") {
       const running = chargeOf(price, terms?.usage ?? {}, terms?.times).quota;
       await this.#bounded(engine.controlPlane.ledger.extend(request_id, 0, running));
@@ -162,29 +139,29 @@ export class CallBilling {
   }
 
   /**
-   * Tells what a stream has generated so far. Asks for more when half of what is held is used up; false when the last
-   * extend was refused and everything is used up.
+   * A stream has generated so much content. Extends the hold when half of it is used up; false when the last extend was
+   * refused and everything is used up.
    */
-  spend(contentBytes: number): boolean {
-    if (this.#state !== "held" || this.#call.price.by === "call") return true;
+  spend(attempt: Attempted, contentBytes: number): boolean {
+    if (this.#state !== "held" || attempt.price.by === "call") return true;
     const used = Math.ceil(contentBytes / BYTES_PER_TOKEN);
     if (this.#refused) return used < this.#covered;
-    if (!this.#asking && used * 2 >= this.#covered) void this.#extend(used);
+    if (!this.#asking && used * 2 >= this.#covered) void this.#extend(attempt, used);
     return true;
   }
 
-  async #extend(used: number): Promise<void> {
-    const { engine, price, request, request_id, input_bound } = this.#call;
-    const channelSlot = (request.max_output ?? Infinity) - this.#covered;
+  async #extend({ call, price, slot }: Attempted, used: number): Promise<void> {
+    const { engine, request, request_id, input_bound } = this.#asked;
+    const room = (request.max_output ?? Infinity) - this.#covered;
     // Everything the caller allowed is held; what a vendor generates beyond is corrected by settle.
-    if (channelSlot <= 0) return;
+    if (room <= 0) return;
     this.#asking = true;
     this.#step *= 2;
-    const step = Math.min(channelSlot, this.#step);
+    const step = Math.min(room, this.#step);
     const running = quotaOf(price, { input: input_bound, output: used });
     try {
       const units = estimateUpperBound(price, 0, step, { context: input_bound });
-      const allowed = await askBudgets(this.#call, units);
+      const allowed = await askBudgets(call.admission, slot, units);
       const granted = await engine.controlPlane.ledger.extend(request_id, allowed ? units : 0, running);
       if (allowed && granted) this.#covered += step;
       else this.#refused = true;
@@ -198,36 +175,30 @@ export class CallBilling {
    * Ends the hold with a charge. Resolves when it is committed or in the journal, or after SETTLE_LIMIT_MS. Only the
    * first end counts.
    */
-  async settle(ending: Ending): Promise<void> {
+  async settle(attempt: Attempted, ending: Ending): Promise<void> {
     if (this.#state !== "held") return;
     this.#state = "ended";
-    const call = this.#call;
-    const { charge, usage, estimated, waived, doubts } = chargeAtEnd(call, ending);
-    if (doubts.length > 0 && call.channel) call.engine.controlPlane.usageDoubted(call.channel, doubts, call);
-    call.engine.observer.ended(call, { end_reason: ending.end_reason, quota: charge.quota, usage });
-    const left = releaseSlots(call, {
+    const { call, channel, slot } = attempt;
+    const { engine, caller, request_id } = this.#asked;
+    const { end_reason } = ending;
+    const { charge, usage, estimated, waived, doubts } = chargeAtEnd(attempt, ending);
+    const { quota } = charge;
+    if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
+    engine.observer.ended(call, { attempt, end_reason, quota, usage });
+    const left = releaseSlots(call.admission, slot, {
       tokens: promptTokens(usage) + completionTokens(usage),
       success: true,
-      units: charge.quota,
+      units: quota,
     });
-    const log = callRow(call, {
-      end_reason: ending.end_reason,
-      quota: charge.quota,
-      bill: charge.lines,
-      usage,
-      estimated,
-      waived,
-      doubts,
-    });
-    const { caller, request_id } = call;
-    const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota: charge.quota, log };
+    const log = callRow(call, { attempt, end_reason, quota, bill: charge.lines, usage, estimated, waived, doubts });
+    const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
     const committed = this.#commit(settlement);
     await this.#bounded(left ? Promise.all([committed, left]) : committed, settlement);
   }
 
   /** Resolves when the settlement is committed, or in the journal. */
   #commit(settlement: Settlement): Promise<void> {
-    const { engine, request_id } = this.#call;
+    const { engine, request_id } = this.#asked;
     return engine.controlPlane.ledger.settle(settlement).then(
       (result) => {
         this.#kept ??= Promise.resolve();
@@ -243,14 +214,14 @@ export class CallBilling {
   /** Hands the settlement to the journal, once, unless it is committed. */
   #keep(settlement: Settlement): Promise<void> {
     if (this.#kept) return this.#kept;
-    const { stats, controlPlane } = this.#call.engine;
+    const { stats, controlPlane } = this.#asked.engine;
     stats.late_settles++;
     return (this.#kept = controlPlane.ledger.later({ settle: settlement }));
   }
 
   /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; a settlement without an answer is in the journal by then. */
   #bounded(work: Promise<unknown>, settlement?: Settlement): Promise<void> {
-    const { timers, controlPlane } = this.#call.engine;
+    const { timers, controlPlane } = this.#asked.engine;
     return new Promise<void>((resolve) => {
       const done = (): void => {
         cancel();
@@ -268,12 +239,12 @@ export class CallBilling {
     });
   }
 
-  /** Ends the hold without a charge. Only the first end counts. */
-  async release(): Promise<void> {
+  /** Ends the hold of `call` without a charge. Only the first end counts. */
+  async release({ admission, progress }: Pick<Admitted, "admission" | "progress">): Promise<void> {
     if (this.#state !== "held") return;
     this.#state = "ended";
-    const { engine, request_id } = this.#call;
-    await releaseSlots(this.#call, { tokens: 0, success: false, units: 0 });
+    const { engine, request_id } = this.#asked;
+    await releaseSlots(admission, progress.attempt?.slot, NOTHING_USED);
     try {
       await engine.controlPlane.ledger.release(request_id);
     } catch (error) {

@@ -4,8 +4,10 @@
  * the one that serves.
  */
 import { estimateUpperBound } from "../../../shared/charge";
+import { fail } from "../../../shared/errors";
 import { type CompiledPrice } from "../../../shared/pricing";
-import type { Call } from "../call/call";
+import type { Admitted, Asked } from "../call/call";
+import type { Terms } from "../../protocol/call-terms";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
@@ -15,7 +17,7 @@ const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): strin
   setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
 
 /**
- * The dearest price of a model for a caller, over his groups and the names that the candidates bill by; undefined
+ * The dearest price of a model for a caller, over their groups and the names that the candidates bill by; undefined
  * without any.
  */
 export function maxPrice(
@@ -34,24 +36,45 @@ export function maxPrice(
   return prices.toSorted((a, b) => cost(b) - cost(a))[0];
 }
 
-/**
- * The next attempt is made at this channel, in this group (undefined: the call has only one): price, bill and log row
- * are theirs. An upstream's name without a price is billed as the model that was asked for.
- */
-export function bindChannel(call: Call, channel: PoolChannel, group: string | undefined): void {
-  const moved = group !== undefined && group !== call.caller.group;
-  if (moved) call.caller = { ...call.caller, group };
-  if (!moved && billedAs(channel, call.request.model) === call.price.model) return;
-  const listed = listedAt(call, channel);
-  if (listed) call.price = call.request.terms?.priced?.(listed) ?? listed;
+/** The dearest price that is possible for what is asked. Throws model_price_missing. */
+export function dearestPrice(
+  { engine, caller, request: { model, terms } }: Asked,
+  candidates: readonly PoolChannel[],
+): CompiledPrice {
+  const listed = maxPrice(engine.controlPlane, caller, model, candidates) ?? fail("model_price_missing", { model });
+  return terms?.priced?.(listed) ?? listed;
 }
 
-/** The listed price of a call at this channel, in the group that serves. */
+/** In whose group a call is served at a channel, and what it costs there. */
+export interface Quote {
+  readonly caller: Caller;
+  readonly price: CompiledPrice;
+  readonly terms: Terms | undefined;
+}
+
+/**
+ * The quote of a channel in a group (undefined: the call has only one). An upstream's name without a price is billed as
+ * the model that was asked for. The hold covers the dearest of the candidates, so no quote is above it.
+ */
+export function quoteAt({ asked, price }: Admitted, channel: PoolChannel, group: string | undefined): Quote {
+  const { terms } = asked.request;
+  const caller = servedIn(asked.caller, group);
+  if (caller === asked.caller && billedAs(channel, asked.request.model) === price.model)
+    return { caller, price, terms };
+  const listed = listedAt(asked, caller, channel);
+  return { caller, price: listed ? (terms?.priced?.(listed) ?? listed) : price, terms };
+}
+
+/** The caller in the group that serves. */
+export const servedIn = (caller: Caller, group: string | undefined): Caller =>
+  group !== undefined && group !== caller.group ? { ...caller, group } : caller;
+
+/** The listed price of a call at this channel, in the caller's group. */
 export function listedAt(
-  { engine, caller, request: { model } }: Call,
+  { engine, request: { model } }: Asked,
+  { group, user_group }: Caller,
   channel: PoolChannel,
 ): CompiledPrice | undefined {
-  const priced = (name: string): CompiledPrice | undefined =>
-    engine.controlPlane.price(name, caller.group, caller.user_group);
+  const priced = (name: string): CompiledPrice | undefined => engine.controlPlane.price(name, group, user_group);
   return priced(billedAs(channel, model)) ?? priced(model);
 }

@@ -6,7 +6,7 @@ import type { EndReason } from "../../../shared/log";
 import { ownToolOf } from "../../../shared/model-prices";
 import { type Charge, chargeOf } from "../../../shared/charge";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
-import type { Call } from "../call/call";
+import type { Asked, Attempted } from "../call/call";
 import { tokensOfContent, tokensOfText } from "./token-estimate";
 import type { Usage } from "../../protocol/chat-events";
 import { asksForHiddenTurns } from "../../protocol/hidden-turns";
@@ -26,9 +26,9 @@ export interface Ending {
 const broken: ReadonlySet<EndReason> = new Set(["upstream_error", "upstream_cut", "idle_timeout"]);
 const nothing: Charge = { quota: 0, exact: "0", lines: [] };
 
-function isWaived({ channel }: Call, reason: EndReason): boolean {
-  if (broken.has(reason)) return channel?.setting.bill_broken === "free";
-  return reason === "caller_left" && channel?.setting.bill_left === "free";
+function isWaived({ channel: { setting } }: Attempted, reason: EndReason): boolean {
+  if (broken.has(reason)) return setting.bill_broken === "free";
+  return reason === "caller_left" && setting.bill_left === "free";
 }
 
 export interface FinalCharge {
@@ -38,34 +38,34 @@ export interface FinalCharge {
   readonly estimated: boolean;
   /** The channel asks nothing for a call that ended so. */
   readonly waived: boolean;
-  /** What the upstream counted and nobody believed. */
+  /** What the upstream counted and is not believed. */
   readonly doubts: readonly UsageDoubt[];
 }
 
-export function chargeAtEnd(call: Call, ending: Ending): FinalCharge {
-  const { terms } = call.request;
-  const { usage: told, estimated, doubts } = usageAtEnd(call, ending);
-  const usage = withOwnTool(call, told);
-  const waived = isWaived(call, ending.end_reason);
-  const charge = waived ? nothing : chargeOf(call.price, usage, terms?.times);
+/** The charge of the attempt that served. */
+export function chargeAtEnd(attempt: Attempted, ending: Ending): FinalCharge {
+  const { usage: counted, estimated, doubts } = usageAtEnd(attempt, ending);
+  const usage = withOwnTool(attempt.call.asked, counted);
+  const waived = isWaived(attempt, ending.end_reason);
+  const charge = waived ? nothing : chargeOf(attempt.price, usage, attempt.terms?.times);
   return { charge, usage, estimated, waived, doubts };
 }
 
-function usageAtEnd(call: Call, ending: Ending): CheckedUsage {
-  const { terms, max_output } = call.request;
-  const estimate = (): Usage => terms?.doubted ?? terms?.usage ?? estimateUsage(call, ending.content_bytes);
-  // Terms tell of pictures and sound; text that came is text that was made.
+function usageAtEnd(attempt: Attempted, ending: Ending): CheckedUsage {
+  const { call, channel, terms } = attempt;
+  const { max_output } = call.asked.request;
+  const estimate = (): Usage => terms?.doubted ?? terms?.usage ?? estimateUsage(call.asked, ending.content_bytes);
+  // Terms speak of pictures and sound; text that came is text that was made.
   const made = (): Usage =>
     ending.content_bytes > 0 ? { output: tokensOfContent(ending.content_bytes), ...terms?.usage } : estimate();
   if (ending.usage === undefined) return { usage: terms?.usage ?? estimate(), estimated: !terms?.exact, doubts: [] };
   const { usage, estimated } = withUncounted(ending.usage, ending);
-  const { channel } = call;
   const checked = checkUsage(usage, {
     estimate: { input: estimate, output: made },
     max_output,
-    hidden: () => hidesTurns(call),
-    ...((channel?.type.agent || channel?.type.zero_output) && { zero_output: true }),
-    ...(channel?.setting.trust_usage && { trusted: true }),
+    hidden: () => hidesTurns(attempt),
+    ...((channel.type.agent || channel.type.zero_output) && { zero_output: true }),
+    ...(channel.setting.trust_usage && { trusted: true }),
   });
   return estimated ? { ...checked, estimated } : checked;
 }
@@ -89,10 +89,11 @@ function withUncounted(
 }
 
 /** The vendor may do more for this call than its answer shows. */
-function hidesTurns({ request, channel }: Call): boolean {
-  if (request.hidden_turns || channel?.type.agent || ownToolOf(request.model) !== undefined) return true;
+function hidesTurns({ call, channel }: Attempted): boolean {
+  const { request } = call.asked;
+  if (request.hidden_turns || channel.type.agent || ownToolOf(request.model) !== undefined) return true;
   try {
-    return asksForHiddenTurns(channel?.override?.({}) ?? {});
+    return asksForHiddenTurns(channel.override?.({}) ?? {});
   } catch {
     // Rules that need more of a body than nothing: a charge does not wait for them.
     return false;
@@ -100,7 +101,7 @@ function hidesTurns({ request, channel }: Call): boolean {
 }
 
 /** A model that always searches does not say so in its usage. */
-function withOwnTool({ operation, request }: Call, usage: Usage): Usage {
+function withOwnTool({ operation, request }: Asked, usage: Usage): Usage {
   const tool = operation.key === "chat" && !usage.server_tools ? ownToolOf(request.model) : undefined;
   return tool === undefined ? usage : { ...usage, server_tools: { [tool]: 1 } };
 }
@@ -109,9 +110,9 @@ function withOwnTool({ operation, request }: Call, usage: Usage): Usage {
  * Embedded files count by their allowance (input_bound), not by their bytes; what a stored conversation adds to the
  * bound is counted in tokens already.
  */
-function estimateUsage({ body, input_bound }: Call, contentBytes: number): Usage {
-  const share = body.length > 0 ? Math.min(1, input_bound / body.length) : 0;
-  const beyond = Math.max(0, input_bound - body.length);
-  const input = share > 0 ? Math.ceil(tokensOfText(body) * share) + beyond : tokensOfContent(input_bound);
+function estimateUsage({ content: { bytes }, input_bound }: Asked, contentBytes: number): Usage {
+  const share = bytes.length > 0 ? Math.min(1, input_bound / bytes.length) : 0;
+  const beyond = Math.max(0, input_bound - bytes.length);
+  const input = share > 0 ? Math.ceil(tokensOfText(bytes) * share) + beyond : tokensOfContent(input_bound);
   return { input, output: tokensOfContent(contentBytes) };
 }

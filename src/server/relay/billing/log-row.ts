@@ -7,7 +7,7 @@ import type { Lang, Text } from "../../../shared/text";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { CallLog } from "../../contracts/ledger";
-import type { Call } from "../call/call";
+import type { Admitted, Asked, Attempted } from "../call/call";
 import { budgetsOf } from "./budgets";
 import type { Usage } from "../../protocol/chat-events";
 import { cleanText } from "../../protocol/upstream-failure";
@@ -22,6 +22,8 @@ const MOST_DRAFTS = 1000;
 const MOST_WARNINGS = 50;
 
 export interface Outcome {
+  /** The one that served, or the last one; undefined: no channel was tried. */
+  attempt: Attempted | undefined;
   end_reason: EndReason;
   quota: number;
   bill: readonly BillLine[];
@@ -97,8 +99,7 @@ type PriceMember =
 /**
  * JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft.
  */
-export function sweepRow(call: Call): string {
-  const { caller, request, price, path, lang } = call;
+export function sweepRow({ engine, caller, request, ip, path, lang }: Asked, price: CompiledPrice): string {
   const texts = textsOf(price);
   // A price may be that of another name (setting.bill_by).
   const key = `${lang} ${path} ${request.model}`;
@@ -115,71 +116,77 @@ export function sweepRow(call: Call): string {
     texts.drafts.set(key, start);
   }
   const { username, token_name } = caller;
-  const visible = call.engine.controlPlane.option.logConsume;
-  return `${start},${JSON.stringify({ username, token_name, ip: call.ip, is_stream: request.stream, visible }).slice(1)}`;
+  const visible = engine.controlPlane.option.logConsume;
+  return `${start},${JSON.stringify({ username, token_name, ip, is_stream: request.stream, visible }).slice(1)}`;
 }
 
 /** The row of a call that ended. */
-export function callRow(call: Call, outcome: Outcome): CallLog {
-  const { caller, channel, request, engine, arrived } = call;
+export function callRow(call: Admitted, outcome: Outcome): CallLog {
+  const { asked, progress } = call;
+  const { engine, request, path, lang } = asked;
+  const { attempt, usage } = outcome;
+  const { channel, caller = asked.caller, price = call.price, slot } = attempt ?? {};
+  const { upstream_model = "", warnings = [] } = attempt?.translation ?? {};
+  const { began, first_content_at } = progress;
   const now = engine.controlPlane.now();
-  const texts = textsOf(call.price);
-  const { usage } = outcome;
-  const mapped = call.upstream_model !== "" && call.upstream_model !== request.model;
+  const texts = textsOf(price);
   const other: Omit<ConsumeOther, PriceMember> = {
     cache_tokens: usage?.cache_read ?? 0,
-    request_path: cut(call.path, TEXT_LIMITS.request_path),
-    client_type: call.client_type,
+    request_path: cut(path, TEXT_LIMITS.request_path),
+    client_type: asked.client_type,
     end_reason: outcome.end_reason,
     bill: outcome.bill,
   };
-  if (request.stream) other.frt = call.first_content_at < 0 ? -1 : call.first_content_at - arrived;
-  if (mapped) {
+  if (request.stream) other.frt = first_content_at < 0 ? -1 : first_content_at - began;
+  if (upstream_model !== "" && upstream_model !== request.model) {
     other.is_model_mapped = true;
-    other.upstream_model_name = call.upstream_model;
+    other.upstream_model_name = upstream_model;
   }
-  if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model)
-    other.billed_model = call.price.model;
-  if (call.task_id !== undefined) other.task_id = call.task_id;
+  if (channel?.setting.bill_by === "upstream" && price.model !== request.model) other.billed_model = price.model;
+  if (asked.task_id !== undefined) other.task_id = asked.task_id;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (outcome.doubts && outcome.doubts.length > 0) other.usage_doubts = outcome.doubts;
-  if (call.warnings.length > 0) {
-    other.warnings = call.warnings
+  if (warnings.length > 0) {
+    other.warnings = warnings
       .slice(0, MOST_WARNINGS)
       .map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
   }
-  const budgets = budgetsOf(call);
+  const budgets = budgetsOf(call.admission, slot);
   other.admin_info = {
-    use_channel: call.attempts.map((attempt) => String(attempt.channel)),
+    use_channel: call.attempts.map((record) => String(record.channel)),
     attempts: call.attempts,
-    selection: call.explain(),
+    selection: call.selection.explain(),
     ...(budgets.length > 0 && { budgets }),
   };
   return {
-    request_id: call.request_id,
-    created_at: Math.floor(arrived / 1000),
+    request_id: asked.request_id,
+    created_at: Math.floor(began / 1000),
     user_id: caller.user_id,
     username: caller.username,
     token_id: caller.token_id,
     token_name: caller.token_name,
     group: caller.group,
-    ip: call.ip,
+    ip: asked.ip,
     channel: channel?.id ?? 0,
     channel_name: channel?.name ?? "",
     model_name: cut(request.model, TEXT_LIMITS.model),
     quota: outcome.quota,
     prompt_tokens: usage ? promptTokens(usage) : 0,
     completion_tokens: usage ? completionTokens(usage) : 0,
-    use_time: Math.max(0, Math.round((now - arrived) / 1000)),
+    use_time: Math.max(0, Math.round((now - began) / 1000)),
     is_stream: request.stream,
-    content: outcome.content === undefined ? texts.content[call.lang] : cut(outcome.content, TEXT_LIMITS.log_content),
+    content: outcome.content === undefined ? texts.content[lang] : cut(outcome.content, TEXT_LIMITS.log_content),
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
-    upstream_request_id: call.upstream_request_id,
+    upstream_request_id: lastAnswerId(call),
     visible: engine.controlPlane.option.logConsume,
   };
 }
+
+/** The id of the last answer that an upstream gave, "" = none. */
+const lastAnswerId = ({ attempts }: Admitted): string =>
+  attempts.findLast(({ status }) => status !== 0)?.upstream_request_id ?? "";
 
 /** A call that was refused before it had a price. */
 interface RefusedCall {

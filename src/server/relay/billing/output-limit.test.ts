@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
-import { lowerLimit, withLimit } from "./output-limit";
+import { loweredLimit, withLimit } from "./output-limit";
 import { translateRequest } from "../../protocol/translate";
 import { failureOf } from "../../protocol/upstream-failure";
 
@@ -31,7 +31,7 @@ describe("a limit of our own", () => {
     expect(
       JSON.parse(withLimit(body, { output_limit: 1234 }, "anthropic", { model: "m", operation: "chat" }).toString()),
     ).toMatchObject({ max_tokens: 100 });
-    expect(withLimit(body, {}, "anthropic", { model: "m", operation: "chat" })).toBe(body);
+    expect(withLimit(body, { output_limit: undefined }, "anthropic", { model: "m", operation: "chat" })).toBe(body);
   });
 
   test("the older call for texts knows the older word alone", () => {
@@ -45,16 +45,15 @@ describe("a limit of our own", () => {
   });
 
   test("is lowered once when the vendor finds fault with the call, and for no other reason", () => {
-    const call = { output_limit: 9000 };
     for (const failure of [
       failureOf("caller_mistake", 0),
       failureOf("caller_mistake", 413),
       failureOf("rate_limited", 429),
       failureOf("server_error", 500),
     ])
-      expect(lowerLimit(call, failure)).toBe(false);
-    expect([lowerLimit(call, failureOf("caller_mistake", 400)), call.output_limit]).toEqual([true, 4096]);
-    expect(lowerLimit(call, failureOf("caller_mistake", 400))).toBe(false);
-    expect(lowerLimit({}, failureOf("caller_mistake", 400))).toBe(false);
+      expect(loweredLimit(9000, failure)).toBeUndefined();
+    expect(loweredLimit(9000, failureOf("caller_mistake", 400))).toBe(4096);
+    expect(loweredLimit(4096, failureOf("caller_mistake", 400))).toBeUndefined();
+    expect(loweredLimit(undefined, failureOf("caller_mistake", 400))).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@
  */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { bodyObject } from "../../lib/request-body/json-body";
-import type { Call } from "../call/call";
+import type { Attempted } from "../call/call";
 import { LEAST_BUDGET } from "../../protocol/dialects/anthropic/request-encode";
 import { newLimit } from "../../protocol/dialects/openai-chat/request-encode";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
@@ -72,10 +72,10 @@ export const allTakeLimits = (channels: readonly PoolChannel[], operation: Opera
     return dialect !== undefined && places[dialect] !== undefined && providerOf(channel)?.unlimited !== true;
   });
 
-/** A body in `dialect` with the call's own limit; the same one where it has none. */
+/** A body in `dialect` with the attempt's own limit; the same one where it has none. */
 export function withLimit(
   body: Bytes,
-  { output_limit }: Pick<Call, "output_limit">,
+  { output_limit }: Pick<Attempted, "output_limit">,
   dialect: UpstreamDialectKey,
   asked: { model: string; operation: OperationKey },
 ): Bytes {
@@ -85,13 +85,13 @@ export function withLimit(
 }
 
 /**
- * The vendor finds fault with a call that has a limit from us: it may be too high for the model. True when it has a
- * lower one now.
+ * The lower limit of a call whose vendor finds fault with it: the one it has from us may be too high for the model.
+ * undefined where that is not the reason.
  */
-export function lowerLimit(call: Pick<Call, "output_limit">, { class: name, upstream_status }: Failure): boolean {
-  const { output_limit = 0 } = call;
-  if (name !== "caller_mistake" || (upstream_status !== 400 && upstream_status !== 422) || output_limit <= SAFE_LIMIT)
-    return false;
-  call.output_limit = SAFE_LIMIT;
-  return true;
+export function loweredLimit(
+  output_limit: number | undefined,
+  { class: name, upstream_status }: Failure,
+): number | undefined {
+  const refused = name === "caller_mistake" && (upstream_status === 400 || upstream_status === 422);
+  return refused && output_limit !== undefined && output_limit > SAFE_LIMIT ? SAFE_LIMIT : undefined;
 }

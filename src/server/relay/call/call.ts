@@ -1,15 +1,17 @@
-/** The state of one call, from authentication to its log row. Made in handle.ts; every room of the relay reads it. */
-import type { Bytes } from "../../lib/sse";
+/**
+ * What is known of one call, stage by stage: Arrival, Authenticated, Asked, Admitted, Attempted, Answered. Each record
+ * contains the one before and does not change; what changes while a call runs is its Progress.
+ */
 import type { CompiledPrice, Usage } from "../../../shared/pricing";
 import type { AttemptRecord, EndReason } from "../../../shared/log";
 import type { Lang } from "../../../shared/text";
 import type { Logger } from "../../lib/log";
 import type { Deadlines } from "./deadlines";
 import type { Timers } from "../../lib/timers";
+import type { Terms } from "../../protocol/call-terms";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
-import type { ChatRequest, Warning } from "../../protocol/chat-events";
+import type { ChatRequest } from "../../protocol/chat-events";
 import type { Form } from "../../lib/request-body/multipart-form";
-import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import type { Operation } from "../operations/operation";
 import type { AccessTokenCache } from "../providers/access-token-cache";
@@ -17,16 +19,18 @@ import type { ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 import type { Routing } from "../routing/router";
-import type { SelectionRecord } from "../routing/channel-selector";
+import type { Selection } from "../routing/channel-selector";
+import type { RequestContent } from "./request-content";
+import type { Translation } from "./translation";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { FailureClass } from "../../protocol/upstream-failure";
 import type { ErrorCode } from "../../../shared/errors";
 
-/** What the relay works with besides the seams; tests give their own. */
+/** What the relay works with besides the control plane; tests give their own. */
 export interface RelayDeps {
   log: Logger;
   timers: Timers;
-  /** Where calls may go; shared with whoever asks without calling. */
+  /** Where calls may go; the dry run asks the same one. */
   routing: Routing;
   observer: CallObserver;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
@@ -51,88 +55,134 @@ export interface OpenSession {
   shutdown(now: boolean): Promise<void>;
 }
 
-export interface Call {
+/** A request whose route is known. */
+export interface Arrival {
   readonly engine: Engine;
   /** The caller's. */
   readonly dialect: CallerDialect;
-  readonly operation: Operation;
-  /** With the group that serves, once there is one. */
-  caller: Caller;
   readonly lang: Lang;
   readonly ip: string;
   readonly path: string;
-  /** The beta features of its dialect that the caller asks for: Anthropic's header of that name. */
-  readonly betas: string;
-  /** The version of the API that his address names, "" = none. */
-  readonly api_version: string;
   /** The program that calls, by its User-Agent. */
   readonly client_type: string;
+  /** The beta features of its dialect that the caller asks for: Anthropic's header of that name. */
+  readonly betas: string;
+  /** The version of the API that the caller's address names, "" = none. */
+  readonly api_version: string;
   readonly request_id: string;
-  /** The trace that the caller belongs to (W3C traceparent), where somebody wants to know. It never goes upstream. */
-  traceparent?: string;
-  /** Epoch milliseconds; in a realtime session when the response began. */
-  arrived: number;
-  readonly request: ChatRequest;
-  /**
-   * As the caller wrote it; dropped when an attempt has succeeded. A large one is here only while a request is made of
-   * it.
-   */
-  body: Bytes;
-  /** The file of a large body, until the attempts are over. */
-  spooled?: SpooledBody;
-  /** Instead of `body`: a multipart form. */
+  /** The trace that the caller belongs to (W3C traceparent), while traces are made. It never goes upstream. */
+  readonly traceparent: string | undefined;
+  /** Epoch milliseconds. */
+  readonly arrived: number;
+}
+
+/** The same, and who calls. */
+export interface Authenticated extends Arrival {
+  readonly caller: Caller;
+}
+
+/** The same, and what is asked. */
+export interface Asked extends Authenticated {
+  readonly operation: Operation;
+  readonly request: Readonly<ChatRequest>;
+  readonly content: RequestContent;
+  /** Instead of `content`: a multipart form. */
   readonly form: Form | undefined;
-  /**
-   * Output tokens that each of its choices may have at most, where its caller named no limit and not every answer is
-   * covered.
-   */
-  output_limit?: number;
-  /** The price in the group that serves; before the first attempt the dearest that is possible. */
-  price: CompiledPrice;
   /** Upper bound of the input in tokens. */
   readonly input_bound: number;
-  readonly deadlines: Deadlines;
-  readonly attempts: AttemptRecord[];
-  /** Why these channels, in this order. */
-  explain(): SelectionRecord;
-  /** Which conversation this is a turn of, where that matters. */
-  affinity_key?: string;
   /** What it continues, and where its answer is kept. */
-  conversation?: Conversation;
+  readonly conversation: Conversation | undefined;
   /** The job that it submits. */
-  task_id?: string;
-  /** What it may use, for limits; CallMoney says it. */
-  limitRequest: LimitRequest;
+  readonly task_id: string | undefined;
+}
+
+/** A call that was let in: its channels, its limits and its hold. */
+export interface Admitted {
+  readonly asked: Asked;
+  /** The channels that may serve it, one after the other. */
+  readonly selection: Selection;
+  /** Which conversation this is a turn of, where that decides the channel. */
+  readonly affinity_key: string | undefined;
+  /** The dearest price that is possible: what is held is reckoned by it. */
+  readonly price: CompiledPrice;
+  /** What it may use, for limits. */
+  readonly limitRequest: LimitRequest;
+  /**
+   * Output tokens that each of its choices may have at most, where its caller named no limit and what is held does not
+   * cover every answer.
+   */
+  readonly output_limit: number | undefined;
   /** What a limited caller took by this call. */
-  admission?: Admission;
-  /** What it took of the channel that it is at. */
-  channelSlot: Admission | undefined;
-  /** The channel that serves, or that was tried last. */
-  channel: PoolChannel | undefined;
-  upstream_model: string;
-  upstream_request_id: string;
-  /** What was lost on the way to the channel and back. */
-  warnings: readonly Warning[];
+  readonly admission: Admission | undefined;
+  readonly deadlines: Deadlines;
+  /** One record for each channel that was tried; an attempt adds its own. */
+  readonly attempts: AttemptRecord[];
+  readonly progress: Progress;
+}
+
+/** A call at one channel. The next try makes another one. */
+export interface Attempted {
+  readonly call: Admitted;
+  /** With the key that is used. */
+  readonly channel: PoolChannel;
+  /** With the group that serves. */
+  readonly caller: Caller;
+  /** In that group, at that channel: what is billed when it serves. */
+  readonly price: CompiledPrice;
+  readonly terms: Terms | undefined;
+  /** As in Admitted; lower after a vendor found fault with it. */
+  readonly output_limit: number | undefined;
+  /** What the call took of the channel's own limits. */
+  readonly slot: Admission | undefined;
+  readonly translation: Translation;
+}
+
+/** An attempt that served, and its answer. */
+export interface Answered<Answer> {
+  readonly attempt: Attempted;
+  readonly answer: Answer;
+}
+
+/** What of a call changes while it runs. */
+export interface Progress {
+  /** Epoch milliseconds: when the call arrived; in a realtime session when the response began. */
+  began: number;
+  /** The attempt that runs or, when none does, the last one. */
+  attempt: Attempted | undefined;
   /** Epoch milliseconds, -1 while none came. */
   first_content_at: number;
   /** The caller has gone. */
   left: boolean;
-  /** The answer has ended: nobody can leave it any more. */
+  /** The answer has ended: leaving it changes nothing any more. */
   over: boolean;
-  /** Told once when the caller goes. */
+  /** Called once when the caller goes. */
   onLeave: (() => void) | undefined;
 }
 
-/** The conversation that a call is a turn of, as far as deliveries ask for it. */
+/** How far a call has come that began at `began`. */
+export const startProgress = (began: number): Progress => ({
+  began,
+  attempt: undefined,
+  first_content_at: -1,
+  left: false,
+  over: false,
+  onLeave: undefined,
+});
+
+/** The conversation that a call is a turn of, as far as its other stages ask for it. */
 export interface Conversation {
+  /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
+  narrow(selection: Selection): void;
   /** Lets go what the call says: the vendor alone will keep it. */
   forgetInput(): void;
   /** Keeps a complete answer. `last`: the body, or the frames at the end of the stream. Never throws. */
-  keep(call: Call, last: Uint8Array): Promise<void>;
+  keep(attempt: Attempted, last: Uint8Array): Promise<void>;
 }
 
 /** What a call came to. */
 export interface CallEnd {
+  /** The one that served, or the last one; undefined: no channel was tried. */
+  attempt: Attempted | undefined;
   end_reason: EndReason;
   /** Units charged. */
   quota: number;
@@ -148,7 +198,7 @@ export interface CallObserver {
    * A call has left its log row: charged, or failed for nothing. Once for every call; in a realtime session once a
    * response.
    */
-  ended(call: Call, end: CallEnd): void;
+  ended(call: Admitted, end: CallEnd): void;
   /** A call was refused before a channel was asked. `code`: of shared/errors.ts. */
   refused(code: ErrorCode): void;
 }

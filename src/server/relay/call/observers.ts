@@ -1,7 +1,7 @@
-/** Whoever watches calls from outside: metrics and traces. Asked on the hot path, so it counts and returns. */
+/** What watches calls from outside: metrics and traces. Called on the hot path, so it counts and returns. */
 import type { CallObserver } from "./call";
 
-/** Two who watch. */
+/** Both are told. */
 export const combineObservers = (one: CallObserver, other: CallObserver): CallObserver => ({
   traces: one.traces || other.traces,
   attempted(channel, outcome) {
@@ -25,8 +25,6 @@ export const noopObserver: CallObserver = {
   refused: () => undefined,
 };
 
-/** The trace that a request belongs to, for whom it may concern. */
-export function traceOf({ observer }: { observer: CallObserver }, { headers }: Request): { traceparent?: string } {
-  const traceparent = observer.traces ? headers.get("traceparent") : null;
-  return traceparent === null ? {} : { traceparent };
-}
+/** The trace that a request belongs to, while traces are made. */
+export const traceOf = ({ observer }: { observer: CallObserver }, { headers }: Request): string | undefined =>
+  observer.traces ? (headers.get("traceparent") ?? undefined) : undefined;

@@ -2,7 +2,7 @@
  * How long a call waits for a channel, and what becomes of it when the caller leaves: the channel's own words, else the
  * options'.
  */
-import type { Call } from "./call";
+import type { Admitted, Asked } from "./call";
 import type { RelayOptions } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 
@@ -42,21 +42,21 @@ export function timeoutsFor(option: RelayOptions, channel: PoolChannel | undefin
  * calls know none. Events have comments. A JSON object may have blanks before it (RFC 8259, section 2), but its status
  * then goes out before it is known: only a channel that says so itself does that.
  */
-export function pingsOf(call: Call, channel: PoolChannel): number | undefined {
-  const { direct } = call.operation;
-  const { stream } = call.request;
-  if (!direct) return stream ? timeoutsFor(call.engine.controlPlane.option, channel).pingMs : undefined;
-  // Whoever names a format twice may get either.
-  const formats = call.form?.parts("response_format") ?? [];
+export function pingsOf({ operation, request, engine, form }: Asked, channel: PoolChannel): number | undefined {
+  const { direct } = operation;
+  const { stream } = request;
+  if (!direct) return stream ? timeoutsFor(engine.controlPlane.option, channel).pingMs : undefined;
+  // A format that is named twice may be either.
+  const formats = form?.parts("response_format") ?? [];
   const isJson =
     direct.plain === "never" || (direct.plain === "text" && formats.every(({ value }) => /json$|^$/.test(value ?? "")));
   return isJson && !stream ? (channel.setting.ping_interval ?? 0) * 1000 : undefined;
 }
 
 /** The caller has gone: the upstream gets a little time to say what it used. */
-export function handleDisconnect(call: Call): void {
-  if (call.left || call.over) return;
-  call.left = true;
-  call.deadlines.total(timeoutsFor(call.engine.controlPlane.option, call.channel).drainMs, true);
-  call.onLeave?.();
+export function handleDisconnect({ asked, deadlines, progress }: Admitted): void {
+  if (progress.left || progress.over) return;
+  progress.left = true;
+  deadlines.total(timeoutsFor(asked.engine.controlPlane.option, progress.attempt?.channel).drainMs, true);
+  progress.onLeave?.();
 }

@@ -1,84 +1,64 @@
-/** The end of the story: attempts, then the answer, whole or streamed, or the error that the caller gets. */
+/** The end of a call: attempts, then the answer, whole or streamed, or the error that the caller gets. */
 import type { EndReason } from "../../../shared/log";
-import type { Call } from "../call/call";
 import { ContentTap } from "../response/content-tap";
 import type { Responder } from "../response/responder";
 import { callError } from "../response/error-response";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
-import type { CallBilling } from "../billing/call-billing";
+import type { Opened } from "../billing/admit-and-hold";
+import { outcomeOrPing } from "./outcome-or-ping";
 import { answerUntranslated } from "./untranslated";
-import { callRow } from "../billing/log-row";
-import type { Selection } from "../routing/channel-selector";
+import { recordFailed } from "../billing/record-failed";
 import { StreamBody } from "./stream-body";
-import { withRetries, type RetryOutcome } from "../upstream/retry";
+import type { Answer } from "../upstream/attempt";
+import { type RetryOutcome, withRetries } from "../upstream/retry";
 
-/** Tries the channels of `selection` and answers. The call has its hold; here it ends. */
-export function deliver(
-  call: Call,
-  selection: Selection,
-  billing: CallBilling,
-  responder: Responder,
-): Promise<Response> {
-  responder.tap = ContentTap.of(call);
-  if (call.operation.direct) return answerUntranslated(call, selection, billing, responder, refuse);
-  return (call.request.stream ? answerStream : answerWhole)(call, selection, billing, responder);
+/** Attempts, delivers, settles and records. The call has its hold; here it ends. */
+export function deliver(opened: Opened, responder: Responder): Promise<Response> {
+  const { asked } = opened.call;
+  responder.tap = ContentTap.of(asked);
+  if (asked.operation.direct) return answerUntranslated(opened, responder, refuse);
+  return asked.request.stream ? answerStream(opened, responder) : answerWhole(opened, responder);
 }
 
 /** A whole answer: read, charged, then sent. */
-async function answerWhole(
-  call: Call,
-  selection: Selection,
-  billing: CallBilling,
-  responder: Responder,
-): Promise<Response> {
-  const outcome = await withRetries(call, selection);
-  call.over = true;
-  call.deadlines.clear();
-  if (!outcome.ok || outcome.kind !== "whole") return refuse(call, billing, responder, outcome);
-  const { body, result } = outcome;
-  const end_reason = call.left ? "caller_left" : "complete";
-  await billing.settle({ end_reason, usage: result.usage, content_bytes: result.content_bytes });
-  await call.conversation?.keep(call, body);
-  return responder.json(body);
+async function answerWhole(opened: Opened, responder: Responder): Promise<Response> {
+  const { call, billing } = opened;
+  const { asked, deadlines, progress } = call;
+  const outcome = await withRetries(call);
+  progress.over = true;
+  deadlines.clear();
+  if (!outcome.ok || outcome.answer.kind !== "whole") return refuse(opened, responder, outcome);
+  const { attempt, answer } = outcome;
+  const { usage, content_bytes } = answer.result;
+  await billing.settle(attempt, { end_reason: progress.left ? "caller_left" : "complete", usage, content_bytes });
+  await asked.conversation?.keep(attempt, answer.body);
+  return responder.json(answer.body);
 }
 
 /** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
-async function answerStream(
-  call: Call,
-  selection: Selection,
-  billing: CallBilling,
-  responder: Responder,
-): Promise<Response> {
-  const outcome = withRetries(call, selection);
-  const first = await Promise.race([
-    outcome,
-    new Promise<"ping">((resolve) => (call.deadlines.onPing = () => resolve("ping"))),
-  ]);
-  if (first !== "ping" && (!first.ok || first.kind !== "stream")) return refuse(call, billing, responder, first);
-  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(call, billing, failure, reason);
-  const body = new StreamBody(call, billing, first === "ping" ? outcome : first, fail);
+async function answerStream(opened: Opened, responder: Responder): Promise<Response> {
+  const outcome = withRetries(opened.call);
+  const first = await outcomeOrPing(opened.call, outcome);
+  if (first !== "ping" && (!first.ok || first.answer.kind !== "stream")) return refuse(opened, responder, first);
+  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(opened, failure, reason);
+  const body = new StreamBody(opened, first === "ping" ? outcome : first, fail);
   const whole = first === "ping" ? undefined : await body.whole();
   return whole ? responder.events(whole) : responder.events(new ReadableStream(body, { highWaterMark: 0 }));
 }
 
-async function refuse(
-  call: Call,
-  billing: CallBilling,
-  responder: Responder,
-  outcome: RetryOutcome,
-): Promise<Response> {
+/** The error of a call without an answer that fits. */
+async function refuse(opened: Opened, responder: Responder, outcome: RetryOutcome<Answer>): Promise<Response> {
+  const { call } = opened;
   const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
-  await failed(call, billing, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-  return responder.error(call.dialect, callError(call, failure));
+  await failed(opened, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
+  return responder.error(call.asked.dialect, callError(call, failure));
 }
 
 /** Ends a call that failed before its content: nothing is charged, the row keeps every attempt. */
-export async function failed(call: Call, billing: CallBilling, failure: Failure, end_reason: EndReason): Promise<void> {
-  call.over = true;
-  call.deadlines.clear();
-  await billing.release();
-  const content = callError(call, failure).message;
-  call.engine.observer.ended(call, { end_reason, quota: 0, usage: undefined });
-  const row = callRow(call, { end_reason, quota: 0, bill: [], usage: undefined, estimated: false, content });
-  await call.engine.controlPlane.recordFailure(row);
+export async function failed({ call, billing }: Opened, failure: Failure, end_reason: EndReason): Promise<void> {
+  const { asked, deadlines, progress } = call;
+  progress.over = true;
+  deadlines.clear();
+  await billing.release(call);
+  await recordFailed(call, callError(call, failure).message, end_reason);
 }

@@ -7,16 +7,18 @@
  */
 import type { EndReason } from "../../../shared/log";
 import type { Phase } from "../call/deadlines";
-import type { Call, OpenSession } from "../call/call";
+import type { Admitted, Attempted, OpenSession } from "../call/call";
 import { callError, ownError } from "../response/error-response";
 import type { RelayError } from "../../protocol/relay-error";
 import { asIs, classifyErrorIn200, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { answerReader } from "../upstream/read-answer";
 import type { AnswerReader } from "../upstream/answer-reader";
+import type { Opened } from "../billing/admit-and-hold";
 import { BYTES_PER_TOKEN, type CallBilling } from "../billing/call-billing";
 import { type Timeouts, timeoutsFor } from "../call/timeouts";
 import { redactErrors, redactOf } from "../providers/redact";
 import { asBuffer, FrameTooLarge, type Bytes } from "../../lib/sse";
+import type { Answer } from "../upstream/attempt";
 import type { RetryOutcome } from "../upstream/retry";
 import { lastFrame, type UpstreamStream } from "../upstream/request";
 
@@ -26,14 +28,18 @@ const DRAIN_TOKENS = 2_000;
 const TRAILER_MS = 1_000;
 const empty: Bytes = Buffer.alloc(0);
 
+type Outcome = RetryOutcome<Answer>;
+
 export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSession {
-  readonly #call: Call;
-  readonly #money: CallBilling;
+  readonly #call: Admitted;
+  readonly #billing: CallBilling;
   readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
   #meter: AnswerReader;
   /** Of the channel that serves, once it is known. */
-  #patience: Timeouts;
-  #outcome: RetryOutcome | Promise<RetryOutcome> | undefined;
+  #timeouts: Timeouts;
+  #outcome: Outcome | Promise<Outcome> | undefined;
+  /** The attempt that serves, once it is known. */
+  #attempt: Attempted | undefined;
   #upstream: UpstreamStream | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** The caller waits for bytes: pings may go, and silence is the upstream's. */
@@ -44,9 +50,9 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   #over = false;
   /** Content bytes when the caller left. */
   #leftAt = 0;
-  /** Told when it has ended and is charged. */
+  /** Resolves when it has ended and is charged. */
   readonly #ended = Promise.withResolvers<void>();
-  /** The answer's last words; a translator says them once. */
+  /** The end of the answer; a translator writes it once. */
   #last: Uint8Array = empty;
 
   /**
@@ -54,24 +60,26 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
    * before its content: gives the hold back and writes the row.
    */
   constructor(
-    call: Call,
-    billing: CallBilling,
-    outcome: RetryOutcome | Promise<RetryOutcome>,
+    { call, billing }: Opened,
+    outcome: Outcome | Promise<Outcome>,
     failed: (failure: Failure, reason: EndReason) => Promise<void>,
   ) {
+    const { asked, deadlines, progress } = call;
+    const { engine } = asked;
+    const channel = progress.attempt?.channel;
     this.#call = call;
-    this.#money = billing;
+    this.#billing = billing;
     this.#outcome = outcome;
     this.#failed = failed;
-    this.#patience = timeoutsFor(call.engine.controlPlane.option, call.channel);
-    // Nobody has answered yet: only an error could be said.
-    this.#meter = answerReader(call, "openai-chat");
-    call.engine.stats.open_streams++;
-    call.engine.sessions.add(this);
-    call.onLeave = () => this.#leave();
-    call.deadlines.onPing = () => this.#ping();
-    // He went before there was a body that could tell.
-    if (call.left) queueMicrotask(() => this.#leave());
+    this.#timeouts = timeoutsFor(engine.controlPlane.option, channel);
+    // No answer has come yet: only an error could be written.
+    this.#meter = answerReader(asked, channel, "openai-chat");
+    engine.stats.open_streams++;
+    engine.sessions.add(this);
+    progress.onLeave = () => this.#leave();
+    deadlines.onPing = () => this.#ping();
+    // The caller left before there was a body that could say so.
+    if (progress.left) queueMicrotask(() => this.#leave());
   }
 
   /**
@@ -96,12 +104,12 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     this.#controller = controller;
     // The head went without content: it carries the first ping.
     if (!(this.#outcome instanceof Promise)) return;
-    controller.enqueue(this.#call.dialect.ping);
+    controller.enqueue(this.#call.asked.dialect.ping);
     // What becomes of the attempts does not wait for a caller who reads nothing.
     void this.#outcome.then(() => this.pull());
   }
 
-  /** Ends before it has read: who waits for bytes is told by `enqueue`, and a promise more for each event is dear. */
+  /** Returns before it has read: `enqueue` is what a reader waits for, and one more promise for each event is dear. */
   pull(): void {
     if (this.#over || this.#waiting) return;
     this.#waiting = true;
@@ -129,10 +137,14 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   /** The process ends before anything was said: nothing is charged. */
   async #giveUp(): Promise<void> {
     this.#over = true;
-    const failure = failureOf("cut");
-    await this.#failed(failure, "gateway_restart");
-    this.#last = this.#meter.fail(callError(this.#call, failure));
+    await this.#fail(failureOf("cut"), "gateway_restart");
     this.#close();
+  }
+
+  /** Nothing came that could be charged. */
+  async #fail(failure: Failure, reason: EndReason): Promise<void> {
+    await this.#failed(failure, reason);
+    this.#last = this.#meter.fail(callError(this.#call, failure));
   }
 
   /** The first pull: waits for the first content and sends what was read before it. Never rejects. */
@@ -141,7 +153,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
       const upstream = this.#upstream ?? (await this.#open());
       if (!upstream) return;
       const ready = Buffer.concat(this.#ready.splice(0));
-      const sends = ready.length > 0 && !this.#call.left;
+      const sends = ready.length > 0 && !this.#call.progress.left;
       if (sends) this.#send(ready);
       if (this.#meter.over) await this.#finish();
       else if (sends) this.#waiting = false;
@@ -156,7 +168,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     const kept = upstream.kept.shift();
     if (kept) return this.#took(upstream, kept);
     if (upstream.ended) return this.#end();
-    if (!this.#call.left) this.#call.deadlines.limit("idle", this.#patience.idleMs);
+    if (!this.#call.progress.left) this.#call.deadlines.limit("idle", this.#timeouts.idleMs);
     upstream.reader.read().then(this.#arrived, this.#broke);
   }
 
@@ -177,31 +189,32 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   /** Passes whole frames on; undefined or none: no frame is complete yet. */
   #took(upstream: UpstreamStream, region: Bytes | undefined): void {
-    if (this.#over) return;
+    const attempt = this.#attempt;
+    if (this.#over || !attempt) return;
     if (!region || region.length === 0) return this.#next(upstream);
     const out = this.#passed(this.#meter.feed(region));
-    if (this.#call.left) {
+    if (this.#call.progress.left) {
       if (this.#meter.over || this.#drained()) void this.#finish();
       else this.#next(upstream);
       return;
     }
     if (out.length > 0) this.#send(out);
     if (this.#meter.over) void this.#finish();
-    else if (!this.#money.spend(this.#meter.tally.contentBytes)) void this.#finish("out_of_quota");
+    else if (!this.#billing.spend(attempt, this.#meter.tally.contentBytes)) void this.#finish("out_of_quota");
     else if (out.length === 0) this.#next(upstream);
     else this.#waiting = false;
   }
 
   /** What the caller gets of the upstream: errors inside an answer keep their channel's secrets to themselves. */
   #passed(bytes: Uint8Array): Bytes {
-    const { channel } = this.#call;
+    const channel = this.#attempt?.channel;
     return channel ? redactErrors(channel, asBuffer(bytes)) : asBuffer(bytes);
   }
 
   /** The upstream's body has ended. */
   #end(): void {
     const rest = this.#passed(this.#meter.end());
-    if (rest.length > 0 && !this.#call.left) this.#send(rest);
+    if (rest.length > 0 && !this.#call.progress.left) this.#send(rest);
     void this.#finish();
   }
 
@@ -210,23 +223,25 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     const outcome = await this.#outcome;
     this.#outcome = undefined;
     if (this.#over) {
-      if (outcome?.ok && outcome.kind === "stream") outcome.stream.abort();
+      if (outcome?.ok && outcome.answer.kind === "stream") outcome.answer.stream.abort();
       return undefined;
     }
-    if (outcome?.ok && outcome.kind === "stream") {
-      this.#upstream = outcome.stream;
-      this.#meter = outcome.stream.answer;
-      const { deadlines, channel, engine } = this.#call;
-      this.#patience = timeoutsFor(engine.controlPlane.option, channel);
+    if (outcome?.ok && outcome.answer.kind === "stream") {
+      const { attempt } = outcome;
+      const { stream } = outcome.answer;
+      const { asked, deadlines } = this.#call;
+      this.#attempt = attempt;
+      this.#upstream = stream;
+      this.#meter = stream.answer;
+      this.#timeouts = timeoutsFor(asked.engine.controlPlane.option, attempt.channel);
       deadlines.onLimit = (phase) => this.#expire(phase);
       // The wait for the first byte is over; from now on silence counts.
-      deadlines.limit("idle", this.#patience.idleMs);
-      await this.#money.commitPrice();
-      return outcome.stream;
+      deadlines.limit("idle", this.#timeouts.idleMs);
+      await this.#billing.commitPrice(attempt);
+      return stream;
     }
-    const failure = outcome?.ok === false ? outcome.failure : failureOf("malformed");
-    await this.#failed(failure, outcome?.ok === false ? outcome.end_reason : "upstream_error");
-    this.#last = this.#meter.fail(callError(this.#call, failure));
+    if (outcome?.ok === false) await this.#fail(outcome.failure, outcome.end_reason);
+    else await this.#fail(failureOf("malformed"), "upstream_error");
     this.#close();
     return undefined;
   }
@@ -237,11 +252,12 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   }
 
   #ping(): void {
-    if (this.#waiting && !this.#over && !this.#call.left) this.#send(this.#call.dialect.ping);
+    const { asked, progress } = this.#call;
+    if (this.#waiting && !this.#over && !progress.left) this.#send(asked.dialect.ping);
   }
 
   #expire(phase: Phase): void {
-    // While nobody waits for bytes the silence is the caller's, not the upstream's.
+    // While the caller takes no bytes the silence is theirs, not the upstream's.
     if (phase === "idle" && !this.#waiting) return;
     this.#expired = phase;
     this.#upstream?.abort();
@@ -251,12 +267,13 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   #leave(): void {
     if (this.#over || this.#leftAt !== 0) return;
-    this.#call.left = true;
+    const { deadlines, progress } = this.#call;
+    progress.left = true;
     this.#leftAt = Math.max(1, this.#meter.tally.contentBytes);
-    this.#call.deadlines.total(this.#patience.drainMs, true);
+    deadlines.total(this.#timeouts.drainMs, true);
     const known = this.#meter.tally.usage !== undefined && this.#meter.finished;
     // What was read already is enough.
-    if (this.#upstream && (known || this.#patience.drainMs === 0)) this.#upstream.abort();
+    if (this.#upstream && (known || this.#timeouts.drainMs === 0)) this.#upstream.abort();
     if (!this.#waiting) this.pull();
   }
 
@@ -280,37 +297,47 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     try {
       await this.#conclude(reason);
     } catch (error) {
-      const { engine, request_id } = this.#call;
+      const { engine, request_id } = this.#call.asked;
       engine.log.error({ err: error, request_id }, "a stream could not be ended");
     }
     this.#close();
   }
 
   async #conclude(reason: EndReason | undefined): Promise<void> {
+    const attempt = this.#attempt;
+    // The attempts broke off without an outcome.
+    if (!attempt) return this.#fail(failureOf("malformed"), "upstream_error");
     const end_reason = this.#endReason(reason);
     const { usage, contentBytes, countedBytes } = this.#meter.tally;
     this.#letGo();
-    this.#call.warnings = [...this.#call.warnings, ...this.#meter.warnings];
-    await this.#money.settle({ end_reason, usage, content_bytes: contentBytes, counted_bytes: countedBytes });
+    attempt.translation.warn(this.#meter.warnings);
+    await this.#billing.settle(attempt, {
+      end_reason,
+      usage,
+      content_bytes: contentBytes,
+      counted_bytes: countedBytes,
+    });
     const error = end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason);
     this.#last = error ? this.#meter.fail(error) : this.#passed(this.#meter.close());
     // What the next turn refers to is there before the caller can refer to it.
-    if (end_reason === "complete") await this.#call.conversation?.keep(this.#call, this.#last);
+    if (end_reason === "complete") await this.#call.asked.conversation?.keep(attempt, this.#last);
   }
 
   #endReason(reason: EndReason | undefined): EndReason {
     const { finished, done, error, malformed } = this.#meter;
+    const { left } = this.#call.progress;
     // What the upstream calls a failure is one, even after a finish reason.
-    if (error && !this.#call.left) return "upstream_error";
+    if (error && !left) return "upstream_error";
     // An answer is complete with its finish reason, whatever becomes of the connection afterwards.
-    if (finished || (done && !this.#call.left)) return "complete";
-    if (this.#call.left) return "caller_left";
+    if (finished || (done && !left)) return "complete";
+    if (left) return "caller_left";
     if (malformed) return "upstream_error";
     return reason ?? "upstream_cut";
   }
 
   #errorFor(reason: EndReason): RelayError {
-    const { lang, request_id, channel } = this.#call;
+    const { lang, request_id } = this.#call.asked;
+    const channel = this.#attempt?.channel;
     if (reason === "gateway_restart") return ownError("draining", {}, lang, request_id);
     if (reason === "out_of_quota") return ownError("quota_exhausted_midstream", {}, lang, request_id);
     const { error } = this.#meter;
@@ -339,19 +366,19 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   #close(): void {
     this.#over = true;
-    const call = this.#call;
     const controller = this.#controller;
-    call.engine.stats.open_streams--;
-    call.engine.sessions.delete(this);
+    const { asked, deadlines, progress } = this.#call;
+    asked.engine.stats.open_streams--;
+    asked.engine.sessions.delete(this);
     this.#ended.resolve();
-    call.over = true;
-    call.onLeave = undefined;
-    call.deadlines.onPing = undefined;
+    progress.over = true;
+    progress.onLeave = undefined;
+    deadlines.onPing = undefined;
     try {
-      if (!call.left && this.#last.length > 0) controller?.enqueue(this.#last);
+      if (!progress.left && this.#last.length > 0) controller?.enqueue(this.#last);
       controller?.close();
     } catch {
-      // The caller has gone, and the stream with him.
+      // The caller has gone, and the stream with them.
     }
   }
 }

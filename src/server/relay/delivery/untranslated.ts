@@ -1,40 +1,33 @@
-/** The end of the story for a call that is no conversation: attempts, charge, answer. */
-import type { Call } from "../call/call";
+/** The end of a call that is no conversation: attempts, charge, answer. */
+import type { Admitted } from "../call/call";
 import type { Responder } from "../response/responder";
 import { failureOf } from "../../protocol/upstream-failure";
-import type { CallBilling } from "../billing/call-billing";
+import type { Opened } from "../billing/admit-and-hold";
 import { handleDisconnect } from "../call/timeouts";
-import type { Selection } from "../routing/channel-selector";
-import { withRetries, type RetryOutcome } from "../upstream/retry";
+import type { Answer } from "../upstream/attempt";
+import { type RetryOutcome, withRetries } from "../upstream/retry";
+import { outcomeOrPing } from "./outcome-or-ping";
 import { UntranslatedBody } from "./untranslated-body";
 
 /** Answers a call whose attempts failed. */
-type Refuse = (call: Call, billing: CallBilling, responder: Responder, outcome: RetryOutcome) => Promise<Response>;
+type Refuse = (opened: Opened, responder: Responder, outcome: RetryOutcome<Answer>) => Promise<Response>;
 
 /**
  * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it
  * is: then an error comes with status 200.
  */
-export async function answerUntranslated(
-  call: Call,
-  selection: Selection,
-  billing: CallBilling,
-  responder: Responder,
-  refuse: Refuse,
-): Promise<Response> {
-  const outcome = withRetries(call, selection);
-  const first = await Promise.race([
-    outcome,
-    new Promise<"ping">((resolve) => (call.deadlines.onPing = () => resolve("ping"))),
-  ]);
-  if (first !== "ping") return finish(call, billing, responder, refuse, first);
-  const { engine, request_id } = call;
+export async function answerUntranslated(opened: Opened, responder: Responder, refuse: Refuse): Promise<Response> {
+  const { call } = opened;
+  const outcome = withRetries(call);
+  const first = await outcomeOrPing(call, outcome);
+  if (first !== "ping") return finish(opened, responder, refuse, first);
+  const { engine, form, request_id } = call.asked;
   const answer = outcome
-    .then((came) => finish(call, billing, responder, refuse, came))
+    .then((came) => finish(opened, responder, refuse, came))
     .catch((error: unknown) => {
       engine.log.error({ err: error, request_id }, "relay failed");
-      call.form?.close();
-      return refuse(call, billing, responder, {
+      form?.close();
+      return refuse(opened, responder, {
         ok: false,
         failure: failureOf("malformed"),
         end_reason: "upstream_error",
@@ -52,45 +45,44 @@ export async function answerUntranslated(
 }
 
 async function finish(
-  call: Call,
-  billing: CallBilling,
+  opened: Opened,
   responder: Responder,
   refuse: Refuse,
-  outcome: RetryOutcome,
+  outcome: RetryOutcome<Answer>,
 ): Promise<Response> {
-  const answer = outcome.ok && outcome.kind === "direct" ? outcome.answer : undefined;
-  if (answer?.kind === "flow") {
+  const { call, billing } = opened;
+  const { asked, deadlines, progress } = call;
+  if (outcome.ok && outcome.answer.kind === "flow") {
+    const { attempt, answer } = outcome;
     // What the request alone decides is owed as soon as the answer begins.
-    await billing.commitPrice();
+    await billing.commitPrice(attempt);
     return responder.raw(
-      new ReadableStream(new UntranslatedBody(call, billing, answer), { highWaterMark: 0 }),
+      new ReadableStream(new UntranslatedBody(attempt, billing, answer), { highWaterMark: 0 }),
       answer.content_type,
     );
   }
-  call.form?.close();
-  call.over = true;
-  call.deadlines.clear();
-  if (!answer) return refuse(call, billing, responder, outcome);
-  await billing.settle({
-    end_reason: call.left ? "caller_left" : "complete",
-    usage: answer.usage,
-    content_bytes: answer.content_bytes,
-  });
-  return responder.raw(answer.body, answer.content_type);
+  asked.form?.close();
+  progress.over = true;
+  deadlines.clear();
+  if (!outcome.ok || outcome.answer.kind !== "answer") return refuse(opened, responder, outcome);
+  const { usage, content_bytes, body, content_type } = outcome.answer;
+  const end_reason = progress.left ? "caller_left" : "complete";
+  await billing.settle(outcome.attempt, { end_reason, usage, content_bytes });
+  return responder.raw(body, content_type);
 }
 
 const blank = Buffer.from("\n");
 
 /** Blanks at the call's pings, then the body of the answer. */
 class AwaitedBody implements UnderlyingDefaultSource<Uint8Array> {
-  readonly #call: Call;
+  readonly #call: Admitted;
   readonly #answer: Promise<Response>;
   #left = false;
 
-  constructor(call: Call, answer: Promise<Response>) {
+  constructor(call: Admitted, answer: Promise<Response>) {
     this.#call = call;
     this.#answer = answer;
-    const { stats } = call.engine;
+    const { stats } = call.asked.engine;
     stats.open_streams++;
     const end = (): void => void stats.open_streams--;
     answer.then(end, end);

@@ -1,58 +1,56 @@
-/** The story of one call, top to bottom. */
-import { knownClientType } from "../../../shared/client-type";
+/** One call, top to bottom. */
 import { AppError, fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
-import { readBody } from "../../lib/request-body/read-body";
-import { isUnavailable } from "../../lib/unavailable";
+import type { Caller } from "../../contracts/caller";
+import type { ControlPlane } from "../../contracts/control-plane";
+import type { RelayStats } from "../../contracts/relay-stats";
+import type { TaskService } from "../../contracts/task-service";
+import type { JsonObject } from "../../lib/json-bytes";
 import type { Logger } from "../../lib/log";
 import { fetchThrough } from "../../lib/proxy";
-import { Deadlines } from "../call/deadlines";
-import { realTimers } from "../../lib/timers";
-import { answerSideCall } from "../admission/side-call";
 import { parseBody } from "../../lib/request-body/json-body";
-import type { Call, Engine, RelayDeps } from "../call/call";
-import type { RelayStats } from "../../contracts/relay-stats";
-import { deliver, failed } from "../delivery/deliver";
-import { askedVersion, callerLang, Responder, presentedKey } from "../response/responder";
-import { thrownError } from "../response/error-response";
-import { failureOf } from "../../protocol/upstream-failure";
-import type { JsonObject } from "../../lib/json-bytes";
-import { maxPrice } from "../billing/call-price";
-import { enter } from "../admission/rate-limit";
-import { BYTES_PER_TOKEN, CallBilling } from "../billing/call-billing";
-import { receive } from "../admission/receive";
-import { allTakeLimits } from "../billing/output-limit";
 import type { Form } from "../../lib/request-body/multipart-form";
-import { answerLookup } from "./lookups";
-import type { Operation } from "../operations/operation";
-import { handleDisconnect } from "../call/timeouts";
+import { readBody } from "../../lib/request-body/read-body";
+import type { Bytes } from "../../lib/sse";
 import { reachable } from "../../lib/tcp-probe";
+import { realTimers } from "../../lib/timers";
+import { isUnavailable } from "../../lib/unavailable";
+import { failureOf } from "../../protocol/upstream-failure";
+import { requireModel } from "../admission/model-access";
+import { askedIn, parse, readContent } from "../admission/receive";
+import { answerSideCall } from "../admission/side-call";
+import { screened } from "../admission/word-filter";
+import { admitAndHold, type Opened } from "../billing/admit-and-hold";
+import { dearestPrice } from "../billing/call-price";
+import { recordRefusal } from "../billing/log-row";
+import { allTakeLimits } from "../billing/output-limit";
+import type { Arrival, Authenticated, Engine, RelayDeps } from "../call/call";
+import { noopObserver } from "../call/observers";
+import { handleDisconnect } from "../call/timeouts";
+import { deliver, failed } from "../delivery/deliver";
+import { StoredConversation } from "../endpoints/stored/conversation";
+import type { Operation } from "../operations/operation";
 import { AccessTokenCache } from "../providers/access-token-cache";
 import { endSessions } from "../realtime/drain";
-import { openRealtime, type RealtimeArrival, type Upgrade } from "../realtime/open";
-import { fallbackDialect, findRoute, pathOf } from "./routes";
-import { answersInMore } from "../upstream/retry-policy";
-import { recordRefusal } from "../billing/log-row";
+import { openRealtime, type Upgrade } from "../realtime/open";
+import { thrownError } from "../response/error-response";
+import { presentedKey, Responder } from "../response/responder";
 import { createRouting } from "../routing/router";
-import type { ControlPlane } from "../../contracts/control-plane";
-import type { Caller } from "../../contracts/caller";
-import type { Selection } from "../routing/channel-selector";
-import { screened } from "../admission/word-filter";
-import type { Bytes } from "../../lib/sse";
-import { affinityKey } from "../routing/session-affinity";
-import { StoredConversation } from "../endpoints/stored/conversation";
 import { asksForBackground, submitBackground } from "../tasks/background/submit";
 import { createTaskService } from "../tasks/service";
-import type { TaskService } from "../../contracts/task-service";
-import { traceOf, noopObserver } from "../call/observers";
+import { answersInMore } from "../upstream/retry-policy";
+import { routeCall } from "../upstream/route-call";
+import { arrive } from "./arrive";
+import { answerLookup } from "./lookups";
+import type { Route } from "./routes";
 
 export interface Relay {
   /**
    * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever.
-   * `upgrade`: for connections that can become a WebSocket; the answer is then of no account.
+   * `upgrade`: for connections that can become a WebSocket; the answer is then ignored.
    */
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
-  /** The same for a door of our own that knows its caller without a key. Its answers are for our own pages alone. */
+  /** The same for an entrance of our own that knows its caller without a key. Its answers are for our own pages alone. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskService;
   /**
@@ -63,12 +61,12 @@ export interface Relay {
 }
 
 /**
- * Throws an AppError for who may not call, before anything of the body is read; then says as whom it is called, and
- * what of the body counts.
+ * Throws an AppError for a caller who may not call, before anything of the body is read; then resolves with the caller,
+ * and with what of the body counts.
  */
 export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
-/** The data plane over its five seams. `deps` replace time, chance and network in tests. */
+/** The data plane over its control plane. `deps` replace time, chance and network in tests. */
 export function createRelay(
   controlPlane: ControlPlane,
   { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>,
@@ -109,6 +107,7 @@ interface Entrance {
   upgrade?: Upgrade | undefined;
 }
 
+/** receive → authenticate; then a call of a model: readBody … admit (openCall), attempt … record (runCall). */
 async function handle(
   engine: Engine,
   request: Request,
@@ -116,183 +115,128 @@ async function handle(
   requestId: string,
   { admit, upgrade }: Entrance,
 ): Promise<Response> {
-  const arrived = engine.controlPlane.now();
-  const lang = callerLang(request);
-  // A cookie counts at our own doors: no other site may read their answers.
+  // A cookie counts at our own entrances: no other site may read their answers.
   const responder = new Responder(requestId, admit ? null : request.headers.get("origin"));
   if (request.method === "OPTIONS") return responder.preflight(request);
-  const path = pathOf(request.url);
-  const route = findRoute(request.method, path);
-  const dialect = route?.dialect ?? fallbackDialect;
+  const { route, arrival } = arrive(engine, request, ip, requestId);
   try {
-    if (!route) fail("not_found", { method: request.method, path });
+    if (!route) fail("not_found", { method: request.method, path: arrival.path });
     if (route.operation === "open") return await route.answer({ engine, request, responder });
-    const admitted = admit && (await admittedBy(admit, engine, request, lang));
-    const caller = admitted ? admitted.caller : await engine.controlPlane.authenticate(presentedKey(request), ip, lang);
-    const body = admitted?.body;
-    if (route.operation === "side")
-      return await answerSideCall(route, {
-        engine,
-        caller,
-        request: body ? new Request(request, { body }) : request,
-        responder,
-        dialect,
-        lang,
-        ip,
-        path,
-        request_id: requestId,
-      });
-    const client_type = knownClientType(request.headers.get("user-agent") ?? "");
-    const arrival = {
-      client_type,
-      dialect,
-      caller,
-      lang,
-      ip,
-      path,
-      request_id: requestId,
-      arrived,
-      api_version: askedVersion(request),
-      ...traceOf(engine, request),
-    };
-    if (route.operation === "realtime") return await openRealtime(engine, request, responder, arrival, upgrade);
-    if (typeof route.operation === "string") return await answerLookup(engine, route, caller, request, responder, lang);
-    responder.array = dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
-    return await relay(engine, request, responder, { ...arrival, operation: route.operation }, body);
+    const { call, body } = await authenticate(arrival, request, admit);
+    const { operation } = route;
+    if (typeof operation === "string") return await answerBeside(route, call, request, responder, body, upgrade);
+    responder.array = arrival.dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
+    const opened = await openCall(call, operation, request, responder, body);
+    return opened instanceof Response ? opened : await runCall(opened, request, responder);
   } catch (error) {
     if (error instanceof AppError) engine.observer.refused(error.code);
     else engine.log.error({ err: error, request_id: requestId }, "relay failed");
-    return responder.error(dialect, thrownError(error, lang, requestId));
+    return responder.error(arrival.dialect, thrownError(error, arrival.lang, requestId));
   }
 }
 
-/** The caller by what a door of ours knows: the session first, then the body. */
-async function admittedBy(
-  admit: Admit,
-  { controlPlane }: Engine,
+/** The caller: by their key or, at an entrance of ours, by what that knows; it has read the body then. */
+async function authenticate(
+  arrival: Arrival,
   request: Request,
-  lang: Lang,
-): Promise<{ caller: Caller; body: Bytes }> {
+  admit: Admit | undefined,
+): Promise<{ call: Authenticated; body?: Bytes }> {
+  const { engine, ip, lang } = arrival;
+  const { controlPlane } = engine;
+  if (!admit) return { call: asCaller(arrival, await controlPlane.authenticate(presentedKey(request), ip, lang)) };
+  // The session first, then the body.
   const admitBody = admit(lang);
   const { caller, body } = await admitBody(parseBody(await readBody(request, controlPlane.option.maxBodyBytes)));
-  return { caller, body: Buffer.from(JSON.stringify(body)) };
+  return { call: asCaller(arrival, caller), body: Buffer.from(JSON.stringify(body)) };
 }
 
-interface Arrival extends RealtimeArrival {
-  operation: Operation;
-}
+// Written out: a spread of so many members costs a microsecond.
+const asCaller = (arrival: Arrival, caller: Caller): Authenticated => ({
+  engine: arrival.engine,
+  dialect: arrival.dialect,
+  lang: arrival.lang,
+  ip: arrival.ip,
+  path: arrival.path,
+  client_type: arrival.client_type,
+  betas: arrival.betas,
+  api_version: arrival.api_version,
+  request_id: arrival.request_id,
+  traceparent: arrival.traceparent,
+  arrived: arrival.arrived,
+  caller,
+});
 
-/** A call with an operation: read, price, select, hold, attempt, answer. */
-async function relay(
-  engine: Engine,
+/** Calls that are not one of a model. */
+function answerBeside(
+  route: Route,
+  call: Authenticated,
   request: Request,
   responder: Responder,
-  arrival: Arrival,
-  given?: Bytes,
+  body: Bytes | undefined,
+  upgrade: Upgrade | undefined,
 ): Promise<Response> {
+  if (route.operation === "realtime") return openRealtime(call, request, responder, upgrade);
+  if (route.operation !== "side") return answerLookup(call.engine, route, call.caller, request, responder, call.lang);
+  return answerSideCall(route, { ...call, request: body ? new Request(request, { body }) : request, responder });
+}
+
+/**
+ * readBody → parse → screen → route → price → admit: what happens before a channel is asked. Throws what the caller gets
+ * when the call goes no further; the log has its row then. A Response: the call is a job. `given`: its body, where it
+ * was read already.
+ */
+async function openCall(
+  authenticated: Authenticated,
+  operation: Operation,
+  request: Request,
+  responder: Responder,
+  given: Bytes | undefined,
+): Promise<Opened | Response> {
+  const { engine, caller } = authenticated;
   const { controlPlane } = engine;
-  const { caller, operation } = arrival;
   let model = "";
   let form: Form | undefined;
-  let prepared: { call: Call; selection: Selection; billing: CallBilling };
   try {
-    const received = await receive(operation, request, controlPlane.option.maxBodyBytes, given);
-    ({ form } = received);
-    model = received.asked.model;
+    const content = await readContent(operation, request, controlPlane.option.maxBodyBytes, given);
+    ({ form } = content);
+    const parsing = parse(operation, content);
+    const received = parsing instanceof Promise ? await parsing : parsing;
+    ({ model } = received.asked);
     if (asksForBackground(operation, received))
       return await answerSideCall(
         { answer: submitBackground(received), billed: true },
-        { ...arrival, engine, request, responder },
+        { ...authenticated, request, responder },
       );
     const opening = StoredConversation.open(engine, caller, operation, received);
     const conversation = opening && (await opening);
-    if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-    const { asked, body, input_bound } = screened(controlPlane, operation, received);
-    // Who serves it first: a model that nobody serves is unknown, whatever its price.
-    const selection = engine.routing.select({
-      caller,
-      operation,
-      model,
-      input: Math.ceil(input_bound / BYTES_PER_TOKEN),
-    });
-    conversation?.narrow(selection);
-    const affinity_key =
-      selection.left > 1 && controlPlane.option.stickyRouting && operation.streams && received.json
-        ? affinityKey(received.json, caller.user_id, caller.group, model)
-        : undefined;
-    if (affinity_key !== undefined) selection.prefer(engine.routing.affinity, affinity_key, engine.stats);
-    const listed =
-      maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-    const price = asked.terms?.priced?.(listed) ?? listed;
-    // Written out: a spread of so many members costs a microsecond.
-    const call: Call = {
-      dialect: arrival.dialect,
-      operation,
-      caller,
-      lang: arrival.lang,
-      ip: arrival.ip,
-      path: arrival.path,
-      client_type: arrival.client_type,
-      betas: request.headers.get("anthropic-beta") ?? "",
-      api_version: arrival.api_version,
-      request_id: arrival.request_id,
-      arrived: arrival.arrived,
-      engine,
-      request: asked,
-      body,
-      form,
-      price,
-      input_bound,
-      deadlines: new Deadlines(() => controlPlane.now(), engine.timers),
-      attempts: [],
-      explain: () => selection.explain(),
-      channel: undefined,
-      limitRequest: { model, tokens: 0, units: 0 },
-      channelSlot: undefined,
-      upstream_model: "",
-      upstream_request_id: "",
-      warnings: [],
-      first_content_at: -1,
-      left: false,
-      over: false,
-      onLeave: undefined,
-    };
-    if (arrival.traceparent !== undefined) call.traceparent = arrival.traceparent;
-    if (affinity_key !== undefined) call.affinity_key = affinity_key;
-    if (conversation) {
-      call.conversation = conversation;
-      // This function's frame keeps what it held when it waited for the thread: the body is the call's alone from here
-      // on.
-      Object.assign(received, { body: Buffer.alloc(0), json: undefined });
-    }
-    const billing = new CallBilling(
-      call,
-      () => allTakeLimits(selection.candidates, operation, model) && !answersInMore(call),
-    );
-    const admission = controlPlane.limits.admit(caller, call.limitRequest);
-    if (admission) call.admission = enter(await admission, responder);
-    try {
-      await billing.hold();
-    } catch (error) {
-      await call.admission?.end({ tokens: 0, success: false, units: 0 });
-      throw error;
-    }
-    prepared = { call, selection, billing };
+    requireModel(caller, model);
+    const asked = askedIn(authenticated, operation, screened(controlPlane, operation, received), conversation);
+    // Who serves it first: a model that no channel serves is unknown, whatever its price.
+    const routed = routeCall(asked, received.json);
+    const { candidates } = routed.selection;
+    const price = dearestPrice(asked, candidates);
+    const limitable = (): boolean => allTakeLimits(candidates, operation, model) && !answersInMore(asked, price);
+    return await admitAndHold(asked, routed, price, responder, limitable);
   } catch (error) {
     form?.close();
-    const recorded = recordRefusal(controlPlane, caller, { ...arrival, model }, error);
+    const recorded = recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
     // What keeps the row from being written must not keep the caller waiting a second time.
     if (!isUnavailable(error)) await recorded;
     throw error;
   }
-  const { call, selection, billing } = prepared;
+}
+
+/** attempt with retry → deliver → settle → record. The hold ends here, whatever happens. */
+async function runCall(opened: Opened, request: Request, responder: Responder): Promise<Response> {
+  const { call } = opened;
+  const { engine, form } = call.asked;
   engine.stats.open_calls++;
   request.signal.addEventListener("abort", () => handleDisconnect(call), { once: true });
   try {
-    return await deliver(call, selection, billing, responder);
+    return await deliver(opened, responder);
   } catch (error) {
     form?.close();
-    await failed(call, billing, failureOf("malformed"), "upstream_error");
+    await failed(opened, failureOf("malformed"), "upstream_error");
     throw error;
   } finally {
     engine.stats.open_calls--;

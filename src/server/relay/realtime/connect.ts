@@ -1,15 +1,13 @@
 /** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
-import type { AttemptRecord } from "../../../shared/log";
 import { socketThrough } from "../../lib/proxy";
-import type { Call } from "../call/call";
+import type { Admitted, Asked, Attempted } from "../call/call";
 import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { timeoutsFor } from "../call/timeouts";
 import { headersOf } from "../providers/rewrite";
-import { credentialId } from "../providers/credential-id";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";
-import type { Selection } from "../routing/channel-selector";
-import { type Refused, tryChannels } from "../upstream/retry";
+import { attemptFailed, attemptServed, beginAttempt } from "../upstream/attempt-record";
+import { type RetryOutcome, tryChannels } from "../upstream/retry";
 import { urlOf, withVersion } from "../providers/address";
 
 /** What the caller asked for besides the model. */
@@ -32,16 +30,14 @@ export interface Upstream {
   queue: (Frame | { code: number; reason: string })[];
 }
 
-export type Connected = { ok: true; upstream: Upstream } | Refused;
-
 /** The WebSocket address of a session; undefined when the channel's type has none. */
 export function realtimeUrl(
   channel: PoolChannel,
-  call: Pick<Call, "operation" | "api_version">,
+  { operation, api_version }: Pick<Asked, "operation" | "api_version">,
   model: string,
   intent?: string,
 ): string | undefined {
-  const address = withVersion(urlOf(channel, call.operation, model), call);
+  const address = withVersion(urlOf(channel, operation, model), { api_version });
   if (address === undefined || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   // http -> ws, https -> wss
@@ -52,69 +48,36 @@ export function realtimeUrl(
   return url.href;
 }
 
-/** Tries channels until one opens. Its socket is paused: nothing is lost until somebody listens. Never throws. */
-export function connect(call: Call, selection: Selection, wish: RealtimeWish): Promise<Connected> {
-  return tryChannels<{ ok: true; upstream: Upstream }>(call, selection, async (_, channel) => {
-    const outcome = await attempt(call, channel, wish);
-    return isFailure(outcome) ? { ok: false, failure: outcome } : { ok: true, upstream: outcome };
+/** Tries channels until one opens. Its socket is paused: nothing is lost before the session listens. Never throws. */
+export const connect = (call: Admitted, wish: RealtimeWish): Promise<RetryOutcome<Upstream>> =>
+  tryChannels(call, async (attempt) => {
+    const outcome = await attemptConnection(attempt, wish);
+    return isFailure(outcome) ? { ok: false, failure: outcome } : { ok: true, answer: outcome };
   });
-}
 
 const isFailure = (outcome: Upstream | Failure): outcome is Failure => "class" in outcome;
 
-async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
-  const { engine, request } = call;
-  const {
-    controlPlane,
-    routing: { cooldown },
-  } = engine;
-  const started = controlPlane.now();
-  const record: AttemptRecord = {
-    channel: channel.id,
-    channel_name: channel.name,
-    status: 0,
-    failure: "",
-    message: "",
-    start_ms: started - call.arrived,
-    duration_ms: 0,
-    first_content_ms: -1,
-    upstream_request_id: "",
-    ...(channel.key_row && { key: channel.key_row }),
-  };
-  call.attempts.push(record);
-  call.channel = channel;
-  call.upstream_model = channel.model_mapping.get(request.model) ?? request.model;
-  cooldown.begin(credentialId(channel), request.model, record);
-  const outcome = await open(call, channel, wish);
-  record.duration_ms = controlPlane.now() - started;
-  engine.observer.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
-  if (!isFailure(outcome)) {
+async function attemptConnection(attempt: Attempted, wish: RealtimeWish): Promise<Upstream | Failure> {
+  const { call, channel, translation } = attempt;
+  const { model } = call.asked.request;
+  const record = beginAttempt(attempt);
+  translation.sent(channel.model_mapping.get(model) ?? model, []);
+  const outcome = await open(attempt, wish);
+  if (isFailure(outcome)) {
+    record.status = outcome.upstream_status;
+    attemptFailed(attempt, record, outcome, () => false);
+  } else {
     record.status = 101;
-    cooldown.served(credentialId(channel), request.model, started);
-    return outcome;
-  }
-  record.status = outcome.upstream_status;
-  record.failure = outcome.class;
-  record.message = outcome.phase ?? "";
-  cooldown.failed(credentialId(channel), request.model, record, started, outcome);
-  if (!call.left) {
-    const { upstream_status: status, disable } = outcome;
-    controlPlane.channelFailed(channel, {
-      status,
-      disable,
-      message: "",
-      request_id: call.request_id,
-      model: request.model,
-      quoted: () => false,
-    });
+    attemptServed(attempt, record);
   }
   return outcome;
 }
 
 /** Resolves with the open socket, or with why there is none. */
-async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
-  const { engine } = call;
-  const url = realtimeUrl(channel, call, call.upstream_model, wish.intent);
+async function open({ call, channel, translation }: Attempted, wish: RealtimeWish): Promise<Upstream | Failure> {
+  const { asked, progress } = call;
+  const { engine } = asked;
+  const url = realtimeUrl(channel, asked, translation.upstream_model, wish.intent);
   const provider = providerOf(channel);
   const headers = provider && headersOf(provider, channel);
   if (url === undefined || !headers) return failureOf("malformed");
@@ -137,8 +100,8 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
     socket.terminate();
   };
   const cancel = engine.timers.after(connectMs, () => giveUp(failureOf("timeout", 0, "connect")));
-  call.onLeave = () => giveUp(failureOf("cut"));
-  if (call.left) call.onLeave();
+  progress.onLeave = () => giveUp(failureOf("cut"));
+  if (progress.left) progress.onLeave();
   socket.onopen = () => {
     socket.pause();
     // Its first frames may have come with the handshake's answer.
@@ -152,12 +115,12 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
   socket.onclose = () => resolve(failureOf("cut"));
   return promise.finally(() => {
     cancel();
-    call.onLeave = undefined;
+    progress.onLeave = undefined;
   });
 }
 
 /**
- * The runtime tells the status of a refused handshake in its message alone (Bun 1.4: "Expected 101 status code: 401").
+ * The runtime gives the status of a refused handshake in its message alone (Bun 1.4: "Expected 101 status code: 401").
  */
 function handshakeFailure(event: object, { status_mapping }: PoolChannel): Failure {
   const message = "message" in event ? String(event.message) : "";

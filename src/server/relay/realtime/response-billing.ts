@@ -6,19 +6,20 @@ import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
 import { quotaOf } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
-import type { Call } from "../call/call";
-import { maxPrice } from "../billing/call-price";
+import type { Admitted, Attempted } from "../call/call";
 import type { Usage } from "../../protocol/chat-events";
-import { releaseSlots } from "../billing/budgets";
+import { NOTHING_USED, releaseSlots } from "../billing/budgets";
+import type { Opened } from "../billing/admit-and-hold";
 import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import { CallBilling } from "../billing/call-billing";
 import type { Terms } from "../../protocol/call-terms";
 
-interface Round {
-  call: Call;
-  billing: CallBilling;
+interface Round extends Opened {
+  readonly terms: Terms;
+  /** What the response takes of the limits, once it has begun. */
+  places: { admission?: Admission; slot?: Admission };
   /** Counted while the response runs: its bill when it never tells its usage. */
-  seen: { output: number; audio_out: number };
+  readonly seen: { output: number; audio_out: number };
 }
 
 /** A limit that is reached is thrown. */
@@ -28,20 +29,23 @@ async function enterInside(asked: Promise<Admission> | undefined): Promise<Admis
   return admission;
 }
 
-/** Makes the call of one round from the session's facts; it holds one step of tokens in and out. */
-export type RoundMaker = (requestId: string, model: string, price: CompiledPrice, terms: Terms) => Call;
+/** Makes the call of one round from what is known of the session; it holds one step of tokens in and out. */
+export type RoundMaker = (requestId: string, model: string, price: CompiledPrice, terms: Terms) => Admitted;
 
 export class ResponseBilling {
   readonly #make: RoundMaker;
   readonly #requestId: string;
   readonly #model: string;
+  /** The dearest that is possible; once a channel serves, what it costs there. */
   #price: CompiledPrice;
+  /** The attempt that opened the session. */
+  #session: Attempted | undefined;
   #round: Round;
   #count = 1;
   /** Responses that have begun and are not done. */
   readonly #running = new Set<string>();
   /** The last hold, perhaps on its way. */
-  #holding: Promise<void> = Promise.resolve();
+  #holding: Promise<unknown> = Promise.resolve();
   #over = false;
   /** What the caller has said since the last response that was charged. */
   #heard = { input: 0, audio_in: 0 };
@@ -57,8 +61,14 @@ export class ResponseBilling {
   }
 
   /** The call of the round that is held. */
-  get call(): Call {
+  get call(): Admitted {
     return this.#round.call;
+  }
+
+  /** A channel serves the session: from now on its rounds cost what they do there. */
+  connected(session: Attempted): void {
+    this.#session = session;
+    this.#price = session.price;
   }
 
   /** A response has begun and is not done. */
@@ -66,7 +76,7 @@ export class ResponseBilling {
     return this.#running.size > 0;
   }
 
-  #newRound(before?: Call): Round {
+  #newRound(): Round {
     const seen = { output: 0, audio_out: 0 };
     const heard = this.#heard;
     const terms: Terms = {
@@ -76,49 +86,56 @@ export class ResponseBilling {
       get usage() {
         return { output: seen.output, audio_out: Math.ceil(seen.audio_out) };
       },
-      // The bill of a response that never tells its usage is what it made; a count of zero is set against what was
+      // The bill of a response without usage is what it made; a count of zero is set against what was
       // said.
       get doubted() {
         return { ...terms.usage, input: Math.ceil(heard.input), audio_in: Math.ceil(heard.audio_in) };
       },
     };
-    const call = this.#next(this.#model, this.#price, terms, before);
-    return { call, billing: new CallBilling(call), seen };
+    const call = this.#next(this.#model, this.#price, terms);
+    return { call, billing: new CallBilling(call.asked, call.price), terms, places: {}, seen };
   }
 
-  #next(model: string, price: CompiledPrice, terms: Terms, before: Call | undefined): Call {
-    const call = this.#make(`${this.#requestId}-${this.#count++}`, model, price, terms);
-    if (before) {
-      const { caller, channel, upstream_model, upstream_request_id } = before;
-      Object.assign(call, { caller, channel, upstream_model, upstream_request_id });
-    }
-    return call;
+  #next(model: string, price: CompiledPrice, terms: Terms): Admitted {
+    return this.#make(`${this.#requestId}-${this.#count++}`, model, price, terms);
+  }
+
+  /** A call of the session at the channel that serves it. */
+  #attemptOf(call: Admitted, price: CompiledPrice, terms: Terms, { admission, slot }: Round["places"] = {}): Attempted {
+    const session = this.#session;
+    if (!session) throw new Error("a response before its session is open");
+    return { ...session, call: admission ? { ...call, admission } : call, price, terms, slot };
+  }
+
+  #attemptOfRound({ call, terms, places }: Round): Attempted {
+    return this.#attemptOf(call, this.#price, terms, places);
   }
 
   /** Takes the estimate of the next response. Throws the AppError of a refusal. */
-  hold(): Promise<void> {
+  hold(): Promise<unknown> {
     return (this.#holding = this.#round.billing.hold());
   }
 
   /** A response begins. Throws the AppError of a limit that it is over. */
   async began(id: string): Promise<void> {
     this.#running.add(id);
-    const { call, billing } = this.#round;
-    const { caller, engine } = call;
-    call.arrived = engine.controlPlane.now();
-    await billing.commitPrice();
+    const round = this.#round;
+    const { call, billing } = round;
+    const { caller, channel, price, terms } = this.#attemptOfRound(round);
+    const { limits, now } = call.asked.engine.controlPlane;
+    call.progress.began = now();
+    await billing.commitPrice({ price, terms });
     const limitRequest: LimitRequest = { ...call.limitRequest, inside: true };
-    const admission = await enterInside(engine.controlPlane.limits.admit(caller, limitRequest));
-    if (admission) await this.#keep(call, { admission, channelSlot: undefined });
-    const channelSlot =
-      call.channel && (await enterInside(engine.controlPlane.limits.enterChannel(call.channel, caller, limitRequest)));
-    if (channelSlot) await this.#keep(call, { channelSlot });
+    const admission = await enterInside(limits.admit(caller, limitRequest));
+    if (admission) await this.#keep(round, { admission });
+    const slot = await enterInside(limits.enterChannel(channel, caller, limitRequest));
+    if (slot) await this.#keep(round, { slot });
   }
 
   /** A place for the response that runs; the session may have ended while it was asked for. */
-  async #keep(call: Call, place: { admission?: Admission; channelSlot?: Admission }): Promise<void> {
-    if (this.#over) await releaseSlots({ channelSlot: undefined, ...place }, { tokens: 0, success: false, units: 0 });
-    else Object.assign(call, place);
+  async #keep(round: Round, { admission, slot }: Round["places"]): Promise<void> {
+    if (this.#over) await releaseSlots(admission, slot, NOTHING_USED);
+    else Object.assign(round.places, { ...(admission && { admission }), ...(slot && { slot }) });
   }
 
   /** The caller has said something. */
@@ -130,7 +147,8 @@ export class ResponseBilling {
   /** Content came. */
   saw({ output, audio_out }: { output: number; audio_out: number }): void {
     const { call, seen } = this.#round;
-    if (call.first_content_at < 0) call.first_content_at = call.engine.controlPlane.now();
+    const { asked, progress } = call;
+    if (progress.first_content_at < 0) progress.first_content_at = asked.engine.controlPlane.now();
     seen.output += output;
     seen.audio_out += audio_out;
   }
@@ -138,38 +156,37 @@ export class ResponseBilling {
   /** A response is done: charges it. Resolves when that is committed; the next round is not held yet. */
   async done(id: string, usage: Usage | undefined, end_reason: EndReason): Promise<void> {
     this.#running.delete(id);
-    const { billing } = this.#round;
+    const round = this.#round;
     // Nothing could be held for it, and yet it was made.
-    billing.markUnheld();
-    await billing.settle({ end_reason, usage, content_bytes: 0 });
+    round.billing.markUnheld();
+    await round.billing.settle(this.#attemptOfRound(round), { end_reason, usage, content_bytes: 0 });
     if (usage) this.#last = usage;
-    this.#price = this.#round.call.price;
     this.#heard = { input: 0, audio_in: 0 };
-    this.#round = this.#newRound(this.#round.call);
+    this.#round = this.#newRound();
   }
 
   /** What the caller said was written down by a model of its own: a charge of its own. */
   async transcribed(model: string | undefined, usage: Usage): Promise<void> {
-    const before = this.#round.call;
-    const { caller, engine } = before;
-    const own = model === undefined ? undefined : maxPrice(engine.controlPlane, caller, model, []);
+    const { asked } = this.#round.call;
+    const { group, user_group } = this.#session?.caller ?? asked.caller;
+    const own = model === undefined ? undefined : asked.engine.controlPlane.price(model, group, user_group);
     const terms: Terms = { usage: {}, exact: true, kinds: { audio: true } };
-    const call =
-      own && model ? this.#next(model, own, terms, before) : this.#next(this.#model, this.#price, terms, before);
-    const billing = new CallBilling(call);
+    const price = own ?? this.#price;
+    const call = this.#next(own && model ? model : this.#model, price, terms);
+    const billing = new CallBilling(call.asked, price);
     billing.markUnheld();
-    await billing.settle({ end_reason: "complete", usage, content_bytes: 0 });
+    await billing.settle(this.#attemptOf(call, price, terms), { end_reason: "complete", usage, content_bytes: 0 });
   }
 
   /**
-   * Holds the next response anew: what was charged beside it may have used up what it was held from. Throws the
+   * Holds the next response once more: what was charged beside it may have used up what it was held from. Throws the
    * AppError of a refusal.
    */
   async renew(): Promise<void> {
     if (this.running) return;
-    await this.#round.billing.release();
+    await this.#round.billing.release(this.#round.call);
     if (this.#over) return;
-    this.#round = this.#newRound(this.#round.call);
+    this.#round = this.#newRound();
     await this.hold();
   }
 
@@ -178,9 +195,10 @@ export class ResponseBilling {
     this.#over = true;
     // What is being taken can be given back when it is there.
     await this.#holding.catch(() => undefined);
-    const { billing } = this.#round;
-    if (this.running) await billing.settle({ end_reason, usage: undefined, content_bytes: 0 });
-    else await billing.release();
+    const round = this.#round;
+    const ending = { end_reason, usage: undefined, content_bytes: 0 };
+    if (this.running) await round.billing.settle(this.#attemptOfRound(round), ending);
+    else await round.billing.release(round.call);
     this.#running.clear();
   }
 }

@@ -4,11 +4,11 @@
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call, OpenSession } from "../call/call";
+import type { Admitted, Attempted, OpenSession } from "../call/call";
 import { ownError, thrownError } from "../response/error-response";
 import type { RelayError } from "../../protocol/relay-error";
 import type { WireError } from "../../protocol/chat-events";
-import { asIs, classifyErrorIn200, type Failure } from "../../protocol/upstream-failure";
+import { classifyErrorIn200, type Failure } from "../../protocol/upstream-failure";
 import { recordRefusal } from "../billing/log-row";
 import { screenedFrame } from "../admission/word-filter";
 import { type Timeouts, timeoutsFor } from "../call/timeouts";
@@ -64,12 +64,14 @@ const codeFor = (code: number): number => {
 };
 
 export class RealtimeSession implements CallerEvents, OpenSession {
-  readonly #call: Call;
-  readonly #rounds: ResponseBilling;
+  /** The attempt that opened it. */
+  readonly #attempt: Attempted;
+  readonly #call: Admitted;
+  readonly #billing: ResponseBilling;
   readonly #upstream: UpstreamSocket;
   /** What came from the upstream and was not looked at yet; the last may be its close. */
   readonly #queue: Upstream["queue"];
-  readonly #patience: Timeouts;
+  readonly #timeouts: Timeouts;
   readonly #ended = Promise.withResolvers<void>();
   #caller: CallerSocket | undefined;
   #transcriptionModel: string | undefined;
@@ -82,18 +84,21 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   #leaving = false;
   #over = false;
 
-  constructor(call: Call, responseBilling: ResponseBilling, { socket, queue }: Upstream) {
+  constructor(attempt: Attempted, responseBilling: ResponseBilling, { socket, queue }: Upstream) {
+    const { call, channel } = attempt;
+    this.#attempt = attempt;
     this.#call = call;
-    this.#rounds = responseBilling;
+    this.#billing = responseBilling;
     this.#upstream = socket;
     this.#queue = queue;
     socket.onmessage = ({ data }) => this.#take(data);
     socket.onclose = ({ code, reason }) => this.#take({ code, reason });
-    const { engine, deadlines } = call;
-    this.#patience = timeoutsFor(engine.controlPlane.option, call.channel);
+    const { asked, deadlines } = call;
+    const { engine } = asked;
+    this.#timeouts = timeoutsFor(engine.controlPlane.option, channel);
     deadlines.onLimit = (phase) => this.#expire(phase);
     deadlines.onPing = () => this.#ping();
-    deadlines.pings(this.#patience.pingMs);
+    deadlines.pings(this.#timeouts.pingMs);
     engine.sessions.add(this);
     engine.stats.open_streams++;
     engine.stats.open_sessions++;
@@ -108,11 +113,11 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   }
 
   message(caller: CallerSocket, frame: Frame): void {
-    if (this.#over || this.#call.left || this.#upstream.readyState !== WebSocket.OPEN) return;
+    if (this.#over || this.#call.progress.left || this.#upstream.readyState !== WebSocket.OPEN) return;
     this.#stir();
     const allowed = typeof frame === "string" ? this.#screened(frame) : frame;
     if (allowed === undefined) return;
-    this.#rounds.heard(saidBy(allowed));
+    this.#billing.heard(saidBy(allowed));
     this.#upstream.send(allowed);
     if (this.#upstream.bufferedAmount <= UPSTREAM_BUFFER) return;
     caller.pause();
@@ -127,18 +132,18 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   /** The caller has gone. What runs is cancelled, and has a little time to say what it used. */
   close(_caller: CallerSocket, code: number): void {
     if (this.#over) return;
-    this.#call.left = true;
+    this.#call.progress.left = true;
     this.#full = false;
-    if (!this.#rounds.running && !this.#busy) return void this.#end("caller_left", code);
+    if (!this.#billing.running && !this.#busy) return void this.#end("caller_left", code);
     this.#leaving = true;
-    this.#call.deadlines.total(this.#patience.drainMs, true);
+    this.#call.deadlines.total(this.#timeouts.drainMs, true);
     if (this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     if (!this.#busy) this.#upstream.resume();
   }
 
   shutdown(now: boolean): Promise<void> {
     this.#leaving = true;
-    if (now || (!this.#rounds.running && !this.#busy)) void this.#end("gateway_restart", CLOSE.going_away, "restart");
+    if (now || (!this.#billing.running && !this.#busy)) void this.#end("gateway_restart", CLOSE.going_away, "restart");
     return this.#ended.promise;
   }
 
@@ -157,11 +162,13 @@ export class RealtimeSession implements CallerEvents, OpenSession {
    * goes on.
    */
   #screened(frame: string): string | undefined {
-    const { engine, lang, caller, ip, path, request, request_id } = this.#rounds.call;
+    const { engine, lang, ip, path, request, request_id } = this.#billing.call.asked;
+    const { caller } = this.#attempt;
+    const session_id = this.#call.asked.request_id;
     try {
       return screenedFrame(engine.controlPlane, frame);
     } catch (thrown) {
-      const error = thrownError(thrown, lang, this.#call.request_id);
+      const error = thrownError(thrown, lang, session_id);
       this.#caller?.send(errorEvent(error, request_id));
       if (thrown instanceof AppError) engine.observer.refused(thrown.code);
       const arrived = engine.controlPlane.now();
@@ -170,28 +177,28 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         caller,
         { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, lang, model: request.model },
         thrown,
-        this.#call.request_id,
+        session_id,
       );
       return undefined;
     }
   }
 
   #waitForUpstream(caller: CallerSocket): void {
-    this.#call.engine.timers.after(DRAIN_POLL_MS, () => {
+    this.#call.asked.engine.timers.after(DRAIN_POLL_MS, () => {
       if (this.#over || this.#upstream.bufferedAmount <= UPSTREAM_BUFFER / 2) caller.resume();
       else this.#waitForUpstream(caller);
     });
   }
 
-  /** A frame moved: the silence begins anew. */
+  /** A frame moved: the silence begins again. */
   #stir(): void {
-    const { deadlines, left } = this.#call;
-    if (!left) deadlines.limit("idle", this.#patience.idleMs);
+    const { deadlines, progress } = this.#call;
+    if (!progress.left) deadlines.limit("idle", this.#timeouts.idleMs);
   }
 
-  /** Nothing was said to the caller for the ping interval: proxies between are told that the connection lives. */
+  /** Nothing was sent to the caller for the ping interval: proxies between must see that the connection lives. */
   #ping(): void {
-    if (!this.#over && !this.#call.left && !this.#full) this.#caller?.ping();
+    if (!this.#over && !this.#call.progress.left && !this.#full) this.#caller?.ping();
   }
 
   #take(item: Upstream["queue"][number]): void {
@@ -210,8 +217,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
             this.#upstream.pause();
             await this.#account(event, this.#passed(item));
           } else {
-            const content = this.#rounds.running ? generatedBy(item) : undefined;
-            if (content) this.#rounds.saw(content);
+            const content = this.#billing.running ? generatedBy(item) : undefined;
+            if (content) this.#billing.saw(content);
             this.#send(this.#passed(item));
           }
         } else if (Buffer.isBuffer(item)) {
@@ -224,13 +231,13 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       await this.#break(error);
     }
     this.#busy = false;
-    if (this.#leaving && !this.#rounds.running)
-      await this.#end(this.#call.left ? "caller_left" : "gateway_restart", CLOSE.going_away, "restart");
+    if (this.#leaving && !this.#billing.running)
+      await this.#end(this.#call.progress.left ? "caller_left" : "gateway_restart", CLOSE.going_away, "restart");
     if (!this.#over && !this.#full) this.#upstream.resume();
   }
 
   async #account(event: RealtimeEvent, frame: string): Promise<void> {
-    const responseBilling = this.#rounds;
+    const responseBilling = this.#billing;
     switch (event.type) {
       case "session":
         this.#transcriptionModel = event.transcription_model;
@@ -249,8 +256,12 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         return;
       case "response_done": {
         if (event.error) this.#report(this.#judge(event.error));
-        const end_reason: EndReason = this.#call.left ? "caller_left" : event.failed ? "upstream_error" : "complete";
-        // Nobody pays an estimate for what the upstream itself calls a failure.
+        const end_reason: EndReason = this.#call.progress.left
+          ? "caller_left"
+          : event.failed
+            ? "upstream_error"
+            : "complete";
+        // No estimate is charged for what the upstream itself calls a failure.
         await responseBilling.done(event.id, event.usage ?? (event.failed ? {} : undefined), end_reason);
         this.#send(frame);
         if (!this.#leaving && !this.#over) await responseBilling.hold();
@@ -260,19 +271,18 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   /** An event as the caller gets it: one that tells of an error keeps the channel's secrets to itself. */
   #passed(event: string): string {
-    const { channel } = this.#call;
-    return channel ? redactEvent(channel, event) : event;
+    return redactEvent(this.#attempt.channel, event);
   }
 
   #judge(error: WireError): Failure {
-    const { channel } = this.#call;
-    return classifyErrorIn200(channel ? redactOf(channel) : asIs, error);
+    return classifyErrorIn200(redactOf(this.#attempt.channel), error);
   }
 
   /** An account that is used up or closed is told inside the session alone. */
   #report(failure: Failure): void {
-    const { channel, engine, request, request_id } = this.#call;
-    if (!channel || !failure.disable) return;
+    const { channel } = this.#attempt;
+    const { engine, request, request_id } = this.#call.asked;
+    if (!failure.disable) return;
     const { upstream_status: status, disable } = failure;
     engine.routing.cooldown.add(credentialId(channel), request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
@@ -287,7 +297,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   }
 
   #send(frame: Frame): void {
-    if (this.#over || this.#call.left) return;
+    if (this.#over || this.#call.progress.left) return;
     this.#stir();
     this.#call.deadlines.sent();
     const sent = this.#caller?.send(frame);
@@ -302,30 +312,27 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   }
 
   async #upstreamClosed(code: number, reason: string): Promise<void> {
-    const { channel } = this.#call;
-    await this.#end(
-      this.#call.left ? "caller_left" : "upstream_cut",
-      codeFor(code),
-      channel ? redact(channel, reason) : reason,
-    );
+    const end_reason = this.#call.progress.left ? "caller_left" : "upstream_cut";
+    await this.#end(end_reason, codeFor(code), redact(this.#attempt.channel, reason));
   }
 
   #expire(phase: string): void {
-    if (this.#call.left) return void this.#end("caller_left", CLOSE.normal);
-    const { lang, request_id } = this.#call;
+    if (this.#call.progress.left) return void this.#end("caller_left", CLOSE.normal);
+    const { lang, request_id } = this.#call.asked;
     const error = ownError("realtime_expired", { phase }, lang, request_id);
     void this.#end("idle_timeout", CLOSE.going_away, `${phase} limit`, error);
   }
 
   /** The next response may not be made: no balance, or a limit; or accounting itself failed. */
   async #break(thrown: unknown): Promise<void> {
-    const call = this.#rounds.call;
-    const { engine, lang, caller, ip, path, arrived, request } = call;
-    const request_id = this.#call.request_id;
+    const round = this.#billing.call;
+    const { engine, lang, ip, path, request } = round.asked;
+    const { caller } = this.#attempt;
+    const { request_id } = this.#call.asked;
     const refused = thrown instanceof AppError;
     if (!refused) engine.log.error({ err: thrown, request_id }, "realtime session failed");
     const error = thrownError(thrown, lang, request_id);
-    const { running } = this.#rounds;
+    const { running } = this.#billing;
     if (running && this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     await this.#end("out_of_quota", refused ? CLOSE.policy : CLOSE.internal, error.code, error);
     // What ran has the row of its charge.
@@ -333,7 +340,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       await recordRefusal(
         engine.controlPlane,
         caller,
-        { request_id: call.request_id, ip, arrived, path, lang, model: request.model },
+        { request_id: round.asked.request_id, ip, arrived: round.progress.began, path, lang, model: request.model },
         thrown,
         request_id,
       );
@@ -343,18 +350,18 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   async #end(end_reason: EndReason, code: number, reason = "", error?: RelayError): Promise<void> {
     if (this.#over) return this.#ended.promise;
     this.#over = true;
-    const call = this.#call;
-    const { engine, deadlines } = call;
-    call.over = true;
+    const { asked, deadlines, progress } = this.#call;
+    const { engine, request_id } = asked;
+    progress.over = true;
     deadlines.clear();
-    if (!call.left) {
-      if (error) this.#caller?.send(errorEvent(error, call.request_id));
+    if (!progress.left) {
+      if (error) this.#caller?.send(errorEvent(error, request_id));
       this.#caller?.close(code, reason);
     }
     // A client may say 1000 or a code of its own.
     this.#upstream.close(code >= 3000 ? code : CLOSE.normal);
     this.#upstream.resume();
-    await this.#rounds.end(end_reason);
+    await this.#billing.end(end_reason);
     engine.sessions.delete(this);
     engine.stats.open_streams--;
     engine.stats.open_sessions--;

@@ -1,9 +1,9 @@
 /**
- * The content of calls, for operators who keep it: the beginning of what the caller sent and of what he got, sampled as
- * it passes. The bytes go their way unchanged and unhurried; while nobody keeps contents there is no tap.
+ * The content of calls, for operators who keep it: the beginning of what the caller sent and of what they got, sampled
+ * as it passes. The bytes are not changed and not held up; while contents are not kept there is no tap.
  */
 import { TEXT_LIMITS } from "../../../shared/text-limits";
-import type { Call } from "../call/call";
+import type { Asked } from "../call/call";
 import type { Bytes } from "../../lib/sse";
 import type { Sample } from "../../contracts/content-capture";
 
@@ -22,7 +22,7 @@ class Sampler {
   push(chunk: Uint8Array): void {
     this.#size += chunk.length;
     if (this.#kept >= MOST) return;
-    // A copy: the bytes belong to a larger buffer, or to somebody else.
+    // A copy: the bytes belong to a larger buffer, or to others.
     const part = chunk.slice(0, MOST - this.#kept);
     this.#kept += part.length;
     this.#chunks.push(part);
@@ -47,12 +47,11 @@ export class ContentTap {
     this.#keep = keep;
   }
 
-  /** undefined while contents are not kept. `call.body` is still the caller's. */
-  static of(call: Call): ContentTap | undefined {
-    const keep = call.engine.controlPlane.keepContent;
+  /** undefined while contents are not kept. Before the first attempt: the content is still in memory. */
+  static of({ engine, form, content, request_id, caller }: Asked): ContentTap | undefined {
+    const keep = engine.controlPlane.keepContent;
     if (!keep) return undefined;
-    const request = call.form ? { text: `[${call.form.content_type.split(";", 1)[0]}]`, size: 0 } : sampleOf(call.body);
-    const { request_id, caller } = call;
+    const request = form ? { text: `[${form.content_type.split(";", 1)[0]}]`, size: 0 } : sampleOf(content.bytes);
     return new ContentTap((response) => keep({ request_id, user_id: caller.user_id }, request, response));
   }
 

@@ -2,7 +2,7 @@
 import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import { isUnavailable } from "../../lib/unavailable";
-import type { Call } from "../call/call";
+import type { Admitted } from "../call/call";
 import { errorCodeOf, type Failure } from "../../protocol/upstream-failure";
 import type { RelayError } from "../../protocol/relay-error";
 
@@ -44,11 +44,8 @@ function retried(retries: number, lang: Lang): string {
 }
 
 /** The failure that a call ended with, after all its attempts. */
-export function callError(
-  { attempts, lang, request_id }: Pick<Call, "attempts" | "lang" | "request_id">,
-  failure: Failure,
-): RelayError {
-  return failureError(failure, lang, request_id, attempts.length - 1);
+export function callError({ asked, attempts }: Pick<Admitted, "asked" | "attempts">, failure: Failure): RelayError {
+  return failureError(failure, asked.lang, asked.request_id, attempts.length - 1);
 }
 
 /** A failure of the upstream: its own words where they concern the caller and are clean, ours otherwise. */

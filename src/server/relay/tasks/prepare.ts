@@ -1,32 +1,24 @@
 /** A job's submit as a call of the relay: price, channels, limits, hold. */
-import { knownClientType } from "../../../shared/client-type";
 import { fail } from "../../../shared/errors";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
-import { Deadlines } from "../call/deadlines";
 import type { SideRequest } from "../admission/side-call";
-import type { Call } from "../call/call";
+import type { Asked } from "../call/call";
+import { RequestContent } from "../call/request-content";
+import { admitAndHold, type Opened } from "../billing/admit-and-hold";
 import { maxPrice } from "../billing/call-price";
 import { keyOwning } from "../routing/key-rotation";
-import { enter } from "../admission/rate-limit";
-import { CallBilling } from "../billing/call-billing";
+import type { CompiledPrice } from "../../../shared/pricing";
 import type { Terms } from "../../protocol/call-terms";
 import { checkLength, type Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
-import type { Selection } from "../routing/channel-selector";
+import { requireModel } from "../admission/model-access";
 import { refuseSensitive } from "../admission/word-filter";
-import { traceOf } from "../call/observers";
 import { termsOf, unitsOf } from "./price";
 import type { TaskOrder, TaskProvider } from "./provider";
 
-export interface Prepared {
-  call: Call;
-  billing: CallBilling;
-  selection: Selection;
-}
-
 const upstreamName = ({ model_mapping }: PoolChannel, model: string): string => model_mapping.get(model) ?? model;
 
-/** Who asks this channel; undefined: nobody can. */
+/** What asks this channel; undefined: nothing can. */
 export function providerFor<Input>(
   { kind, model, input, action }: TaskOrder<Input>,
   channel: PoolChannel,
@@ -47,8 +39,8 @@ export async function prepare<Input>(
   order: TaskOrder<Input>,
   arrived: number,
   task_id: string,
-): Promise<Prepared> {
-  const { engine, caller, request, lang, ip, path, dialect, responder, request_id } = sideRequest;
+): Promise<Opened> {
+  const { engine, caller, path, responder } = sideRequest;
   const { controlPlane } = engine;
   const { kind, model, parent } = order;
   const at = order.at ?? parent;
@@ -56,7 +48,7 @@ export async function prepare<Input>(
   checkLength("model", model, TEXT_LIMITS.model);
   checkLength("prompt", order.prompt, TEXT_LIMITS.task_prompt);
   checkLength("input", JSON.stringify(order.kept), TEXT_LIMITS.task_input);
-  if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+  requireModel(caller, model);
   refuseSensitive(controlPlane, { ...order.kept, prompt: order.prompt });
   const operation: Operation = {
     key: kind.operation,
@@ -81,55 +73,33 @@ export async function prepare<Input>(
     ) ?? fail("operation_unsupported", { group: caller.group, model });
   // A price by tokens is held whole as well: its terms say how many there will be.
   const terms: Terms = { ...its, least_hold: costOf({ terms: its, price }) };
-  const call: Call = {
-    dialect,
-    operation,
-    caller,
-    lang,
-    ip,
-    path,
-    client_type: knownClientType(request.headers.get("user-agent") ?? ""),
-    betas: "",
-    api_version: "",
-    request_id,
-    arrived,
+  const asked: Asked = {
     engine,
+    caller,
+    dialect: sideRequest.dialect,
+    lang: sideRequest.lang,
+    ip: sideRequest.ip,
+    path,
+    client_type: sideRequest.client_type,
+    betas: sideRequest.betas,
+    api_version: sideRequest.api_version,
+    request_id: sideRequest.request_id,
+    traceparent: sideRequest.traceparent,
+    arrived,
+    operation,
     request: { model, stream: false, include_usage: false, terms },
-    body: Buffer.alloc(0),
+    content: new RequestContent(),
     form: undefined,
-    price,
     input_bound: 0,
-    deadlines: new Deadlines(() => controlPlane.now(), engine.timers),
-    attempts: [],
-    explain: () => selection.explain(),
+    conversation: undefined,
     task_id,
-    channel: undefined,
-    limitRequest: { model, tokens: 0, units: 0 },
-    channelSlot: undefined,
-    upstream_model: "",
-    upstream_request_id: "",
-    warnings: [],
-    first_content_at: -1,
-    left: false,
-    over: false,
-    onLeave: undefined,
-    ...traceOf(engine, request),
   };
-  const billing = new CallBilling(call);
-  const admission = controlPlane.limits.admit(caller, call.limitRequest);
-  if (admission) call.admission = enter(await admission, responder);
-  try {
-    await billing.hold();
-  } catch (error) {
-    await call.admission?.end({ tokens: 0, success: false, units: 0 });
-    throw error;
-  }
-  return { call, billing, selection };
+  return admitAndHold(asked, { selection, affinity_key: undefined }, price, responder);
 }
 
 interface Quote {
   terms: Terms;
-  price: Call["price"];
+  price: CompiledPrice;
 }
 
 const costOf = ({ price, terms: { usage, times } }: Quote): number =>

@@ -6,22 +6,23 @@
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
 import type { SideRequest } from "../admission/side-call";
-import type { Call } from "../call/call";
+import type { Admitted, Answered, Attempted } from "../call/call";
 import { failed as failCall } from "../delivery/deliver";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
-import { listedAt } from "../billing/call-price";
-import type { CallBilling } from "../billing/call-billing";
+import type { Opened } from "../billing/admit-and-hold";
+import { listedAt, type Quote, quoteAt, servedIn } from "../billing/call-price";
 import { recordRefusal } from "../billing/log-row";
 import { budgetsOf } from "../billing/budgets";
 import type { PoolChannel } from "../../contracts/channel";
+import type { Tried } from "../upstream/attempt";
 import { tryChannels } from "../upstream/retry";
 import { applyReport } from "./apply";
-import { attempt } from "./attempt";
+import { attemptJob } from "./attempt";
 import { SUBMIT_LIMIT_MS, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
-import { prepare, providerFor, type Prepared } from "./prepare";
+import { prepare, providerFor } from "./prepare";
 import { packPrice, termsOf, unitsOf } from "./price";
-import type { Accepted, TaskOrder, TaskProvider, TaskWatcher } from "./provider";
+import type { Accepted, TaskOrder, TaskWatcher } from "./provider";
 import type { Task, TaskState } from "../../contracts/task-store";
 
 /** Longest Idempotency-Key. */
@@ -56,8 +57,8 @@ function again(earlier: Task, input_hash: string): Task {
 
 /**
  * Submits a job and answers it as it stands then: accepted and charged. The same `Idempotency-Key` header with the same
- * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked, Failed for
- * what the last channel said; either way nothing is charged and the log has its row.
+ * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked, UpstreamError
+ * for what the last channel said; either way nothing is charged and the log has its row.
  */
 export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrder<Input>): Promise<Task> {
   const { engine, caller, request_id, lang, ip, path } = sideRequest;
@@ -66,7 +67,7 @@ export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrd
   const earlier = keys.client_key === undefined ? undefined : await controlPlane.tasks.byClientKey(keys.client_key);
   if (earlier) return again(earlier, keys.input_hash);
   const arrived = controlPlane.now();
-  let prepared: Prepared;
+  let prepared: Opened;
   try {
     prepared = await prepare(
       sideRequest,
@@ -83,72 +84,82 @@ export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrd
     return await run(order, prepared, keys);
   } finally {
     // Counts only while the hold is open.
-    await prepared.billing.release();
+    await prepared.billing.release(prepared.call);
     engine.stats.open_calls--;
   }
 }
 
 /** The call has its hold: asks channels until one accepts. */
-async function run<Input>(order: TaskOrder<Input>, { call, billing, selection }: Prepared, keys: Keys): Promise<Task> {
-  const { tasks: taskStore, ledger } = call.engine.controlPlane;
-  let opened: Task | undefined;
+async function run<Input>(order: TaskOrder<Input>, opened: Opened, keys: Keys): Promise<Task> {
+  const { call, billing } = opened;
+  const { engine, request_id } = call.asked;
+  const { tasks: taskStore, ledger } = engine.controlPlane;
+  let job: Task | undefined;
   let state: TaskState | undefined;
   let twin = false;
-  const outcome = await tryChannels<{
-    ok: true;
-    accepted: Accepted;
-    provider: TaskProvider<Input>;
-    channel: PoolChannel;
-  }>(call, selection, async (_, channel) => {
-    const provider = providerFor(order, channel);
+  const submit = async (attempt: Attempted): Promise<Tried<Submitted>> => {
+    const provider = providerFor(order, attempt.channel);
     if (!provider) return { ok: false, failure: failureOf("malformed") };
-    state = priceAt(call, channel, provider, order, keys.input_hash);
-    if (opened) await taskStore.place(opened.id, placeOf(call, channel, provider, state));
-    else opened = await taskStore.open(newTask(call, order, keys, placeOf(call, channel, provider, state)));
-    twin = opened === undefined;
-    if (!opened) return { ok: false, failure: failureOf("caller_mistake") };
+    state = stateOf(attempt, keys.input_hash);
+    const place = placeOf(attempt, provider, state);
+    if (job) await taskStore.place(job.id, place);
+    else job = await taskStore.open(newTask(call, order, keys, place));
+    twin = job === undefined;
+    if (!job) return { ok: false, failure: failureOf("caller_mistake") };
     // From here on a sweep charges it, if this process ends; the poller then ends what was not accepted with a refund.
-    if (!(await ledger.extend(call.request_id, 0, state.units))) throw new Error("the hold of a job is gone");
-    const tried = await attempt(call, channel, provider, order);
-    return tried.ok ? { ...tried, provider, channel } : tried;
-  });
+    if (!(await ledger.extend(request_id, 0, state.units))) throw new Error("the hold of a job is gone");
+    const tried = await attemptJob(attempt, provider, order);
+    return tried.ok ? { ok: true, answer: { accepted: tried.answer, provider } } : tried;
+  };
+  const outcome = await tryChannels(call, submit, jobQuote(order));
   if (twin) {
-    await billing.release();
+    await billing.release(call);
     const first = keys.client_key === undefined ? undefined : await taskStore.byClientKey(keys.client_key);
     return again(first ?? fail("task_in_flight"), keys.input_hash);
   }
-  if (!outcome.ok || !opened || !state) {
+  if (!outcome.ok || !job || !state) {
     const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
-    await failCall(call, billing, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-    if (opened)
-      await taskStore.fail(opened, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
+    await failCall(opened, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
+    if (job) await taskStore.fail(job, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
     throw new UpstreamError(failure);
   }
-  const { upstream_id } = outcome.accepted;
+  const { attempt, answer } = outcome;
+  const { channel } = attempt;
   // Before the job has the vendor's id: from then on it is charged even if this process ends.
   await order.accepted?.({
-    upstream_id,
-    channel_id: outcome.channel.id,
-    channel_key_id: outcome.channel.key_row?.id ?? 0,
+    upstream_id: answer.accepted.upstream_id,
+    channel_id: channel.id,
+    channel_key_id: channel.key_row?.id ?? 0,
   });
-  return keep(call, billing, opened, state, outcome);
+  return keep(opened, outcome, job, state);
 }
 
-const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProvider<Input>, state: TaskState) => ({
+/** A provider's answer to a submit. */
+interface Submitted {
+  accepted: Accepted;
+  provider: TaskWatcher;
+}
+
+const placeOf = ({ channel, caller }: Attempted, { platform }: TaskWatcher, state: TaskState) => ({
   platform,
   channel_id: channel.id,
   channel_key_id: channel.key_row?.id ?? 0,
-  group: call.caller.group,
+  group: caller.group,
   state,
 });
 
-function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Keys, place: ReturnType<typeof placeOf>) {
-  const { caller, request_id, engine } = call;
+function newTask<Input>(
+  { asked }: Admitted,
+  order: TaskOrder<Input>,
+  { client_key }: Keys,
+  place: ReturnType<typeof placeOf>,
+) {
+  const { caller, request_id, engine, task_id = "" } = asked;
   const now = engine.controlPlane.now();
   return {
     ...place,
     client_key,
-    task_id: call.task_id ?? "",
+    task_id,
     action: order.action,
     model: order.model,
     prompt: order.prompt,
@@ -164,26 +175,29 @@ function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Key
   };
 }
 
-/** The call is priced as this channel's provider prices it. */
-function priceAt<Input>(
-  call: Call,
-  channel: PoolChannel,
-  provider: TaskProvider<Input>,
-  { input, model, action, parent }: TaskOrder<Input>,
-  input_hash: string,
-): TaskState {
-  const terms = termsOf(provider.terms?.(input, channel.model_mapping.get(model) ?? model, action, parent));
-  call.request.terms = terms;
-  const listed = listedAt(call, channel) ?? call.price;
-  call.price = terms.priced?.(listed) ?? listed;
-  const { usage, times, hidden_turns } = terms;
+/** A job costs what the provider of the channel asks for it. */
+const jobQuote =
+  <Input>(order: TaskOrder<Input>) =>
+  (call: Admitted, channel: PoolChannel, group: string | undefined): Quote => {
+    const provider = providerFor(order, channel);
+    if (!provider) return quoteAt(call, channel, group);
+    const { input, model, action, parent } = order;
+    const terms = termsOf(provider.terms?.(input, channel.model_mapping.get(model) ?? model, action, parent));
+    const caller = servedIn(call.asked.caller, group);
+    const listed = listedAt(call.asked, caller, channel) ?? call.price;
+    return { caller, price: terms.priced?.(listed) ?? listed, terms };
+  };
+
+/** What the job keeps of its price. */
+function stateOf({ call, price, terms, slot }: Attempted, input_hash: string): TaskState {
+  const { usage = {}, times, hidden_turns } = terms ?? {};
   const priced = { usage, ...(times && { times }), ...(hidden_turns && { hidden_turns }) };
   return {
-    units: unitsOf(call.price, priced),
-    price: packPrice(call.price),
+    units: unitsOf(price, priced),
+    price: packPrice(price),
     priced,
-    budgets: budgetsOf(call),
-    lang: call.lang,
+    budgets: budgetsOf(call.admission, slot),
+    lang: call.asked.lang,
     input_hash,
     fails: 0,
     own: {},
@@ -192,31 +206,30 @@ function priceAt<Input>(
 
 /** The vendor has accepted: its id first, then the charge, then the job is alive. */
 async function keep(
-  call: Call,
-  billing: CallBilling,
-  opened: Task,
+  { call, billing }: Opened,
+  { attempt, answer: { accepted, provider } }: Answered<Submitted>,
+  job: Task,
   placed: TaskState,
-  { accepted, provider }: { accepted: Accepted; provider: TaskWatcher },
 ): Promise<Task> {
-  const { engine } = call;
+  const { engine } = call.asked;
   const { tasks: taskStore, now } = engine.controlPlane;
   const { poll_ms, lifetime_ms } = watcherTimes(provider);
   const state = { ...placed, own: accepted.own ?? {} };
-  const known = await taskStore.answered(opened.id, {
+  const known = await taskStore.answered(job.id, {
     upstream_id: accepted.upstream_id,
     data: accepted.data,
     state,
-    deadline_ms: opened.submit_time_ms + lifetime_ms,
+    deadline_ms: job.submit_time_ms + lifetime_ms,
     ...(accepted.prompt !== undefined && { prompt: accepted.prompt }),
   });
-  // It took so long that the job was given up and paid back: nothing is charged for what nobody can see.
+  // It took so long that the job was given up and paid back: nothing is charged for what the caller cannot see.
   if (!known) fail("upstream_timeout", { phase: "submit" });
-  await billing.settle({ end_reason: "complete", usage: undefined, content_bytes: 0 });
+  await billing.settle(attempt, { end_reason: "complete", usage: undefined, content_bytes: 0 });
   // Where the charge is late it is the poller that finds it.
-  await taskStore.activate(opened.id, state.units, now() + poll_ms);
-  const task = await taskStore.find([provider.platform], opened.task_id, opened.user_id);
+  await taskStore.activate(job.id, state.units, now() + poll_ms);
+  const task = await taskStore.find([provider.platform], job.task_id, job.user_id);
   if (!task) return fail("database_unavailable");
   if (!accepted.report || task.status === "NOT_START") return task;
   await applyReport(engine.controlPlane, provider, task, accepted.report);
-  return (await taskStore.find([provider.platform], opened.task_id, opened.user_id)) ?? task;
+  return (await taskStore.find([provider.platform], job.task_id, job.user_id)) ?? task;
 }

@@ -1,12 +1,11 @@
-/** One upstream try: build, fetch, wait for the first content or the whole body, classify. */
+/** One attempt: build the request, send it, wait for the first content or the whole body, classify a failure. */
 import type { AttemptRecord } from "../../../shared/log";
-import type { Phase } from "../call/deadlines";
 import { answerReader, contentFinder, longestFrame, readAnswer } from "./read-answer";
 import { isObject, tryParse } from "../../lib/json-bytes";
-import type { Call } from "../call/call";
+import type { Asked, Attempted } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
-import type { ChatResult, Warn } from "../../protocol/chat-events";
+import type { ChatResult, Warn, WireError } from "../../protocol/chat-events";
 import { UpstreamError } from "../../protocol/upstream-error";
 import {
   classifyErrorIn200,
@@ -17,159 +16,82 @@ import {
   unanswered,
 } from "../../protocol/upstream-failure";
 import { type StreamedAnswer, openUntranslated, type WholeAnswer } from "./untranslated-answer";
-import { restoreBody, sendFromFile } from "./body-release";
-import { credentialId } from "../providers/credential-id";
+import { sendFromFile } from "./body-release";
 import { redactErrors, redactOf } from "../providers/redact";
 import { exchange, readChannelError } from "../providers/dispatch";
 import { providerContextFor } from "../providers/provider-context";
-import { timeoutsFor, pingsOf } from "../call/timeouts";
-import type { PoolChannel } from "../../contracts/channel";
+import { timeoutsFor } from "../call/timeouts";
+import { attemptFailed, attemptServed, beginAttempt, startOf } from "./attempt-record";
+import { AttemptTimer } from "./attempt-timer";
 import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "../../lib/sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./request";
 
 /** Most bytes of frames kept before the first content. */
 const PREAMBLE_LIMIT = 64 * 1024;
-/** How long a connection may be probed when no answer came within the connect limit. */
-const PROBE_MS = 3_000;
+/** What a channel has answered, as far as it must be known before the caller gets any of it. */
+export type Answer =
+  | { kind: "whole"; body: Bytes; result: ChatResult }
+  | { kind: "stream"; stream: UpstreamStream }
+  | WholeAnswer
+  | StreamedAnswer;
 
-export type Attempt =
-  | { ok: true; kind: "whole"; body: Bytes; result: ChatResult }
-  | { ok: true; kind: "stream"; stream: UpstreamStream }
-  | { ok: true; kind: "direct"; answer: WholeAnswer | StreamedAnswer }
-  | { ok: false; failure: Failure };
+/** How an attempt went. */
+export type Tried<Answer> = { ok: true; answer: Answer } | { ok: false; failure: Failure };
 
-/**
- * Tries one channel. Never throws: what goes wrong is a failure, and every try leaves its record in `call.attempts`.
- */
-export async function attempt(call: Call, channel: PoolChannel): Promise<Attempt> {
-  const { engine, deadlines } = call;
-  const { controlPlane } = engine;
-  const started = controlPlane.now();
-  const record: AttemptRecord = {
-    channel: channel.id,
-    channel_name: channel.name,
-    status: 0,
-    failure: "",
-    message: "",
-    start_ms: started - call.arrived,
-    duration_ms: 0,
-    first_content_ms: -1,
-    upstream_request_id: "",
-    ...(channel.key_row && { key: channel.key_row }),
-  };
-  call.attempts.push(record);
-  call.channel = channel;
-  engine.routing.cooldown.begin(credentialId(channel), call.request.model, record);
-
-  const { connectMs, firstByteMs, totalMs } = timeoutsFor(controlPlane.option, channel);
-  const pingMs = pingsOf(call, channel);
-  if (pingMs !== undefined) deadlines.pings(pingMs);
-  // A channel may be given less time than the call has left, never more.
-  deadlines.total(Math.min(totalMs, call.arrived + controlPlane.option.totalTimeoutMs - started));
-
-  const controller = new AbortController();
-  let expired: Phase | undefined;
-  let unreachable = false;
-  const expire = (phase: Phase): void => {
-    expired = phase;
-    controller.abort();
-  };
-  let outcome: Attempt;
+/** Asks one channel. Never throws: what goes wrong is a failure, and every attempt leaves its record. */
+export async function runAttempt(attempt: Attempted): Promise<Tried<Answer>> {
+  const { asked, progress } = attempt.call;
+  const record = beginAttempt(attempt);
+  const timer = new AttemptTimer(attempt, record);
+  let tried: Tried<Answer>;
   try {
-    if (call.spooled) await restoreBody(call, call.spooled);
-    const request = buildRequest(call, channel);
-    if (!request) throw new UpstreamError(failureOf("malformed"));
-    const { outgoing, dialect } = request;
-    if (call.spooled) sendFromFile(call, call.spooled, outgoing);
-    call.upstream_model = outgoing.model;
-    call.warnings = request.warnings;
-
-    const firstByteLimit = (): void => {
-      deadlines.onLimit = expire;
-      deadlines.limit("first byte", Math.max(0, firstByteMs - (controlPlane.now() - started)));
-    };
-    if (connectMs < firstByteMs && !channel.setting.proxy) {
-      // fetch does not tell when it is connected: when nothing came in time, another connection is tried beside it.
-      deadlines.onLimit = (phase) => {
-        if (phase !== "connect") return expire(phase);
-        firstByteLimit();
-        engine.reachable(outgoing.url, PROBE_MS).then(
-          (reached) => {
-            if (reached || record.status !== 0) return;
-            unreachable = true;
-            controller.abort();
-          },
-          () => undefined,
-        );
-      };
-      deadlines.limit("connect", connectMs);
-    } else {
-      firstByteLimit();
-    }
-
-    const warn: Warn = (code, detail) => void (call.warnings = [...call.warnings, { code, detail }]);
-    const response = await exchange(
-      outgoing,
-      providerContextFor(engine, channel, controller.signal, () => controlPlane.now(), warn),
-    );
-    firstByteLimit();
-    record.status = response.status;
-    record.upstream_request_id = call.upstream_request_id = upstreamRequestId(response.headers, channel);
-    if (!response.ok) throw new UpstreamError(await judge(call, channel, response));
-    if (call.operation.direct) {
-      outcome = {
-        ok: true,
-        kind: "direct",
-        answer: await openUntranslated(call, channel, response, () => controller.abort()),
-      };
-    } else {
-      outcome = call.request.stream
-        ? await openStream(call, channel, dialect, response, controller)
-        : await readWhole(call, channel, dialect, response);
-    }
-    call.first_content_at = controlPlane.now();
-    record.first_content_ms = call.first_content_at - started;
-    engine.routing.cooldown.served(credentialId(channel), call.request.model, started);
+    tried = { ok: true, answer: await ask(attempt, record, timer) };
+    progress.first_content_at = asked.engine.controlPlane.now();
+    record.first_content_ms = progress.first_content_at - startOf(attempt, record);
   } catch (error) {
-    controller.abort();
-    outcome = { ok: false, failure: explain(error, record.status, expired, unreachable) };
+    timer.abort();
+    tried = { ok: false, failure: explain(error, record.status, timer.failure) };
   }
-  deadlines.onLimit = undefined;
-  record.duration_ms = controlPlane.now() - started;
-  engine.observer.attempted(channel, outcome.ok ? "ok" : outcome.failure.class);
-  if (!outcome.ok) {
-    const { failure } = outcome;
-    // A token that was good a moment ago may have been taken back.
-    if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
-    record.failure = failure.class;
-    record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-    engine.routing.cooldown.failed(credentialId(channel), call.request.model, record, started, failure);
-    if (!call.left) reportFailure(call, channel, failure);
-  }
-  return outcome;
+  timer.end();
+  if (tried.ok) attemptServed(attempt, record);
+  else attemptFailed(attempt, record, tried.failure, (phrase) => quotes(asked, phrase));
+  return tried;
 }
 
-/**
- * Tells the seam behind which a channel may be disabled. Quoting the caller's own words must not be a way to do that.
- */
-function reportFailure(call: Call, channel: PoolChannel, failure: Failure): void {
-  const message = failure.error?.message ?? "";
-  const { controlPlane } = call.engine;
-  controlPlane.channelFailed(channel, {
-    status: failure.upstream_status,
-    disable: failure.disable,
-    message,
-    request_id: call.request_id,
-    model: call.request.model,
-    quoted: (phrase) =>
-      call.form?.quotes(phrase) ??
-      JSON.stringify(tryParse(call.spooled?.readNow() ?? call.body) ?? "")
-        .toLowerCase()
-        .includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1)),
-  });
+/** Builds the request, sends it and waits for the first content or the whole body. */
+async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTimer): Promise<Answer> {
+  const { call, channel, translation } = attempt;
+  const { engine, operation, request, content } = call.asked;
+  const { file } = content;
+  if (file) await content.restore(file);
+  const built = buildRequest(attempt);
+  if (!built) throw new UpstreamError(failureOf("malformed"));
+  const { outgoing, dialect, warnings } = built;
+  if (file) sendFromFile(content, file, outgoing);
+  translation.sent(outgoing.model, warnings);
+  timer.sent(outgoing.url);
+  const warn: Warn = (code, detail) => translation.warn([{ code, detail }]);
+  const now = (): number => engine.controlPlane.now();
+  const response = await exchange(outgoing, providerContextFor(engine, channel, timer.signal, now, warn));
+  timer.awaitFirstByte();
+  record.status = response.status;
+  record.upstream_request_id = upstreamRequestId(response.headers, channel);
+  if (!response.ok) throw new UpstreamError(await judge(attempt, response));
+  if (operation.direct) return await openUntranslated(attempt, response, timer.abort);
+  return request.stream
+    ? await openStream(attempt, dialect, response, timer.abort)
+    : await readWhole(attempt, dialect, response);
 }
 
-function explain(error: unknown, status: number, expired: Phase | undefined, unreachable: boolean): Failure {
+/** Whether the call itself says a phrase that an upstream's error has. */
+const quotes = ({ form, content }: Asked, phrase: string): boolean =>
+  form?.quotes(phrase) ??
+  JSON.stringify(tryParse(content.readNow()) ?? "")
+    .toLowerCase()
+    .includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1));
+
+/** Why it failed: what was thrown, unless the attempt was `cut`. */
+function explain(error: unknown, status: number, cut: Failure | undefined): Failure {
   if (error instanceof UpstreamError) return error.failure;
   if (error instanceof RequestFault) {
     const { message, param } = error;
@@ -179,64 +101,63 @@ function explain(error: unknown, status: number, expired: Phase | undefined, unr
       error: { message, type: "invalid_request_error", code: "invalid_request", param },
     };
   }
-  if (expired) return failureOf("timeout", status, expired);
-  if (unreachable) return failureOf("unreachable", 0, "connect");
+  if (cut) return cut;
   if (error instanceof FrameTooLarge) return failureOf("malformed", status);
   if (status === 0) return failureOf(unanswered(error));
   const code = isObject(error) || error instanceof Error ? String(Reflect.get(error, "code") ?? "") : "";
   return /zlib|decompress|brotli|gzip/i.test(code) ? failureOf("malformed", status) : failureOf("cut", status);
 }
 
-async function judge(call: Call, channel: PoolChannel, response: Response): Promise<Failure> {
+async function judge(attempt: Attempted, response: Response): Promise<Failure> {
+  const { call, channel } = attempt;
   const { status, headers } = response;
-  const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.engine.controlPlane.now());
+  const retryAfter = retryAfterSeconds(headers.get("retry-after"), call.asked.engine.controlPlane.now());
   const body = status >= 400 ? await readErrorBody(response).catch(() => undefined) : undefined;
-  const error = body && readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
+  const error = body && errorIn(attempt, tryParse(body));
   return classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfter);
 }
 
-async function readWhole(
-  call: Call,
-  channel: PoolChannel,
-  dialect: UpstreamDialectKey,
-  response: Response,
-): Promise<Attempt> {
-  const body = Buffer.from(await response.arrayBuffer());
-  const answer = readAnswer(call, dialect, body);
-  if (answer) return { ok: true, kind: "whole", ...answer, body: redactErrors(channel, answer.body) };
-  const error = readChannelError(channel, call.operation, call.upstream_model, tryParse(body));
-  throw new UpstreamError(
-    error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status),
+/** The error that a body in the channel's words tells of. */
+const errorIn = ({ call, channel, translation }: Attempted, body: unknown): WireError | undefined =>
+  readChannelError(channel, call.asked.operation, translation.upstream_model, body);
+
+/** The failure of a 200 whose body is no answer. */
+function noAnswer(attempt: Attempted, status: number, body: unknown): UpstreamError {
+  const error = errorIn(attempt, body);
+  return new UpstreamError(
+    error ? classifyErrorIn200(redactOf(attempt.channel), error) : failureOf("malformed", status),
   );
+}
+
+async function readWhole(attempt: Attempted, dialect: UpstreamDialectKey, response: Response): Promise<Answer> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const answer = readAnswer(attempt, dialect, bytes);
+  if (!answer) throw noAnswer(attempt, response.status, tryParse(bytes));
+  return { kind: "whole", result: answer.result, body: redactErrors(attempt.channel, answer.body) };
 }
 
 /** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
 async function openStream(
-  call: Call,
-  channel: PoolChannel,
+  attempt: Attempted,
   dialect: UpstreamDialectKey,
   response: Response,
-  controller: AbortController,
-): Promise<Attempt> {
+  abort: () => void,
+): Promise<Answer> {
+  const { call, channel } = attempt;
+  const { engine, request_id } = call.asked;
   const type = response.headers.get("content-type") ?? "";
-  if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type))) {
-    const parsed = response.body && tryParse(await readErrorBody(response));
-    const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
-    throw new UpstreamError(
-      error ? classifyErrorIn200(redactOf(channel), error) : failureOf("malformed", response.status),
-    );
-  }
+  if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type)))
+    throw noAnswer(attempt, response.status, response.body && tryParse(await readErrorBody(response)));
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(longestFrame(dialect));
-  const find = contentFinder(dialect, call.request_id, redactOf(channel));
-  const { idleMs } = timeoutsFor(call.engine.controlPlane.option, channel);
+  const find = contentFinder(dialect, request_id, redactOf(channel));
+  const { idleMs } = timeoutsFor(engine.controlPlane.option, channel);
   const kept: Bytes[] = [];
   let size = 0;
   let begun = false;
-  const stream = (ended: boolean): Attempt => ({
-    ok: true,
+  const stream = (ended: boolean): Answer => ({
     kind: "stream",
-    stream: { reader, splitter, kept, ended, answer: answerReader(call, dialect), abort: () => controller.abort() },
+    stream: { reader, splitter, kept, ended, answer: answerReader(call.asked, channel, dialect), abort },
   });
   for (;;) {
     const { done, value } = await reader.read();
@@ -249,7 +170,7 @@ async function openStream(
       if (found === "end") throw new UpstreamError(failureOf("malformed", response.status));
       begun ||= mayHoldEvent(region);
     }
-    // Once the answer has begun only silence is too long: models think for minutes, and some tell nothing of it but
+    // Once the answer has begun only silence is too long: models think for minutes, and some say nothing of it but
     // pings.
     if (begun) call.deadlines.limit("idle", idleMs);
     if (done) throw new UpstreamError(failureOf(size === 0 ? "malformed" : "cut", response.status));

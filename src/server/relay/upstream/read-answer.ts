@@ -2,7 +2,8 @@
  * An answer on its way from a channel to the caller, whichever languages the two speak: passed through where it is the
  * same, translated otherwise. What the relay must know of it (usage, finish, errors) is read in the channel's dialect.
  */
-import type { Call } from "../call/call";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Asked, Attempted } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import type { AnswerContext } from "../../protocol/dialects/translation";
 import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult } from "../../protocol/chat-events";
@@ -23,8 +24,7 @@ import type { AnswerReader } from "./answer-reader";
 /** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
 const LARGE_ANSWER = 64 * 1024;
 
-function contextOf(call: Call): AnswerContext {
-  const { request, request_id, arrived } = call;
+function contextOf({ request, request_id, arrived }: Asked): AnswerContext {
   const { model, include_usage, wire } = request;
   return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
 }
@@ -34,25 +34,32 @@ export const longestFrame = (dialect: UpstreamDialectKey): number =>
   dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT;
 
 /** What the channel that answers wants done to its chat answers. */
-function wishesOf({ channel, dialect, operation }: Call): { anew: boolean; thoughts: boolean; standard: boolean } {
+function wishesOf(
+  { dialect, operation }: Asked,
+  channel: PoolChannel | undefined,
+): { rewritten: boolean; thoughts: boolean; standard: boolean } {
   const { force_format, thinking_to_content } = operation.key === "chat" ? (channel?.setting ?? {}) : {};
   // Other dialects have a place of their own for thoughts.
   const thoughts = thinking_to_content === true && dialect.key === "openai-chat";
   const standard = force_format === true;
-  return { anew: thoughts || standard, thoughts, standard };
+  return { rewritten: thoughts || standard, thoughts, standard };
 }
 
-/** The reader of a stream in `dialect`. */
-export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerReader {
-  const { key } = call.dialect;
-  const { anew, thoughts } = wishesOf(call);
-  if (key !== dialect || anew) {
-    const decoder = upstreamDialects[dialect].streamDecoder(call.request_id);
-    return new StreamTranslator(dialect, key, contextOf(call), thoughts ? new ThoughtsInText(decoder) : decoder);
+/** The reader of a stream in `dialect`, from `channel`. */
+export function answerReader(
+  asked: Asked,
+  channel: PoolChannel | undefined,
+  dialect: UpstreamDialectKey,
+): AnswerReader {
+  const { key } = asked.dialect;
+  const { rewritten, thoughts } = wishesOf(asked, channel);
+  if (key !== dialect || rewritten) {
+    const decoder = upstreamDialects[dialect].streamDecoder(asked.request_id);
+    return new StreamTranslator(dialect, key, contextOf(asked), thoughts ? new ThoughtsInText(decoder) : decoder);
   }
   return key === "openai-chat"
-    ? new OpenAiPassthrough(openaiChat, call.request.include_usage)
-    : new DialectPassthrough(key, contextOf(call));
+    ? new OpenAiPassthrough(openaiChat, asked.request.include_usage)
+    : new DialectPassthrough(key, contextOf(asked));
 }
 
 /**
@@ -60,25 +67,26 @@ export function answerReader(call: Call, dialect: UpstreamDialectKey): AnswerRea
  * dialect.
  */
 export function readAnswer(
-  call: Call,
+  { call, channel, translation }: Attempted,
   dialect: UpstreamDialectKey,
   bytes: Bytes,
 ): { body: Bytes; result: ChatResult } | undefined {
-  const { key } = call.dialect;
-  const { adapter } = call.operation;
-  const { anew, thoughts, standard } = wishesOf(call);
+  const { asked } = call;
+  const { key } = asked.dialect;
+  const { adapter } = asked.operation;
+  const { rewritten, thoughts, standard } = wishesOf(asked, channel);
   if (dialect === "openai-chat" && adapter) return reworded(adapter, bytes);
-  if (key === "openai-chat" && dialect === key && !anew) return readOwn(bytes);
+  if (key === "openai-chat" && dialect === key && !rewritten) return readOwn(bytes);
   const parsed = tryParse(bytes);
   const edit = (answer: ChatAnswer): ChatAnswer => {
     const told = thoughts ? thoughtsInText(answer) : answer;
     return standard ? standardForm(told) : told;
   };
-  const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(call), edit) : undefined;
+  const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(asked), edit) : undefined;
   if (!answer) return undefined;
   const result = { usage: answer.usage, content_bytes: answer.contentBytes };
-  if (key === dialect && !anew) return { body: bytes, result };
-  call.warnings = [...call.warnings, ...answer.warnings];
+  if (key === dialect && !rewritten) return { body: bytes, result };
+  translation.warn(answer.warnings);
   return { body: Buffer.from(JSON.stringify(answer.body)), result };
 }
 

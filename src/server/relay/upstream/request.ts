@@ -2,7 +2,7 @@
 import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
 import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
-import type { Call } from "../call/call";
+import type { Asked, Attempted } from "../call/call";
 import type { AnswerReader } from "./answer-reader";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 import { adaptBody } from "../providers/model-quirks";
@@ -47,18 +47,19 @@ export interface UpstreamRequest {
  * with it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of
  * the caller's dialect.
  */
-export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest | undefined {
-  const { request, operation } = call;
-  const rules = call.engine.controlPlane.option.vendorRules;
+export function buildRequest({ call, channel, output_limit }: Attempted): UpstreamRequest | undefined {
+  const { asked } = call;
+  const { request, operation, form, content } = asked;
+  const rules = asked.engine.controlPlane.option.vendorRules;
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
   const as_is =
     passesAsIs(channel, rules) &&
     dialect !== undefined &&
-    (operation.key === "chat" ? call.dialect.key === dialect : !operation.adapter);
+    (operation.key === "chat" ? asked.dialect.key === dialect : !operation.adapter);
   const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
   const { model } = names;
-  const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), call);
+  const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), asked);
   if (!provider || dialect === undefined || ownUrl === undefined) return undefined;
   const url = atVersion(ownUrl, channel, names, rules);
 
@@ -66,14 +67,21 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   headers["content-type"] = "application/json";
   headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
   if (dialect === "anthropic")
-    addClaudeHeaders(headers, call.dialect.key === "anthropic" ? call.betas : "", names, rules);
+    addClaudeHeaders(headers, asked.dialect.key === "anthropic" ? asked.betas : "", names, rules);
   // The relay reads along; it does not want to unpack.
   headers["accept-encoding"] = "identity";
-  const asked = operationFor(channel, operation, model);
-  if (asked === "messages") addAnthropicHeaders(headers);
-  const outgoing = { channel, operation: asked, model, stream: request.stream, url, headers, ...(rules && { rules }) };
-  const { form } = call;
-  const inJson = provider.direct?.[asked] && operation.direct?.inJson;
+  const operationKey = operationFor(channel, operation, model);
+  if (operationKey === "messages") addAnthropicHeaders(headers);
+  const outgoing = {
+    channel,
+    operation: operationKey,
+    model,
+    stream: request.stream,
+    url,
+    headers,
+    ...(rules && { rules }),
+  };
+  const inJson = provider.direct?.[operationKey] && operation.direct?.inJson;
   if (form && inJson) {
     return {
       outgoing: { ...outgoing, body: Buffer.alloc(0), inJson: async () => ({ ...(await inJson(form)), model }) },
@@ -87,18 +95,19 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
     headers["content-length"] = String(sent.length);
     return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: sent.body }, dialect, warnings: [] };
   }
-  const { output_limit } = call;
-  const limited = (body: Bytes): Bytes => withLimit(body, call, dialect, { model, operation: asked });
+  const limited = (body: Bytes): Bytes =>
+    withLimit(body, { output_limit }, dialect, { model, operation: operationKey });
   const ours: readonly Warning[] =
     output_limit === undefined ? [] : [{ code: "limited_output", detail: String(output_limit) }];
   if (as_is)
     return {
-      outgoing: { ...outgoing, as_is, body: limited(named(call, call.body, dialect, model)) },
+      outgoing: { ...outgoing, as_is, body: limited(named(asked, content.bytes, dialect, model)) },
       dialect,
       warnings: ours,
     };
-  const said = ordinary(bodyFor(call, channel, dialect, names), call, channel);
-  const fit = asked === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
+  const said = ordinary(bodyFor(asked, channel, dialect, names), asked, channel);
+  const fit =
+    operationKey === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
   const warnings =
     fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
   return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
@@ -123,10 +132,10 @@ const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "r
  * Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read
  * again.
  */
-function ordinary(said: Said, { body, operation }: Call, { setting }: PoolChannel): Said {
+function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolChannel): Said {
   if (!TIERED.has(operation.key)) return said;
   // A translation adds none of them.
-  const dear = surchargedFields(bodyObject(body) ?? {}, setting);
+  const dear = surchargedFields(bodyObject(content.bytes) ?? {}, setting);
   const own = dear.length > 0 ? bodyObject(said.body) : undefined;
   const left = dear.filter((member) => own?.[member] !== undefined);
   if (!own || left.length === 0) return said;
@@ -146,22 +155,24 @@ function withMemory(written: WireObject, asked: WireObject): WireObject {
 }
 
 /** The caller's body with the vendor's name of the model. Gemini names its model in the address alone. */
-function named({ request }: Call, body: Bytes, to: UpstreamDialectKey, model: string): Bytes {
+function named({ request }: Asked, body: Bytes, to: UpstreamDialectKey, model: string): Bytes {
   return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
 }
 
 /** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
-function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
-  const { request, dialect, engine } = call;
+function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
+  const { request, dialect, engine, operation, content } = asked;
   const { model, thoughts } = names;
   const rules = engine.controlPlane.option.vendorRules;
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
-  const isChat = call.operation.key === "chat";
+  const isChat = operation.key === "chat";
   // Between OpenAI's own languages an effort is one member more, and the rest stays as it was written.
   const effort =
-    isChat && from === to && thoughts !== undefined ? effortMembers(bodyObject(call.body) ?? {}, to, names) : undefined;
-  const body = effort ? withMembers(call.body, effort) : call.body;
+    isChat && from === to && thoughts !== undefined
+      ? effortMembers(bodyObject(content.bytes) ?? {}, to, names)
+      : undefined;
+  const body = effort ? withMembers(content.bytes, effort) : content.bytes;
   const rewritten =
     from !== to ||
     channel.setting.system_prompt !== undefined ||
@@ -184,8 +195,8 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
           : kept;
     return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
   }
-  const { adapter } = call.operation;
-  const hinted = adapter && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
+  const { adapter } = operation;
+  const hinted = adapter && !providerOf(channel)?.direct?.[operation.key] ? bodyObject(body) : undefined;
   if (adapter && hinted)
     return { body: Buffer.from(JSON.stringify({ ...adapter.withoutHints(hinted), model })), warnings: [] };
   const changes: Record<string, unknown> = {};
@@ -197,7 +208,7 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
   if (to === "openai-chat" && max_top_p !== undefined) {
     if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
-  const sent = named(call, body, to, model);
+  const sent = named(asked, body, to, model);
   return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
 }
 

@@ -2,10 +2,12 @@
 import { estimateUpperBound } from "../../../shared/charge";
 import type { NotRetried } from "../../../shared/log";
 import { bodyObject } from "../../lib/request-body/json-body";
-import type { Call } from "../call/call";
+import type { CompiledPrice } from "../../../shared/pricing";
+import type { Asked, Attempted } from "../call/call";
 import { type Failure, mayBeAccepted } from "../../protocol/upstream-failure";
 import { isObject } from "../../lib/json-bytes";
-import { BYTES_PER_TOKEN, usualOutput } from "../billing/call-billing";
+import { BYTES_PER_TOKEN } from "../billing/call-billing";
+import { usualOutput } from "../billing/hold";
 import type { Operation } from "../operations/operation";
 
 /**
@@ -21,9 +23,9 @@ const REPEATABLE: ReadonlySet<Operation["key"]> = new Set([
 ]);
 
 /** A conversation whose answer may have pictures or sound: its model draws, or the call asks for it. */
-export function answersInMore({ body, spooled, price }: Pick<Call, "body" | "spooled" | "price">): boolean {
+export function answersInMore({ content }: Pick<Asked, "content">, price: CompiledPrice): boolean {
   if (price.tokens.image_out.weight > price.tokens.output.weight) return true;
-  const { modalities, generationConfig, generation_config, tools } = bodyObject(spooled?.readNow() ?? body) ?? {};
+  const { modalities, generationConfig, generation_config, tools } = bodyObject(content.readNow()) ?? {};
   const config = isObject(generationConfig) ? generationConfig : isObject(generation_config) ? generation_config : {};
   const wanted: unknown = modalities ?? config.responseModalities ?? config.response_modalities;
   const draws = Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.type === "image_generation");
@@ -34,24 +36,27 @@ export function answersInMore({ body, spooled, price }: Pick<Call, "body" | "spo
  * What an attempt that failed before its first content has cost at most, about: the input by its size, and of the
  * output what an unstreamed call names, or as much as is held for a call that names nothing (PreConsumedQuota).
  */
-function mayHaveCost({ engine, request, input_bound, price }: Call): number {
+function mayHaveCost({ call, price, terms }: Attempted): number {
+  const { engine, request, input_bound } = call.asked;
   const usual = usualOutput(engine.controlPlane.option);
   const output = request.stream ? Math.min(request.max_output ?? Infinity, usual) : (request.max_output ?? usual);
-  return estimateUpperBound(price, Math.ceil(input_bound / BYTES_PER_TOKEN), output, request.terms?.kinds);
+  return estimateUpperBound(price, Math.ceil(input_bound / BYTES_PER_TOKEN), output, terms?.kinds);
 }
 
 /** Why a failed call is not tried at another channel; undefined: it may be. */
-export function whyNotAgain(call: Call, failure: Failure): NotRetried | undefined {
-  const { engine, operation, price } = call;
+export function whyNotAgain(attempt: Attempted, failure: Failure): NotRetried | undefined {
+  const { call, price } = attempt;
+  const { asked, progress } = call;
+  const { engine, operation } = asked;
   const { option, now } = engine.controlPlane;
   // A realtime session asks for nothing before it is open.
   if (operation.key !== "realtime" && mayBeAccepted(failure)) {
     const repeatable =
       REPEATABLE.has(operation.key) &&
       price.by !== "call" &&
-      mayHaveCost(call) < option.repeatBelowUnits &&
-      !answersInMore(call);
+      mayHaveCost(attempt) < option.repeatBelowUnits &&
+      !answersInMore(asked, price);
     if (!repeatable) return "may_be_accepted";
   }
-  return now() - call.arrived >= option.attemptBudgetMs ? "time_budget" : undefined;
+  return now() - progress.began >= option.attemptBudgetMs ? "time_budget" : undefined;
 }

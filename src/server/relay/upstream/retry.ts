@@ -1,33 +1,27 @@
 /** Attempts one after the other until one succeeds, a failure says stop, or the options do. */
 import type { EndReason, NotRetried } from "../../../shared/log";
-import { type Attempt, attempt } from "./attempt";
-import type { Call } from "../call/call";
-import { type Failure, failureOf, isOfKey } from "../../protocol/upstream-failure";
-import { bindChannel } from "../billing/call-price";
-import { hasAnotherKey } from "../routing/key-rotation";
-import { spillToDisk } from "./body-release";
-import type { Used } from "../../contracts/rate-limits";
-import { lowerLimit } from "../billing/output-limit";
-import { whyNotAgain } from "./retry-policy";
 import type { PoolChannel } from "../../contracts/channel";
-import type { Selection } from "../routing/channel-selector";
 import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
-import type { Bytes } from "../../lib/sse";
+import { type Failure, failureOf, isOfKey } from "../../protocol/upstream-failure";
+import { NOTHING_USED } from "../billing/budgets";
+import { type Quote, quoteAt } from "../billing/call-price";
+import { loweredLimit } from "../billing/output-limit";
+import type { Admitted, Answered, Attempted } from "../call/call";
+import { Translation } from "../call/translation";
+import { hasAnotherKey } from "../routing/key-rotation";
+import { type Answer, runAttempt, type Tried } from "./attempt";
+import { spillToDisk } from "./body-release";
+import { whyNotAgain } from "./retry-policy";
 
-const EMPTY: Bytes = Buffer.alloc(0);
-
-export type Success = Extract<Attempt, { ok: true }>;
 export interface Refused {
   ok: false;
   failure: Failure;
   end_reason: EndReason;
 }
-export type RetryOutcome = Success | Refused;
-
-const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
+export type RetryOutcome<Answer> = ({ ok: true } & Answered<Answer>) | Refused;
 
 /** The last attempt's record says why it was the last. */
-function explain({ attempts }: Call, not_retried: NotRetried): void {
+function explain({ attempts }: Admitted, not_retried: NotRetried): void {
   const last = attempts.at(-1);
   if (last) last.not_retried = not_retried;
 }
@@ -42,78 +36,89 @@ export function endReasonOf(failure: Failure): EndReason {
   return "upstream_error";
 }
 
-/** Tries channels with a whole request each. */
-export const withRetries = (call: Call, selection: Selection): Promise<RetryOutcome> =>
-  call.body.length > SPOOL_LIMIT ? runLarge(call, selection) : tryChannels(call, selection, attempt);
+/** Asks channels with a whole request each. */
+export const withRetries = (call: Admitted): Promise<RetryOutcome<Answer>> =>
+  call.asked.content.bytes.length > SPOOL_LIMIT ? runLarge(call) : tryChannels(call, runAttempt);
 
-async function runLarge(call: Call, selection: Selection): Promise<RetryOutcome> {
-  await spillToDisk(call, selection);
+async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
+  await spillToDisk(call);
   try {
-    return await tryChannels(call, selection, attempt);
+    return await tryChannels(call, runAttempt);
   } finally {
-    call.spooled?.close();
+    call.asked.content.file?.close();
   }
 }
 
 /**
- * Tries channels with `attempt`: at most RetryTimes more after the first, none for a failure that another channel
- * cannot mend, none that would pay twice for much or come too late (retries.ts), none for a caller who has gone. A
- * channel at a limit of its own is passed over, which is no try. A pinned channel is the only one. No channel is tried
- * twice, but with another of its keys.
+ * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that another channel
+ * cannot mend, none that would pay twice for much or come too late (retry-policy.ts), none for a caller who has gone. A
+ * channel at a limit of its own is passed over, which is no attempt. A pinned channel is the only one. No channel is
+ * tried twice, but with another of its keys, or with a lower limit of output tokens.
  */
-export async function tryChannels<T extends { ok: true }>(
-  call: Call,
-  selection: Selection,
-  attempt: (call: Call, channel: PoolChannel) => Promise<T | { ok: false; failure: Failure }>,
-): Promise<T | Refused> {
-  const { option } = call.engine.controlPlane;
-  const { retries } = call.engine.routing;
+export async function tryChannels<Answer>(
+  call: Admitted,
+  run: (attempt: Attempted) => Promise<Tried<Answer>>,
+  quote: (call: Admitted, channel: PoolChannel, group: string | undefined) => Quote = quoteAt,
+): Promise<RetryOutcome<Answer>> {
+  const { asked, selection, attempts, progress } = call;
+  const { engine, request } = asked;
+  const { model } = request;
+  const { option, limits } = engine.controlPlane;
+  const { retries, keys, cooldown } = engine.routing;
+  let { output_limit } = call;
   let failure: Failure = failureOf("unreachable");
-  retries.called(call.request.model);
+  retries.called(model);
   for (let tries = 0; tries <= option.retryTimes;) {
     const channel = selection.next();
     if (!channel) break;
-    bindChannel(call, channel, selection.groupOf(channel));
+    const { caller, price, terms } = quote(call, channel, selection.groupOf(channel));
     // What the call needs of the channel's own limits; most have none.
-    const asked = call.engine.controlPlane.limits.enterChannel(channel, call.caller, call.limitRequest);
-    const channelSlot = asked && (await asked);
-    if (channelSlot?.refused) {
-      const { code, retry_after_s } = channelSlot.refused;
+    const entering = limits.enterChannel(channel, caller, call.limitRequest);
+    const slot = entering && (await entering);
+    if (slot?.refused) {
+      const { code, retry_after_s } = slot.refused;
       selection.limited(channel, code, retry_after_s * 1000);
-      if (tries === 0)
-        failure = {
-          ...failureOf("limited"),
-          retry_after_s: Math.min(retry_after_s, failure.retry_after_s ?? Infinity),
-        };
+      if (tries === 0) failure = limitedFor(Math.min(retry_after_s, failure.retry_after_s ?? Infinity));
       continue;
     }
-    if (tries > 0 && !retries.take(call.request.model)) {
+    if (tries > 0 && !retries.take(model)) {
       explain(call, "retry_budget");
-      await channelSlot?.end(NOTHING_USED);
+      await slot?.end(NOTHING_USED);
       break;
     }
-    call.channelSlot = channelSlot;
     tries++;
-    const outcome = await attempt(call, call.engine.routing.keys.take(channel, call.request.model, call.attempts));
-    if (outcome.ok) {
-      // A stream may be open for long, and nobody will send the body again.
-      call.body = EMPTY;
-      if (call.affinity_key !== undefined) call.engine.routing.affinity.set(call.affinity_key, channel.id);
-      return outcome;
+    const attempt: Attempted = {
+      call,
+      channel: keys.take(channel, model, attempts),
+      caller,
+      price,
+      terms,
+      output_limit,
+      slot,
+      translation: new Translation(),
+    };
+    progress.attempt = attempt;
+    const tried = await run(attempt);
+    if (tried.ok) {
+      // A stream may be open for long, and the body is not sent again.
+      asked.content.drop();
+      if (call.affinity_key !== undefined) engine.routing.affinity.set(call.affinity_key, channel.id);
+      return { ok: true, attempt, answer: tried.answer };
     }
-    failure = outcome.failure;
-    const left = channelSlot?.end(NOTHING_USED);
+    ({ failure } = tried);
+    const left = slot?.end(NOTHING_USED);
     if (left) await left;
-    if (call.left) return { ok: false, failure, end_reason: "caller_left" };
-    if (lowerLimit(call, failure)) {
+    if (progress.left) return { ok: false, failure, end_reason: "caller_left" };
+    const lowered = loweredLimit(output_limit, failure);
+    if (lowered !== undefined) {
+      output_limit = lowered;
       selection.requeue(channel);
       tries--;
       continue;
     }
-    if (isOfKey(failure) && hasAnotherKey(channel, call.request.model, call.attempts, call.engine.routing.cooldown))
-      selection.requeue(channel);
+    if (isOfKey(failure) && hasAnotherKey(channel, model, attempts, cooldown)) selection.requeue(channel);
     if (!failure.retry) break;
-    const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(call, failure);
+    const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(attempt, failure);
     if (why) {
       explain(call, why);
       break;
@@ -121,3 +126,5 @@ export async function tryChannels<T extends { ok: true }>(
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };
 }
+
+const limitedFor = (retry_after_s: number): Failure => ({ ...failureOf("limited"), retry_after_s });

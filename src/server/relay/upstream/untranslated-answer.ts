@@ -2,7 +2,7 @@
  * Answers of operations that are no conversation: read whole where they are JSON or text, passed through where they
  * flow.
  */
-import type { Call } from "../call/call";
+import type { Attempted } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, failureOf } from "../../protocol/upstream-failure";
@@ -48,17 +48,17 @@ const mediaType = (response: Response): string =>
 
 /** Reads the answer of a direct operation until it is known to be one. Throws Failed for what is none. */
 export async function openUntranslated(
-  call: Call,
-  channel: PoolChannel,
+  { call, channel, translation }: Attempted,
   response: Response,
   abort: () => void,
 ): Promise<WholeAnswer | StreamedAnswer> {
+  const { operation, request } = call.asked;
   // A name that is a secret is no kind of anything.
   const type = redact(channel, mediaType(response));
-  const { direct } = call.operation;
+  const { direct } = operation;
   if (!direct) throw new UpstreamError(failureOf("malformed", response.status));
   const events = type === "text/event-stream";
-  if ((events && call.request.stream) || (direct.plain === "audio" && SOUND.test(type))) {
+  if ((events && request.stream) || (direct.plain === "audio" && SOUND.test(type))) {
     return openFlow(channel, response, type, events, abort);
   }
   const body = Buffer.from(await response.arrayBuffer());
@@ -72,7 +72,7 @@ export async function openUntranslated(
       content_bytes: direct.contentBytes?.(parsed) ?? 0,
     };
   }
-  const error = readChannelError(channel, call.operation, call.upstream_model, parsed);
+  const error = readChannelError(channel, operation, translation.upstream_model, parsed);
   if (error) throw new UpstreamError(classifyErrorIn200(redactOf(channel), error));
   // Text of any kind may be a transcript; an object or a page is none.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {

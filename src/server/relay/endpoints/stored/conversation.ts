@@ -10,7 +10,7 @@
 import { AppError, fail } from "../../../../shared/errors";
 import { bodyTooLarge } from "../../../lib/request-body/read-body";
 import { inputTokenBound } from "../../../lib/request-body/json-body";
-import type { Call, Engine } from "../../call/call";
+import type { Attempted, Engine } from "../../call/call";
 import { isObject, type JsonObject, tryParse, withMembers } from "../../../lib/json-bytes";
 import { keyOwning } from "../../routing/key-rotation";
 import type { Received } from "../../admission/receive";
@@ -191,10 +191,10 @@ export class StoredConversation {
    * Keeps a complete answer, before its caller can refer to it. `last`: the body, or the frames at the end of the
    * stream, which repeat it. Never throws: an answer that could not be kept is an answer all the same.
    */
-  async keep(call: Call, last: Uint8Array): Promise<void> {
-    const { caller, channel, engine, request, request_id } = call;
+  async keep({ call, channel }: Attempted, last: Uint8Array): Promise<void> {
+    const { caller, engine, request, request_id } = call.asked;
     const { storedObjects, now } = engine.controlPlane;
-    if (!this.input || !channel) return;
+    if (!this.input) return;
     const response = responseIn(Buffer.from(last));
     const id = response?.id;
     if (!response || typeof id !== "string" || id === "") return;

@@ -1,0 +1,61 @@
+/** The one way into the house for a call that costs something: its limits first, then its hold. */
+import type { CompiledPrice } from "../../../shared/pricing";
+import { enter } from "../admission/rate-limit";
+import { type Admitted, type Asked, startProgress } from "../call/call";
+import { Deadlines } from "../call/deadlines";
+import type { Responder } from "../response/responder";
+import type { Selection } from "../routing/channel-selector";
+import { NOTHING_USED } from "./budgets";
+import { CallBilling, type Held } from "./call-billing";
+import { planHold } from "./hold";
+
+/** What was chosen for a call before it is let in. */
+export interface Routed {
+  readonly selection: Selection;
+  readonly affinity_key: string | undefined;
+}
+
+/** A call that was let in, and the money that is held for it. */
+export interface Opened {
+  readonly call: Admitted;
+  readonly billing: CallBilling;
+}
+
+/**
+ * Lets a call in under its limits and holds what it may cost. Throws what the caller gets when either is refused; then
+ * nothing is taken.
+ */
+export async function admitAndHold(
+  asked: Asked,
+  { selection, affinity_key }: Routed,
+  price: CompiledPrice,
+  responder: Responder,
+  limitable?: () => boolean,
+): Promise<Opened> {
+  const { engine, caller, arrived } = asked;
+  const { controlPlane, timers } = engine;
+  const plan = planHold(asked, price, limitable);
+  const entering = controlPlane.limits.admit(caller, plan.limitRequest);
+  const admission = entering && enter(await entering, responder);
+  const billing = new CallBilling(asked, price, plan);
+  let held: Held;
+  try {
+    held = await billing.hold(admission);
+  } catch (error) {
+    await admission?.end(NOTHING_USED);
+    throw error;
+  }
+  const call: Admitted = {
+    asked,
+    selection,
+    affinity_key,
+    price,
+    limitRequest: held.limitRequest,
+    output_limit: held.output_limit,
+    admission,
+    deadlines: new Deadlines(() => controlPlane.now(), timers),
+    attempts: [],
+    progress: startProgress(arrived),
+  };
+  return { call, billing };
+}

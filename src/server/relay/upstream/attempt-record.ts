@@ -1,0 +1,68 @@
+/** What every attempt leaves behind: its record in the log row, and what cooldown, metrics and the channel learn of it. */
+import type { AttemptRecord } from "../../../shared/log";
+import type { Attempted } from "../call/call";
+import { type Failure } from "../../protocol/upstream-failure";
+import { credentialId } from "../providers/credential-id";
+
+/** The attempt begins. */
+export function beginAttempt({ call, channel }: Attempted): AttemptRecord {
+  const { asked, attempts, progress } = call;
+  const { controlPlane, routing } = asked.engine;
+  const record: AttemptRecord = {
+    channel: channel.id,
+    channel_name: channel.name,
+    status: 0,
+    failure: "",
+    message: "",
+    start_ms: controlPlane.now() - progress.began,
+    duration_ms: 0,
+    first_content_ms: -1,
+    upstream_request_id: "",
+    ...(channel.key_row && { key: channel.key_row }),
+  };
+  attempts.push(record);
+  routing.cooldown.begin(credentialId(channel), asked.request.model, record);
+  return record;
+}
+
+/** When it began, epoch milliseconds. */
+export const startOf = ({ call }: Attempted, { start_ms }: AttemptRecord): number => call.progress.began + start_ms;
+
+/** The channel has answered. */
+export function attemptServed(attempt: Attempted, record: AttemptRecord): void {
+  const { channel, call } = attempt;
+  const { engine, request } = call.asked;
+  const started = startOf(attempt, record);
+  record.duration_ms = engine.controlPlane.now() - started;
+  engine.routing.cooldown.served(credentialId(channel), request.model, started);
+  engine.observer.attempted(channel, "ok");
+}
+
+/** It has failed. `quoted`: whether the call itself says a phrase. */
+export function attemptFailed(
+  attempt: Attempted,
+  record: AttemptRecord,
+  failure: Failure,
+  quoted: (phrase: string) => boolean,
+): void {
+  const { channel, call } = attempt;
+  const { engine, request, request_id } = call.asked;
+  const started = startOf(attempt, record);
+  record.duration_ms = engine.controlPlane.now() - started;
+  engine.observer.attempted(channel, failure.class);
+  // A token that was good a moment ago may have been taken back.
+  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
+  record.failure = failure.class;
+  record.message = failure.error ? failure.error.message : (failure.phase ?? "");
+  engine.routing.cooldown.failed(credentialId(channel), request.model, record, started, failure);
+  if (call.progress.left) return;
+  // Behind it a channel may be disabled: quoting the caller's own words must not be a way to do that.
+  engine.controlPlane.channelFailed(channel, {
+    status: failure.upstream_status,
+    disable: failure.disable,
+    message: failure.error?.message ?? "",
+    request_id,
+    model: request.model,
+    quoted,
+  });
+}

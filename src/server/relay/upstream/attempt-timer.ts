@@ -1,0 +1,84 @@
+/** The time limits of one attempt, and how it is cut. */
+import type { AttemptRecord } from "../../../shared/log";
+import { type Failure, failureOf } from "../../protocol/upstream-failure";
+import type { Attempted } from "../call/call";
+import type { Phase } from "../call/deadlines";
+import { pingsOf, type Timeouts, timeoutsFor } from "../call/timeouts";
+import { startOf } from "./attempt-record";
+
+/** How long a connection may be probed when no answer came within the connect limit. */
+const PROBE_MS = 3_000;
+
+export class AttemptTimer {
+  readonly #attempt: Attempted;
+  readonly #record: AttemptRecord;
+  readonly #timeouts: Timeouts;
+  readonly #controller = new AbortController();
+  #expired: Phase | undefined;
+  #unreachable = false;
+
+  constructor(attempt: Attempted, record: AttemptRecord) {
+    this.#attempt = attempt;
+    this.#record = record;
+    const { call, channel } = attempt;
+    const { asked, deadlines, progress } = call;
+    const { option } = asked.engine.controlPlane;
+    this.#timeouts = timeoutsFor(option, channel);
+    const pingMs = pingsOf(asked, channel);
+    if (pingMs !== undefined) deadlines.pings(pingMs);
+    // A channel may be given less time than the call has left, never more.
+    const rest = progress.began + option.totalTimeoutMs - startOf(attempt, record);
+    deadlines.total(Math.min(this.#timeouts.totalMs, rest));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  readonly abort = (): void => this.#controller.abort();
+
+  /** The request goes out to `url`. */
+  sent(url: string): void {
+    const { call, channel } = this.#attempt;
+    const { connectMs, firstByteMs } = this.#timeouts;
+    if (connectMs >= firstByteMs || channel.setting.proxy) return this.awaitFirstByte();
+    // fetch does not say when it is connected: when nothing came in time, another connection is tried beside it.
+    call.deadlines.onLimit = (phase) => {
+      if (phase !== "connect") return this.#expire(phase);
+      this.awaitFirstByte();
+      call.asked.engine.reachable(url, PROBE_MS).then(
+        (reached) => {
+          if (reached || this.#record.status !== 0) return;
+          this.#unreachable = true;
+          this.abort();
+        },
+        () => undefined,
+      );
+    };
+    call.deadlines.limit("connect", connectMs);
+  }
+
+  /** Connected, or taken to be: what is left of the time to the first byte. */
+  awaitFirstByte(): void {
+    const { deadlines, asked } = this.#attempt.call;
+    deadlines.onLimit = (phase) => this.#expire(phase);
+    const gone = asked.engine.controlPlane.now() - startOf(this.#attempt, this.#record);
+    deadlines.limit("first byte", Math.max(0, this.#timeouts.firstByteMs - gone));
+  }
+
+  /** The attempt is over. */
+  end(): void {
+    this.#attempt.call.deadlines.onLimit = undefined;
+  }
+
+  /** Why it was cut; undefined: it was not, or not for its time. */
+  get failure(): Failure | undefined {
+    if (this.#expired) return failureOf("timeout", this.#record.status, this.#expired);
+    return this.#unreachable ? failureOf("unreachable", 0, "connect") : undefined;
+  }
+
+  #expire(phase: Phase): void {
+    this.#expired = phase;
+    this.abort();
+  }
+}
