@@ -119,8 +119,8 @@ export function sweepRow(call: Call): string {
   return `${start},${JSON.stringify({ username, token_name, ip: call.ip, is_stream: request.stream, visible }).slice(1)}`;
 }
 
-/** The row of a call that ended. */
-export function callRow(call: Call, outcome: Outcome): CallLog {
+/** The row of a call that ended: every column, so that a new one does not compile until it is filled here. */
+export function callRow(call: Call, outcome: Outcome): Required<CallLog> {
   const { caller, channel, request, engine, arrived } = call;
   const now = engine.controlPlane.now();
   const texts = textsOf(call.price);
