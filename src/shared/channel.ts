@@ -18,6 +18,9 @@ import { TEXT_LIMITS } from "./text-limits";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
 
+/** What an operator sets by hand, for channels and for keys. */
+export type ManualStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;
+
 export const CHANNEL_STATUS_NAMES: Record<number, Text> = {
   1: { zh: "已启用", en: "Enabled" },
   2: { zh: "已禁用", en: "Disabled" },
