@@ -318,6 +318,7 @@ describe("retries", () => {
     const all = two(broken);
     all.options.retryTimes = 9;
     expect((await all.send(chat, chatBody("error-500"))).status).toBe(500);
+    // spec: C-604
     expect(JSON.parse(all.failures[0]?.other ?? "{}").admin_info.use_channel).toEqual(["1", "2"]);
     for (const b of [none, once, all]) booksBalance(b);
   });
@@ -362,6 +363,7 @@ describe("retries", () => {
     expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(500);
     const disabled = two({ name: "disabled" });
     disabled.caller.channel_id = 1;
+    // spec: C-598
     expect(await errorOf(await disabled.send(chat, chatBody("gpt-4o")))).toMatchObject({ code: "channel_disabled" });
   });
 

@@ -10,6 +10,7 @@ describe("guards", () => {
   test("a stranger on a protected page goes to the login page and comes back after it", () => {
     const verdict = judge("admin", null, at);
     expect(verdict).toEqual({ kind: "redirect", to: "/login?redirect=%2Fchannel%3Fstatus%3D3" });
+    // spec: C-565
     expect(pathAfterLogin("?redirect=%2Fchannel%3Fstatus%3D3")).toBe("/channel?status=3");
   });
 
@@ -70,6 +71,7 @@ describe("guards", () => {
   });
 
   test("an expired session says so in the address and keeps the page asked for", () => {
+    // spec: C-565
     expect(loginPath({ pathname: "/log", search: "?p=2" }, { expired: true })).toBe(
       "/login?expired=true&redirect=%2Flog%3Fp%3D2",
     );

@@ -20,6 +20,7 @@ test.each([
   await openPage(<ChatPage />, "/chat", {
     paths: { "/api/status": () => Response.json({ success: true, message: "", data: { chats: [] } }) },
   });
+  // spec: C-575
   expect(await screen.findByText("请联系管理员配置聊天链接")).toBeDefined();
   expect(screen.queryByRole("link", { name: "配置聊天链接" })?.getAttribute("href")).toBe(href);
 });

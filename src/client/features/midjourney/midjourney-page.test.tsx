@@ -67,6 +67,7 @@ test("a fresh page asks for the last 30 days, in milliseconds", async () => {
   const asked = calls.find(({ path }) => path === "midjourney.list")?.input as
     | { start_timestamp?: number; end_timestamp?: number }
     | undefined;
+  // spec: C-644
   expect(Math.abs(Date.now() - 30 * 86_400_000 - (asked?.start_timestamp ?? 0))).toBeLessThan(120_000);
   expect(asked?.end_timestamp).toBeUndefined();
 });
@@ -109,11 +110,13 @@ test("the columns are the specified ones; channel and user stand there for admin
   ];
   await open([row(1)]);
   await screen.findByText("mj1");
+  // spec: C-457
   expect(headers()).toEqual(specified);
   closePage();
   signIn(100);
   await open([row(1, { channel_id: 7 })]);
   await screen.findByText("mj1");
+  // spec: C-457
   expect(headers().slice(0, 5)).toEqual(["提交时间", "用时", "渠道", "用户", "类型"]);
 });
 
@@ -127,6 +130,7 @@ test("the answers to a submit are the specification's words, in their colours", 
   ]);
   const hue = async (word: string) =>
     /bg-(\w+)-bg/.exec((await screen.findByText(word)).closest("[class*=bg-]")?.className ?? "")?.[1];
+  // spec: C-367..C-370
   expect([await hue("已提交"), await hue("等待中"), await hue("重复提交"), await hue("未提交")]).toEqual([
     "green",
     "lime",
@@ -142,8 +146,11 @@ test("up to a minute is green, longer is red, and a job that goes on has no colo
     row(2, { finish_time: START + 61_000 }),
     row(3, { status: "IN_PROGRESS", finish_time: 0, submit_time: Date.now() }),
   ]);
+  // spec: C-641
   expect((await screen.findByText("60.0 s")).parentElement?.className).toContain("bg-green-bg");
+  // spec: C-640
   expect(screen.getByText("61.0 s").parentElement?.className).toContain("bg-red-bg");
+  // spec: C-641
   expect(screen.getByText(/^(\d{1,3} ms|[1-5]?\d\.\d s)$/).parentElement?.className ?? "").not.toMatch(
     /bg-(green|red)/,
   );
@@ -162,11 +169,13 @@ test("that results may be late is said while callbacks are off, and not otherwis
   await open([row(1)], "/midjourney", { paths: status(false) });
   await screen.findByText("mj1");
   await act(() => loadStatus());
+  // spec: C-648, C-649
   expect(await screen.findByText(/10 到 20 分钟/)).toBeDefined();
   closePage();
   await open([row(1)], "/midjourney", { paths: status(true) });
   await screen.findByText("mj1");
   await act(() => loadStatus());
+  // spec: C-649
   await waitFor(() => expect(screen.queryByText(/10 到 20 分钟/)).toBeNull());
 });
 
@@ -175,5 +184,6 @@ test("an opened job has both prompts, the submit's answer and the vendor's words
   const drawer = await screen.findByRole("dialog");
   await waitFor(() => expect(drawer.textContent).toContain("a cat"));
   expect(drawer.textContent).toContain("重复提交");
+  // spec: C-371
   expect(drawer.querySelector("pre")?.textContent).toContain('"description": "queued behind 3"');
 });

@@ -81,6 +81,7 @@ describe("the payment section", () => {
     const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
     expect(field.value).toBe("5");
     await screen.findByText("¥36.50");
+    // spec: C-612
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "$1" }).disabled).toBe(true);
     await user.click(screen.getByRole("button", { name: "$10" }));
     await screen.findByText("¥73.00");
@@ -126,12 +127,15 @@ describe("the payment section", () => {
     const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
     await user.clear(field);
     await user.type(field, "4");
+    // spec: C-447
     await screen.findByText("充值数量不能小于5");
     await user.clear(field);
     await user.type(field, "0");
+    // spec: C-448, C-451
     expect(field.value).toBe("1");
     await user.clear(field);
     await user.type(field, "7.5");
+    // spec: C-451
     await screen.findByText("充值数量必须是正整数！");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "支付宝" }).disabled).toBe(true);
     expect(
@@ -148,7 +152,9 @@ describe("the payment section", () => {
         },
       },
     });
+    // spec: C-588
     expect((await screen.findByRole("alert")).textContent).toStartWith("错误：充值金额过低");
+    // spec: C-587
     expect(screen.getByText("¥0.00")).toBeTruthy();
   });
 
@@ -156,12 +162,14 @@ describe("the payment section", () => {
     await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => ({ ...info, enable_online_topup: false }) },
     });
+    // spec: C-449
     await screen.findByText("管理员未开启在线充值！");
     closePage();
     localStorage.setItem("pay_methods", "{");
     await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
     });
+    // spec: C-577
     await screen.findByText("支付方式配置错误, 请联系管理员");
     expect([
       readPayMethods(null),

@@ -76,6 +76,7 @@ test("copying with nothing selected says so", async () => {
   const { user } = await open([row(1)]);
   await screen.findByText("gift 1");
   await user.click(press("复制所选"));
+  // spec: C-444
   expect(await screen.findByText("请至少选择一个兑换码！")).toBeDefined();
 });
 
@@ -86,6 +87,7 @@ test("a batch is made from the form's amounts and its codes are shown with files
   await user.clear(count);
   await user.type(count, "101");
   await user.click(press("创建"));
+  // spec: C-443
   expect(await screen.findByText("数量必须是 1 到 100 的整数！")).toBeDefined();
   await user.clear(count);
   await user.type(count, "3");
@@ -113,6 +115,7 @@ test.each([
   const values = { ...emptyRedemption, ...change };
   const refuse = async (before: number | null) =>
     (await redemptionResolver(before)(values, undefined, { fields: {}, shouldUseNativeValidation: false })).errors;
+  // spec: C-439, C-442, C-445
   expect(await refuse(null)).toMatchObject({ [field]: { message: code } });
   // A stored code keeps the time it has.
   if (field === "expired_time") expect(await refuse(5)).toEqual({});

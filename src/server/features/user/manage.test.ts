@@ -83,9 +83,13 @@ for (const engine of ENGINES) {
       }
       expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
       expect(await told(admin, { username: "x".repeat(13), password: PASSWORD })).toContain("用户名长度");
+      // spec: C-467
       expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
+      // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
+      // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
+      // spec: C-467
       expect(await told(root, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
       expect(await create(root, { role: 10 })).toMatchObject({ role: 10 });
     });
@@ -110,6 +114,7 @@ for (const engine of ENGINES) {
         ["POST", "/api/user/manage", { id, action: "delete" }],
       ];
       for (const [method, path, body] of calls) {
+        // spec: C-456
         expect((await user.rest(method, path, body)).body).toMatchObject({
           success: false,
           message: "无权进行此操作，权限不足",
@@ -129,6 +134,7 @@ for (const engine of ENGINES) {
             ),
           )),
         ];
+        // spec: C-464..C-466, C-469..C-471
         for (const body of told) expect(body.success).toBe(false);
         expect(await rowOf(other)).toEqual(before);
       }
@@ -140,6 +146,7 @@ for (const engine of ENGINES) {
       const { id } = await create(root);
       const manage = async (by: Person, action: string) =>
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
+      // spec: C-468
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
       expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
