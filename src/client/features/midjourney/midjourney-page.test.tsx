@@ -140,6 +140,50 @@ test("the answers to a submit are the specification's words, in their colours", 
   expect(screen.getByText("未知")).toBeDefined();
 });
 
+const lineOf = (id: number) => screen.getByText(`mj${id}`).closest("tr")?.textContent;
+
+test("every status of a drawing job has its word", async () => {
+  const words = [
+    ["NOT_START", "未启动"],
+    ["SUBMITTED", "队列中"],
+    ["IN_PROGRESS", "执行中"],
+    ["SUCCESS", "成功"],
+    ["FAILURE", "失败"],
+    ["MODAL", "窗口等待"],
+  ] as const;
+  await open(words.map(([status], i) => row(i + 1, { status })));
+  await screen.findByText("mj1");
+  for (const [i, [status, word]] of words.entries())
+    // spec: C-361..C-366, C-376
+    expect([status, lineOf(i + 1)]).toEqual([status, expect.stringContaining(word)]);
+});
+
+test("every action of a drawing job has its word", async () => {
+  const words = [
+    ["IMAGINE", "绘图"],
+    ["UPSCALE", "放大"],
+    ["VARIATION", "变换"],
+    ["HIGH_VARIATION", "强变换"],
+    ["LOW_VARIATION", "弱变换"],
+    ["PAN", "平移"],
+    ["DESCRIBE", "图生文"],
+    ["BLEND", "混图"],
+    ["UPLOAD", "上传图片"],
+    ["SHORTEN", "精简提示词"],
+    ["REROLL", "重绘"],
+    ["INPAINT", "局部重绘"],
+    ["ZOOM", "变焦"],
+    ["CUSTOM_ZOOM", "自定义变焦"],
+    ["MODAL", "窗口提交"],
+    ["SWAP_FACE", "换脸"],
+  ] as const;
+  await open(words.map(([action], i) => row(i + 1, { action })));
+  await screen.findByText("mj1");
+  for (const [i, [action, word]] of words.entries())
+    // spec: C-377..C-392
+    expect([action, lineOf(i + 1)]).toEqual([action, expect.stringContaining(word)]);
+});
+
 test("up to a minute is green, longer is red, and a job that goes on has no colour", async () => {
   await open([
     row(1),

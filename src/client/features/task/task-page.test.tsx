@@ -120,6 +120,15 @@ test("every status and platform has its word; what nobody knows is unknown, and 
   for (const raw of ["newcomer", "odd-act"]) expect(screen.getByText(raw)).toBeDefined();
 });
 
+test("music and lyrics are called so", async () => {
+  await open([row(1), row(2, { action: "LYRICS" })]);
+  await screen.findByText("task_1");
+  // spec: C-393
+  expect(screen.getByText("task_1").closest("tr")?.textContent).toContain("音乐");
+  // spec: C-394
+  expect(screen.getByText("task_2").closest("tr")?.textContent).toContain("歌词");
+});
+
 test("channel and user are columns and filters for administrators alone", async () => {
   await open([row(1)]);
   await screen.findByText("task_1");
