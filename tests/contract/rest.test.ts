@@ -32,7 +32,6 @@ const bodyOf = (method: string): object | undefined => (method === "GET" || meth
 
 const expectEnvelope = ({ status, headers, body }: ApiAnswer): void => {
   expect(headers.get("content-type")).toStartWith("application/json");
-  // spec: C-475
   expect(typeof body.success).toBe("boolean");
   expect(typeof body.message).toBe("string");
   if (body.success) expect(status).toBe(200);
@@ -146,6 +145,19 @@ describe("the user-id header (D-37)", () => {
     }
     await user.ok("GET", "/api/user/token");
     expect((await self({ authorization: token })).body.success).not.toBe(true);
+  });
+
+  test("public calls and signing out do not ask whom the header names", async () => {
+    const session = await weir.signIn(user.username, ROOT.password);
+    const { cookie } = session;
+    for (const headers of [{ cookie }, { cookie, "new-api-user": "-1" }, { cookie, "new-api-user": String(admin.id) }])
+      // spec: C-479
+      expect((await weir.anonymous("GET", "/api/status", undefined, headers)).body.success).toBe(true);
+    // spec: C-479
+    expect(
+      (await weir.anonymous("GET", "/api/user/logout", undefined, { cookie, "new-api-user": "-1" })).body.success,
+    ).toBe(true);
+    expect((await session.api("GET", "/api/user/self")).status).toBe(401);
   });
 
   test("a session ends on the server when its owner signs out", async () => {

@@ -56,14 +56,19 @@ test("the final error says how often the call was retried, in the caller's langu
   // spec: C-604
   expect(await (await b.send(chat, chatBody("error-500"))).text()).not.toContain("retried");
   b.options.retryTimes = 2;
+  const text = await (await b.send(chat, chatBody("error-500"))).text();
   // spec: C-603, C-604
-  expect(await (await b.send(chat, chatBody("error-500"))).text()).toContain("(retried 2 times)");
+  expect(text).toContain("(retried 2 times)");
+  // spec: C-604
+  expect(text).not.toMatch(/channel \d/);
   // spec: C-603, C-604
   expect(await (await b.send(chat, chatBody("error-500"), { headers: { "accept-language": "zh" } })).text()).toContain(
     "（已重试 2 次）",
   );
   // spec: C-604
   expect(b.failures[1]?.content).toContain("retried 2 times");
+  // spec: C-604
+  expect(JSON.parse(b.failures[1]?.other ?? "{}").admin_info.attempts).toHaveLength(3);
   expect(b.troubles.length).toBeGreaterThan(2);
 });
 

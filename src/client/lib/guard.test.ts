@@ -84,6 +84,15 @@ describe("the route list", () => {
     for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
   });
 
+  test("channels, codes and users stand in the menu of administrators and nobody else", () => {
+    const closed = ["/channel", "/redemption", "/user"];
+    const offered = (role: number) => menuRoutes(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
+    // spec: C-452
+    expect([0, 1, 9].map(offered)).toEqual([[], [], []]);
+    // spec: C-452
+    for (const role of [10, 100]) expect(offered(role).sort()).toEqual(closed);
+  });
+
   test("an address that no page has is found by none", () => {
     expect(findRoute("/no-such-page")).toBeNull();
     expect(findRoute("/")?.route.path).toBe("/");

@@ -102,6 +102,8 @@ for (const engine of ENGINES) {
           .values(Array.from({ length: 100 }, () => ({ type: 1, name: "bulk", created_time: 1 })));
       }
       const ids = (await h.services.db.q.select({ id: channels.id }).from(channels)).map((row) => row.id);
+      // spec: C-481
+      expect((await admin.rest("GET", "/api/channel/?p=0&page_size=5000")).body.data).toHaveLength(100);
       expect(await admin.call.channel.batchTag({ ids, tag: "bulk" })).toBe(2000);
       expect(await admin.call.channel.batchDelete({ ids })).toBe(2000);
       expect((await lastLog())?.content).toEndWith(" …");

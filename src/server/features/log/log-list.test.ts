@@ -148,6 +148,10 @@ for (const engine of ENGINES) {
         });
         expect(item.other).not.toContain("admin_info");
       }
+      // spec: C-551
+      expect(data.items.map((item: { id: number }) => item.id)).toEqual(
+        (await all(`username=${ann.ctx.actor.username}`)).items.map((item: { id: number }) => item.id),
+      );
       expect(JSON.parse(data.items[1].other)).toMatchObject({ model_ratio: 1, frt: 120 });
       // spec: C-455
       expect((await ann.rest("GET", "/api/log/")).body).toMatchObject({ success: false, code: "forbidden" });

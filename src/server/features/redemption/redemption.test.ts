@@ -131,6 +131,8 @@ for (const engine of ENGINES) {
       const codes = await make({ quota: "100000", count: "3", name: "礼".repeat(20) });
       // spec: C-440, C-441
       expect(codes).toHaveLength(3);
+      // spec: C-439, C-440
+      expect(await rowOf(codes[2] ?? "")).toMatchObject({ quota: 100_000, name: "礼".repeat(20) });
     });
 
     test("fifty parallel redemptions of one code, by ten people, credit once", async () => {
@@ -178,7 +180,11 @@ for (const engine of ENGINES) {
       const disabled = await one();
       await admin.rest("PUT", "/api/redemption/?status_only=true", { id: (await rowOf(disabled)).id, status: 2 });
       const deleted = await one();
-      await admin.rest("DELETE", `/api/redemption/${(await rowOf(deleted)).id}/`);
+      const { id: gone } = await rowOf(deleted);
+      // spec: C-546
+      expect((await admin.rest("DELETE", `/api/redemption/${gone}/`)).body.success).toBe(true);
+      // spec: C-546
+      expect((await admin.rest("GET", `/api/redemption/${gone}`)).body.code).toBe("redemption_not_found");
       const used = await one({ quota: 1 });
       expect((await say(used)).success).toBe(true);
       for (const key of ["0".repeat(32), "x", "' or 1=1 --", used, disabled, deleted, "a".repeat(201)]) {

@@ -241,6 +241,12 @@ for (const engine of ENGINES) {
       // spec: C-481
       expect(await names(ann, "p=0&page_size=2")).toEqual(["film", "words"]);
       expect(await names(ann, "p=1&page_size=2")).toEqual(["song"]);
+      for (const path of ["/api/task/", "/api/task/self", "/api/mj/", "/api/mj/self/"]) {
+        const who = path.includes("self") ? ann : admin;
+        // spec: C-481, C-556
+        expect([path, (await names(who, "page_size=1", path)).length]).toEqual([path, 1]);
+      }
+      // spec: C-482
       expect(await names(ann, "p=7")).toEqual([]);
       for (const odd of [
         "p=-1",

@@ -116,6 +116,8 @@ for (const engine of ENGINES) {
       expect(await authenticate(token.key)).not.toHaveProperty("channel_id");
       // spec: C-472
       expect(await code(`${(await make()).key}-12`)).toBe("token_channel_denied");
+      // spec: C-472
+      expect(errors.token_channel_denied.status).toBe(403);
       expect(await code(`${token.key}-x`)).toBe("token_invalid");
       const imported = "legacy-key-12";
       await h.services.db.q.insert(h.services.db.t.tokens).values({

@@ -275,6 +275,9 @@ for (const engine of ENGINES) {
       await expect(user.call.token.create({ name: "b", count: 3, group: "svip" })).rejects.toThrow();
       // spec: C-616
       expect((await user.call.token.list({})).total).toBe(10);
+      await user.call.token.create({ name: "most", count: 100 });
+      // spec: C-481
+      expect((await user.rest("GET", "/api/token/?p=0&size=5000")).body.data).toHaveLength(100);
     });
 
     test("a deleted token is gone from list, read and search, and its row stays for the log", async () => {

@@ -177,7 +177,12 @@ for (const engine of ENGINES) {
         .values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
       await q.insert(t.identities).values({ user_id: id, provider: "github", subject: `s${id}`, created_at: 1 });
       await q.insert(t.logs).values({ request_id: `r${id}`, created_at: 1, type: 3, user_id: id, username, folded: 2 });
-      expect((await admin.rest("GET", `/api/user/${id}`)).body.data.github_id).toBe(`s${id}`);
+      // spec: C-486
+      expect((await admin.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({
+        id,
+        username,
+        github_id: `s${id}`,
+      });
       const { body } = await admin.rest("POST", "/api/user/manage", { id, action: "delete" });
       expect(body).toMatchObject({ success: true, data: { status: 1, role: 1 } });
       expect(await q.select().from(t.sessions).where(eq(t.sessions.user_id, id))).toEqual([]);
@@ -260,6 +265,7 @@ for (const engine of ENGINES) {
       ]);
       const { q, t } = h.services.db;
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, id)).orderBy(t.logs.id);
+      // spec: C-357
       expect(rows.map((row) => [row.type, row.quota])).toEqual([
         [3, 0],
         [3, 0],
