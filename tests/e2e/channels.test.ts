@@ -261,8 +261,10 @@ describe.skipIf(!found)("channels", () => {
       await weir.root.trpc.channel.delete.mutate({ id });
       await row.getByRole("button", { name: "行菜单" }).click();
       await page.getByRole("menuitem", { name: "复制" }).click();
+      const told = page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。");
+      await told.waitFor();
       // spec: C-573
-      await page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。").waitFor();
+      expect(await told.count()).toBe(1);
     });
   });
 

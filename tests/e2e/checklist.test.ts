@@ -331,6 +331,7 @@ describe("the operator's wishes", () => {
     await weir.setOption("DefaultCollapseSidebar", true);
     await visit({}, async (page) => {
       await page.goto(`${weir.url}/login`);
+      // spec: C-656
       await page.getByText("Operated by").waitFor({ timeout: 3000 });
       const version = (JSON.parse((await storage(page)).status ?? "{}") as { version: string }).version;
       // spec: C-660, C-661
@@ -365,8 +366,9 @@ describe("small things of the pages", () => {
       }
       const row = (name: string) => page.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
       await row("channel 11").getByText("已禁用").waitFor();
-      // spec: C-334
       await row("channel 10").getByText("未知").waitFor();
+      // spec: C-334
+      expect(await row("channel 10").getByText("未知").count()).toBe(1);
       await row("channel 9").getByText("已启用").waitFor();
       const colour = (name: string) =>
         row(name)

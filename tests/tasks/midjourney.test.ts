@@ -137,6 +137,7 @@ for (const engine of ENGINES) {
           failReason: "[Invalid parameter] Invalid value",
         });
         expect(await b.money(ann)).toEqual(untouched);
+        // spec: C-360
         expect(await b.logs(ann)).toEqual([
           [2, IMAGINE, "mj_imagine"],
           [6, IMAGINE, "mj_imagine"],

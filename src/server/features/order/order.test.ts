@@ -199,6 +199,13 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       });
     });
 
+    test("what is ordered in dollars is credited by QuotaPerUnit", async () => {
+      await setOption("QuotaPerUnit", "1000000");
+      const { data } = await user.call.order.pay({ amount: 10, payment_method: "alipay" });
+      // spec: C-632
+      expect((await orderOf(data.out_trade_no ?? "")).quota).toBe(10_000_000);
+    });
+
     test("the old names of the two methods are understood; unknown ones and too small amounts for a method are refused", async () => {
       expect((await user.call.order.pay({ amount: 1, payment_method: "zfb" })).data.type).toBe("alipay");
       expect((await user.call.order.pay({ amount: 1, payment_method: "wx" })).data.type).toBe("wxpay");

@@ -54,7 +54,11 @@ for (const engine of ENGINES) {
 
     test("GET answers a page of codes with every field of the specification, p = 0 meaning 1", async () => {
       const code = await one({ name: "listed" });
-      for (const path of ["/api/redemption/?p=0&page_size=10", "/api/redemption?p=1&page_size=10"]) {
+      for (const path of [
+        "/api/redemption/?p=0&page_size=10",
+        "/api/redemption?p=1",
+        "/api/redemption/?p=x&page_size=-1",
+      ]) {
         const { data } = (await admin.rest("GET", path)).body;
         // spec: C-540, C-481
         expect(data).toMatchObject({ page: 1, page_size: 10, total: expect.any(Number) });
@@ -72,6 +76,8 @@ for (const engine of ENGINES) {
           expired_time: 0,
         });
       }
+      // spec: C-482
+      expect((await admin.rest("GET", "/api/redemption/?p=9999")).body.data.items).toEqual([]);
       const { id } = await rowOf(code);
       // spec: C-541
       expect((await admin.rest("GET", `/api/redemption/${id}`)).body.data.key).toBe(code);
@@ -98,7 +104,7 @@ for (const engine of ENGINES) {
     });
 
     test("an empty name becomes the quota as it is displayed", async () => {
-      // spec: C-437, C-438
+      // spec: C-436..C-438
       expect((await rowOf(await one({ name: "" }))).name).toBe("$0.20");
       await h.services.options.set("DisplayInCurrencyEnabled", "false");
       // spec: C-437
