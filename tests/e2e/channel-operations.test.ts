@@ -371,6 +371,7 @@ describe.skipIf(!found)("many channels", () => {
   test("all channels are tested and their balances read, with progress that ends by itself", async () => {
     const id = await newChannel("跑一遍");
     await withPage("/channel?keyword=跑一遍", {}, async (page) => {
+      // spec: C-335
       await rowOf(page, "跑一遍").getByText("未测试").waitFor();
       await chooseForAll(page, "测试所有渠道");
       await page.getByText(/渠道测试完成：成功 \d+ 个/).waitFor();

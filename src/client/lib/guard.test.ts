@@ -84,7 +84,7 @@ describe("the route list", () => {
     for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
   });
 
-  test("channels, codes and users stand in the menu of administrators and nobody else", () => {
+  test("channels, codes and users stand in the menu of administrators alone", () => {
     const closed = ["/channel", "/redemption", "/user"];
     const offered = (role: number) => menuRoutes(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
     // spec: C-452

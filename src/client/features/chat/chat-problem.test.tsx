@@ -45,6 +45,7 @@ test.each([
 test("without an enabled token among the first hundred the chat link says so, and the tokens open after a second and a half", async () => {
   const chats = [{ Web: "https://chat.example/?k={key}" }];
   const off = { id: 1, name: "off", status: 2 };
+  let known = 0;
   const { calls } = await openPage(
     <>
       <ChatRedirectPage />
@@ -53,17 +54,21 @@ test("without an enabled token among the first hundred the chat link says so, an
     "/chat2link",
     {
       paths: { "/api/status": () => Response.json({ success: true, message: "", data: { chats } }) },
-      procedures: { "token.list": () => ({ items: [off], page: 1, page_size: 100, total: 1 }) },
+      procedures: {
+        "token.list": () => {
+          known = performance.now();
+          return { items: [off], page: 1, page_size: 100, total: 1 };
+        },
+      },
     },
   );
   await loadStatus();
   // spec: C-580, C-582
   expect(await screen.findByText("当前没有可用的启用令牌，请先创建或启用一个令牌！")).toBeDefined();
-  const told = performance.now();
   // spec: C-626
   expect(calls.find(({ path }) => path === "token.list")?.input).toEqual({ page_size: 100 });
   expect(location.pathname).toBe("/chat2link");
   await waitFor(() => expect(location.pathname).toBe("/token"));
   // spec: C-581
-  expect(performance.now() - told).toBeWithin(1200, 2500);
+  expect(performance.now() - known).toBeGreaterThan(1490);
 });

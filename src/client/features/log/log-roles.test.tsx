@@ -61,7 +61,7 @@ const open = (rows: readonly LogView[], address = "/log") => {
 const lineOf = (text: string) => within(screen.getByText(text).closest("tr") ?? document.body);
 const headers = () => screen.getAllByRole("columnheader").map((header) => header.textContent?.trim());
 
-test("each kind of row has its word, and one that nobody knows is unknown", async () => {
+test("each kind of row has its word, and an unknown one says so", async () => {
   signIn(1);
   const kinds = [
     [1, "充值"],

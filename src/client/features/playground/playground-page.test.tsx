@@ -52,7 +52,7 @@ async function open(models: readonly string[] = ["a-model", "gpt-4o-mini"], refu
   return { user, sent, model, say, write, end, state };
 }
 
-test("a first message goes to gpt-4o-mini at temperature 0 without a limit, under the user's id; another first model only where that is not to be had", async () => {
+test("a first message goes to gpt-4o-mini at temperature 0 without a limit, under the user's id; where that model is missing it goes to the first there is", async () => {
   const page = await open();
   // spec: C-650
   expect(page.model).toContain("gpt-4o-mini");

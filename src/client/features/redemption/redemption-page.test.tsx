@@ -72,7 +72,7 @@ test("an unused code past its time reads expired", async () => {
   expect(screen.getByText("已使用")).toBeDefined();
 });
 
-test("each status has its word, and one that nobody knows is unknown", async () => {
+test("each status has its word, and an unknown one says so", async () => {
   await open([row(1), row(2, { status: 2 }), row(3, { status: 3 }), row(4, { status: 9 })]);
   await screen.findByText("gift 1");
   for (const [id, word] of [

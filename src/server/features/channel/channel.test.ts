@@ -225,6 +225,30 @@ for (const engine of ENGINES) {
         // spec: C-502..C-504, C-506
         expect(await get(id)).toEqual(before);
       }
+      const whole = {
+        type: 8,
+        name: "whole",
+        base_url: "https://whole.example/v1/chat",
+        other: "x",
+        models: "q,r",
+        group: "vip,default",
+        model_mapping: '{"q":"r"}',
+        status_code_mapping: '{"400":"500"}',
+        setting: '{"proxy":"http://p"}',
+        param_override: '{"a":1}',
+        test_model: "q",
+        openai_organization: "org",
+        auto_ban: 0,
+        tag: "other",
+        priority: 7,
+        weight: 8,
+        max_input_tokens: 9,
+        status: 1,
+      };
+      // Another address wants the key with it.
+      expect((await admin.rest("PUT", "/api/channel/", { id, key: "k", ...whole })).body.message).toBe("");
+      // spec: C-505
+      expect(await get(id)).toEqual({ ...before, ...whole });
       // spec: C-572
       expect((await admin.rest("PUT", "/api/channel/", { id: 999999, priority: 1 })).body.message).toBe(
         "渠道未找到，请刷新页面后重试。",

@@ -95,6 +95,13 @@ for (const engine of ENGINES) {
         ).body.data.items.map((item: { id: number }) => item.id);
       // spec: C-542
       expect(await search("OFF_N")).toEqual([id]);
+      // spec: C-542
+      expect((await admin.rest("GET", "/api/redemption/search?keyword=0%25&p=2&page_size=5")).body.data).toMatchObject({
+        items: [],
+        page: 2,
+        page_size: 5,
+        total: 1,
+      });
       expect(await search("0%")).toEqual([id]);
       expect(await search("%_%")).toEqual([]);
       expect(await search("offxnow")).toEqual([]);

@@ -83,7 +83,6 @@ for (const engine of ENGINES) {
       }
       expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
       expect(await told(admin, { username: "x".repeat(13), password: PASSWORD })).toContain("用户名长度");
-      // spec: C-467
       expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
       // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
