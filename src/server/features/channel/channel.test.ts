@@ -239,7 +239,7 @@ for (const engine of ENGINES) {
         test_model: "q",
         openai_organization: "org",
         auto_ban: 0,
-        tag: "other",
+        tag: "whole",
         priority: 7,
         weight: 8,
         max_input_tokens: 9,
