@@ -131,7 +131,9 @@ describe("chargeOf", () => {
         const price = priced(tablesOf(drawn));
         const charge = chargeOf(price, usage);
         fc.pre(expected <= BigInt(CHARGE_LIMIT));
+        // spec: C-631
         expect(BigInt(charge.quota)).toBe(expected);
+        // spec: C-631
         expect(quotaOf(price, usage)).toBe(charge.quota);
         if (!charge.lines.some((line) => line.kind === "minimum")) expect(equal(read(charge.exact), exact)).toBe(true);
       }),
@@ -239,6 +241,7 @@ describe("chargeOf", () => {
       CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
+    // spec: C-627, C-630..C-632
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);
     expect(quotaOf(priced(tables), usage)).toBe(quota);
   });

@@ -36,8 +36,10 @@ describe("lists", () => {
         "?p=0&page_size=99999",
       ]) {
         const data = await weir.root.ok("GET", path + query);
+        // spec: C-481, C-482
         expect(data).toBeArray();
       }
+      // spec: C-482
       expect(await weir.root.ok<Row[]>("GET", `${path}?p=7`)).toEqual([]);
     }
   });
@@ -45,6 +47,7 @@ describe("lists", () => {
   test("logs are page objects from p=1, and p=0 means page 1", async () => {
     for (const path of ["/api/log/", "/api/log/self/"]) {
       for (const query of ["?p=0", "?p=1", "", "?p=NaN&page_size=10&type=0"]) {
+        // spec: C-481, C-482
         expect(await weir.root.ok("GET", path + query)).toMatchObject({ items: [], page: 1, total: 0, page_size: 10 });
       }
     }
@@ -99,17 +102,20 @@ describe("echoes", () => {
     };
     await weir.root.ok("PUT", "/api/channel/", odd);
     const after = await weir.root.ok<Row>("GET", `/api/channel/${row?.id}`);
+    // spec: C-505, C-506
     expect(after).toMatchObject({ name: "one", weight: 3, models: "gpt-4o" });
   });
 
   test("one field at a time: status, priority, weight", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
     const id = row?.id;
+    // spec: C-502
     expect(await weir.root.ok<Row>("PUT", "/api/channel/", { id, status: 2 })).toMatchObject({ status: 2 });
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 5 });
     await weir.root.ok("PUT", "/api/channel/", { id, weight: "7" });
     await weir.root.ok("PUT", "/api/channel/", { id, status: 1 });
     const after = await weir.root.ok<Row>("GET", `/api/channel/${id}/`);
+    // spec: C-502..C-504
     expect(after).toMatchObject({ status: 1, priority: 5, weight: 7, name: "one", models: "gpt-4o" });
   });
 
@@ -151,7 +157,9 @@ describe("echoes", () => {
       name: "echo",
     });
     const status = await weir.root.ok<Row>("PUT", "/api/token/?status_only=true", { id, status: 2, name: "renamed" });
+    // spec: C-538
     expect(status).toMatchObject({ status: 2 });
+    // spec: C-538
     expect(await weir.root.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({
       status: 2,
       name: "echo",

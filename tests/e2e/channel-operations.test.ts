@@ -129,6 +129,7 @@ describe.skipIf(!found)("many channels", () => {
       await chooseInRow(page, "旧签", "编辑标签");
       const dialog = page.getByRole("dialog", { name: "编辑标签 旧签" });
       await dialog.getByRole("button", { name: "保存" }).click();
+      // spec: C-415
       await page.getByText("没有任何修改！").waitFor();
       await dialog.getByRole("button", { name: "填入模板" }).click();
       await dialog.getByRole("button", { name: "以 JSON 编辑" }).click();
@@ -137,8 +138,10 @@ describe.skipIf(!found)("many channels", () => {
       await type(json, "{");
       await type(dialog.getByRole("textbox", { name: "优先级" }), "1.5");
       await dialog.getByRole("button", { name: "保存" }).click();
+      // spec: C-418
       await dialog.getByText("模型映射必须是合法的 JSON 格式！").waitFor();
       await dialog.getByText("优先级必须是整数！").waitFor();
+      // spec: C-415
       expect(calls).toBe(0);
       await type(json, '{"a":"b"}');
       await type(dialog.getByRole("textbox", { name: "优先级" }), "");
@@ -150,6 +153,7 @@ describe.skipIf(!found)("many channels", () => {
       await rowOf(page, "改签").waitFor();
     });
     const { tag, weight, priority, models, model_mapping } = await channel(id);
+    // spec: C-414, C-416
     expect({ tag, weight, priority, models }).toEqual({ tag: "", weight: 8, priority: 4, models: "keep-me" });
     expect(JSON.parse(model_mapping)).toEqual({ a: "b" });
   });
@@ -163,8 +167,10 @@ describe.skipIf(!found)("many channels", () => {
       await page.getByRole("button", { name: "批量操作" }).click();
       const bar = page.getByRole("toolbar", { name: "批量操作" });
       await bar.getByRole("button", { name: "删除所选" }).click();
+      // spec: C-419
       await page.getByText("请先选择要删除的通道！").waitFor();
       await bar.getByRole("button", { name: "设置标签" }).click();
+      // spec: C-420, C-422
       await page.getByText("请先选择要设置标签的通道！").waitFor();
 
       await page.keyboard.press("j");
@@ -174,6 +180,7 @@ describe.skipIf(!found)("many channels", () => {
       await bar.getByRole("button", { name: "设置标签" }).click();
       const tags = page.getByRole("dialog", { name: "为 2 个渠道设置标签" });
       await tags.getByRole("button", { name: "确定" }).click();
+      // spec: C-421
       await tags.getByText("标签不能为空！").waitFor();
       await type(tags.getByRole("combobox", { name: "标签" }), "成批签");
       await page.keyboard.press("Enter");
@@ -225,6 +232,7 @@ describe.skipIf(!found)("many channels", () => {
       await page.keyboard.press("Enter");
       await type(field, "1.5");
       await page.keyboard.press("Enter");
+      // spec: C-409
       await page.getByText("优先级必须是整数！").waitFor();
       await type(field, "-3");
       await page.keyboard.press("Enter");
@@ -238,6 +246,7 @@ describe.skipIf(!found)("many channels", () => {
       const weight = page.getByRole("textbox", { name: "权重" });
       await type(weight, "-1");
       await page.getByRole("button", { name: "保存" }).click();
+      // spec: C-410
       await page.getByText("权重必须是非负整数！").waitFor();
       await type(weight, "2");
       await page.getByRole("button", { name: "保存" }).click();
@@ -362,6 +371,7 @@ describe.skipIf(!found)("many channels", () => {
   test("all channels are tested and their balances read, with progress that ends by itself", async () => {
     const id = await newChannel("跑一遍");
     await withPage("/channel?keyword=跑一遍", {}, async (page) => {
+      // spec: C-335
       await rowOf(page, "跑一遍").getByText("未测试").waitFor();
       await chooseForAll(page, "测试所有渠道");
       await page.getByText(/渠道测试完成：成功 \d+ 个/).waitFor();
@@ -445,6 +455,7 @@ describe.skipIf(!found)("many channels", () => {
       await chooseForAll(page, "删除已禁用的渠道");
       const question = page.getByRole("alertdialog", { name: `删除 ${total} 个已禁用的渠道？` });
       await question.getByRole("button", { name: `删除 ${total} 个渠道` }).click();
+      // spec: C-516
       await page.getByText(`已删除所有禁用渠道，共计 ${total} 个`).waitFor();
       await chooseForAll(page, "删除已禁用的渠道");
       await page.getByText("没有已禁用的渠道").waitFor();

@@ -128,11 +128,13 @@ describe.skipIf(!found)("channels", () => {
       await page.getByRole("button", { name: "应用" }).click();
       await type(page.getByRole("textbox", { name: "自定义模型名称" }), "my-model, gpt-4o-mini");
       await page.keyboard.press("Enter");
+      // spec: C-408
       await page.getByText("某些模型已存在！ gpt-4o-mini").waitFor();
       await page.getByRole("button", { name: "保存" }).click();
       await page.getByText("渠道更新成功！").waitFor();
     });
     const { models } = await weir.root.trpc.channel.get.query({ id });
+    // spec: C-407
     expect(models.split(",")).toEqual(["gpt-4o-mini", "error-401", "late-usage", "my-model"]);
   });
 
@@ -248,6 +250,7 @@ describe.skipIf(!found)("channels", () => {
   test("a channel that is gone is told as such", async () => {
     await withPage("/channel/edit/999999", {}, async (page, { expectProblem }) => {
       expectProblem("status of 404");
+      // spec: C-572
       await page.getByText("渠道未找到，请刷新页面后重试。").waitFor();
     });
     const id = await newChannel("将被删");
@@ -258,7 +261,10 @@ describe.skipIf(!found)("channels", () => {
       await weir.root.trpc.channel.delete.mutate({ id });
       await row.getByRole("button", { name: "行菜单" }).click();
       await page.getByRole("menuitem", { name: "复制" }).click();
-      await page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。").waitFor();
+      const told = page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。");
+      await told.waitFor();
+      // spec: C-573
+      expect(await told.count()).toBe(1);
     });
   });
 

@@ -145,6 +145,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     const lines = (await clipboard(page)).split("\n");
     expect(lines).toHaveLength(10);
     expect(lines[0]).toMatch(/^batch {4}sk-\w{48}$/);
+    // spec: C-615
     for (const line of lines.slice(1)) expect(line).toMatch(/^batch-[a-z0-9]{6} {4}sk-\w{48}$/);
     expect(await stored()).toHaveLength(10);
   });
@@ -154,7 +155,9 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await type(field(page, "名称*"), "open end");
     await page.getByRole("button", { name: "30", exact: true }).click();
     await page.getByRole("switch", { name: "无限额度" }).click();
+    // spec: C-432
     expect(await field(page, "令牌额度").isDisabled()).toBe(true);
+    // spec: C-433
     expect(await field(page, "数量").isDisabled()).toBe(true);
     await page.getByRole("button", { name: /^创建/ }).click();
     await page.getByRole("heading", { name: "连接" }).waitFor();
@@ -165,6 +168,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
 
   test("each fault is said at its field and nothing is sent", async () => {
     const { page } = await open("/token?edit=new");
+    // spec: C-434
     expect(await field(page, "可用模型").isDisabled()).toBe(true);
     await type(field(page, "过期时间"), "tomorrow");
     await type(field(page, "IP 白名单"), "10.0.0.1\nnonsense\n2001:db8::/32");
@@ -225,6 +229,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await weir.newToken({ name: "third" }, owner);
     const { page } = await open("/token");
     await page.getByRole("button", { name: "复制所选" }).click();
+    // spec: C-435
     await page.getByText("请至少选择一个令牌！").waitFor();
     await row(page, "first").getByRole("checkbox").check();
     await row(page, "second").getByRole("checkbox").check();
@@ -271,10 +276,12 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await row(page, "toggle").waitFor();
     const sent = page.waitForRequest((request) => request.url().includes("token.setStatus"));
     await menu(page, "toggle", "禁用");
+    // spec: C-345
     expect((await sent).postData()).toContain(`{"id":${id},"status":2}`);
     await row(page, "toggle").getByText("已禁用").waitFor();
     await page.getByRole("button", { name: "撤销" }).click();
     await row(page, "toggle").getByText("已启用").waitFor();
+    // spec: C-345
     await becomes(async () => (await one(id)).status, 1);
   });
 
@@ -285,8 +292,10 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     expectProblem("400");
     await row(page, "spent").getByText("已耗尽").waitFor();
     await menu(page, "spent", "启用");
+    // spec: C-347
     await page.getByText("令牌可用额度已用尽，无法启用，请先修改令牌剩余额度，或者设置为无限额度").waitFor();
     await menu(page, "late", "启用");
+    // spec: C-346
     await page.getByText("令牌已过期，无法启用，请先修改令牌过期时间，或者设置为永不过期").waitFor();
     await row(page, "late").getByText("已过期").waitFor();
   });

@@ -71,6 +71,7 @@ test.skipIf(noChromium)(
     const user = await weir.newUser({ quota: 500_000 });
     const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
     const { page } = tab;
+    // spec: C-494
     expect((await page.request.get(weir.url)).headers()["content-security-policy"]).toContain(
       `form-action 'self' ${epay.url};`,
     );
@@ -83,6 +84,7 @@ test.skipIf(noChromium)(
     const opening = tab.context.waitForEvent("page");
     await page.getByRole("button", { name: "去支付" }).click();
     const gateway = await opening;
+    // spec: C-493
     await gateway.getByText("73.00").waitFor();
     await page.getByText("等待支付结果").waitFor();
 

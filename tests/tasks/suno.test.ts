@@ -71,6 +71,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       headers: { authorization: "Bearer vendor-key" },
       body: { prompt: "city lights", tags: "electronic", title: "City Lights", mv: "chirp-v3-0" },
     });
+    // spec: C-393
     expect(await bench.money(ann)).toEqual({
       quota: 1_000_000 - MUSIC,
       used_quota: MUSIC,
@@ -139,6 +140,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       status: "SUCCESS",
       data: lyrics,
     });
+    // spec: C-394
     expect(await bench.money(ann)).toMatchObject({ used_quota: LYRICS });
   });
 

@@ -1,6 +1,10 @@
 import { act, cleanup, render, screen, waitFor } from "../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { I18nProvider } from "@lingui/react";
+import { toast } from "sonner";
+import { Toasts } from "../components/toasts";
+import { activateLanguage } from "./i18n";
 import { flagIsOn, loadStatus, quotaPerUnit, useStatus, watchStatus } from "./status";
 
 const answer = {
@@ -76,3 +80,29 @@ test("a load that fails before the words are there waits for them, and is tried 
   reply = () => Response.json({ success: true, message: "", data: { ...answer, system_name: "later" } });
   await waitFor(() => expect(localStorage.getItem("system_name")).toBe("later"), { timeout: 4000 });
 });
+
+test.each([
+  ["zh", "加载状态失败", "无法连接到服务器"],
+  ["en", "Failed to load status", "Unable to connect to server"],
+] as const)(
+  "a status that fails, and a server that is not there, are said in %s",
+  async (language, failed, unreachable) => {
+    await activateLanguage(language);
+    render(
+      <I18nProvider i18n={i18n}>
+        <Toasts />
+      </I18nProvider>,
+    );
+    reply = () => new Response("", { status: 500 });
+    await act(() => loadStatus());
+    // spec: C-569, C-570
+    expect(await screen.findByText(failed)).toBeDefined();
+    reply = () => Promise.reject(new TypeError("Failed to fetch"));
+    await act(() => loadStatus());
+    // spec: C-568, C-570
+    expect(await screen.findByText(unreachable)).toBeDefined();
+    reply = () => Response.json({ success: true, message: "", data: answer });
+    await act(() => loadStatus());
+    toast.dismiss();
+  },
+);

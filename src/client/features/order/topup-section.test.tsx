@@ -47,7 +47,7 @@ const page = (section: React.ReactElement) => (
   </>
 );
 /** Forms that were submitted: address, window and fields. */
-let posted: { action: string; target: string; fields: Record<string, string> }[];
+let posted: { action: string; method: string; target: string; fields: Record<string, string> }[];
 const realSubmit = HTMLFormElement.prototype.submit;
 
 beforeEach(() => {
@@ -55,7 +55,8 @@ beforeEach(() => {
   localStorage.setItem("pay_methods", JSON.stringify(methods));
   HTMLFormElement.prototype.submit = function (this: HTMLFormElement) {
     const fields = [...this.querySelectorAll("input")].map((field) => [field.name, field.value]);
-    posted.push({ action: this.getAttribute("action") ?? "", target: this.target, fields: Object.fromEntries(fields) });
+    const [action, method] = [this.getAttribute("action") ?? "", this.method.toUpperCase()];
+    posted.push({ action, method, target: this.target, fields: Object.fromEntries(fields) });
   };
 });
 afterEach(() => {
@@ -93,9 +94,11 @@ describe("the payment section", () => {
     await user.click(screen.getByRole("button", { name: "去支付" }));
     await screen.findByText("等待支付结果");
     expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 10, payment_method: "alipay" });
+    // spec: C-493
     expect(posted).toEqual([
       {
         action: "https://pay.example/submit.php",
+        method: "POST",
         target: "_blank",
         fields: { out_trade_no: order.trade_no, money: "73.00", submit: "x" },
       },
@@ -107,6 +110,25 @@ describe("the payment section", () => {
     await user.click(screen.getByRole("button", { name: "关闭" }));
     expect(screen.queryByText(order.trade_no)).toBeNull();
   }, 30_000);
+
+  test("the six amounts of every quota field are a press away, those below the least are not offered", async () => {
+    const { user } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: { "order.info": () => info, "order.quote": quote },
+    });
+    const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
+    const picks = () => screen.getAllByRole<HTMLButtonElement>("button", { name: /^\$\d+$/ });
+    // spec: C-606..C-611
+    expect(picks().map((button) => button.textContent)).toEqual(["$1", "$10", "$50", "$100", "$500", "$1000"]);
+    expect(
+      picks()
+        .filter((button) => button.disabled)
+        .map((button) => button.textContent),
+    ).toEqual(["$1"]);
+    for (const [index, amount] of ["10", "50", "100", "500", "1000"].entries()) {
+      await user.click(picks()[index + 1] ?? document.body);
+      expect(field.value).toBe(amount);
+    }
+  });
 
   test("who says no to the question pays nothing", async () => {
     const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
@@ -126,12 +148,15 @@ describe("the payment section", () => {
     const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
     await user.clear(field);
     await user.type(field, "4");
+    // spec: C-447
     await screen.findByText("充值数量不能小于5");
     await user.clear(field);
     await user.type(field, "0");
+    // spec: C-448, C-451
     expect(field.value).toBe("1");
     await user.clear(field);
     await user.type(field, "7.5");
+    // spec: C-451
     await screen.findByText("充值数量必须是正整数！");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "支付宝" }).disabled).toBe(true);
     expect(
@@ -148,7 +173,9 @@ describe("the payment section", () => {
         },
       },
     });
+    // spec: C-588
     expect((await screen.findByRole("alert")).textContent).toStartWith("错误：充值金额过低");
+    // spec: C-587
     expect(screen.getByText("¥0.00")).toBeTruthy();
   });
 
@@ -156,13 +183,15 @@ describe("the payment section", () => {
     await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => ({ ...info, enable_online_topup: false }) },
     });
+    // spec: C-449
     await screen.findByText("管理员未开启在线充值！");
     closePage();
     localStorage.setItem("pay_methods", "{");
     await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
     });
-    await screen.findByText("支付方式配置错误, 请联系管理员");
+    // spec: C-577
+    expect(await screen.findByText("支付方式配置错误, 请联系管理员")).toBeDefined();
     expect([
       readPayMethods(null),
       readPayMethods("{}"),

@@ -72,10 +72,47 @@ test("an unused code past its time reads expired", async () => {
   expect(screen.getByText("已使用")).toBeDefined();
 });
 
+test("each status has its word, and an unknown one says so", async () => {
+  await open([row(1), row(2, { status: 2 }), row(3, { status: 3 }), row(4, { status: 9 })]);
+  await screen.findByText("gift 1");
+  for (const [id, word] of [
+    [1, "未使用"],
+    [2, "已禁用"],
+    [3, "已使用"],
+    [4, "未知"],
+  ] as const)
+    // spec: C-349..C-351
+    expect([id, screen.getByText(`gift ${id}`).closest("tr")?.textContent]).toEqual([
+      id,
+      expect.stringContaining(word),
+    ]);
+});
+
+test("the form of new codes starts with 100,000 units and one code, and takes an empty name", async () => {
+  const { user, calls } = await open([], "/redemption?edit=new");
+  const quota = await screen.findByRole<HTMLInputElement>("spinbutton", { name: /^面额/ });
+  const count = screen.getByRole<HTMLInputElement>("spinbutton", { name: /^数量/ });
+  // spec: C-621, C-622
+  expect([quota.value, screen.getByText("100,000 额度").textContent, count.value]).toEqual([
+    "0.2",
+    "100,000 额度",
+    "1",
+  ]);
+  await user.click(press("创建"));
+  await screen.findByText("已创建 1 个兑换码");
+  // spec: C-438, C-621, C-622
+  expect(calls.find(({ path }) => path === "redemption.create")?.input).toMatchObject({
+    name: "",
+    quota: 100_000,
+    count: 1,
+  });
+});
+
 test("copying with nothing selected says so", async () => {
   const { user } = await open([row(1)]);
   await screen.findByText("gift 1");
   await user.click(press("复制所选"));
+  // spec: C-444
   expect(await screen.findByText("请至少选择一个兑换码！")).toBeDefined();
 });
 
@@ -86,6 +123,7 @@ test("a batch is made from the form's amounts and its codes are shown with files
   await user.clear(count);
   await user.type(count, "101");
   await user.click(press("创建"));
+  // spec: C-443
   expect(await screen.findByText("数量必须是 1 到 100 的整数！")).toBeDefined();
   await user.clear(count);
   await user.type(count, "3");
@@ -113,6 +151,7 @@ test.each([
   const values = { ...emptyRedemption, ...change };
   const refuse = async (before: number | null) =>
     (await redemptionResolver(before)(values, undefined, { fields: {}, shouldUseNativeValidation: false })).errors;
+  // spec: C-439, C-442, C-445
   expect(await refuse(null)).toMatchObject({ [field]: { message: code } });
   // A stored code keeps the time it has.
   if (field === "expired_time") expect(await refuse(5)).toEqual({});

@@ -62,6 +62,7 @@ test.each([
   [60.1, "red"],
   [61, "red"],
 ] as const)("%p seconds are %s", (seconds, hue) => {
+  // spec: C-639, C-641
   expect(tookHue(seconds)).toBe(hue);
 });
 
@@ -86,6 +87,7 @@ test("a fresh page asks from the start of today in seconds, and says so in a chi
   const { user, calls } = await open([row(1)]);
   await screen.findByText("task_1");
   const asked = () => calls.filter(({ path }) => path === "task.list").at(-1)?.input as { start_timestamp?: number };
+  // spec: C-645
   expect(asked().start_timestamp).toBe(Math.floor(new Date().setHours(0, 0, 0, 0) / 1000));
   await user.click(screen.getByRole("button", { name: "移除筛选：开始时间" }));
   await waitFor(() => expect(asked().start_timestamp).toBeUndefined());
@@ -110,10 +112,21 @@ test("every status and platform has its word; what nobody knows is unknown, and 
     ),
   );
   for (const word of ["正在提交", "未启动", "队列中", "排队中", "执行中", "窗口等待", "成功", "失败"])
+    // spec: C-372, C-373, C-375, C-376
     expect(await screen.findByText(word)).toBeDefined();
+  // spec: C-374
   expect(screen.getAllByText("未知")).toHaveLength(2);
   expect(screen.getAllByText("Kling")).toHaveLength(9);
   for (const raw of ["newcomer", "odd-act"]) expect(screen.getByText(raw)).toBeDefined();
+});
+
+test("music and lyrics are called so", async () => {
+  await open([row(1), row(2, { action: "LYRICS" })]);
+  await screen.findByText("task_1");
+  // spec: C-393
+  expect(screen.getByText("task_1").closest("tr")?.textContent).toContain("音乐");
+  // spec: C-394
+  expect(screen.getByText("task_2").closest("tr")?.textContent).toContain("歌词");
 });
 
 test("channel and user are columns and filters for administrators alone", async () => {
@@ -122,11 +135,13 @@ test("channel and user are columns and filters for administrators alone", async 
   expect(headers()).toEqual(
     expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
   );
+  // spec: C-458
   expect(headers()).not.toContain("渠道");
   closePage();
   signIn(10);
   const { calls } = await open([row(1, { channel_id: 7 })], "/task?channel_id=7&username=ben");
   await screen.findByText("task_1");
+  // spec: C-458
   expect(headers()).toEqual(expect.arrayContaining(["渠道", "用户"]));
   expect(calls.find(({ path }) => path === "task.list")?.input).toMatchObject({ channel_id: 7, username: "ben" });
 });

@@ -119,7 +119,9 @@ test("an empty code is asked for without a call, and a wrong one is refused at t
   const { user, calls } = await open();
   await user.type(await screen.findByLabelText("输入兑换码"), " - ");
   await user.click(press("兑换"));
+  // spec: C-446
   expect(await screen.findByText("请输入兑换码！")).toBeDefined();
+  // spec: C-446
   expect(calls.some(({ path }) => path === "redemption.redeem")).toBe(false);
   await user.type(screen.getByLabelText("输入兑换码"), "f");
   expect(screen.queryByText("请输入兑换码！")).toBeNull();
@@ -133,6 +135,7 @@ test("when the server cannot be reached the field says that the request failed",
   await user.type(await screen.findByLabelText("输入兑换码"), CODE);
   globalThis.fetch = Object.assign(() => Promise.reject(new TypeError("no network")), { preconnect: fetch.preconnect });
   await user.click(press("兑换"));
+  // spec: C-586
   expect(await screen.findByText("请求失败")).toBeDefined();
   expect(screen.getByLabelText<HTMLInputElement>("输入兑换码").value).toBe(CODE);
 });
@@ -140,6 +143,7 @@ test("when the server cannot be reached the field says that the request failed",
 test("without a link to buy codes the button says that none is set", async () => {
   const { user } = await open();
   await user.click(press("获取兑换码"));
+  // spec: C-450, C-602
   expect(await screen.findByText("超级管理员未设置充值链接！")).toBeDefined();
 });
 

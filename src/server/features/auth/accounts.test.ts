@@ -238,7 +238,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           return yield* takeCode(then, q, { purpose: "verify-email", target: "clock@example.com", code: lastCode() });
         });
       };
+      // spec: C-659
       expect(await at(181)).toBeUndefined();
+      // spec: C-659
       expect(await at(179)).toBe("");
       expect(await at(179)).toBeUndefined();
     });

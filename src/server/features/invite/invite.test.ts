@@ -123,6 +123,7 @@ for (const engine of ENGINES) {
         [4, 100],
         [4, 20],
       ]);
+      // spec: C-358
       expect(await logsOf(inviter)).toMatchObject([{ type: 4, quota: 3 }]);
       expect(await findings()).toEqual([]);
       await options({ QuotaForNewUser: "0", QuotaForInvitee: "0", QuotaForInviter: "0" });

@@ -38,6 +38,7 @@ const asked = async (
 
 describe("GET /api/pricing", () => {
   test("a guest gets exactly the documented shape, groups beside data", async () => {
+    // spec: C-557
     expect(await asked()).toEqual({
       success: true,
       message: "",
@@ -132,12 +133,14 @@ describe("the console's catalogue", () => {
       const price = catalogPrice(model, groups[group]?.ratio ?? Number.NaN, quota_per_unit);
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
+      // spec: C-628, C-629
       expect(shown).toEqual({
         input: String(30 * factor),
         output: String(60 * factor),
         cache_read: String(3 * factor),
       });
       const charge = chargeOf(price, { input: 1_000_000, cache_read: 1_000_000, output: 1_000_000 });
+      // spec: C-628, C-629
       expect(charge.quota / quota_per_unit).toBe((30 + 60 + 3) * factor);
     }
     const perCall = models.find((candidate) => candidate.model === "m-call");

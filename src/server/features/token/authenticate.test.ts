@@ -111,9 +111,13 @@ for (const engine of ENGINES) {
     test("administrators pick a channel by -<id>, ordinary users may not; a key that ends so is itself first", async () => {
       const admin = await h.person({ role: ROLE.admin });
       const token = await make({}, admin);
+      // spec: C-472
       expect(await authenticate(`sk-${token.key}-12`)).toMatchObject({ token_id: token.id, channel_id: 12 });
       expect(await authenticate(token.key)).not.toHaveProperty("channel_id");
+      // spec: C-472
       expect(await code(`${(await make()).key}-12`)).toBe("token_channel_denied");
+      // spec: C-472
+      expect(errors.token_channel_denied.status).toBe(403);
       expect(await code(`${token.key}-x`)).toBe("token_invalid");
       const imported = "legacy-key-12";
       await h.services.db.q.insert(h.services.db.t.tokens).values({
@@ -136,7 +140,9 @@ for (const engine of ENGINES) {
       await owner.call.token.setStatus({ id: token.id, status: 1 });
       expect(await code(token.key)).toBe("ok");
       await owner.call.token.delete({ id: token.id });
+      // spec: C-539
       expect(await code(token.key)).toBe("token_invalid");
+      // spec: C-348
       expect(await code((await make({ expired_time: 1_600_000_000 })).key)).toBe("token_expired");
       expect(await code((await make({ remain_quota: 0 })).key)).toBe("token_exhausted");
       expect(await code((await make({ remain_quota: 0, unlimited_quota: true })).key)).toBe("ok");
