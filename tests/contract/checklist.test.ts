@@ -37,6 +37,7 @@ describe("public status", () => {
   test("has every named field with its type, needs no login, and is true to the options (A-267 to A-278, C-304 to C-308)", async () => {
     const { status, body } = await weir.anonymous("GET", "/api/status");
     expect(status).toBe(200);
+    // spec: C-001, C-304, C-305, C-306, C-308
     expect(body.data).toMatchObject({
       system_name: "Weir",
       logo: expect.any(String),
@@ -59,6 +60,7 @@ describe("public status", () => {
     await weir.setOption("DefaultUseAutoGroup", "true");
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
+    // spec: C-308
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
       system_name: "Other",
       default_collapse_sidebar: true,
@@ -172,14 +174,17 @@ describe("channels", () => {
 
   test("limits of priority and weight, in numbers and in texts (C-220, C-221, C-409, C-410)", async () => {
     await weir.root.ok("PUT", "/api/channel/", { id, priority: -999 });
+    // spec: C-220
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: -1000 })).body.success).toBe(false);
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: 1.5 })).body.message).toBe(
       "优先级必须是整数！",
     );
     for (const weight of [-1, 1.5]) {
+      // spec: C-221
       expect((await weir.root.api("PUT", "/api/channel/", { id, weight })).body.message).toBe("权重必须是非负整数！");
     }
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 0, weight: 0 });
+    // spec: C-221
     expect(await weir.root.ok<Row>("GET", `/api/channel/${id}`)).toMatchObject({
       priority: 0,
       weight: 0,
@@ -195,6 +200,7 @@ describe("channels", () => {
       [1, 1],
     ] as const) {
       await weir.root.ok("PUT", "/api/channel/", { id, auto_ban: sent });
+      // spec: C-218
       expect((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).auto_ban).toBe(read);
     }
   });
@@ -227,7 +233,9 @@ describe("channels", () => {
     const answer = await weir.call(token.key, chat("alias"));
     expect(answer.status).toBe(200);
     const seen = fake.journal.last();
+    // spec: C-222
     expect(seen.headers["openai-organization"]).toBe("org-weir");
+    // spec: C-213
     expect(seen.model).toBe("echo");
     await weir.root.ok("DELETE", `/api/channel/${mapped}/`);
 
@@ -245,6 +253,7 @@ describe("channels", () => {
     expect((await weir.call(token.key, chat("both"))).status).toBe(200);
     const { items } = await weir.root.ok<{ items: Row[] }>("GET", "/api/log/?model_name=both&type=2");
     const other = JSON.parse(String(items[0]?.other)) as { admin_info?: { use_channel?: unknown[] } };
+    // spec: C-214, C-285
     expect(other.admin_info?.use_channel?.map(Number)).toEqual([failing, second]);
     await weir.setOption("RetryTimes", 0);
   });
@@ -257,6 +266,7 @@ describe("channels", () => {
     const row = await weir.waitForLog((log) => log.token_name === "counted");
     const { items } = await caller.ok<{ items: Row[] }>("GET", "/api/log/self/");
     const shown = items[0];
+    // spec: C-269, C-272, C-275
     expect({ ...shown }).toMatchObject({
       type: 2,
       username: caller.username,
@@ -269,9 +279,12 @@ describe("channels", () => {
       completion_tokens: expect.any(Number),
       content: expect.any(String),
     });
+    // spec: C-271
     expect(Number.isInteger(shown?.use_time)).toBe(true);
+    // spec: C-274
     expect(shown?.quota).toBe(15 * (Number(shown?.prompt_tokens) + 2 * Number(shown?.completion_tokens)));
     const other = JSON.parse(String(shown?.other)) as Record<string, unknown>;
+    // spec: C-278, C-279, C-280, C-281, C-282
     expect({ ...other }).toMatchObject({
       group: "default",
       model_ratio: 15,
@@ -280,7 +293,9 @@ describe("channels", () => {
       group_ratio: 1,
       frt: expect.any(Number),
     });
+    // spec: C-285
     expect(other.admin_info).toBeUndefined();
+    // spec: C-251
     expect(await caller.ok<Row>("GET", `/api/token/${tokenId}`)).toMatchObject({
       used_quota: row.quota,
       remain_quota: 500_000 - row.quota,
@@ -291,6 +306,7 @@ describe("channels", () => {
       request_count: 1,
     });
     await Bun.sleep(1500);
+    // spec: C-224
     expect(Number((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).used_quota) - Number(before.used_quota)).toBe(
       row.quota,
     );
@@ -346,6 +362,7 @@ describe("tokens", () => {
       ["DELETE", `/api/token/${id}/`, undefined],
     ] as const) {
       const answer = await weir.root.api(method, path, body);
+      // spec: C-119
       expect([answer.status, answer.body.success]).toEqual([200, false]);
     }
     expect(await user.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({ name: "test", status: 1 });
@@ -390,6 +407,7 @@ describe("tokens", () => {
     const little = await weir.newToken({ quota: 1 }, user);
     const poor = await weir.newToken({}, await weir.newUser());
     const fine = await weir.newToken({}, user);
+    // spec: C-254
     expect(await why(past.key)).toEqual([401, "token_expired", true]);
     expect(await why(empty.key)).toEqual([401, "token_exhausted", true]);
     expect(await why(`sk-${"z".repeat(48)}`)).toEqual([401, "token_invalid", true]);
@@ -418,10 +436,12 @@ describe("tokens", () => {
     await weir.priceModels({ echo: 15, viponly: 1 }, { echo: 2, viponly: 1 });
     const plain = await weir.newToken({ name: "plain" }, user);
     const vip = await weir.newToken({ name: "vip", group: "vip" }, user);
+    // spec: C-259
     expect((await weir.call(plain.key, chat("viponly"))).status).toBe(503);
     expect((await weir.call(vip.key, chat("viponly"))).status).toBe(200);
     const row = await weir.waitForLog((log) => log.token_name === "vip");
     expect(row.group).toBe("vip");
+    // spec: C-259
     expect(JSON.parse(row.other)).toMatchObject({ group: "vip", group_ratio: 2 });
     expect(row.quota).toBe(2 * (row.prompt_tokens + row.completion_tokens));
     await weir.setOption("AutoGroups", ["default", "vip"]);

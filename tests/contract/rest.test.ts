@@ -106,6 +106,7 @@ describe("every call", () => {
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
+      // spec: C-022
       expect(answer.body.code).not.toBe("forbidden");
     });
   }

@@ -34,8 +34,10 @@ describe("requests a minute", () => {
     const b = bench(() => now);
     b.caller.rpm = 5;
     const responses = await parallel(b, 20);
+    // spec: C-262
     expect(statuses(responses)).toEqual({ 200: 5, 429: 15 });
     const refused = responses.find(({ status }) => status === 429);
+    // spec: C-262
     expect(refused?.headers.get("retry-after")).toBe("60");
     expect(refused?.headers.get("x-ratelimit-limit-requests")).toBe("5");
     expect(refused?.headers.get("x-ratelimit-remaining-requests")).toBe("0");

@@ -220,6 +220,7 @@ for (const engine of ENGINES) {
         const person = await b.h.person();
         const make = (mj_mode: unknown) => person.rest("POST", "/api/token/", { name: "t", mj_mode });
         for (const mode of ["", "fast", "relax", "turbo"])
+          // spec: C-263
           expect((await make(mode)).body).toMatchObject({ success: true, data: { mj_mode: mode } });
         for (const mode of ["FAST", "mj-fast", "../", 1]) expect((await make(mode)).body.success).toBe(false);
         const { id } = (await make("fast")).body.data;

@@ -40,10 +40,12 @@ test("the status is shown and cached, whole and key by key, booleans as text", a
   render(<Name />);
   await act(loadStatus);
   expect(await screen.findByText("网关")).toBeTruthy();
+  // spec: C-310
   expect(JSON.parse(localStorage.getItem("status") ?? "")).toEqual(answer);
   expect(localStorage.getItem("system_name")).toBe("网关");
   expect(localStorage.getItem("enable_drawing")).toBe("false");
   expect(localStorage.getItem("default_collapse_sidebar")).toBe("true");
+  // spec: C-311
   expect(localStorage.getItem("chats")).toBe('[{"Cherry":"https://chat.example"}]');
   expect(localStorage.getItem("github_oauth")).toBeNull();
   expect(flagIsOn("enable_task")).toBe(true);

@@ -86,8 +86,10 @@ describe("an administrator", () => {
     const times = `start_timestamp=${start}&end_timestamp=${start + 3 * HOUR - 1}`;
     expect(screen.getByRole("link", { name: "2 次出错" }).getAttribute("href")).toBe(`/log?${times}&type=5`);
     const shares = within(screen.getByRole("list", { name: "调用占比" }));
+    // spec: C-199
     expect(shares.getAllByRole("listitem").map((row) => row.textContent)).toEqual(["gpt-4o2066.7%", "claude1033.3%"]);
     expect(shares.getByRole("link", { name: "gpt-4o" }).getAttribute("href")).toBe(`/log?${times}&model_name=gpt-4o`);
+    // spec: C-200
     expect((await screen.findByRole("link", { name: "ann" })).getAttribute("href")).toBe(`/log?${times}&username=ann`);
     const failing = within(await screen.findByRole("list", { name: "渠道出错" }));
     expect(failing.getAllByRole("listitem").map((row) => row.textContent)).toEqual(["OpenAI2 / 20 次10.0%"]);
@@ -105,6 +107,7 @@ describe("an administrator", () => {
     await chart();
     await user.type(screen.getByRole("searchbox", { name: "用户名" }), " ann {Enter}");
     await waitFor(() =>
+      // spec: C-201
       expect(calls.findLast(({ path }) => path === "dashboard.view")?.input).toMatchObject({
         username: "ann",
         group_by: "channel",
@@ -127,6 +130,7 @@ describe("an ordinary user", () => {
       new Set(["dashboard.own", "dashboard.ownTotals", "user.self"]),
     );
     expect(JSON.stringify(calls)).not.toContain("bob");
+    // spec: C-200
     for (const title of ["用户消耗排行", "渠道出错"]) expect(screen.queryByText(title)).toBeNull();
   });
 });
@@ -139,6 +143,7 @@ describe("the chart", () => {
     group.focus();
     await user.keyboard("{Home}{ArrowRight}");
     const status = within(group).getByRole("status");
+    // spec: C-198
     expect(status.textContent).toContain("gpt-4o $2.00, claude $1.00");
     await user.keyboard("{ArrowRight}");
     expect(status.textContent).toContain("没有用量");
@@ -192,6 +197,7 @@ describe("the chart", () => {
     expect(
       within(table)
         .getAllByRole("columnheader")
+        // spec: C-198
         .map((head) => head.textContent),
     ).toEqual(["时间", "gpt-4o", "claude", "合计"]);
     expect(within(table).getAllByRole("row")[2]?.textContent).toContain("$2.00$1.00$3.00");

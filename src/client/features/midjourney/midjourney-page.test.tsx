@@ -89,6 +89,7 @@ test("the menu has drawing and tasks exactly while their flags are on", () => {
       if (value === null) localStorage.removeItem(key);
       else localStorage.setItem(key, value);
     }
+    // spec: C-192, C-193
     expect(offered()).toEqual([...paths]);
   }
 });
@@ -109,11 +110,13 @@ test("the columns are the specified ones; channel and user stand there for admin
   ];
   await open([row(1)]);
   await screen.findByText("mj1");
+  // spec: C-153
   expect(headers()).toEqual(specified);
   closePage();
   signIn(100);
   await open([row(1, { channel_id: 7 })]);
   await screen.findByText("mj1");
+  // spec: C-153
   expect(headers().slice(0, 5)).toEqual(["提交时间", "用时", "渠道", "用户", "类型"]);
 });
 

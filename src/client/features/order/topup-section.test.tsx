@@ -83,12 +83,15 @@ describe("the payment section", () => {
     await screen.findByText("¥36.50");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "$1" }).disabled).toBe(true);
     await user.click(screen.getByRole("button", { name: "$10" }));
+    // spec: C-133
     await screen.findByText("¥73.00");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "大额" }).disabled).toBe(true);
 
     await user.click(screen.getByRole("button", { name: "支付宝" }));
+    // spec: C-135
     await screen.findByText("确认充值 $10？");
     expect(screen.getByText("使用支付宝支付 ¥73.00。")).toBeTruthy();
+    // spec: C-135
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
     await user.click(screen.getByRole("button", { name: "去支付" }));
     await screen.findByText("等待支付结果");
@@ -116,6 +119,7 @@ describe("the payment section", () => {
     await user.click(screen.getByRole("button", { name: "支付宝" }));
     await user.click(await screen.findByRole("button", { name: "取消" }));
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
+    // spec: C-135
     expect(posted).toEqual([]);
   });
 

@@ -63,6 +63,7 @@ test.each([
   [2, { edit: false, disable: false, enable: true }],
   [3, { edit: false, disable: false, enable: false }],
 ])("a code of status %p offers %j", (status, offered) => {
+  // spec: C-128
   expect(offeredFor(row(1, { status }))).toEqual(offered);
 });
 
@@ -97,7 +98,9 @@ test("a batch is made from the form's amounts and its codes are shown with files
     count: 3,
     expired_time: 0,
   });
+  // spec: C-122, C-130
   expect(screen.getByText("1".repeat(32))).toBeDefined();
+  // spec: C-130
   for (const name of ["复制全部", "下载 TXT", "下载 CSV"]) expect(press(name)).toBeDefined();
 });
 

@@ -120,6 +120,7 @@ test("channel and user are columns and filters for administrators alone", async 
   await open([row(1)]);
   await screen.findByText("task_1");
   expect(headers()).toEqual(
+    // spec: C-154
     expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
   );
   expect(headers()).not.toContain("渠道");

@@ -84,6 +84,7 @@ const press = (name: string | RegExp) => screen.getByRole("button", { name });
 test("the balance, what a week costs and how long it lasts are shown", async () => {
   localStorage.setItem("enable_data_export", "true");
   await open();
+  // spec: C-131
   expect((await screen.findAllByText("$2.00")).length).toBeGreaterThan(0);
   expect(await screen.findByText("约 20 天")).toBeDefined();
   expect(screen.getByText("$0.10")).toBeDefined();
@@ -109,8 +110,10 @@ test("a code is redeemed with the blanks it was pasted with, the field is emptie
   const { user, calls } = await open();
   await user.type(await screen.findByLabelText("输入兑换码"), `  ${CODE}`);
   await user.click(press("兑换"));
+  // spec: C-132
   expect(await screen.findByText("兑换成功，到账 $1.00")).toBeDefined();
   expect(screen.getByLabelText<HTMLInputElement>("输入兑换码").value).toBe("");
+  // spec: C-137
   expect(await screen.findByText("$3.00")).toBeDefined();
   expect(calls.filter(({ path }) => path === "redemption.redeem")).toHaveLength(1);
 });
@@ -199,8 +202,10 @@ test("a withdrawal says where the money goes", async () => {
 
 test("without earnings nothing can be taken, and an ordinary user sees no withdrawals of others", async () => {
   const { calls } = await openInvite({ aff_quota: 0 }, "/topup?invite=settle");
+  // spec: C-015
   expect(await screen.findByText("bob")).toBeDefined();
   for (const name of ["划转到余额", "申请提现"]) expect(press(name)).toHaveProperty("disabled", true);
+  // spec: C-018
   expect(screen.queryByRole("tab", { name: "待处理提现" })).toBeNull();
   expect(calls.some(({ path }) => path === "invite.allWithdrawals")).toBe(false);
 });
@@ -230,5 +235,6 @@ test("an administrator refuses a withdrawal with a note, and the list is asked f
     }),
   );
   expect(await screen.findByText("没有待处理的提现")).toBeDefined();
+  // spec: C-017, C-018
   expect(calls.find(({ path }) => path === "invite.allWithdrawals")?.input).toMatchObject({ status: "pending" });
 });

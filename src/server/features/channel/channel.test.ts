@@ -75,6 +75,7 @@ for (const engine of ENGINES) {
     test("a channel comes back with every field, none of them null, and its key never", async () => {
       const id = await one({ base_url: `${BASE}/`, models: " a , b ,,a", tag: undefined });
       const { text, body } = await admin.rest("GET", `/api/channel/${id}`);
+      // spec: C-205, C-208
       expect(body.data).toMatchObject({
         id,
         type: 1,
@@ -94,6 +95,7 @@ for (const engine of ENGINES) {
         balance: 0,
         other_info: "",
       });
+      // spec: C-203, C-210, C-213, C-225, C-229
       expect(Object.values(body.data)).not.toContain(null);
       const answers = [
         text,
@@ -104,6 +106,7 @@ for (const engine of ENGINES) {
         h.logged.join(""),
       ];
       for (const answer of answers) {
+        // spec: C-204
         expect(answer).not.toContain(KEY);
         expect(answer).not.toContain("key_cipher");
         expect(answer).not.toContain("key_hash");
@@ -150,28 +153,37 @@ for (const engine of ENGINES) {
       expect(await refused({ base_url: "ftp://x" })).toBe("接口地址必须以 http:// 或 https:// 开头");
       expect(await refused({ type: 47, base_url: "" })).toBe("该类型渠道必须填写接口地址");
       expect(await refused({ type: 23, key: "only-one-part" })).toContain("渠道密钥格式错误");
+      // spec: C-247
       expect(await refused({ type: 41, key: "{}", other: "us-central1" })).toContain("渠道密钥格式错误");
+      // spec: C-220
       expect(await one({ priority: -999 })).toBeGreaterThan(0);
     });
 
     test("several lines of keys make several channels; a JSON credential of several lines makes one", async () => {
       const ids = await create({ name: "batch", key: "k-1\r\n\n k-2 \nk-1\nk-3" });
+      // spec: C-206, C-207
       expect(ids).toHaveLength(3);
       expect(ids.map((id) => h.services.pool.byId(id)?.channel.key)).toEqual(["k-1", "k-2", "k-3"]);
       const credential = JSON.stringify({ project_id: "p", client_email: "e", private_key: "k" }, null, 2);
       const vertex = await create({ type: 41, key: credential, other: "us-central1", base_url: "" });
+      // spec: C-207, C-247
       expect(vertex).toHaveLength(1);
       expect(h.services.pool.byId(vertex[0] ?? 0)?.channel.key).toBe(credential);
     });
 
     test("group wins over groups, groups are joined, neither means default, duplicates are dropped", async () => {
+      // spec: C-212
       expect((await get(await one({ group: "x, y,x", groups: ["z"] }))).group).toBe("x,y");
+      // spec: C-211, C-212
       expect((await get(await one({ group: undefined, groups: ["a", "b"] }))).group).toBe("a,b");
+      // spec: C-212
       expect((await get(await one({ group: undefined, groups: undefined }))).group).toBe("default");
     });
 
     test("defaults of a type are filled in, and odd inputs of old front-ends are taken as meant", async () => {
+      // spec: C-209, C-237
       expect((await get(await one({ type: 3, other: "" }))).other).toBe("2023-06-01-preview");
+      // spec: C-240
       expect((await get(await one({ type: 18, other: "", key: "a|b|c", base_url: "" }))).other).toBe("v2.1");
       const id = await one({
         auto_ban: false,
@@ -221,6 +233,7 @@ for (const engine of ENGINES) {
       const id = await one({ name: "keyed" });
       const key = () => h.services.pool.byId(id)?.channel.key;
       await admin.rest("PUT", "/api/channel/", { id, ...form({ key: "" }) });
+      // spec: C-205
       expect(key()).toBe(KEY);
       await admin.rest("PUT", "/api/channel/", { id, key: String(id) });
       expect(key()).toBe(KEY);
@@ -247,6 +260,7 @@ for (const engine of ENGINES) {
       const serves = () => h.services.pool.candidates("g-only", "only-here").map((channel) => channel.id);
       expect(serves()).toEqual([id]);
       await admin.rest("PUT", "/api/channel/", { id, status: 2 });
+      // spec: C-327
       expect(serves()).toEqual([]);
       await admin.rest("PUT", "/api/channel/", { id, status: 1 });
       expect(serves()).toEqual([id]);
@@ -263,6 +277,7 @@ for (const engine of ENGINES) {
         .where(eq(h.services.db.t.channels.id, id))
         .returning();
       const copy = await admin.call.channel.copy({ id });
+      // spec: C-094
       expect(copy).toMatchObject({
         name: "orig_复制",
         priority: 3,
@@ -273,6 +288,7 @@ for (const engine of ENGINES) {
         test_time: 0,
         key: "",
       });
+      // spec: C-094
       expect(h.services.pool.byId(copy.id)?.channel.key).toBe(KEY);
     });
 
@@ -288,6 +304,7 @@ for (const engine of ENGINES) {
       };
       for (const key of [String(id), ""]) {
         const [copied] = (await admin.rest("POST", "/api/channel/", { ...row, key })).body.data;
+        // spec: C-094
         expect(h.services.pool.byId(copied.id)?.channel.key).toBe(KEY);
       }
       const other = await admin.rest("POST", "/api/channel/", {
@@ -295,6 +312,7 @@ for (const engine of ENGINES) {
         key: String(id),
         base_url: "https://elsewhere.example",
       });
+      // spec: C-094
       expect(other.body).toMatchObject({ success: false, code: "channel_key_required" });
       await admin.rest("DELETE", `/api/channel/${id}`);
       expect((await admin.rest("POST", "/api/channel/", { ...row, key: String(id) })).body.message).toBe(
@@ -305,10 +323,12 @@ for (const engine of ENGINES) {
     test("lists are bare arrays from p=0, ordered by priority and id, and odd pages fall back", async () => {
       const all = (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body.data;
       const sorted = [...all].sort((a, b) => b.priority - a.priority || b.id - a.id);
+      // spec: C-059
       expect(all.map((c: { id: number }) => c.id)).toEqual(sorted.map((c) => c.id));
       const byId = (await admin.rest("GET", "/api/channel/?p=0&page_size=100&id_sort=true")).body.data.map(
         (c: { id: number }) => c.id,
       );
+      // spec: C-059
       expect(byId).toEqual([...byId].sort((a: number, b: number) => b - a));
       const second = (await admin.rest("GET", "/api/channel?p=1&page_size=10")).body.data;
       expect(second.map((c: { id: number }) => c.id)).toEqual(all.slice(10, 20).map((c: { id: number }) => c.id));
@@ -330,13 +350,21 @@ for (const engine of ENGINES) {
       });
       const search = async (query: string) =>
         (await admin.rest("GET", `/api/channel/search?${query}`)).body.data.map((c: { id: number }) => c.id);
+      // spec: C-051
       expect(await search(`keyword=${id}`)).toContain(id);
+      // spec: C-052
       expect(await search("keyword=needle")).toEqual([id]);
+      // spec: C-053, C-054
       expect(await search("keyword=sk-unique-for-search")).toEqual([id]);
+      // spec: C-054
       expect(await search("keyword=sk-unique-for")).toEqual([]);
+      // spec: C-055
       expect(await search("model=special-model")).toEqual([id]);
+      // spec: C-056
       expect(await search("group=gb&keyword=")).toEqual([id]);
+      // spec: C-056
       expect(await search("group=g&model=special")).toEqual([]);
+      // spec: C-054
       expect(await search("keyword=50%25_x&group=null")).toEqual([id]);
       expect(await search(`keyword=${encodeURIComponent("%_".repeat(200))}`)).toEqual([]);
       expect(await search(`keyword=${encodeURIComponent("x'; drop table channels; --")}`)).toEqual([]);
@@ -364,7 +392,9 @@ for (const engine of ENGINES) {
         body: { model: "end", max_tokens: 10 },
       });
       const row = await get(id);
+      // spec: C-223
       expect(row.response_time).toBeGreaterThan(0);
+      // spec: C-227
       expect(row.test_time).toBeGreaterThan(1_700_000_000);
     });
 
@@ -397,6 +427,7 @@ for (const engine of ENGINES) {
       expect(failed.status).toBe(200);
       expect(failed.body).toMatchObject({ success: false });
       expect(failed.body.time).toBeGreaterThan(0);
+      // spec: C-216
       expect(failed.body.message).toBe("测试失败：HTTP 401: bad key [key]");
       expect((await admin.rest("GET", `/api/channel/test/${id}?model=html`)).body.message).toContain("welcome");
       expect(await testChannel(admin.ctx, id, "hang", 100)).toMatchObject({

@@ -88,6 +88,7 @@ for (const engine of ENGINES) {
         },
       ];
       const { body } = await admin.rest("GET", `/api/channel/test_upstream/${id}`);
+      // spec: C-089
       expect(body).toMatchObject({ success: true, message: "", groups, data: { groups } });
       expect(await admin.call.channel.upstreamUse({ id })).toEqual({ groups });
       expect((await admin.rest("GET", `/api/channel/test_upstream/${await one()}`)).body).toMatchObject({

@@ -36,6 +36,7 @@ for (const engine of ENGINES) {
 
     test("a new token has a random key of 48 characters, the defaults, and nothing that the caller may not set", async () => {
       const token = await create({ key: "chosen", user_id: 999, used_quota: 5, status: 2, id: 77 });
+      // spec: C-250, C-253
       expect(token).toMatchObject({
         name: "t",
         remain_quota: 500_000,
@@ -50,21 +51,27 @@ for (const engine of ENGINES) {
         deny_ips: "",
         user_id: owner.ctx.actor.id,
       });
+      // spec: C-249
       expect(token.key).toMatch(/^[A-Za-z0-9]{48}$/);
+      // spec: C-248
       expect(token.created_time).toBeGreaterThan(1_700_000_000);
     });
 
     test("only the owner sees a token, over REST with its key, over tRPC with a hint and a reveal verb", async () => {
       const token = await create({ name: "mine" });
+      // spec: C-119
       expect((await get(token.id)).key).toBe(token.key);
+      // spec: C-119, C-248
       expect((await owner.rest("GET", "/api/token/?p=0&size=100")).body.data[0]).toMatchObject({
         id: token.id,
         key: token.key,
       });
       const listed = await owner.call.token.list({});
+      // spec: C-119
       expect(JSON.stringify(listed)).not.toContain(token.key);
       expect(listed.items[0]).toMatchObject({ key_hint: `${token.key.slice(0, 8)}…${token.key.slice(-4)}` });
       expect(JSON.stringify(listed)).not.toContain("cipher");
+      // spec: C-119, C-249
       expect(await owner.call.token.reveal({ id: token.id })).toEqual({ key: `sk-${token.key}` });
 
       for (const stranger of [await h.person(), await h.person({ role: ROLE.root })]) {
@@ -75,6 +82,7 @@ for (const engine of ENGINES) {
           stranger.rest("DELETE", `/api/token/${token.id}/`),
         ];
         for (const attempt of await Promise.all(attempts))
+          // spec: C-119
           expect(attempt.body).toMatchObject({ success: false, message: "令牌不存在" });
         expect((await stranger.rest("GET", `/api/token/search?token=${token.key}`)).body.data).toEqual([]);
         await expect(stranger.call.token.reveal({ id: token.id })).rejects.toThrow();
@@ -90,6 +98,7 @@ for (const engine of ENGINES) {
         .select()
         .from(h.services.db.t.tokens)
         .where(eq(h.services.db.t.tokens.id, token.id));
+      // spec: C-119
       expect(JSON.stringify(row)).not.toContain(token.key);
       expect(JSON.stringify(row)).not.toContain(token.key.slice(9, 40));
     });
@@ -103,7 +112,9 @@ for (const engine of ENGINES) {
         expect(await refused({ remain_quota })).toBe("额度必须是非负整数！");
       for (const expired_time of ["tomorrow", 0, -2])
         expect(await refused({ expired_time })).toBe("过期时间格式错误！");
+      // spec: C-258
       expect(await refused({ allow_ips: "10.0.0.1\n\nnonsense" })).toBe("第 3 行不是合法的 IP 或网段：nonsense");
+      // spec: C-261
       expect(await refused({ deny_ips: "10.0.0.0/33" })).toBe("第 1 行不是合法的 IP 或网段：10.0.0.0/33");
       expect(await refused({ group: "svip" })).toBe("无权使用分组 svip");
       expect(await refused({ unlimited_quota: "maybe" })).toStartWith("无效的参数：");
@@ -112,8 +123,10 @@ for (const engine of ENGINES) {
 
     test("address lists take IPv4, IPv6 and networks, blanks, commas and null", async () => {
       const token = await create({ allow_ips: " 10.0.0.1 , 10.1.0.0/16\n\n::1\r\n2001:db8::/32 ", deny_ips: null });
+      // spec: C-258
       expect(token).toMatchObject({ allow_ips: "10.0.0.1\n10.1.0.0/16\n::1\n2001:db8::/32", deny_ips: "" });
       await owner.rest("PUT", "/api/token/", { ...token, allow_ips: null });
+      // spec: C-258
       expect((await get(token.id)).allow_ips).toBe("");
     });
 
@@ -175,6 +188,7 @@ for (const engine of ENGINES) {
         remain_quota: 1,
       });
       expect(off.body.data.status).toBe(2);
+      // spec: C-250
       expect(await get(token.id)).toMatchObject({ name: "status", status: 2, remain_quota: 500_000 });
       for (const status of [0, 3, 4, 9]) {
         expect((await owner.rest("PUT", "/api/token/?status_only=1", { id: token.id, status })).body.message).toBe(
@@ -185,9 +199,12 @@ for (const engine of ENGINES) {
 
     test("expired and exhausted are computed at read, cannot be enabled, and end with the next edit", async () => {
       const expired = await create({ expired_time: 1_600_000_000 });
+      // spec: C-250, C-254
       expect(expired.status).toBe(3);
       const exhausted = await create({ remain_quota: 0 });
+      // spec: C-250
       expect(exhausted.status).toBe(4);
+      // spec: C-252
       expect((await create({ remain_quota: 0, unlimited_quota: true })).status).toBe(1);
       const enable = async (id: number) =>
         (await owner.rest("PUT", "/api/token/?status_only=true", { id, status: 1 })).body.message;
@@ -220,10 +237,12 @@ for (const engine of ENGINES) {
       await create({ name: "beta" }, user);
       const search = async (query: string) =>
         (await user.rest("GET", `/api/token/search?${query}`)).body.data.map((t: { id: number }) => t.id);
+      // spec: C-099
       expect(await search("keyword=alpha")).toEqual([token.id]);
       expect(await search("keyword=100%25_")).toEqual([token.id]);
       expect(await search("keyword=%25_")).toEqual([token.id]);
       for (const key of [token.key, `sk-${token.key}`, token.key.slice(0, 6), token.key.slice(0, 20)]) {
+        // spec: C-100, C-101
         expect(await search(`keyword=&token=${key}`)).toEqual([token.id]);
       }
       for (const key of [
@@ -232,6 +251,7 @@ for (const engine of ENGINES) {
         `${token.key.slice(0, 20)}-`,
         `${token.key}x`,
       ]) {
+        // spec: C-101
         expect(await search(`token=${key}`)).toEqual([]);
       }
       expect(await search("")).toHaveLength(2);
