@@ -79,7 +79,6 @@ describe.skipIf(!found)("many channels", () => {
     await newChannel("聚合乙", { tag: "聚合组", priority: 3, weight: 2 });
     await newChannel("聚合无签");
     await withPage("/channel?keyword=聚合", {}, async (page) => {
-      // spec: C-069
       await rowOf(page, "聚合甲").waitFor();
       await page.getByRole("button", { name: "标签聚合" }).click();
       const tag = page.getByRole("row", { name: "聚合组" });
@@ -87,10 +86,12 @@ describe.skipIf(!found)("many channels", () => {
       await tag.getByRole("button", { name: "修改 聚合组 的优先级：3" }).waitFor();
       // spec: C-069, C-075
       await tag.getByRole("button", { name: "修改 聚合组 的权重：—" }).waitFor();
+      // spec: C-069
       expect(await page.locator("[data-row]").count()).toBe(2);
       await page.getByText("第 1 - 2 条，共 2 条").waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("Enter");
+      // spec: C-070
       await rowOf(page, "聚合甲").waitFor();
       // Untagged channels come last.
       // spec: C-070, C-074

@@ -95,6 +95,7 @@ describe("a fresh visitor", () => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
       const background = () =>
         page.evaluate(() => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor);
+      // spec: C-175
       expect(await theme()).toBe("light");
       const day = await background();
       await page.emulateMedia({ colorScheme: "dark" });
@@ -108,6 +109,13 @@ describe("a fresh visitor", () => {
       await page.evaluate(() => localStorage.setItem("theme", "light"));
       await page.reload();
       expect(await theme()).toBe("light");
+      // spec: C-173
+      expect(await background()).toBe(day);
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.evaluate(() => localStorage.setItem("theme", "dark"));
+      await page.reload();
+      // spec: C-174
+      expect([await theme(), (await background()) === day]).toEqual(["dark", false]);
     });
   });
 

@@ -258,10 +258,8 @@ for (const engine of ENGINES) {
         accounts.set("cheap", refused(503, { message: "overloaded" }));
         expect((await talk()).status).toBe(200);
         expect((await talk()).status).toBe(200);
-        // spec: C-260
         expect(seen).toEqual(["cheap", "cheap", "dear", "dear"]);
         const rows = (await weir.logs()).filter((log) => log.token_id === auto.id && log.type === 2);
-        // spec: C-260
         expect(rows.map(({ group, quota }) => [group, quota])).toEqual([
           ["cheap", 15],
           ["dear", 45],

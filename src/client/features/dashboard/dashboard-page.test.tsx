@@ -194,10 +194,10 @@ describe("the chart", () => {
     ).toEqual(["1"]);
     await user.click(screen.getByRole("button", { name: "看表格" }));
     const table = screen.getByRole("table", { name: "消耗分布" });
+    // spec: C-198
     expect(
       within(table)
         .getAllByRole("columnheader")
-        // spec: C-198
         .map((head) => head.textContent),
     ).toEqual(["时间", "gpt-4o", "claude", "合计"]);
     expect(within(table).getAllByRole("row")[2]?.textContent).toContain("$2.00$1.00$3.00");

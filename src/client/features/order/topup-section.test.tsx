@@ -84,12 +84,12 @@ describe("the payment section", () => {
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "$1" }).disabled).toBe(true);
     await user.click(screen.getByRole("button", { name: "$10" }));
     // spec: C-133
-    await screen.findByText("¥73.00");
+    expect(await screen.findByText("¥73.00")).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "大额" }).disabled).toBe(true);
 
     await user.click(screen.getByRole("button", { name: "支付宝" }));
     // spec: C-135
-    await screen.findByText("确认充值 $10？");
+    expect(await screen.findByText("确认充值 $10？")).toBeTruthy();
     expect(screen.getByText("使用支付宝支付 ¥73.00。")).toBeTruthy();
     // spec: C-135
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);

@@ -119,8 +119,8 @@ test("every status and platform has its word; what nobody knows is unknown, and 
 test("channel and user are columns and filters for administrators alone", async () => {
   await open([row(1)]);
   await screen.findByText("task_1");
+  // spec: C-154
   expect(headers()).toEqual(
-    // spec: C-154
     expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
   );
   expect(headers()).not.toContain("渠道");
