@@ -277,7 +277,7 @@ describe("channels", () => {
       is_stream: true,
       prompt_tokens: expect.any(Number),
       completion_tokens: expect.any(Number),
-      content: expect.any(String),
+      content: "模型倍率 15，补全倍率 2，分组倍率 1",
     });
     // spec: C-271
     expect(Number.isInteger(shown?.use_time)).toBe(true);
@@ -441,6 +441,8 @@ describe("tokens", () => {
     expect((await weir.call(vip.key, chat("viponly"))).status).toBe(200);
     const row = await weir.waitForLog((log) => log.token_name === "vip");
     expect(row.group).toBe("vip");
+    // spec: C-272
+    expect(row.is_stream).toBe(false);
     // spec: C-259
     expect(JSON.parse(row.other)).toMatchObject({ group: "vip", group_ratio: 2 });
     expect(row.quota).toBe(2 * (row.prompt_tokens + row.completion_tokens));

@@ -103,7 +103,13 @@ describe("echoes", () => {
     await weir.root.ok("PUT", "/api/channel/", odd);
     const after = await weir.root.ok<Row>("GET", `/api/channel/${row?.id}`);
     // spec: C-227, C-228
-    expect(after).toMatchObject({ name: "one", weight: 3, models: "gpt-4o" });
+    expect(after).toMatchObject({
+      name: "one",
+      weight: 3,
+      models: "gpt-4o",
+      created_time: row?.created_time,
+      test_time: 0,
+    });
   });
 
   test("one field at a time: status, priority, weight", async () => {

@@ -180,3 +180,24 @@ test("an opened job has both prompts, the submit's answer and the vendor's words
   expect(drawer.textContent).toContain("重复提交");
   expect(drawer.querySelector("pre")?.textContent).toContain('"description": "queued behind 3"');
 });
+
+test.each([
+  [1, []],
+  [10, ["渠道 ID", "用户名"]],
+])("the panel of role %d has start, end and %j, and the search is for the id of a job", async (role, more) => {
+  signIn(role);
+  const { user, calls } = await open([row(1)]);
+  await screen.findByText("mj1");
+  await user.click(screen.getByRole("button", { name: /^筛选/ }));
+  const labels = [...(await screen.findByRole("dialog", { name: "筛选" })).querySelectorAll("label")];
+  // spec: C-155
+  expect(labels.map((label) => label.textContent)).toEqual(["类型", "任务状态", "开始时间", "结束时间", ...more]);
+  const search = screen.getByRole("searchbox");
+  // spec: C-155
+  expect(search.getAttribute("placeholder")).toBe("任务 ID");
+  await user.type(search, "x-1");
+  await waitFor(() =>
+    // spec: C-155
+    expect(calls.findLast(({ path }) => path === "midjourney.list")?.input).toMatchObject({ mj_id: "x-1" }),
+  );
+});

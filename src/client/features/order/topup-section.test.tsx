@@ -23,6 +23,7 @@ const info: TopupInfo = {
 };
 const methods = [
   { name: "支付宝", type: "alipay", color: "#1677ff" },
+  { name: "微信", type: "wxpay", color: "#07c160" },
   { name: "大额", type: "bank", color: "", min_topup: 50 },
 ];
 const order: OrderView = {
@@ -110,6 +111,32 @@ describe("the payment section", () => {
     await user.click(screen.getByRole("button", { name: "关闭" }));
     expect(screen.queryByText(order.trade_no)).toBeNull();
   }, 30_000);
+
+  test("each method of the operator is a button with its name and colour, and orders by its own type", async () => {
+    const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: {
+        "order.info": () => info,
+        "order.quote": quote,
+        "order.pay": () => ({
+          url: "https://pay.example/submit.php",
+          data: { out_trade_no: order.trade_no, money: "36.50", submit: "x" },
+        }),
+        "order.one": () => order,
+      },
+    });
+    await screen.findByText("¥36.50");
+    const shown = methods.map(({ name }) => {
+      const dot = screen.getByRole("button", { name }).querySelector<HTMLElement>("span");
+      return { name, color: dot?.style.backgroundColor };
+    });
+    // spec: C-009, C-010, C-134, C-314
+    expect(shown).toEqual(methods.map(({ name, color }) => ({ name, color })));
+    await user.click(screen.getByRole("button", { name: "微信" }));
+    await user.click(await screen.findByRole("button", { name: "去支付" }));
+    await screen.findByText("等待支付结果");
+    // spec: C-009
+    expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 5, payment_method: "wxpay" });
+  });
 
   test("who says no to the question pays nothing", async () => {
     const { user, calls } = await openPage(page(<TopupSection />), "/topup", {

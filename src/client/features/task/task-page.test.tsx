@@ -151,3 +151,24 @@ test("texts from users and vendors are text: nothing of them becomes markup", as
   expect(container.querySelector("img")).toBeNull();
   expect(document.querySelector("[onerror]")).toBeNull();
 });
+
+test.each([
+  [1, []],
+  [10, ["渠道 ID", "用户名"]],
+])("the panel of role %d has start, end and %j, and the search is for the id of a job", async (role, more) => {
+  signIn(role);
+  const { user, calls } = await open([row(1)]);
+  await screen.findByText("task_1");
+  await user.click(screen.getByRole("button", { name: /^筛选/ }));
+  const labels = [...(await screen.findByRole("dialog", { name: "筛选" })).querySelectorAll("label")];
+  // spec: C-156
+  expect(labels.map((label) => label.textContent)).toEqual(["平台", "状态", "开始时间", "结束时间", ...more]);
+  const search = screen.getByRole("searchbox");
+  // spec: C-156
+  expect(search.getAttribute("placeholder")).toBe("任务 ID");
+  await user.type(search, "x-1");
+  await waitFor(() =>
+    // spec: C-156
+    expect(calls.findLast(({ path }) => path === "task.list")?.input).toMatchObject({ task_id: "x-1" }),
+  );
+});

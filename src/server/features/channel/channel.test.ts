@@ -193,7 +193,11 @@ for (const engine of ENGINES) {
         used_quota: 9,
         tag: null,
       });
-      expect(await get(id)).toMatchObject({ auto_ban: 0, balance: 0, used_quota: 0, test_time: 0, tag: "" });
+      const made = await get(id);
+      // spec: C-218, C-225, C-228
+      expect(made).toMatchObject({ auto_ban: 0, balance: 0, used_quota: 0, test_time: 0, tag: "" });
+      // spec: C-228
+      expect(Math.abs(made.created_time - h.services.now() / 1000)).toBeLessThan(60);
       expect(
         (
           await admin.rest("PUT", "/api/channel/", {
@@ -206,6 +210,12 @@ for (const engine of ENGINES) {
         ).body.success,
       ).toBe(true);
       expect(await get(id)).toMatchObject({ auto_ban: 1, used_quota: 0, test_time: 0 });
+    });
+
+    test("the longest input and the overrides that existing forms send are kept", async () => {
+      const sent = { max_input_tokens: 1000, param_override: '{"top_p":0.5}' };
+      // spec: C-230
+      expect(await get(await one({ name: "forms", ...sent }))).toMatchObject(sent);
     });
 
     test("an update changes what is sent and nothing else", async () => {
@@ -273,7 +283,7 @@ for (const engine of ENGINES) {
       const id = await one({ name: "orig", priority: 3, setting: '{"proxy":"http://p"}' });
       await h.services.db.q
         .update(h.services.db.t.channels)
-        .set({ used_quota: 10, balance: 1, response_time: 5, test_time: 5 })
+        .set({ used_quota: 10, balance: 1, response_time: 5, test_time: 5, created_time: 5 })
         .where(eq(h.services.db.t.channels.id, id))
         .returning();
       const copy = await admin.call.channel.copy({ id });
@@ -288,6 +298,8 @@ for (const engine of ENGINES) {
         test_time: 0,
         key: "",
       });
+      // spec: C-094
+      expect(Math.abs(copy.created_time - h.services.now() / 1000)).toBeLessThan(60);
       // spec: C-094
       expect(h.services.pool.byId(copy.id)?.channel.key).toBe(KEY);
     });

@@ -198,6 +198,7 @@ for (const engine of ENGINES) {
       expect(
         (await authenticate((await make({ model_limits_enabled: true, model_limits: "a, b" })).key)).models,
       ).toEqual(new Set(["a", "b"]));
+      // spec: C-256
       expect((await authenticate((await make({ model_limits_enabled: true })).key)).models).toEqual(new Set());
       expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
     });
