@@ -78,6 +78,8 @@ describe("a fresh visitor", () => {
     await visit({}, async (page) => {
       await open(page, "/login");
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+      // spec: C-177, C-180
+      await page.getByRole("button", { name: "登录", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
       // spec: C-176, C-179

@@ -210,7 +210,9 @@ for (const engine of ENGINES) {
         expect(await pathOf(ann, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
         expect(await pathOf(ann, "/turbo/mj")).toBe("/mj-turbo/mj/submit/imagine");
         expect(await pathOf(ann, "/whatever/mj")).toBe("/mj/submit/imagine");
+        // spec: C-263
         expect(await pathOf(relaxed, "/mj")).toBe("/mj-relax/mj/submit/imagine");
+        // spec: C-263
         expect(await pathOf(relaxed, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
         const id = await relaxed.imagine();
         expect((await relaxed.call("GET", `/mj-turbo/mj/task/${id}/fetch`)).body.id).toBe(id);

@@ -5,6 +5,7 @@ import type { Procedures } from "../../../tests/kit/client-page";
 
 const { closePage, openPage, screen } = await import("../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../lib/session");
+const { menuRoutes } = await import("../routes");
 const { Shell } = await import("./shell");
 
 // A page is compiled when it is opened first, and a machine that runs other tests beside these is slow.
@@ -76,6 +77,22 @@ describe("the page at each address", () => {
     // spec: C-042
     expect(calls.find(({ input }) => JSON.stringify(input) === '{"id":3}')?.path).toBe("user.get");
   });
+});
+
+test("every item of the side menu leads to a page that is headed as its own, not to one that is not there", async () => {
+  localStorage.setItem("enable_data_export", "true");
+  localStorage.setItem("enable_drawing", "true");
+  localStorage.setItem("enable_task", "true");
+  const addresses = menuRoutes(100).map((route) => route.nav?.to ?? route.path);
+  const heads: (string | null)[] = [];
+  for (const address of addresses) {
+    await open(address, 100);
+    heads.push((await screen.findByRole("heading", { level: 1 })).textContent);
+    closePage();
+  }
+  expect(addresses.length).toBeGreaterThan(12);
+  // spec: C-196
+  for (const none of ["页面不存在", "没有权限", "登录 Weir"]) expect(heads).not.toContain(none);
 });
 
 describe("who may not see a page", () => {

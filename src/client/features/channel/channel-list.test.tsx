@@ -206,6 +206,40 @@ test("the dialog of a tag has its name, models, groups, mapping, priority and we
     expect(dialog.getAllByLabelText(name).length).toBeGreaterThan(0);
 });
 
+test("a figure that is edited on a tag's row is that of all its channels", async () => {
+  const rows = () => [channel(1, { tag: "tagged", weight: 1 }), channel(2, { tag: "tagged", weight: 2 })];
+  const { user, calls } = await open(rows, "/channel?tags=1", { "channel.tagEdit": () => 2 });
+  const row = await rowOf("tagged");
+  // spec: C-075
+  expect([cell(row, "priority"), cell(row, "weight"), cell(row, "used")]).toEqual(["3", "—", "$4.00 / $25.00"]);
+  await user.click(within(row).getByRole("button", { name: "修改 tagged 的权重：—" }));
+  await user.type(await screen.findByRole("textbox", { name: /^权重/ }), "25{Enter}");
+  await waitFor(() =>
+    // spec: C-075
+    expect(calls.find(({ path }) => path === "channel.tagEdit")?.input).toEqual({ tag: "tagged", weight: 25 }),
+  );
+});
+
+test("a tag's row unfolds into its channels", async () => {
+  const rows = () => [channel(1, { tag: "tagged" }), channel(2, { tag: "tagged" })];
+  const { user } = await open(rows, "/channel?tags=1");
+  await user.click(await screen.findByRole("button", { name: "展开标签 tagged" }));
+  await rowOf("channel 1");
+  const names = [...document.querySelectorAll("[data-row] [data-column=name]")].map((name) => name.textContent);
+  // spec: C-069, C-070
+  expect(names).toEqual(["tagged（标签）", "channel 1", "channel 2"]);
+});
+
+test("the switch for batches shows a box at each row", async () => {
+  const { user } = await open(() => [channel(1), channel(2)]);
+  const row = await rowOf("channel 1");
+  expect(within(row).queryByRole("checkbox")).toBeNull();
+  await user.click(screen.getByRole("button", { name: "批量操作" }));
+  const boxes = await screen.findAllByRole("checkbox", { name: /^选择第 \d 行$/ });
+  // spec: C-065
+  expect(boxes).toHaveLength(2);
+});
+
 test("one drawer holds the form of a new channel and that of a stored one, filled", async () => {
   const stored = channel(5, { name: "stored" });
   const more: Procedures = { "channel.get": () => stored };

@@ -57,6 +57,17 @@ describe("rows of the list", () => {
     expect(head).toMatchObject({ kind: "tag", summary: { channels: 2, enabled: 2, priority: 0, weight: undefined } });
   });
 
+  test("a tag's row sums what was used, and takes the mean of the response times of those that were tested", () => {
+    const of = [
+      channel(1, "t", { used_quota: 10, response_time: 100 }),
+      channel(2, "t", { used_quota: 5, response_time: 301 }),
+      channel(3, "t", { used_quota: 1, response_time: 0 }),
+    ];
+    // spec: C-075
+    expect(summarizeTag(of)).toMatchObject({ used_quota: 16, response_time: 201 });
+    expect(summarizeTag([channel(4, "t")]).response_time).toBe(0);
+  });
+
   test("what a tag's accounts have left is summed in one unit; it is unknown while none was asked, and across units", () => {
     const left = (balance: number, balance_currency = "") =>
       channel(1, "t", { balance, balance_currency, balance_updated_time: 1 });

@@ -97,6 +97,18 @@ describe("an administrator", () => {
     expect(screen.getAllByRole("link", { name: "查看渠道" })[0]?.getAttribute("href")).toBe("/channel?status=3");
   });
 
+  test.each(["hour", "day", "week"])("begins with columns of a %s where the operator says so", async (granularity) => {
+    localStorage.setItem("data_export_default_time", granularity);
+    signIn(ROLE.admin);
+    const { calls, user } = await openPage(<DashboardPage />, "/detail", { procedures });
+    await chart();
+    // spec: C-201
+    expect(calls.find(({ path }) => path === "dashboard.view")?.input).toMatchObject({ granularity });
+    await user.click(screen.getByRole("combobox", { name: "时间粒度" }));
+    // spec: C-201
+    expect((await screen.findAllByRole("option")).map((option) => option.textContent)).toEqual(["按小时", "按天", "按周"]);
+  });
+
   test("asks for one user by name, and the address keeps what was chosen", async () => {
     signIn(ROLE.admin);
     const { calls, user } = await openPage(

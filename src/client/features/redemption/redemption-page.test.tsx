@@ -132,6 +132,14 @@ test("a code is shown in clear, and copied from its row", async () => {
   await waitFor(async () => expect(await navigator.clipboard.readText()).toBe("4".repeat(32)));
 });
 
+test("the button to add opens the form of a new batch", async () => {
+  const { user } = await open([row(1)]);
+  await screen.findByText("gift 1");
+  await user.click(press("添加兑换码"));
+  // spec: C-122
+  expect(within(await screen.findByRole("dialog")).getByRole("button", { name: "创建" })).toBeDefined();
+});
+
 test("the selected codes are copied, one a line with its name", async () => {
   const { user } = await open([row(1), row(2), row(3)]);
   for (const name of ["gift 1", "gift 3"]) await user.click(within(await rowOf(name)).getByRole("checkbox"));

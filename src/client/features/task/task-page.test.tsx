@@ -123,11 +123,13 @@ test("channel and user are columns and filters for administrators alone", async 
   expect(headers()).toEqual(
     expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
   );
+  // spec: C-154
   expect(headers()).not.toContain("渠道");
   closePage();
   signIn(10);
   const { calls } = await open([row(1, { channel_id: 7 })], "/task?channel_id=7&username=ben");
   await screen.findByText("task_1");
+  // spec: C-154
   expect(headers()).toEqual(expect.arrayContaining(["渠道", "用户"]));
   expect(calls.find(({ path }) => path === "task.list")?.input).toMatchObject({ channel_id: 7, username: "ben" });
 });
@@ -135,6 +137,7 @@ test("channel and user are columns and filters for administrators alone", async 
 test("an opened job shows why it failed, what was given back, its bill and the row as JSON", async () => {
   await open([row(1, { status: "FAILURE", fail_reason: "the vendor said no", refunded: 50_000 })], "/task?open=1");
   const drawer = await screen.findByRole("dialog");
+  // spec: C-154
   await waitFor(() => expect(drawer.textContent).toContain("the vendor said no"));
   expect(drawer.textContent).toContain("已退款");
   expect(screen.getByRole("link", { name: "查看账单" }).getAttribute("href")).toBe("/log?request_id=call-1");

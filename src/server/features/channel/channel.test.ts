@@ -75,7 +75,7 @@ for (const engine of ENGINES) {
     test("a channel comes back with every field, none of them null, and its key never", async () => {
       const id = await one({ base_url: `${BASE}/`, models: " a , b ,,a", tag: undefined });
       const { text, body } = await admin.rest("GET", `/api/channel/${id}`);
-      // spec: C-205, C-208
+      // spec: C-203, C-205, C-208, C-210, C-213, C-219, C-223, C-229
       expect(body.data).toMatchObject({
         id,
         type: 1,

@@ -80,6 +80,7 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
       byMode,
       (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body,
     ]);
+    // spec: C-204
     for (const key of KEYS) expect(said).not.toContain(key);
     expect(inPool(id)).toMatchObject({ enabled: true, channel: { multi_key_mode: "random" } });
     expect(inPool(id)?.channel.keys?.map(({ key }) => key)).toEqual(KEYS);

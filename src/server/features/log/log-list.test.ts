@@ -20,6 +20,7 @@ describe("other without admin_info", () => {
   test("loses admin_info and nothing else; a text that is no object is withheld", () => {
     // spec: C-285
     expect(JSON.parse(withoutAdminInfo(JSON.stringify(OTHER)))).toEqual({ ...OTHER, admin_info: undefined });
+    // spec: C-276
     for (const text of ["", "null", "[]", '"admin_info"', "{broken"]) expect(withoutAdminInfo(text)).toBe("");
   });
 });
@@ -87,6 +88,7 @@ for (const engine of ENGINES) {
         admin,
         "/api/log/?p=1&page_size=10&type=0&username=&token_name=&model_name=&start_timestamp=&end_timestamp=&channel=&group=",
       );
+      // spec: C-147
       expect(data).toMatchObject({ page: 1, page_size: 10, total: 28, total_exact: true });
       // spec: C-269, C-270
       expect(data.items[0]).toMatchObject({
@@ -131,6 +133,7 @@ for (const engine of ENGINES) {
       expect((await all("group=vip")).total).toBe(1);
       // spec: C-145
       expect((await all("channel=8")).total).toBe(1);
+      // spec: C-147
       expect((await all("type=5")).total).toBe(1);
       // spec: C-144
       expect((await all(`start_timestamp=${now - 4}`)).total).toBe(2);

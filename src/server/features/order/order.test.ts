@@ -104,6 +104,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   describe("what it costs", () => {
     test("10 dollars at 7.3 are 73.00, with the words older front-ends read", async () => {
       const { body } = await user.rest("POST", "/api/user/amount", { amount: 10, top_up_code: "" });
+      // spec: C-133
       expect(body).toEqual({ success: true, message: "success", data: "73.00" });
     });
 

@@ -197,6 +197,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
   test("the keys are made once, kept encrypted, and survive a new master secret", async () => {
     const { services } = house;
     const both = await Promise.all([vapidKeys(services), vapidKeys(services)]);
+    // spec: C-020
     expect(both[0]).toEqual(both[1]);
     const [row] = await services.db.q.select().from(services.db.t.meta).where(eq(services.db.t.meta.name, VAPID));
     expect(row?.value).not.toContain(both[0].privateKey);

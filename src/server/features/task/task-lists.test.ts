@@ -127,6 +127,9 @@ for (const engine of ENGINES) {
       // spec: C-293
       expect((await ann.rest("GET", "/api/task/")).body).toMatchObject({ success: false, code: "forbidden" });
       expect((await ann.rest("GET", "/api/mj/")).body).toMatchObject({ success: false, code: "forbidden" });
+      const own = [...(await tasks(ann)), ...(await tasks(ann, "", "/api/mj/self"))];
+      // spec: C-287, C-293
+      expect(own.map((row) => row.channel_id)).toEqual([0, 0, 0, 0, 0]);
     });
 
     test("a task's times are whole seconds, 0 while it is not so far, and its texts are never null", async () => {
@@ -176,9 +179,10 @@ for (const engine of ENGINES) {
         channel_id: 0,
         fail_reason: "",
       });
-      // spec: C-288, C-289
+      // spec: C-286, C-288, C-289
       expect(odd).toMatchObject({
         mj_id: "odd",
+        finish_time: 0,
         code: 0,
         properties: "{}",
         prompt_en: "",
