@@ -49,7 +49,8 @@ describe("a token", () => {
   });
 
   test("an address that a token does not allow, or denies, is refused with 403", async () => {
-    const ask = async (lists: object) => (await weir.call((await weir.newToken(lists, user)).key, chat("echo"))).status;
+    const ask = async (lists: Record<string, string>) =>
+      (await weir.call((await weir.newToken(lists, user)).key, chat("echo"))).status;
     // spec: C-257
     expect(await ask({ allow_ips: "203.0.113.7" })).toBe(403);
     // spec: C-257

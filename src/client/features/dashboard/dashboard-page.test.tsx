@@ -106,7 +106,11 @@ describe("an administrator", () => {
     expect(calls.find(({ path }) => path === "dashboard.view")?.input).toMatchObject({ granularity });
     await user.click(screen.getByRole("combobox", { name: "时间粒度" }));
     // spec: C-201
-    expect((await screen.findAllByRole("option")).map((option) => option.textContent)).toEqual(["按小时", "按天", "按周"]);
+    expect((await screen.findAllByRole("option")).map((option) => option.textContent)).toEqual([
+      "按小时",
+      "按天",
+      "按周",
+    ]);
   });
 
   test("asks for one user by name, and the address keeps what was chosen", async () => {
