@@ -114,6 +114,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       }
       // spec: C-002
       expect(answer).toBe("one two three four five");
+      // spec: C-002
       expect(pieces).toBeGreaterThan(1);
 
       await page.getByText(`${say("成功")} · 200`).waitFor();

@@ -82,6 +82,20 @@ describe("choosing a type", () => {
   });
 });
 
+test("lines of keys are channels of their own unless the form says that one channel has them all", async () => {
+  const { user } = await openForm(1);
+  const mode = screen.getByRole("combobox", { name: "密钥模式" });
+  // spec: C-206, C-207
+  expect(mode.textContent).toBe("每个密钥一个渠道");
+  await user.click(mode);
+  // spec: C-207
+  expect((await screen.findAllByRole("option")).map((option) => option.textContent)).toEqual([
+    "每个密钥一个渠道",
+    "一个渠道多个密钥，随机使用",
+    "一个渠道多个密钥，轮流使用",
+  ]);
+});
+
 test("the mapping of models is filled with its template on a press", async () => {
   const { user } = await openForm(1);
   const editor = screen.getByRole("group", { name: "模型映射" });
