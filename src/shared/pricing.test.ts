@@ -341,7 +341,9 @@ describe("resolvePrice", () => {
       group_ratio: { value: 2, source: "GroupRatio", entry: "vip" },
       user_group_ratio: { value: 0.5, source: "GroupGroupRatio", entry: "staff/vip" },
     });
+    // spec: C-283
     expect(priceFacts(price)).toMatchObject({ group_ratio: 2, user_group_ratio: 0.5, model_price: -1 });
+    // spec: C-283
     expect(priceFacts(priced(tables, "m", "vip"))).toMatchObject({ user_group_ratio: -1 });
   });
 

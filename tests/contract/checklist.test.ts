@@ -39,6 +39,7 @@ describe("public status", () => {
     // spec: C-483
     expect(status).toBe(200);
     // spec: C-483
+    // spec: C-001, C-304, C-305, C-306, C-308
     expect(body.data).toMatchObject({
       system_name: "Weir",
       logo: expect.any(String),
@@ -61,6 +62,7 @@ describe("public status", () => {
     await weir.setOption("DefaultUseAutoGroup", "true");
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
+    // spec: C-308
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
       system_name: "Other",
       default_collapse_sidebar: true,
@@ -177,6 +179,7 @@ describe("channels", () => {
 
   test("limits of priority and weight, in numbers and in texts (C-220, C-221, C-409, C-410)", async () => {
     await weir.root.ok("PUT", "/api/channel/", { id, priority: -999 });
+    // spec: C-220
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: -1000 })).body.success).toBe(false);
     // spec: C-409
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: 1.5 })).body.message).toBe(
@@ -184,9 +187,11 @@ describe("channels", () => {
     );
     for (const weight of [-1, 1.5]) {
       // spec: C-410
+      // spec: C-221
       expect((await weir.root.api("PUT", "/api/channel/", { id, weight })).body.message).toBe("权重必须是非负整数！");
     }
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 0, weight: 0 });
+    // spec: C-221
     expect(await weir.root.ok<Row>("GET", `/api/channel/${id}`)).toMatchObject({
       priority: 0,
       weight: 0,
@@ -202,6 +207,7 @@ describe("channels", () => {
       [1, 1],
     ] as const) {
       await weir.root.ok("PUT", "/api/channel/", { id, auto_ban: sent });
+      // spec: C-218
       expect((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).auto_ban).toBe(read);
     }
   });
@@ -238,7 +244,9 @@ describe("channels", () => {
     const answer = await weir.call(token.key, chat("alias"));
     expect(answer.status).toBe(200);
     const seen = fake.journal.last();
+    // spec: C-222
     expect(seen.headers["openai-organization"]).toBe("org-weir");
+    // spec: C-213
     expect(seen.model).toBe("echo");
     await weir.root.ok("DELETE", `/api/channel/${mapped}/`);
 
@@ -256,6 +264,7 @@ describe("channels", () => {
     expect((await weir.call(token.key, chat("both"))).status).toBe(200);
     const { items } = await weir.root.ok<{ items: Row[] }>("GET", "/api/log/?model_name=both&type=2");
     const other = JSON.parse(String(items[0]?.other)) as { admin_info?: { use_channel?: unknown[] } };
+    // spec: C-214, C-285
     expect(other.admin_info?.use_channel?.map(Number)).toEqual([failing, second]);
     await weir.setOption("RetryTimes", 0);
   });
@@ -269,6 +278,7 @@ describe("channels", () => {
     const { items } = await caller.ok<{ items: Row[] }>("GET", "/api/log/self/");
     const shown = items[0];
     // spec: C-356
+    // spec: C-269, C-272, C-275
     expect({ ...shown }).toMatchObject({
       type: 2,
       username: caller.username,
@@ -279,12 +289,15 @@ describe("channels", () => {
       is_stream: true,
       prompt_tokens: expect.any(Number),
       completion_tokens: expect.any(Number),
-      content: expect.any(String),
+      content: "模型倍率 15，补全倍率 2，分组倍率 1",
     });
+    // spec: C-271
     expect(Number.isInteger(shown?.use_time)).toBe(true);
     // spec: C-627
+    // spec: C-274
     expect(shown?.quota).toBe(15 * (Number(shown?.prompt_tokens) + 2 * Number(shown?.completion_tokens)));
     const other = JSON.parse(String(shown?.other)) as Record<string, unknown>;
+    // spec: C-278, C-279, C-280, C-281, C-282
     expect({ ...other }).toMatchObject({
       group: "default",
       model_ratio: 15,
@@ -293,7 +306,9 @@ describe("channels", () => {
       group_ratio: 1,
       frt: expect.any(Number),
     });
+    // spec: C-285
     expect(other.admin_info).toBeUndefined();
+    // spec: C-251
     expect(await caller.ok<Row>("GET", `/api/token/${tokenId}`)).toMatchObject({
       used_quota: row.quota,
       remain_quota: 500_000 - row.quota,
@@ -304,6 +319,7 @@ describe("channels", () => {
       request_count: 1,
     });
     await Bun.sleep(1500);
+    // spec: C-224
     expect(Number((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).used_quota) - Number(before.used_quota)).toBe(
       row.quota,
     );
@@ -362,6 +378,7 @@ describe("tokens", () => {
     ] as const) {
       const answer = await weir.root.api(method, path, body);
       // spec: C-462
+      // spec: C-119
       expect([answer.status, answer.body.success]).toEqual([200, false]);
     }
     // spec: C-462
@@ -411,6 +428,7 @@ describe("tokens", () => {
     const poor = await weir.newToken({}, await weir.newUser());
     const fine = await weir.newToken({}, user);
     // spec: C-592
+    // spec: C-254
     expect(await why(past.key)).toEqual([401, "token_expired", true]);
     // spec: C-593
     expect(await why(empty.key)).toEqual([401, "token_exhausted", true]);
@@ -447,10 +465,14 @@ describe("tokens", () => {
     await weir.priceModels({ echo: 15, viponly: 1 }, { echo: 2, viponly: 1 });
     const plain = await weir.newToken({ name: "plain" }, user);
     const vip = await weir.newToken({ name: "vip", group: "vip" }, user);
+    // spec: C-259
     expect((await weir.call(plain.key, chat("viponly"))).status).toBe(503);
     expect((await weir.call(vip.key, chat("viponly"))).status).toBe(200);
     const row = await weir.waitForLog((log) => log.token_name === "vip");
     expect(row.group).toBe("vip");
+    // spec: C-272
+    expect(row.is_stream).toBe(false);
+    // spec: C-259
     expect(JSON.parse(row.other)).toMatchObject({ group: "vip", group_ratio: 2 });
     expect(row.quota).toBe(2 * (row.prompt_tokens + row.completion_tokens));
     await weir.setOption("AutoGroups", ["default", "vip"]);

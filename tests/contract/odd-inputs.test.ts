@@ -73,6 +73,7 @@ describe("lists", () => {
 describe("echoes", () => {
   test("a channel takes back everything it gave, keeps its key for an empty one, and trims its address", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
+    // spec: C-208
     expect(row?.base_url).toBe("https://one.example");
     for (const name of [
       "name",
@@ -85,9 +86,11 @@ describe("echoes", () => {
       "other_info",
       "test_model",
     ]) {
+      // spec: C-203, C-209, C-210, C-213, C-219, C-229
       expect(row?.[name]).toBeString();
     }
     for (const name of ["status", "response_time", "used_quota", "balance", "priority", "weight", "auto_ban"]) {
+      // spec: C-203, C-225
       expect(row?.[name]).toBeNumber();
     }
     expect(JSON.stringify(row)).not.toContain("sk-upstream");
@@ -102,8 +105,14 @@ describe("echoes", () => {
     };
     await weir.root.ok("PUT", "/api/channel/", odd);
     const after = await weir.root.ok<Row>("GET", `/api/channel/${row?.id}`);
-    // spec: C-505, C-506
-    expect(after).toMatchObject({ name: "one", weight: 3, models: "gpt-4o" });
+    // spec: C-227, C-228
+    expect(after).toMatchObject({
+      name: "one",
+      weight: 3,
+      models: "gpt-4o",
+      created_time: row?.created_time,
+      test_time: 0,
+    });
   });
 
   test("one field at a time: status, priority, weight", async () => {
@@ -137,12 +146,14 @@ describe("echoes", () => {
   test("three keys, one a line, make three channels", async () => {
     const before = (await weir.root.ok<Row[]>("GET", "/api/channel/?page_size=100")).length;
     await weir.root.ok("POST", "/api/channel/", { ...channel, name: "many", key: "k-1\nk-2\r\n\nk-3" });
+    // spec: C-206
     expect((await weir.root.ok<Row[]>("GET", "/api/channel/?page_size=100")).length).toBe(before + 3);
   });
 
   test("a token takes back everything it gave; allow_ips may be null", async () => {
     const { id } = await weir.newToken({ name: "echo", quota: 1000 });
     const row = await weir.root.ok<Row>("GET", `/api/token/${id}`);
+    // spec: C-249
     expect(row.key).toMatch(/^[A-Za-z0-9]{48}$/);
     await weir.root.ok("PUT", "/api/token/", {
       ...row,

@@ -106,12 +106,22 @@ describe("every call", () => {
   for (const call of needs("admin", "root")) refuses(call, "an ordinary user", () => user);
   for (const call of needs("root")) refuses(call, "an administrator", () => admin);
 
+  for (const call of needs("admin")) {
+    test(`${nameOf(call)} serves an administrator`, async () => {
+      const answer = await admin.api(call.method, filled(call.path), bodyOf(call.method));
+      expect(answer.status).toBe(200);
+      // spec: C-021
+      expect(answer.body.code).not.toBe("forbidden");
+    });
+  }
+
   for (const call of needs("user")) {
     test(`${nameOf(call)} serves an ordinary user`, async () => {
       // Who deletes himself is no use to the other tests.
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
+      // spec: C-022
       expect(answer.body.code).not.toBe("forbidden");
     });
   }

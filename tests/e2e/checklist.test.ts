@@ -78,11 +78,15 @@ describe("a fresh visitor", () => {
     await visit({}, async (page) => {
       await open(page, "/login");
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+      // spec: C-177, C-180
+      await page.getByRole("button", { name: "登录", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
+      // spec: C-176, C-179
       await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "xx"));
       await page.reload();
+      // spec: C-178
       await page.getByRole("button", { name: "登录", exact: true }).waitFor();
     });
   });
@@ -93,9 +97,11 @@ describe("a fresh visitor", () => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
       const background = () =>
         page.evaluate(() => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor);
+      // spec: C-175
       expect(await theme()).toBe("light");
       const day = await background();
       await page.emulateMedia({ colorScheme: "dark" });
+      // spec: C-175
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
       // Colours pass over in a moment.
       await page.waitForFunction(
@@ -105,6 +111,13 @@ describe("a fresh visitor", () => {
       await page.evaluate(() => localStorage.setItem("theme", "light"));
       await page.reload();
       expect(await theme()).toBe("light");
+      // spec: C-173
+      expect(await background()).toBe(day);
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.evaluate(() => localStorage.setItem("theme", "dark"));
+      await page.reload();
+      // spec: C-174
+      expect([await theme(), (await background()) === day]).toEqual(["dark", false]);
     });
   });
 
@@ -112,7 +125,9 @@ describe("a fresh visitor", () => {
     await visit({}, async (page) => {
       await open(page, "/login");
       const stored = await storage(page);
+      // spec: C-310
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
+      // spec: C-311, C-312, C-313
       expect(stored).toMatchObject({
         system_name: "Weir",
         logo: "",
@@ -137,6 +152,7 @@ describe("guards", () => {
     await visit({}, async (page) => {
       for (const address of closed.split(" ")) {
         await open(page, address);
+        // spec: C-044
         expect([address, path(page)]).toEqual([address, "/login"]);
       }
       for (const address of [
@@ -151,8 +167,10 @@ describe("guards", () => {
         "/no/such/page",
       ]) {
         await open(page, address);
+        // spec: C-045
         expect([address, path(page)]).toEqual([address, address]);
       }
+      // spec: C-043
       await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();
     });
   });
@@ -166,13 +184,17 @@ describe("guards", () => {
       });
       for (const address of ["/channel", "/channel/add", "/channel/edit/1", "/redemption", "/user"]) {
         await open(page, address);
+        // spec: C-046
         await page.getByText("没有权限访问此页面").waitFor();
         expect(path(page)).toBe(address);
       }
+      // spec: C-046
       expect(answered.filter((text) => text.includes('"base_url"'))).toEqual([]);
+      // spec: C-184
       expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(
         0,
       );
+      // spec: C-046
       expect((await storage(page)).user).toContain(user.username);
     });
   });
@@ -183,6 +205,7 @@ describe("lists", () => {
     await visit({ as: weir.root }, async (page) => {
       await open(page, "/channel");
       // spec: C-624
+      // spec: C-197
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
       await page.getByRole("combobox", { name: "每页条数" }).click();
       // spec: C-623
@@ -195,12 +218,14 @@ describe("lists", () => {
       await page.getByRole("option", { name: "20 条/页" }).click();
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
       // spec: C-625
+      // spec: C-315
       expect((await storage(page))["page-size"]).toBe("20");
       await open(page, "/token");
       // spec: C-625
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
+      // spec: C-197
       await page.getByText("Items 1 - 12 of 12").waitFor();
     });
   });
@@ -211,6 +236,7 @@ describe("lists", () => {
       page.on("request", (request) => asked.push(decodeURIComponent(request.url()) + (request.postData() ?? "")));
       await open(page, "/channel");
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
+      // spec: C-057, C-058
       expect(asked.some((text) => /"id_sort":true/.test(text))).toBe(true);
     });
   });
@@ -316,6 +342,7 @@ describe("failed calls", () => {
       await page.locator("form button[type=submit]").click();
       // spec: C-565
       await page.waitForURL("**/channel");
+      // spec: C-309
       expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({
         id: weir.root.id,
         username: "root",
@@ -356,9 +383,11 @@ describe("the operator's wishes", () => {
       await open(page, "/token");
       await open(page, "/token");
       const expand = page.getByRole("button", { name: "展开侧边栏" });
+      // spec: C-195
       await expand.waitFor();
       await expand.click();
       await page.reload();
+      // spec: C-196
       await page.getByRole("button", { name: "收起侧边栏" }).waitFor();
     });
     await weir.setOption("DefaultCollapseSidebar", false);
@@ -380,10 +409,12 @@ describe("small things of the pages", () => {
         await page.getByRole("columnheader", { name }).first().waitFor();
       }
       const row = (name: string) => page.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
+      // spec: C-322
       await row("channel 11").getByText("已禁用").waitFor();
       await row("channel 10").getByText("未知").waitFor();
       // spec: C-334
       expect(await row("channel 10").getByText("未知").count()).toBe(1);
+      // spec: C-024, C-321
       await row("channel 9").getByText("已启用").waitFor();
       const colour = (name: string) =>
         row(name)
@@ -391,6 +422,7 @@ describe("small things of the pages", () => {
           .first()
           .evaluate((element) => getComputedStyle(element).backgroundColor);
       await page.mouse.move(0, 0);
+      // spec: C-086
       expect(await colour("channel 11")).not.toBe(await colour("channel 9"));
     });
   });
@@ -407,11 +439,13 @@ describe("small things of the pages", () => {
       const cookie = (await context.cookies()).find(({ name }) => name === "session")?.value;
       await page.getByRole("button", { name: guest.username }).click();
       await page.getByRole("menuitem", { name: "退出登录" }).click();
+      // spec: C-182
       await page.waitForFunction(() => localStorage.getItem("user") === null);
       const self = await weir.anonymous("GET", "/api/user/self", undefined, {
         cookie: `session=${cookie}`,
         "new-api-user": String(guest.id),
       });
+      // spec: C-182
       expect(self.status).toBe(401);
     });
   });

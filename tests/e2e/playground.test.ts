@@ -92,8 +92,10 @@ describe.skipIf(noChromium)("the playground", () => {
     await page.keyboard.type("**hello** there");
     await page.keyboard.press("Enter");
     await done(page);
+    // spec: C-028, C-163
     await answers(page).locator("strong", { hasText: "hello" }).waitFor();
     // spec: C-650, C-652
+    // spec: C-163
     expect(lastBody()).toMatchObject({
       model: "gpt-4o-mini",
       stream: true,
@@ -130,6 +132,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await choose(page, "words:6");
     await say(page, "one");
     await done(page);
+    // spec: C-165, C-166, C-167, C-168
     expect(lastBody()).toMatchObject({
       model: "words:6",
       temperature: 0.7,
@@ -139,6 +142,7 @@ describe.skipIf(noChromium)("the playground", () => {
         { role: "user", content: "one" },
       ],
     });
+    // spec: C-164
     expect((await weir.waitForLog((row) => row.user_id === user.id)).token_name).toBe("playground-vip");
     await page.reload();
     await page.getByRole("combobox", { name: "模型", exact: true }).getByText("words:6").waitFor();
@@ -392,10 +396,12 @@ describe.skipIf(noChromium)("chat links", () => {
     await user.ok("PUT", "/api/token/?status_only=1", { id: off.id, status: 2 });
     const { key } = await weir.newToken({ name: "on" }, user);
     const policy = (await fetch(`${weir.url}/chat`)).headers.get("content-security-policy");
+    // spec: C-048
     expect(policy).toContain(`; frame-src http://127.0.0.1:${site.port};`);
     for (const path of ["/chat", "/chat/0"]) {
       const { page } = await open(path);
       const frame = page.frameLocator("iframe");
+      // spec: C-037, C-038, C-047, C-049
       await frame.getByText(`?k=${key}&a=${encodeURIComponent(weir.url)}&x={other}`).waitFor();
       expect(await page.locator("iframe").getAttribute("sandbox")).toContain("allow-scripts");
     }
@@ -412,6 +418,7 @@ describe.skipIf(noChromium)("chat links", () => {
     const { page, expectProblem } = await open("/chat/1");
     expectProblem("weir-test");
     await page.getByRole("button", { name: "打开 Desk" }).waitFor();
+    // spec: C-048
     expect(await page.locator("iframe").count()).toBe(0);
   });
 
@@ -420,11 +427,13 @@ describe.skipIf(noChromium)("chat links", () => {
     // spec: C-575
     await empty.page.getByText("请联系管理员配置聊天链接").first().waitFor();
     const none = await open("/chat2link");
+    // spec: C-050
     await none.page.getByText("请联系管理员配置聊天链接").first().waitFor();
     await weir.setOption("Chats", chats());
     for (const path of ["/chat/99", "/chat/x"]) {
       const { page } = await open(path);
       // spec: C-574
+      // spec: C-047
       await page.getByText("聊天链接配置错误，请联系管理员").first().waitFor();
     }
     const broken = await open("/token");
@@ -456,9 +465,11 @@ describe.skipIf(noChromium)("chat links", () => {
     await weir.setOption("Chats", chats());
     const { key } = await weir.newToken({}, user);
     const first = await open("/chat2link");
+    // spec: C-039, C-050
     await first.page.waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
     await weir.setOption("ChatLink", `http://127.0.0.1:${site.port}/own?k={key}`);
     const second = await open("/chat2link");
+    // spec: C-039, C-050
     await second.page.waitForURL(`http://127.0.0.1:${site.port}/own?k=${key}`);
   });
 
@@ -470,6 +481,7 @@ describe.skipIf(noChromium)("chat links", () => {
     };
     await menu(bare.page);
     await bare.page.getByRole("menuitem", { name: "聊天" }).click();
+    // spec: C-114
     await bare.page.getByText("请联系管理员配置聊天链接").waitFor();
     await weir.setOption("Chats", chats());
     const { page, context } = await open("/token");
@@ -481,6 +493,7 @@ describe.skipIf(noChromium)("chat links", () => {
       page.getByRole("menuitem", { name: "聊天" }),
       page.getByRole("menuitem", { name: "Web" }),
     );
+    // spec: C-113
     await (await tab).waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
   });
 });

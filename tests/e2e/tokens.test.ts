@@ -105,6 +105,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.keyboard.press("Control+Enter");
     await page.getByRole("heading", { name: "连接" }).waitFor();
     const [token] = await stored();
+    // spec: C-102, C-118
     expect(token).toMatchObject({ name: "by keyboard", remain_quota: 1_250_000, status: 1, group: "" });
     expect(Math.abs((token?.expired_time ?? 0) - Date.now() / 1000 - 3600)).toBeLessThan(30);
     await page.keyboard.press("Escape");
@@ -118,12 +119,14 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("c");
     await page.getByText("已复制令牌 keys only 的密钥").waitFor();
+    // spec: C-112
     expect(await clipboard(page)).toBe(key);
     await page.keyboard.press(".");
     for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
     await page.getByRole("menuitem", { name: "禁用" }).press("Enter");
     await row(page, "keys only").getByText("已禁用").waitFor();
     await page.getByText("已禁用令牌 keys only").waitFor();
+    // spec: C-116
     expect((await one(id)).status).toBe(2);
     await row(page, "keys only").focus();
     await page.keyboard.press("e");
@@ -132,6 +135,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.keyboard.type("renamed");
     await page.keyboard.press("Control+Enter");
     await row(page, "renamed").waitFor();
+    // spec: C-117, C-118
     expect(await one(id)).toMatchObject({ name: "renamed", remain_quota: 500_000, status: 2 });
   });
 
@@ -235,6 +239,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await row(page, "second").getByRole("checkbox").check();
     await page.getByRole("button", { name: "复制所选" }).click();
     await page.getByText("已复制 2 个令牌").waitFor();
+    // spec: C-103, C-104
     expect(await clipboard(page)).toBe(`second    ${b.key}\nfirst    ${a.key}`);
   });
 
@@ -244,9 +249,11 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await row(page, "secret")
       .getByText(`${key.slice(0, 7)}…${key.slice(-4)}`)
       .waitFor();
+    // spec: C-119
     expect(await page.content()).not.toContain(key);
     await page.clock.install();
     await row(page, "secret").getByRole("button", { name: "显示密钥 10 秒" }).click();
+    // spec: C-027, C-111, C-119, C-249
     await page.getByText(key).waitFor();
     await page.clock.fastForward(10_500);
     await page.getByText(key).waitFor({ state: "detached" });
@@ -282,6 +289,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.getByRole("button", { name: "撤销" }).click();
     await row(page, "toggle").getByText("已启用").waitFor();
     // spec: C-345
+    // spec: C-116
     await becomes(async () => (await one(id)).status, 1);
   });
 
@@ -328,6 +336,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.getByRole("menuitem", { name: "删除" }).tap();
     await page.getByRole("alertdialog").getByRole("button", { name: "删除" }).tap();
     await page.getByText("还没有令牌").waitFor();
+    // spec: C-115
     expect(await stored()).toEqual([]);
   });
 

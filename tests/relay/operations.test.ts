@@ -156,6 +156,7 @@ describe("images", () => {
       quality: "hd",
       n: 2,
     });
+    // spec: C-007
     expect(made.data).toHaveLength(2);
     // 0.04 USD x 500,000 x 2 (tall) x 1.5 (hd, tall) x 2 pictures
     expect(await newest()).toMatchObject({

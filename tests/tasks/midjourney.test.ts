@@ -36,6 +36,7 @@ for (const engine of ENGINES) {
           base64Array: ["data:image/png;base64,xx"],
         });
         expect(answer.status).toBe(200);
+        // spec: C-003
         expect(answer.body).toEqual({
           code: 1,
           description: "提交成功",
@@ -85,6 +86,7 @@ for (const engine of ENGINES) {
         });
         await b.poll();
         const half = await ann.fetch(id);
+        // spec: C-003
         expect(half).toMatchObject({
           status: "IN_PROGRESS",
           progress: "37%",
@@ -106,6 +108,7 @@ for (const engine of ENGINES) {
           properties: { finalPrompt: "Cat", finalZhPrompt: "" },
         });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
+        // spec: C-003
         expect(await b.logs(ann)).toEqual([[2, IMAGINE, "mj_imagine"]]);
         const row = await b.row(id);
         expect(row).toMatchObject({

@@ -81,6 +81,7 @@ describe("guards", () => {
 
 describe("the route list", () => {
   test("every menu item leads to a page of the list", () => {
+    // spec: C-196
     for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
   });
 

@@ -20,6 +20,9 @@ const answer = {
   enable_task: true,
   enable_data_export: true,
   chats: [{ Cherry: "https://chat.example" }],
+  chat_link: "https://chat.example/link",
+  chat_link2: "https://chat.example/link2",
+  pay_methods: [{ name: "支付宝", type: "alipay", color: "#1677ff" }],
   github_oauth: false,
 };
 const nativeFetch = globalThis.fetch;
@@ -44,11 +47,20 @@ test("the status is shown and cached, whole and key by key, booleans as text", a
   render(<Name />);
   await act(loadStatus);
   expect(await screen.findByText("网关")).toBeTruthy();
+  // spec: C-310
   expect(JSON.parse(localStorage.getItem("status") ?? "")).toEqual(answer);
   expect(localStorage.getItem("system_name")).toBe("网关");
   expect(localStorage.getItem("enable_drawing")).toBe("false");
   expect(localStorage.getItem("default_collapse_sidebar")).toBe("true");
+  // spec: C-311
   expect(localStorage.getItem("chats")).toBe('[{"Cherry":"https://chat.example"}]');
+  // spec: C-312, C-313
+  expect([localStorage.getItem("chat_link"), localStorage.getItem("chat_link2")]).toEqual([
+    "https://chat.example/link",
+    "https://chat.example/link2",
+  ]);
+  // spec: C-314
+  expect(JSON.parse(localStorage.getItem("pay_methods") ?? "")).toEqual(answer.pay_methods);
   expect(localStorage.getItem("github_oauth")).toBeNull();
   expect(flagIsOn("enable_task")).toBe(true);
   expect(flagIsOn("enable_drawing")).toBe(false);

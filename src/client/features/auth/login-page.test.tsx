@@ -36,6 +36,7 @@ test("a login keeps the user and leads to the page that was asked for", async ()
   await user.type(password(), "secret-pass{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
   expect(calls).toEqual([{ path: "auth.login", input: { username: "root", password: "secret-pass" } }]);
+  // spec: C-309
   expect(JSON.parse(localStorage.getItem("user") ?? "")).toEqual(root);
   await waitFor(() => expect(location.pathname + location.search).toBe("/log?type=2"));
 });

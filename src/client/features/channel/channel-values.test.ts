@@ -35,6 +35,7 @@ describe("addresses", () => {
 describe("what is sent", () => {
   test("a new channel sends every field, lists comma-joined, groups both ways, auto_ban as 1 or 0", () => {
     const sent = fieldsOf({ ...good, models: ["a", "b"], groups: ["default", "vip"], auto_ban: false });
+    // spec: C-210, C-211, C-218
     expect(sent).toMatchObject({ models: "a,b", groups: ["default", "vip"], group: "default,vip", auto_ban: 0 });
     expect(Object.keys(sent).sort()).toEqual([...Object.keys(emptyChannel), "group"].sort());
   });

@@ -1,4 +1,4 @@
-import "../../../../tests/dom";
+import { act } from "../../../../tests/dom";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 
 // A machine that runs other tests beside these is slow.
@@ -6,6 +6,7 @@ setDefaultTimeout(30_000);
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../../lib/session");
+const { Route, Router } = await import("wouter");
 const { default: ChatPage } = await import("./chat-page");
 const { default: ChatRedirectPage } = await import("./chat-redirect-page");
 const { Toasts } = await import("../../components/toasts");
@@ -72,3 +73,49 @@ test("without an enabled token among the first hundred the chat link says so, an
   // spec: C-581
   expect(performance.now() - known).toBeGreaterThan(1490);
 });
+
+/** Opens /chat/{id} with what the operator configured. */
+async function openChat(id: string, status: { chats: unknown; server_address?: string }) {
+  const page = await openPage(
+    <Router>
+      <Route path="/chat/:id?">
+        <ChatPage />
+      </Route>
+    </Router>,
+    `/chat${id}`,
+    {
+      procedures: {
+        "token.list": () => ({
+          items: [
+            { id: 1, status: 2 },
+            { id: 2, status: 1 },
+          ],
+        }),
+        "token.reveal": ({ id: token }: { id: number }) => ({ key: `sk-key-${token}` }),
+      },
+      paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+    },
+  );
+  await act(() => loadStatus());
+  return page;
+}
+
+test.each([
+  ["", "First", "https://first.example/?k=sk-key-2&a=https%3A%2F%2Fgw.example"],
+  ["/0", "First", "https://first.example/?k=sk-key-2&a=https%3A%2F%2Fgw.example"],
+  ["/1", "Second", "https://second.example/{other}"],
+])("/chat%s frames %s with the first enabled token and the server's address", async (id, title, src) => {
+  const chats = [{ First: "https://first.example/?k={key}&a={address}" }, { Second: "https://second.example/{other}" }];
+  await openChat(id, { chats, server_address: "https://gw.example" });
+  // spec: C-037, C-038, C-047, C-049
+  expect((await screen.findByTitle(title)).getAttribute("src")).toBe(src);
+});
+
+test.each(["/1", "/99"])(
+  "/chat%s, a link that is no text or is not there, is told in the specified words",
+  async (id) => {
+    await openChat(id, { chats: [{ First: "https://first.example" }, { Number: 5 }] });
+    // spec: C-047
+    expect(await screen.findByText("聊天链接配置错误，请联系管理员")).toBeDefined();
+  },
+);

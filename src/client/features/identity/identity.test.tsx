@@ -165,15 +165,17 @@ const page = (
   </Router>
 );
 
-test("coming back signs in, once, and leads to the tokens", async () => {
-  const { calls } = await open(page, "/oauth/github?code=c1&state=s1", {
-    procedures: { "identity.finish.github": () => ({ data: ann }) },
+test.each(["github", "linuxdo"])("coming back from %s signs in, once, and leads to the tokens", async (provider) => {
+  const finish = `identity.finish.${provider}`;
+  const { calls } = await open(page, `/oauth/${provider}?code=c1&state=s1`, {
+    procedures: { [finish]: () => ({ data: ann }) },
   });
   // spec: C-400
   await waitFor(() => expect(location.pathname).toBe("/token"));
   // spec: C-400
   expect(currentUser()?.id).toBe(7);
-  expect(calls).toEqual([{ path: "identity.finish.github", input: { code: "c1", state: "s1" } }]);
+  // spec: C-040, C-041
+  expect(calls).toEqual([{ path: finish, input: { code: "c1", state: "s1" } }]);
 });
 
 test("coming back to a binding leads to the settings", async () => {

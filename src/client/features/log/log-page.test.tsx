@@ -239,6 +239,9 @@ test("an administrator sees whose row it is: name, balance, used quota and calls
   await user.click(await screen.findByRole("button", { name: "ann" }));
   const panel = await screen.findByRole("dialog", { name: "用户信息" });
   await within(panel).findByText("vip");
+  // spec: C-150, C-317
+  expect(within(panel).getByText("ann")).toBeTruthy();
+  // spec: C-150, C-318, C-319, C-320
   for (const text of ["$1.00", "$2.00", "42"]) expect(panel.textContent).toContain(text);
 });
 

@@ -90,6 +90,7 @@ test("the menu has drawing and tasks exactly while their flags are on", () => {
       if (value === null) localStorage.removeItem(key);
       else localStorage.setItem(key, value);
     }
+    // spec: C-192, C-193
     expect(offered()).toEqual([...paths]);
   }
 });
@@ -111,12 +112,14 @@ test("the columns are the specified ones; channel and user stand there for admin
   await open([row(1)]);
   await screen.findByText("mj1");
   // spec: C-457
+  // spec: C-153
   expect(headers()).toEqual(specified);
   closePage();
   signIn(100);
   await open([row(1, { channel_id: 7 })]);
   await screen.findByText("mj1");
   // spec: C-457
+  // spec: C-153
   expect(headers().slice(0, 5)).toEqual(["提交时间", "用时", "渠道", "用户", "类型"]);
 });
 
@@ -230,4 +233,25 @@ test("an opened job has both prompts, the submit's answer and the vendor's words
   expect(drawer.textContent).toContain("重复提交");
   // spec: C-371
   expect(drawer.querySelector("pre")?.textContent).toContain('"description": "queued behind 3"');
+});
+
+test.each([
+  [1, []],
+  [10, ["渠道 ID", "用户名"]],
+])("the panel of role %d has start, end and %j, and the search is for the id of a job", async (role, more) => {
+  signIn(role);
+  const { user, calls } = await open([row(1)]);
+  await screen.findByText("mj1");
+  await user.click(screen.getByRole("button", { name: /^筛选/ }));
+  const labels = [...(await screen.findByRole("dialog", { name: "筛选" })).querySelectorAll("label")];
+  // spec: C-155
+  expect(labels.map((label) => label.textContent)).toEqual(["类型", "任务状态", "开始时间", "结束时间", ...more]);
+  const search = screen.getByRole("searchbox");
+  // spec: C-155
+  expect(search.getAttribute("placeholder")).toBe("任务 ID");
+  await user.type(search, "x-1");
+  await waitFor(() =>
+    // spec: C-155
+    expect(calls.findLast(({ path }) => path === "midjourney.list")?.input).toMatchObject({ mj_id: "x-1" }),
+  );
 });

@@ -23,6 +23,7 @@ const info: TopupInfo = {
 };
 const methods = [
   { name: "支付宝", type: "alipay", color: "#1677ff" },
+  { name: "微信", type: "wxpay", color: "#07c160" },
   { name: "大额", type: "bank", color: "", min_topup: 50 },
 ];
 const order: OrderView = {
@@ -84,12 +85,15 @@ describe("the payment section", () => {
     await screen.findByText("¥36.50");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "$1" }).disabled).toBe(true);
     await user.click(screen.getByRole("button", { name: "$10" }));
-    await screen.findByText("¥73.00");
+    // spec: C-133
+    expect(await screen.findByText("¥73.00")).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "大额" }).disabled).toBe(true);
 
     await user.click(screen.getByRole("button", { name: "支付宝" }));
-    await screen.findByText("确认充值 $10？");
+    // spec: C-135
+    expect(await screen.findByText("确认充值 $10？")).toBeTruthy();
     expect(screen.getByText("使用支付宝支付 ¥73.00。")).toBeTruthy();
+    // spec: C-135
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
     await user.click(screen.getByRole("button", { name: "去支付" }));
     await screen.findByText("等待支付结果");
@@ -130,6 +134,32 @@ describe("the payment section", () => {
     }
   });
 
+  test("each method of the operator is a button with its name and colour, and orders by its own type", async () => {
+    const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: {
+        "order.info": () => info,
+        "order.quote": quote,
+        "order.pay": () => ({
+          url: "https://pay.example/submit.php",
+          data: { out_trade_no: order.trade_no, money: "36.50", submit: "x" },
+        }),
+        "order.one": () => order,
+      },
+    });
+    await screen.findByText("¥36.50");
+    const shown = methods.map(({ name }) => {
+      const dot = screen.getByRole("button", { name }).querySelector<HTMLElement>("span");
+      return { name, color: dot?.style.backgroundColor };
+    });
+    // spec: C-009, C-010, C-134, C-314
+    expect(shown).toEqual(methods.map(({ name, color }) => ({ name, color })));
+    await user.click(screen.getByRole("button", { name: "微信" }));
+    await user.click(await screen.findByRole("button", { name: "去支付" }));
+    await screen.findByText("等待支付结果");
+    // spec: C-009
+    expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 5, payment_method: "wxpay" });
+  });
+
   test("who says no to the question pays nothing", async () => {
     const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
@@ -138,6 +168,7 @@ describe("the payment section", () => {
     await user.click(screen.getByRole("button", { name: "支付宝" }));
     await user.click(await screen.findByRole("button", { name: "取消" }));
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
+    // spec: C-135
     expect(posted).toEqual([]);
   });
 

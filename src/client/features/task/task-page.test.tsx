@@ -132,16 +132,19 @@ test("music and lyrics are called so", async () => {
 test("channel and user are columns and filters for administrators alone", async () => {
   await open([row(1)]);
   await screen.findByText("task_1");
+  // spec: C-154
   expect(headers()).toEqual(
     expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
   );
   // spec: C-458
+  // spec: C-154
   expect(headers()).not.toContain("渠道");
   closePage();
   signIn(10);
   const { calls } = await open([row(1, { channel_id: 7 })], "/task?channel_id=7&username=ben");
   await screen.findByText("task_1");
   // spec: C-458
+  // spec: C-154
   expect(headers()).toEqual(expect.arrayContaining(["渠道", "用户"]));
   expect(calls.find(({ path }) => path === "task.list")?.input).toMatchObject({ channel_id: 7, username: "ben" });
 });
@@ -149,6 +152,7 @@ test("channel and user are columns and filters for administrators alone", async 
 test("an opened job shows why it failed, what was given back, its bill and the row as JSON", async () => {
   await open([row(1, { status: "FAILURE", fail_reason: "the vendor said no", refunded: 50_000 })], "/task?open=1");
   const drawer = await screen.findByRole("dialog");
+  // spec: C-154
   await waitFor(() => expect(drawer.textContent).toContain("the vendor said no"));
   expect(drawer.textContent).toContain("已退款");
   expect(screen.getByRole("link", { name: "查看账单" }).getAttribute("href")).toBe("/log?request_id=call-1");
@@ -164,4 +168,25 @@ test("texts from users and vendors are text: nothing of them becomes markup", as
   await screen.findByRole("dialog");
   expect(container.querySelector("img")).toBeNull();
   expect(document.querySelector("[onerror]")).toBeNull();
+});
+
+test.each([
+  [1, []],
+  [10, ["渠道 ID", "用户名"]],
+])("the panel of role %d has start, end and %j, and the search is for the id of a job", async (role, more) => {
+  signIn(role);
+  const { user, calls } = await open([row(1)]);
+  await screen.findByText("task_1");
+  await user.click(screen.getByRole("button", { name: /^筛选/ }));
+  const labels = [...(await screen.findByRole("dialog", { name: "筛选" })).querySelectorAll("label")];
+  // spec: C-156
+  expect(labels.map((label) => label.textContent)).toEqual(["平台", "状态", "开始时间", "结束时间", ...more]);
+  const search = screen.getByRole("searchbox");
+  // spec: C-156
+  expect(search.getAttribute("placeholder")).toBe("任务 ID");
+  await user.type(search, "x-1");
+  await waitFor(() =>
+    // spec: C-156
+    expect(calls.findLast(({ path }) => path === "task.list")?.input).toMatchObject({ task_id: "x-1" }),
+  );
 });

@@ -95,6 +95,7 @@ describe("complaints", () => {
 
   test("every bad line of an address list is named with its number", () => {
     const text = "10.0.0.1\nnonsense\n2001:db8::/32, 10.0.0.0/8\n1.2.3.4/99";
+    // spec: C-258
     expect(addressComplaint(text)).toBe(
       "第 2 行不是合法的 IP 或网段：nonsense\n第 4 行不是合法的 IP 或网段：1.2.3.4/99",
     );
@@ -103,6 +104,7 @@ describe("complaints", () => {
   });
 
   test("limits without a model are refused only while they are on", () => {
+    // spec: C-256
     expect(complaintsAbout({ ...named, model_limits_enabled: true })).toEqual({
       model_limits: "启用模型限制时请至少选择一个模型",
     });

@@ -43,6 +43,7 @@ for (const engine of ENGINES) {
       ];
       const { body } = await admin.rest("POST", "/api/channel/batch", { ids: [a, b, b, 999_999] });
       // spec: C-517
+      // spec: C-066
       expect(body).toMatchObject({ success: true, data: 2 });
       // spec: C-517
       expect((await admin.rest("GET", `/api/channel/${a}`)).body.success).toBe(false);
@@ -88,8 +89,10 @@ for (const engine of ENGINES) {
         (await admin.rest("POST", "/api/channel/batch/tag", { ids: [String(a), b, 999_999], tag: " t-1 " })).body.data,
       ).toBe(2);
       // spec: C-412, C-526
+      // spec: C-219
       expect([(await get(a)).tag, (await get(b)).tag]).toEqual(["t-1", "t-1"]);
       expect((await admin.rest("POST", "/api/channel/batch/tag", { ids: [a], tag: null })).body.data).toBe(1);
+      // spec: C-219
       expect([(await get(a)).tag, (await get(b)).tag]).toEqual(["", "t-1"]);
     });
 
@@ -230,6 +233,7 @@ for (const engine of ENGINES) {
           data: 2,
         });
         // spec: C-524
+        // spec: C-072, C-329
         for (const row of await rows()) expect(row).toMatchObject({ status: 2, other_info: "" });
         expect(h.services.pool.candidates("default", "m").map((channel) => channel.id)).toEqual([other]);
         // spec: C-523
@@ -238,6 +242,7 @@ for (const engine of ENGINES) {
           data: 2,
         });
         // spec: C-523
+        // spec: C-071, C-328
         expect((await rows()).map((row) => row.status)).toEqual([1, 1]);
         expect(h.services.pool.candidates("default", "m")).toHaveLength(3);
         expect(await lastLog()).toMatchObject({ type: LOG_TYPE.admin, username: admin.ctx.actor.username });
@@ -252,6 +257,7 @@ for (const engine of ENGINES) {
           ["other", 1],
           ["tag", 2],
         ]);
+        // spec: C-074
         expect(first.untagged.map((row) => row.id)).toEqual([plain[1] ?? 0]);
         const second = await page(2);
         expect([second.tags, second.untagged.map((row) => row.id), second.total]).toEqual([[], [plain[0] ?? 0], 4]);
@@ -260,7 +266,9 @@ for (const engine of ENGINES) {
           (await admin.rest("GET", `/api/channel/${query}`)).body.data.map((row: { tag: string }) => row.tag);
         // spec: C-497
         expect(await rest("?tag_mode=true&p=0&page_size=1")).toEqual(["other"]);
+        // spec: C-074
         expect(await rest("?tag_mode=true&p=1&page_size=1")).toEqual(["tag", "tag"]);
+        // spec: C-074
         expect(await rest("?tag_mode=true&p=2&page_size=1")).toEqual([]);
         // One member matches: the whole tag comes.
         // spec: C-498
@@ -304,6 +312,7 @@ for (const engine of ENGINES) {
       });
       await set(lost, { key_cipher: "k1.AAAA.BBBB", model_mapping: "{", models: "lost-m" });
       // spec: C-518
+      // spec: C-068
       expect((await admin.rest("POST", "/api/channel/fix", {})).body).toMatchObject({ success: true, data: 3 });
       expect(await get(broken)).toMatchObject({
         models: "a,b",
@@ -346,6 +355,7 @@ for (const engine of ENGINES) {
     test("a mode says whether lines are keys; too many keys are refused as a whole", async () => {
       const post = async (more: object) =>
         (await admin.rest("POST", "/api/channel/", { type: 1, name: "n", models: "m", ...more })).body;
+      // spec: C-206, C-207
       expect((await post({ mode: "batch", key: "k1\nk2" })).data).toHaveLength(2);
       expect(await post({ mode: "single", key: "k1\nk2" })).toMatchObject({
         success: false,

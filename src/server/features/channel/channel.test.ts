@@ -76,6 +76,7 @@ for (const engine of ENGINES) {
       const id = await one({ base_url: `${BASE}/`, models: " a , b ,,a", tag: undefined });
       const { text, body } = await admin.rest("GET", `/api/channel/${id}`);
       // spec: C-412, C-499, C-500
+      // spec: C-203, C-205, C-208, C-210, C-213, C-219, C-223, C-229
       expect(body.data).toMatchObject({
         id,
         type: 1,
@@ -95,6 +96,7 @@ for (const engine of ENGINES) {
         balance: 0,
         other_info: "",
       });
+      // spec: C-203, C-210, C-213, C-225, C-229
       expect(Object.values(body.data)).not.toContain(null);
       const answers = [
         text,
@@ -105,6 +107,7 @@ for (const engine of ENGINES) {
         h.logged.join(""),
       ];
       for (const answer of answers) {
+        // spec: C-204
         expect(answer).not.toContain(KEY);
         expect(answer).not.toContain("key_cipher");
         expect(answer).not.toContain("key_hash");
@@ -158,30 +161,39 @@ for (const engine of ENGINES) {
       expect(await refused({ base_url: "ftp://x" })).toBe("接口地址必须以 http:// 或 https:// 开头");
       expect(await refused({ type: 47, base_url: "" })).toBe("该类型渠道必须填写接口地址");
       expect(await refused({ type: 23, key: "only-one-part" })).toContain("渠道密钥格式错误");
+      // spec: C-247
       expect(await refused({ type: 41, key: "{}", other: "us-central1" })).toContain("渠道密钥格式错误");
+      // spec: C-220
       expect(await one({ priority: -999 })).toBeGreaterThan(0);
     });
 
     test("several lines of keys make several channels; a JSON credential of several lines makes one", async () => {
       const ids = await create({ name: "batch", key: "k-1\r\n\n k-2 \nk-1\nk-3" });
+      // spec: C-206, C-207
       expect(ids).toHaveLength(3);
       expect(ids.map((id) => h.services.pool.byId(id)?.channel.key)).toEqual(["k-1", "k-2", "k-3"]);
       const credential = JSON.stringify({ project_id: "p", client_email: "e", private_key: "k" }, null, 2);
       const vertex = await create({ type: 41, key: credential, other: "us-central1", base_url: "" });
+      // spec: C-207, C-247
       expect(vertex).toHaveLength(1);
       expect(h.services.pool.byId(vertex[0] ?? 0)?.channel.key).toBe(credential);
     });
 
     test("group wins over groups, groups are joined, neither means default, duplicates are dropped", async () => {
       // spec: C-411, C-412
+      // spec: C-212
       expect((await get(await one({ group: "x, y,x", groups: ["z"] }))).group).toBe("x,y");
       // spec: C-500
+      // spec: C-211, C-212
       expect((await get(await one({ group: undefined, groups: ["a", "b"] }))).group).toBe("a,b");
+      // spec: C-212
       expect((await get(await one({ group: undefined, groups: undefined }))).group).toBe("default");
     });
 
     test("defaults of a type are filled in, and odd inputs of old front-ends are taken as meant", async () => {
+      // spec: C-209, C-237
       expect((await get(await one({ type: 3, other: "" }))).other).toBe("2023-06-01-preview");
+      // spec: C-240
       expect((await get(await one({ type: 18, other: "", key: "a|b|c", base_url: "" }))).other).toBe("v2.1");
       const id = await one({
         auto_ban: false,
@@ -191,7 +203,11 @@ for (const engine of ENGINES) {
         used_quota: 9,
         tag: null,
       });
-      expect(await get(id)).toMatchObject({ auto_ban: 0, balance: 0, used_quota: 0, test_time: 0, tag: "" });
+      const made = await get(id);
+      // spec: C-218, C-225, C-228
+      expect(made).toMatchObject({ auto_ban: 0, balance: 0, used_quota: 0, test_time: 0, tag: "" });
+      // spec: C-228
+      expect(Math.abs(made.created_time - h.services.now() / 1000)).toBeLessThan(60);
       expect(
         (
           await admin.rest("PUT", "/api/channel/", {
@@ -205,6 +221,12 @@ for (const engine of ENGINES) {
       ).toBe(true);
       // spec: C-506
       expect(await get(id)).toMatchObject({ auto_ban: 1, used_quota: 0, test_time: 0 });
+    });
+
+    test("the longest input and the overrides that existing forms send are kept", async () => {
+      const sent = { max_input_tokens: 1000, param_override: '{"top_p":0.5}' };
+      // spec: C-230
+      expect(await get(await one({ name: "forms", ...sent }))).toMatchObject(sent);
     });
 
     test("an update changes what is sent and nothing else", async () => {
@@ -260,6 +282,7 @@ for (const engine of ENGINES) {
       const key = () => h.services.pool.byId(id)?.channel.key;
       await admin.rest("PUT", "/api/channel/", { id, ...form({ key: "" }) });
       // spec: C-506
+      // spec: C-205
       expect(key()).toBe(KEY);
       await admin.rest("PUT", "/api/channel/", { id, key: String(id) });
       expect(key()).toBe(KEY);
@@ -286,6 +309,7 @@ for (const engine of ENGINES) {
       const serves = () => h.services.pool.candidates("g-only", "only-here").map((channel) => channel.id);
       expect(serves()).toEqual([id]);
       await admin.rest("PUT", "/api/channel/", { id, status: 2 });
+      // spec: C-327
       expect(serves()).toEqual([]);
       await admin.rest("PUT", "/api/channel/", { id, status: 1 });
       expect(serves()).toEqual([id]);
@@ -300,10 +324,11 @@ for (const engine of ENGINES) {
       const id = await one({ name: "orig", priority: 3, setting: '{"proxy":"http://p"}' });
       await h.services.db.q
         .update(h.services.db.t.channels)
-        .set({ used_quota: 10, balance: 1, response_time: 5, test_time: 5 })
+        .set({ used_quota: 10, balance: 1, response_time: 5, test_time: 5, created_time: 5 })
         .where(eq(h.services.db.t.channels.id, id))
         .returning();
       const copy = await admin.call.channel.copy({ id });
+      // spec: C-094
       expect(copy).toMatchObject({
         name: "orig_复制",
         priority: 3,
@@ -314,6 +339,9 @@ for (const engine of ENGINES) {
         test_time: 0,
         key: "",
       });
+      // spec: C-094
+      expect(Math.abs(copy.created_time - h.services.now() / 1000)).toBeLessThan(60);
+      // spec: C-094
       expect(h.services.pool.byId(copy.id)?.channel.key).toBe(KEY);
     });
 
@@ -330,6 +358,7 @@ for (const engine of ENGINES) {
       for (const key of [String(id), ""]) {
         const [copied] = (await admin.rest("POST", "/api/channel/", { ...row, key })).body.data;
         // spec: C-501
+        // spec: C-094
         expect(h.services.pool.byId(copied.id)?.channel.key).toBe(KEY);
       }
       const other = await admin.rest("POST", "/api/channel/", {
@@ -337,6 +366,7 @@ for (const engine of ENGINES) {
         key: String(id),
         base_url: "https://elsewhere.example",
       });
+      // spec: C-094
       expect(other.body).toMatchObject({ success: false, code: "channel_key_required" });
       await admin.rest("DELETE", `/api/channel/${id}`);
       expect((await admin.rest("POST", "/api/channel/", { ...row, key: String(id) })).body.message).toBe(
@@ -348,11 +378,13 @@ for (const engine of ENGINES) {
       const all = (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body.data;
       const sorted = [...all].sort((a, b) => b.priority - a.priority || b.id - a.id);
       // spec: C-497, C-481
+      // spec: C-059
       expect(all.map((c: { id: number }) => c.id)).toEqual(sorted.map((c) => c.id));
       const byId = (await admin.rest("GET", "/api/channel/?p=0&page_size=100&id_sort=true")).body.data.map(
         (c: { id: number }) => c.id,
       );
       // spec: C-497
+      // spec: C-059
       expect(byId).toEqual([...byId].sort((a: number, b: number) => b - a));
       const second = (await admin.rest("GET", "/api/channel?p=1&page_size=10")).body.data;
       // spec: C-497
@@ -378,14 +410,21 @@ for (const engine of ENGINES) {
       const search = async (query: string) =>
         (await admin.rest("GET", `/api/channel/search?${query}`)).body.data.map((c: { id: number }) => c.id);
       // spec: C-498
+      // spec: C-051
       expect(await search(`keyword=${id}`)).toContain(id);
+      // spec: C-052
       expect(await search("keyword=needle")).toEqual([id]);
+      // spec: C-053, C-054
       expect(await search("keyword=sk-unique-for-search")).toEqual([id]);
+      // spec: C-054
       expect(await search("keyword=sk-unique-for")).toEqual([]);
       // spec: C-498
+      // spec: C-055
       expect(await search("model=special-model")).toEqual([id]);
       // spec: C-498
+      // spec: C-056
       expect(await search("group=gb&keyword=")).toEqual([id]);
+      // spec: C-056
       expect(await search("group=g&model=special")).toEqual([]);
       const low = await one({ name: "sorted a", group: "gs", priority: -5 });
       const high = await one({ name: "sorted b", group: "gs", priority: 5 });
@@ -394,6 +433,7 @@ for (const engine of ENGINES) {
       expect(await search("group=gs")).toEqual([high, newest, low]);
       // spec: C-498
       expect(await search("group=gs&id_sort=true")).toEqual([newest, high, low]);
+      // spec: C-054
       expect(await search("keyword=50%25_x&group=null")).toEqual([id]);
       expect(await search(`keyword=${encodeURIComponent("%_".repeat(200))}`)).toEqual([]);
       expect(await search(`keyword=${encodeURIComponent("x'; drop table channels; --")}`)).toEqual([]);
@@ -426,6 +466,7 @@ for (const engine of ENGINES) {
       const row = await get(id);
       // spec: C-508
       expect(row.response_time).toBe(Math.round(body.time * 1000));
+      // spec: C-227
       expect(row.test_time).toBeGreaterThan(1_700_000_000);
     });
 
@@ -462,6 +503,7 @@ for (const engine of ENGINES) {
       expect(failed.body).toMatchObject({ success: false });
       // spec: C-509
       expect(failed.body.time).toBeGreaterThan(0);
+      // spec: C-216
       expect(failed.body.message).toBe("测试失败：HTTP 401: bad key [key]");
       expect((await admin.rest("GET", `/api/channel/test/${id}?model=html`)).body.message).toContain("welcome");
       expect(await testChannel(admin.ctx, id, "hang", 100)).toMatchObject({

@@ -149,7 +149,9 @@ for (const engine of ENGINES) {
         const row = await get(id);
         expect(row.status).toBe(3);
         const info = JSON.parse(row.other_info);
+        // spec: C-229
         expect(info.status_reason).toBe("上游拒绝服务（状态码 401）：no");
+        // spec: C-229
         expect(Math.abs(info.status_time - Date.now() / 1000)).toBeLessThan(5);
         expect(readStatusInfo(row.other_info, "en")?.reason).toBe("The upstream refused service (status 401): no");
         const [log, ...more] = await systemRows();
@@ -168,6 +170,7 @@ for (const engine of ENGINES) {
         await option("AutomaticDisableChannelEnabled", "false");
         expect(await autoDisable(services(), { id }, reason)).toBe(false);
         // spec: C-333
+        // spec: C-217, C-330
         expect([(await get(id)).status, (await get(spared)).status, (await get(manual)).status]).toEqual([1, 1, 2]);
         expect(await systemRows()).toEqual([]);
       });
@@ -246,6 +249,7 @@ for (const engine of ENGINES) {
           ok: 2,
           failed: 0,
         });
+        // spec: C-061
         for (const id of [held, other]) expect((await get(id)).response_time).toBeGreaterThan(0);
         expect((await admin.rest("GET", "/api/channel/test")).body.success).toBe(true);
         await settle(async () => (await admin.call.channel.run({ kind: "test" }))?.running === false);
@@ -296,6 +300,7 @@ for (const engine of ENGINES) {
       test("the channel's status mapping is judged, not the upstream's own status", async () => {
         const id = await one("mapped-400", { status_code_mapping: '{"400":"401"}' });
         await testAll();
+        // spec: C-214
         expect((await get(id)).status).toBe(3);
       });
 
@@ -313,7 +318,9 @@ for (const engine of ENGINES) {
         expect(await status()).toEqual([1, 1]);
         await option("AutomaticDisableChannelEnabled", "true");
         // spec: C-333
+        // spec: C-331
         expect(await testAll()).toMatchObject({ ok: 2, disabled: 1 });
+        // spec: C-217, C-331
         expect(await status()).toEqual([3, 1]);
         expect(readStatusInfo((await get(id)).other_info, "en")?.reason).toMatch(
           /^It answered after 0\.\d\d s; the limit is 0\.05 s$/,
@@ -395,6 +402,7 @@ for (const engine of ENGINES) {
         expect(seen.at(-1)?.search).toBe(`?start_date=${today().slice(0, 7)}-01&end_date=${today()}`);
         expect(seen.at(-1)?.headers.get("authorization")).toBe(`Bearer ${KEY}`);
         expect(await get(id)).toMatchObject({ balance: 100, balance_updated_time: expect.any(Number) });
+        // spec: C-226
         expect((await get(id)).balance_updated_time).toBeGreaterThan(1_700_000_000);
         billing["/v1/dashboard/billing/subscription"] = { hard_limit_usd: 1, has_payment_method: false };
         await update(id);
@@ -514,6 +522,7 @@ for (const engine of ENGINES) {
           data: { kind: "balance", running: false, total: 4, ok: 2, failed: 1, skipped: 1, disabled: 0 },
         });
         // spec: C-513
+        // spec: C-062
         expect([(await get(a)).balance, (await get(b)).balance, (await get(off)).balance]).toEqual([4, 4, 0]);
       });
 

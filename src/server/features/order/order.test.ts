@@ -105,6 +105,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     test("10 dollars at 7.3 are 73.00, with the words older front-ends read", async () => {
       const { body } = await user.rest("POST", "/api/user/amount", { amount: 10, top_up_code: "" });
       // spec: C-490, C-491
+      // spec: C-133
       expect(body).toEqual({ success: true, message: "success", data: "73.00" });
     });
 
@@ -147,6 +148,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
             "管理员未开启在线充值！",
           );
         }
+        // spec: C-307
         expect(await user.call.order.info()).toMatchObject({ enable_online_topup: false, enable_stripe_topup: true });
         expect(paymentOrigins(harness.services)).toEqual([]);
         await setOption(key, before);
@@ -156,10 +158,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
 
     test("the status says that online top-up is on when either provider is configured whole", async () => {
       const enabled = async () => (await harness.guest.rest("GET", "/api/status")).body.data.enable_online_topup;
+      // spec: C-307
       expect(await enabled()).toBe(true);
       await setOption("EpayKey", "");
       expect(await enabled()).toBe(true);
       await setOption("StripeWebhookSecret", "");
+      // spec: C-307
       expect(await enabled()).toBe(false);
       expect((await user.rest("POST", "/api/user/stripe/pay", { amount: 10 })).body.data).toBe(
         "管理员未开启在线充值！",
@@ -177,6 +181,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       // spec: C-492, C-494
       expect(body).toMatchObject({ success: true, message: "success", url: `${epay.url}/submit.php` });
       // spec: C-492
+      // spec: C-010, C-012
       expect(body.data).toMatchObject({
         pid: EPAY_MERCHANT.pid,
         type: "alipay",
@@ -188,6 +193,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       });
       expect(body.data.out_trade_no).toMatch(new RegExp(`^USR${user.ctx.actor.id}NO[A-Za-z0-9]{6}\\d{10}$`));
       const shown = await fetch(body["url"], { method: "POST", body: new URLSearchParams(body.data) });
+      // spec: C-012
       expect(await shown.text()).toContain("73.00");
       expect(await orderOf(body.data.out_trade_no)).toMatchObject({
         status: "pending",
@@ -207,7 +213,9 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     });
 
     test("the old names of the two methods are understood; unknown ones and too small amounts for a method are refused", async () => {
+      // spec: C-010, C-013
       expect((await user.call.order.pay({ amount: 1, payment_method: "zfb" })).data.type).toBe("alipay");
+      // spec: C-009, C-013
       expect((await user.call.order.pay({ amount: 1, payment_method: "wx" })).data.type).toBe("wxpay");
       for (const payment_method of ["paypal", "", "__proto__", "constructor", 7, null, undefined, "x".repeat(5000)]) {
         // spec: C-494

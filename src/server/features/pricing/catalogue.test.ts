@@ -39,6 +39,7 @@ const asked = async (
 describe("GET /api/pricing", () => {
   test("a guest gets exactly the documented shape, groups beside data", async () => {
     // spec: C-557
+    // spec: C-295, C-296, C-297, C-298, C-299, C-300, C-301, C-302, C-303
     expect(await asked()).toEqual({
       success: true,
       message: "",
@@ -78,6 +79,7 @@ describe("GET /api/pricing", () => {
 
   test("no group is named that the caller may not use, and no model that only such groups serve", async () => {
     const text = JSON.stringify(await asked());
+    // spec: C-303
     for (const secret of ["staff", "svip"]) expect(text).not.toContain(secret);
     const catalogue = JSON.stringify(await (await weir.newUser()).trpc.pricing.catalogue.query());
     for (const secret of ["staff", "svip"]) expect(catalogue).not.toContain(secret);
@@ -86,6 +88,7 @@ describe("GET /api/pricing", () => {
   test("a user sees his own group too, at the ratios that he pays", async () => {
     const { headers } = await weir.newUser({ group: "svip" });
     const list = await asked(headers);
+    // spec: C-303
     expect(list.group_ratio).toEqual({ svip: 2, default: 1, vip: 0.25 });
     expect(list.data.map((row) => row.model_name)).toContain("m-svip");
     expect(JSON.stringify(list)).not.toContain("staff");
@@ -109,8 +112,10 @@ describe("GET /api/pricing", () => {
 describe("the console's catalogue", () => {
   test("a guest is shown the prices of new users; a user starts in his own group", async () => {
     const guest = await (await fetch(`${weir.url}/trpc/pricing.catalogue`)).json();
+    // spec: C-160
     expect(guest.result.data.user_group).toBe(DEFAULT_GROUP);
     const { trpc } = await weir.newUser({ group: "svip" });
+    // spec: C-162
     expect((await trpc.pricing.catalogue.query()).user_group).toBe("svip");
   });
 
@@ -134,6 +139,7 @@ describe("the console's catalogue", () => {
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
       // spec: C-628, C-629
+      // spec: C-161
       expect(shown).toEqual({
         input: String(30 * factor),
         output: String(60 * factor),
@@ -145,6 +151,7 @@ describe("the console's catalogue", () => {
     }
     const perCall = models.find((candidate) => candidate.model === "m-call");
     const price = perCall && catalogPrice(perCall, 0.5, quota_per_unit);
+    // spec: C-161
     expect(price && displayPrices(price)).toEqual({ call: "0.02" });
     expect(price && chargeOf(price, { input: 5 }).quota).toBe(10_000);
   });

@@ -47,6 +47,7 @@ for (const engine of ENGINES) {
       // spec: C-543
       expect(new Set(codes).size).toBe(100);
       // spec: C-543
+      // spec: C-265
       for (const code of codes) expect(code).toMatch(/^[0-9a-f]{32}$/);
       const stored = await h.services.db.q.select().from(h.services.db.t.redemptions);
       expect(JSON.stringify(stored)).not.toContain(codes[0] ?? "-");
@@ -63,6 +64,7 @@ for (const engine of ENGINES) {
         // spec: C-540, C-481
         expect(data).toMatchObject({ page: 1, page_size: 10, total: expect.any(Number) });
         // spec: C-540
+        // spec: C-264, C-265, C-267
         expect(data.items[0]).toEqual({
           id: expect.any(Number),
           user_id: admin.ctx.actor.id,
@@ -94,6 +96,7 @@ for (const engine of ENGINES) {
           await admin.rest("GET", `/api/redemption/search?keyword=${encodeURIComponent(keyword)}&p=1&page_size=100`)
         ).body.data.items.map((item: { id: number }) => item.id);
       // spec: C-542
+      // spec: C-120, C-121
       expect(await search("OFF_N")).toEqual([id]);
       // spec: C-542
       expect((await admin.rest("GET", "/api/redemption/search?keyword=0%25&p=2&page_size=5")).body.data).toMatchObject({
@@ -105,6 +108,7 @@ for (const engine of ENGINES) {
       expect(await search("0%")).toEqual([id]);
       expect(await search("%_%")).toEqual([]);
       expect(await search("offxnow")).toEqual([]);
+      // spec: C-121
       expect(await search(String(id))).toContain(id);
       expect(await search("\u0000'; drop table redemptions; --")).toEqual([]);
       expect((await search("")).length).toBeGreaterThan(0);
@@ -161,10 +165,12 @@ for (const engine of ENGINES) {
       const balances = await Promise.all(people.map(balance));
       expect(balances.filter((units) => units !== 0)).toEqual([700_000]);
       const { id, status, used_user_id, redeemed_time } = await rowOf(code);
+      // spec: C-267
       expect({ status, winner: balances[people.findIndex((p) => p.ctx.actor.id === used_user_id)] }).toEqual({
         status: 3,
         winner: 700_000,
       });
+      // spec: C-268
       expect(redeemed_time).toBeGreaterThan(0);
       const rows = await h.services.db.q
         .select()
@@ -218,6 +224,7 @@ for (const engine of ENGINES) {
       const put = (fields: object, query = "") => admin.rest("PUT", `/api/redemption/${query}`, { id, ...fields });
       const edited = await put({ name: "after", quota: 42, count: 5, key: "0".repeat(32), used_user_id: 7, status: 3 });
       // spec: C-544
+      // spec: C-266
       expect(edited.body.data).toMatchObject({ name: "after", quota: 42, key: code, status: 1, used_user_id: 0 });
       // spec: C-545
       expect((await put({ status: 2 }, "?status_only=true")).body.data.status).toBe(2);
@@ -227,6 +234,7 @@ for (const engine of ENGINES) {
       expect((await put({ status: 1 }, "?status_only=true")).body.data.status).toBe(1);
       await user.rest("POST", "/api/user/topup", { key: code });
       // spec: C-354
+      // spec: C-128
       expect((await put({ quota: 1 })).body).toMatchObject({ success: false, code: "redemption_not_editable" });
       for (const status of [1, 2]) {
         // spec: C-353

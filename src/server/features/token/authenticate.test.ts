@@ -143,8 +143,10 @@ for (const engine of ENGINES) {
       // spec: C-539
       expect(await code(token.key)).toBe("token_invalid");
       // spec: C-348
+      // spec: C-254
       expect(await code((await make({ expired_time: 1_600_000_000 })).key)).toBe("token_expired");
       expect(await code((await make({ remain_quota: 0 })).key)).toBe("token_exhausted");
+      // spec: C-252
       expect(await code((await make({ remain_quota: 0, unlimited_quota: true })).key)).toBe("ok");
     });
 
@@ -152,6 +154,7 @@ for (const engine of ENGINES) {
       const token = await make({ expired_time: Math.floor(h.services.now() / 1000) + 30 });
       expect(await code(token.key)).toBe("ok");
       h.advance(31);
+      // spec: C-254
       expect(await code(token.key)).toBe("token_expired");
     });
 
@@ -177,8 +180,11 @@ for (const engine of ENGINES) {
       const token = await make({ allow_ips: "10.0.0.0/8\n2001:db8::/32", deny_ips: "10.6.6.6" });
       for (const ip of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::5"]) expect(await code(token.key, ip)).toBe("ok");
       for (const ip of ["11.0.0.1", "10.6.6.6", "::ffff:10.6.6.6", "::1", "", "not an address"])
+        // spec: C-257, C-261
         expect(await code(token.key, ip)).toBe("token_ip_denied");
+      // spec: C-261
       expect(await code((await make({ deny_ips: IP })).key)).toBe("token_ip_denied");
+      // spec: C-261
       expect(errors.token_ip_denied.status).toBe(403);
     });
 
@@ -198,6 +204,7 @@ for (const engine of ENGINES) {
       expect(
         (await authenticate((await make({ model_limits_enabled: true, model_limits: "a, b" })).key)).models,
       ).toEqual(new Set(["a", "b"]));
+      // spec: C-256
       expect((await authenticate((await make({ model_limits_enabled: true })).key)).models).toEqual(new Set());
       expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
     });

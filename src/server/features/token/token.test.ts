@@ -38,6 +38,7 @@ for (const engine of ENGINES) {
     test("a new token has a random key of 48 characters, the defaults, and nothing that the caller may not set", async () => {
       const token = await create({ key: "chosen", user_id: 999, used_quota: 5, status: 2, id: 77 });
       // spec: C-535, C-536, C-613
+      // spec: C-250, C-253
       expect(token).toMatchObject({
         name: "t",
         remain_quota: 500_000,
@@ -52,22 +53,28 @@ for (const engine of ENGINES) {
         deny_ips: "",
         user_id: owner.ctx.actor.id,
       });
+      // spec: C-249
       expect(token.key).toMatch(/^[A-Za-z0-9]{48}$/);
+      // spec: C-248
       expect(token.created_time).toBeGreaterThan(1_700_000_000);
     });
 
     test("only the owner sees a token, over REST with its key, over tRPC with a hint and a reveal verb", async () => {
       const token = await create({ name: "mine" });
       // spec: C-533
+      // spec: C-119
       expect((await get(token.id)).key).toBe(token.key);
+      // spec: C-119, C-248
       expect((await owner.rest("GET", "/api/token/?p=0&size=100")).body.data[0]).toMatchObject({
         id: token.id,
         key: token.key,
       });
       const listed = await owner.call.token.list({});
+      // spec: C-119
       expect(JSON.stringify(listed)).not.toContain(token.key);
       expect(listed.items[0]).toMatchObject({ key_hint: `${token.key.slice(0, 8)}…${token.key.slice(-4)}` });
       expect(JSON.stringify(listed)).not.toContain("cipher");
+      // spec: C-119, C-249
       expect(await owner.call.token.reveal({ id: token.id })).toEqual({ key: `sk-${token.key}` });
 
       for (const stranger of [await h.person(), await h.person({ role: ROLE.root })]) {
@@ -79,6 +86,7 @@ for (const engine of ENGINES) {
         ];
         for (const attempt of await Promise.all(attempts))
           // spec: C-462
+          // spec: C-119
           expect(attempt.body).toMatchObject({ success: false, message: "令牌不存在" });
         expect((await stranger.rest("GET", `/api/token/search?token=${token.key}`)).body.data).toEqual([]);
         await expect(stranger.call.token.reveal({ id: token.id })).rejects.toThrow();
@@ -94,6 +102,7 @@ for (const engine of ENGINES) {
         .select()
         .from(h.services.db.t.tokens)
         .where(eq(h.services.db.t.tokens.id, token.id));
+      // spec: C-119
       expect(JSON.stringify(row)).not.toContain(token.key);
       expect(JSON.stringify(row)).not.toContain(token.key.slice(9, 40));
     });
@@ -113,7 +122,9 @@ for (const engine of ENGINES) {
       for (const expired_time of ["tomorrow", 0, -2])
         // spec: C-427
         expect(await refused({ expired_time })).toBe("过期时间格式错误！");
+      // spec: C-258
       expect(await refused({ allow_ips: "10.0.0.1\n\nnonsense" })).toBe("第 3 行不是合法的 IP 或网段：nonsense");
+      // spec: C-261
       expect(await refused({ deny_ips: "10.0.0.0/33" })).toBe("第 1 行不是合法的 IP 或网段：10.0.0.0/33");
       expect(await refused({ group: "svip" })).toBe("无权使用分组 svip");
       // spec: C-590
@@ -123,8 +134,10 @@ for (const engine of ENGINES) {
 
     test("address lists take IPv4, IPv6 and networks, blanks, commas and null", async () => {
       const token = await create({ allow_ips: " 10.0.0.1 , 10.1.0.0/16\n\n::1\r\n2001:db8::/32 ", deny_ips: null });
+      // spec: C-258
       expect(token).toMatchObject({ allow_ips: "10.0.0.1\n10.1.0.0/16\n::1\n2001:db8::/32", deny_ips: "" });
       await owner.rest("PUT", "/api/token/", { ...token, allow_ips: null });
+      // spec: C-258
       expect((await get(token.id)).allow_ips).toBe("");
     });
 
@@ -189,6 +202,7 @@ for (const engine of ENGINES) {
       // spec: C-538
       expect(off.body.data.status).toBe(2);
       // spec: C-538, C-345
+      // spec: C-250
       expect(await get(token.id)).toMatchObject({ name: "status", status: 2, remain_quota: 500_000 });
       for (const status of [0, 3, 4, 9]) {
         // spec: C-348
@@ -201,10 +215,13 @@ for (const engine of ENGINES) {
     test("expired and exhausted are computed at read, cannot be enabled, and end with the next edit", async () => {
       const expired = await create({ expired_time: 1_600_000_000 });
       // spec: C-348, C-428
+      // spec: C-250, C-254
       expect(expired.status).toBe(3);
       const exhausted = await create({ remain_quota: 0 });
       // spec: C-348
+      // spec: C-250
       expect(exhausted.status).toBe(4);
+      // spec: C-252
       expect((await create({ remain_quota: 0, unlimited_quota: true })).status).toBe(1);
       const enable = async (id: number) =>
         (await owner.rest("PUT", "/api/token/?status_only=true", { id, status: 1 })).body.message;
@@ -244,11 +261,13 @@ for (const engine of ENGINES) {
       const search = async (query: string) =>
         (await user.rest("GET", `/api/token/search?${query}`)).body.data.map((t: { id: number }) => t.id);
       // spec: C-534
+      // spec: C-099
       expect(await search("keyword=alpha")).toEqual([token.id]);
       expect(await search("keyword=100%25_")).toEqual([token.id]);
       expect(await search("keyword=%25_")).toEqual([token.id]);
       for (const key of [token.key, `sk-${token.key}`, token.key.slice(0, 6), token.key.slice(0, 20)]) {
         // spec: C-534
+        // spec: C-100, C-101
         expect(await search(`keyword=&token=${key}`)).toEqual([token.id]);
       }
       for (const key of [
@@ -257,6 +276,7 @@ for (const engine of ENGINES) {
         `${token.key.slice(0, 20)}-`,
         `${token.key}x`,
       ]) {
+        // spec: C-101
         expect(await search(`token=${key}`)).toEqual([]);
       }
       expect(await search("")).toHaveLength(2);
