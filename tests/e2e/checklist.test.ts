@@ -77,9 +77,11 @@ describe("a fresh visitor", () => {
   test("reads Chinese in an English browser; the choice survives a reload, an unknown one means Chinese (A-045, A-047, C-176 to C-179)", async () => {
     await visit({}, async (page) => {
       await open(page, "/login");
+      // spec: A-045
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
+      // spec: A-047
       await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "xx"));
       await page.reload();
@@ -96,6 +98,7 @@ describe("a fresh visitor", () => {
       expect(await theme()).toBe("light");
       const day = await background();
       await page.emulateMedia({ colorScheme: "dark" });
+      // spec: A-050
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
       // Colours pass over in a moment.
       await page.waitForFunction(
@@ -104,6 +107,7 @@ describe("a fresh visitor", () => {
       );
       await page.evaluate(() => localStorage.setItem("theme", "light"));
       await page.reload();
+      // spec: A-048
       expect(await theme()).toBe("light");
     });
   });
@@ -137,6 +141,7 @@ describe("guards", () => {
     await visit({}, async (page) => {
       for (const address of closed.split(" ")) {
         await open(page, address);
+        // spec: A-065
         expect([address, path(page)]).toEqual([address, "/login"]);
       }
       for (const address of [
@@ -151,8 +156,10 @@ describe("guards", () => {
         "/no/such/page",
       ]) {
         await open(page, address);
+        // spec
         expect([address, path(page)]).toEqual([address, address]);
       }
+      // spec: A-064
       await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();
     });
   });

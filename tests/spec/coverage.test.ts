@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { cover, coverageFaults, coveragePage, idsOf, readMarks, readRequirements } from "../../scripts/spec-coverage";
+import {
+  cover,
+  coverageFaults,
+  coveragePage,
+  idsOf,
+  readMarks,
+  readRequirements,
+  specCoverage,
+} from "../../scripts/spec-coverage";
+import { ROOT } from "../kit/imports";
 
 /** A file whose marks are read; `§` stands for the comment's sign, so that these are no marks of their own. */
 const marksOf = (source: string) => readMarks("tests/x.test.ts", source.replaceAll("§", "// spec:"));
@@ -119,5 +128,11 @@ describe("the coverage", () => {
       "two.tsv: D-01 is no requirement",
       "1 ids are neither marked in a test nor listed as unproven: C-001",
     ]);
+  });
+
+  test("reads the marks of the tests beside the code and of those below tests/", () => {
+    const files = [...specCoverage(ROOT).proofs.values()].flat().map(({ file }) => file);
+    for (const folder of ["src/client/", "src/server/", "src/shared/", "tests/"])
+      expect(files.find((file) => file.startsWith(folder))).toBeDefined();
   });
 });

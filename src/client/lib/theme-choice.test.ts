@@ -6,6 +6,7 @@ beforeEach(() => localStorage.clear());
 
 describe("language", () => {
   test("a fresh visitor gets Chinese, whatever the browser asks for", () => {
+    // spec: A-045
     expect(storedLanguage()).toBe("zh");
   });
 
@@ -13,6 +14,7 @@ describe("language", () => {
     localStorage.setItem("language", "en");
     expect(storedLanguage()).toBe("en");
     localStorage.setItem("language", "xx");
+    // spec: A-045
     expect(storedLanguage()).toBe("zh");
   });
 
@@ -50,8 +52,10 @@ describe("theme", () => {
 
   test("the choice is on the document as data-theme", () => {
     applyTheme("dark");
+    // spec: A-049
     expect(document.documentElement.dataset["theme"]).toBe("dark");
     applyTheme("light");
+    // spec: A-048
     expect(document.documentElement.dataset["theme"]).toBe("light");
   });
 });
