@@ -3,8 +3,9 @@
  * behind it. The ids stand in the names; docs/checklist-issue-2.md says which test shows which line.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
-import { type Session, startWeir, type Weir } from "../kit/weir";
+import { ROOT, type Session, startWeir, type Weir } from "../kit/weir";
 
 type Row = Record<string, unknown> & { id: number };
 
@@ -59,6 +60,7 @@ describe("public status", () => {
     await weir.setOption("DefaultUseAutoGroup", "true");
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
+    // spec: A-202, A-204, A-222
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
       system_name: "Other",
       default_collapse_sidebar: true,
@@ -119,9 +121,11 @@ describe("options", () => {
   });
 
   test("groups are the keys of GroupRatio; the own groups have description and ratio (A-454, C-531, C-488)", async () => {
+    // spec: A-192
     expect(await weir.root.ok<string[]>("GET", "/api/group/")).toEqual(
       expect.arrayContaining(["default", "vip", "svip"]),
     );
+    // spec: A-193
     expect(await user.ok<Record<string, unknown>>("GET", "/api/user/self/groups")).toMatchObject({
       default: { desc: "默认分组", ratio: 1 },
       vip: { desc: "VIP 分组", ratio: 1 },
@@ -133,6 +137,7 @@ describe("accounts", () => {
   test("the own account has every field, unset ones '' or 0, and no password in any form (A-163 to A-177, D-19, D-20)", async () => {
     const fresh = await weir.newUser();
     const self = await fresh.ok<Row>("GET", "/api/user/self");
+    // spec: A-163..A-165, A-172..A-177
     expect(self).toMatchObject({
       id: fresh.id,
       username: fresh.username,
@@ -145,12 +150,73 @@ describe("accounts", () => {
       status: 1,
     });
     // DeletedAt is null while the user lives (A-182).
+    // spec: A-182
     expect(Object.entries(self).filter(([, value]) => value === null || value === undefined)).toEqual([
       ["DeletedAt", null],
     ]);
-    for (const field of ["email", "github_id", "wechat_id", "telegram_id"])
-      if (field in self) expect(self[field]).toBe("");
+    // spec: A-167..A-171, A-178..A-181
+    expect(self).toMatchObject({
+      email: "",
+      github_id: "",
+      wechat_id: "",
+      telegram_id: "",
+      linux_do_id: "",
+      aff_count: 0,
+      aff_quota: 0,
+      aff_history_quota: 0,
+      inviter_id: 0,
+    });
+    // spec: A-166
     expect(Object.keys(self).filter((name) => /password|token|secret/.test(name))).toEqual([]);
+  });
+
+  test("no answer about an account has its password, not even hashed", async () => {
+    const password = "a-very-own-word";
+    const username = "secretive";
+    const made = await weir.root.api("POST", "/api/user/", { username, password });
+    const { id } = made.body.data as Row;
+    const { users } = weir.db.t;
+    const [row] = await weir.db.q.select().from(users).where(eq(users.id, id));
+    const hash = row?.password_hash ?? "";
+    expect(hash.length).toBeGreaterThan(20);
+    const own = await weir.signIn(username, password);
+    const answers = [
+      made,
+      await own.api("GET", "/api/user/self"),
+      await own.api("PUT", "/api/user/self", { display_name: "x" }),
+      await weir.anonymous("POST", "/api/user/login", { username, password }),
+      await weir.root.api("GET", `/api/user/${id}`),
+      await weir.root.api("GET", "/api/user/?page_size=100"),
+      await weir.root.api("GET", `/api/user/search?keyword=${username}`),
+      await weir.root.api("PUT", "/api/user/", { id, display_name: "y" }),
+      await weir.root.api("POST", "/api/user/manage", { id, action: "disable" }),
+    ];
+    for (const { body } of answers) {
+      expect(body.success).toBe(true);
+      const text = JSON.stringify(body);
+      for (const secret of [password, hash, "password"]) {
+        // spec: A-166
+        expect(text).not.toContain(secret);
+      }
+    }
+  });
+
+  test("a ban ends sessions, the system access token and the keys of the relay at once, and the password opens nothing", async () => {
+    const banned = await weir.newUser({ quota: 1_000_000 });
+    await weir.newChannel({ base_url: fake.url, models: ["echo"] });
+    const { key } = await weir.newToken({}, banned);
+    const access = await banned.ok<string>("GET", "/api/user/token");
+    const doors = async () => [
+      (await banned.api("GET", "/api/user/self")).body.success === true,
+      (await weir.anonymous("GET", "/api/user/self", undefined, { authorization: access })).body.success === true,
+      (await weir.call(key, chat("echo"))).ok,
+      (await weir.anonymous("POST", "/api/user/login", { username: banned.username, password: ROOT.password })).body
+        .success === true,
+    ];
+    expect(await doors()).toEqual([true, true, true, true]);
+    await weir.root.ok("POST", "/api/user/manage", { id: banned.id, action: "disable" });
+    // spec: A-322, A-323
+    expect(await doors()).toEqual([false, false, false, false]);
   });
 
   test("a path under /api/user that does not exist is a JSON 404, of a signed-in caller too", async () => {
@@ -180,6 +246,7 @@ describe("channels", () => {
       expect((await weir.root.api("PUT", "/api/channel/", { id, weight })).body.message).toBe("权重必须是非负整数！");
     }
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 0, weight: 0 });
+    // spec: A-299
     expect(await weir.root.ok<Row>("GET", `/api/channel/${id}`)).toMatchObject({
       priority: 0,
       weight: 0,
@@ -285,6 +352,7 @@ describe("channels", () => {
       used_quota: row.quota,
       remain_quota: 500_000 - row.quota,
     });
+    // spec: A-172, A-173, A-174
     expect(await caller.ok<Row>("GET", "/api/user/self")).toMatchObject({
       quota: 1_000_000 - row.quota,
       used_quota: row.quota,
@@ -302,6 +370,7 @@ describe("channels", () => {
     await weir.setOption("LogConsumeEnabled", false);
     expect((await weir.call(key, chat("echo"))).status).toBe(200);
     await weir.setOption("LogConsumeEnabled", true);
+    // spec: A-214
     expect((await caller.ok<{ total: number }>("GET", "/api/log/self/")).total).toBe(0);
     expect((await caller.ok<Row>("GET", "/api/user/self")).request_count).toBe(1);
     expect(await weir.audit()).toEqual([]);
@@ -427,6 +496,7 @@ describe("tokens", () => {
     await weir.setOption("AutoGroups", ["default", "vip"]);
     await weir.setOption("UserUsableGroups", { default: "d", vip: "v", auto: "a" });
     const auto = await weir.newToken({ name: "auto", group: "auto" }, user);
+    // spec: A-195
     expect((await weir.call(auto.key, chat("viponly"))).status).toBe(200);
     const served = await weir.waitForLog((log) => log.token_name === "auto");
     expect(served.quota).toBe(2 * (served.prompt_tokens + served.completion_tokens));
@@ -435,6 +505,7 @@ describe("tokens", () => {
   });
 
   test("models the caller may use (A-436, C-487)", async () => {
+    // spec: A-006
     expect(await user.ok<string[]>("GET", "/api/user/models")).toEqual(expect.arrayContaining(["echo", "slow"]));
   });
 });

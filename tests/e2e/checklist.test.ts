@@ -117,6 +117,7 @@ describe("a fresh visitor", () => {
       await open(page, "/login");
       const stored = await storage(page);
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
+      // spec: A-267..A-271, A-275, A-278, A-280, A-281
       expect(stored).toMatchObject({
         system_name: "Weir",
         logo: "",
@@ -323,6 +324,7 @@ describe("the operator's wishes", () => {
     await weir.setOption("DefaultCollapseSidebar", true);
     await visit({}, async (page) => {
       await page.goto(`${weir.url}/login`);
+      // spec: A-162
       await page.getByText("Operated by").waitFor({ timeout: 3000 });
       const version = (JSON.parse((await storage(page)).status ?? "{}") as { version: string }).version;
       expect(await page.locator("footer").textContent()).toContain(version);
@@ -331,6 +333,7 @@ describe("the operator's wishes", () => {
       await open(page, "/token");
       await open(page, "/token");
       const expand = page.getByRole("button", { name: "展开侧边栏" });
+      // spec: A-204
       await expand.waitFor();
       await expand.click();
       await page.reload();

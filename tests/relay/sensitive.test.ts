@@ -133,12 +133,15 @@ describe("a word is found in", () => {
       const { quota } = await weir.balance(user.id);
       const response = await weir.call(key, body, { path, headers: { "accept-language": "en" } });
       const text = await response.text();
+      // spec
       expect([response.status, text.includes("sensitive words")]).toEqual([400, true]);
       expect(text.toLowerCase()).not.toContain("forbidden phrase");
+      // spec
       expect(upstream.journal.entries).toEqual([]);
       const rows = (await weir.logs()).slice(before);
       expect(rows.map((row) => [row.type, row.end_reason, row.quota])).toEqual([[5, "refused", 0]]);
       expect(JSON.stringify(rows).toLowerCase()).not.toContain("forbidden phrase");
+      // spec: A-212
       expect((await weir.balance(user.id)).quota).toBe(quota);
     });
   }

@@ -16,6 +16,11 @@ const answer = {
   enable_task: true,
   enable_data_export: true,
   chats: [{ Cherry: "https://chat.example" }],
+  pay_methods: [{ name: "Card", type: "card", color: "" }],
+  data_export_default_time: "day",
+  mj_notify_enabled: true,
+  chat_link: "https://chat.example",
+  chat_link2: "https://chat2.example",
   github_oauth: false,
 };
 const nativeFetch = globalThis.fetch;
@@ -45,6 +50,24 @@ test("the status is shown and cached, whole and key by key, booleans as text", a
   expect(localStorage.getItem("enable_drawing")).toBe("false");
   expect(localStorage.getItem("default_collapse_sidebar")).toBe("true");
   expect(localStorage.getItem("chats")).toBe('[{"Cherry":"https://chat.example"}]');
+  // spec: A-267..A-281
+  expect({ ...localStorage }).toMatchObject({
+    system_name: "网关",
+    logo: "",
+    footer_html: "脚注",
+    quota_per_unit: "1000",
+    display_in_currency: "true",
+    enable_drawing: "false",
+    enable_task: "true",
+    enable_data_export: "true",
+    chats: '[{"Cherry":"https://chat.example"}]',
+    pay_methods: '[{"name":"Card","type":"card","color":""}]',
+    data_export_default_time: "day",
+    default_collapse_sidebar: "true",
+    mj_notify_enabled: "true",
+    chat_link: "https://chat.example",
+    chat_link2: "https://chat2.example",
+  });
   expect(localStorage.getItem("github_oauth")).toBeNull();
   expect(flagIsOn("enable_task")).toBe(true);
   expect(flagIsOn("enable_drawing")).toBe(false);

@@ -222,3 +222,41 @@ test("a link without address or token, or one that was used, is said to be inval
   await press(page, "重置密码");
   expect((await screen.findByRole("alert")).textContent).toBe("重置链接无效或已过期，请重新申请");
 });
+
+test("the bot check stands on the registration and the login page, with the operator's site key, while it is switched on", async () => {
+  const { default: LoginPage } = await import("./login-page");
+  const drawn: unknown[] = [];
+  const widget = {
+    render: (_: unknown, options: { sitekey: string }) => {
+      drawn.push(options.sitekey);
+      return "w1";
+    },
+    ready: (then: () => void) => then(),
+    reset: () => {},
+    remove: () => {},
+    execute: () => {},
+    getResponse: () => "",
+    isExpired: () => false,
+  };
+  Object.assign(window, { turnstile: widget });
+  for (const turnstile_check of [false, true]) {
+    const status = { setup: true, turnstile_check, turnstile_site_key: "0xkey" };
+    for (const page of [<RegisterPage key="r" />, <LoginPage key="l" />]) {
+      await openPage(page, "/login", {
+        paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+      });
+      await loadStatus();
+      const loaded = () => {
+        // The vendor's script would call this once it is there.
+        const tell: unknown = Reflect.get(window, "onloadTurnstileCallback");
+        if (typeof tell === "function") tell();
+        return drawn;
+      };
+      // spec: A-077, A-078, A-085
+      await waitFor(() => expect(loaded()).toEqual(turnstile_check ? ["0xkey"] : []));
+      closePage();
+      drawn.length = 0;
+    }
+  }
+  Reflect.deleteProperty(window, "turnstile");
+});

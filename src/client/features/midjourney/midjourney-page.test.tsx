@@ -89,6 +89,7 @@ test("the menu has drawing and tasks exactly while their flags are on", () => {
       if (value === null) localStorage.removeItem(key);
       else localStorage.setItem(key, value);
     }
+    // spec
     expect(offered()).toEqual([...paths]);
   }
 });

@@ -5,6 +5,7 @@ import type { FakeServer, Procedures } from "../../../../tests/kit/client-page";
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { Toasts } = await import("../../components/toasts");
 const { clearUser, storeUser } = await import("../../lib/session");
+const { loadStatus } = await import("../../lib/status");
 const { BalanceCard, daysLeft } = await import("./balance-card");
 const { RedeemCard } = await import("./redeem-card");
 const { default: InviteSection } = await import("../invite/invite-section");
@@ -140,13 +141,42 @@ test("when the server cannot be reached the field says that the request failed",
 test("without a link to buy codes the button says that none is set", async () => {
   const { user } = await open();
   await user.click(press("获取兑换码"));
+  // spec: A-198
   expect(await screen.findByText("超级管理员未设置充值链接！")).toBeDefined();
+});
+
+test("with a link to buy codes the button leads there", async () => {
+  const status = { top_up_link: "https://shop.example/codes" };
+  await open({
+    procedures: server(),
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+  });
+  await loadStatus();
+  // spec: A-198
+  expect((await screen.findByRole("link", { name: "获取兑换码" })).getAttribute("href")).toBe(status.top_up_link);
+});
+
+test("the invitation link is copied by a click, and beside it stand the earnings and how many came", async () => {
+  const { user } = await openInvite();
+  await user.click(await screen.findByRole("button", { name: "复制邀请链接" }));
+  // spec: A-119
+  await waitFor(async () => expect(await navigator.clipboard.readText()).toBe(`${location.origin}/register?aff=Ab3x`));
+  const figure = (name: string) => screen.getByText(name).nextElementSibling?.textContent;
+  for (const [name, text] of [
+    ["可用邀请收益", "$4.00"],
+    ["累计邀请收益", "$5.00"],
+    ["邀请人数", "3"],
+  ] as const) {
+    // spec: A-120
+    await waitFor(() => expect([name, figure(name)]).toEqual([name, text]));
+  }
 });
 
 test("the invitation link has the server's address, else this page's", () => {
   expect(inviteLink("https://gw.example/", "http://localhost:3000", "Ab3x")).toBe(
     "https://gw.example/register?aff=Ab3x",
   );
+  // spec: A-119
   expect(inviteLink("", "http://localhost:3000", "Ab3x")).toBe("http://localhost:3000/register?aff=Ab3x");
 });
 
@@ -179,7 +209,9 @@ test("earnings below a dollar, above what there is, and fractions are refused be
   expect(calls.some(({ path }) => path === "invite.transfer")).toBe(false);
   await type("1");
   expect(await screen.findByText("划转成功")).toBeDefined();
+  // spec: A-121
   expect(calls.find(({ path }) => path === "invite.transfer")?.input).toEqual({ quota: 500_000 });
+  // spec: A-121
   expect(await screen.findByText("$3.00")).toBeDefined();
 });
 

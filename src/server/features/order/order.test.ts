@@ -104,6 +104,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   describe("what it costs", () => {
     test("10 dollars at 7.3 are 73.00, with the words older front-ends read", async () => {
       const { body } = await user.rest("POST", "/api/user/amount", { amount: 10, top_up_code: "" });
+      // spec: A-234
       expect(body).toEqual({ success: true, message: "success", data: "73.00" });
     });
 
@@ -111,6 +112,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const vip = await harness.person({ group: "vip" });
       const free = await harness.person({ group: "free" });
       const stranger = await harness.person({ group: "unnamed" });
+      // spec: A-236
       expect(await vip.call.order.quote({ amount: 10 })).toEqual({ data: "65.70" });
       expect(await free.call.order.quote({ amount: 10 })).toEqual({ data: "73.00" });
       expect(await stranger.call.order.quote({ amount: 10 })).toEqual({ data: "73.00" });
@@ -123,6 +125,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       for (const path of ["/api/user/amount", "/api/user/pay"]) {
         const said = async (amount: unknown) =>
           (await user.rest("POST", path, { amount, payment_method: "alipay" })).body;
+        // spec: A-235
         expect(await said(4)).toMatchObject({ success: false, message: "error", data: "充值数量不能小于5" });
         for (const amount of [0, -3]) expect((await said(amount)).data).toBe("充值数量不能小于5");
         for (const amount of [1.5, "abc", null, undefined, true, [], 1e300, "1e400"])
@@ -169,7 +172,9 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         top_up_code: "ignored",
         payment_method: "alipay",
       });
+      // spec: A-230
       expect(body).toMatchObject({ success: true, message: "success", url: `${epay.url}/submit.php` });
+      // spec: A-231, A-233, A-234
       expect(body.data).toMatchObject({
         pid: EPAY_MERCHANT.pid,
         type: "alipay",
@@ -181,6 +186,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       });
       expect(body.data.out_trade_no).toMatch(new RegExp(`^USR${user.ctx.actor.id}NO[A-Za-z0-9]{6}\\d{10}$`));
       const shown = await fetch(body["url"], { method: "POST", body: new URLSearchParams(body.data) });
+      // spec: A-232
       expect(await shown.text()).toContain("73.00");
       expect(await orderOf(body.data.out_trade_no)).toMatchObject({
         status: "pending",
@@ -200,6 +206,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
           "支付方式不存在",
         );
       }
+      // spec: A-237
       expect((await user.rest("POST", "/api/user/pay", { amount: 49, payment_method: "bank" })).body.data).toBe(
         "充值数量不能小于50",
       );
