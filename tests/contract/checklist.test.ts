@@ -203,7 +203,7 @@ describe("accounts", () => {
 
   test("a ban ends sessions, the system access token and the keys of the relay at once, and the password opens nothing", async () => {
     const banned = await weir.newUser({ quota: 1_000_000 });
-    await weir.newChannel({ base_url: fake.url, models: ["echo"] });
+    const channel = await weir.newChannel({ base_url: fake.url, models: ["echo"] });
     const { key } = await weir.newToken({}, banned);
     const access = await banned.ok<string>("GET", "/api/user/token");
     const doors = async () => [
@@ -217,6 +217,7 @@ describe("accounts", () => {
     await weir.root.ok("POST", "/api/user/manage", { id: banned.id, action: "disable" });
     // spec: A-322, A-323
     expect(await doors()).toEqual([false, false, false, false]);
+    await weir.root.ok("DELETE", `/api/channel/${channel}`);
   });
 
   test("a path under /api/user that does not exist is a JSON 404, of a signed-in caller too", async () => {

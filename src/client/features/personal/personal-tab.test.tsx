@@ -120,7 +120,6 @@ test("root goes from tab to tab, and what is not saved waits for him", async () 
   expect((await screen.findAllByText("1 项未保存")).length).toBeGreaterThan(0);
   await user.click(screen.getByRole("tab", { name: "其他设置" }));
   expect((await screen.findByLabelText<HTMLInputElement>("系统名称")).value).toBe("Weirx");
-  // spec: A-063
   expect(location.search).toBe("?tab=other");
 });
 

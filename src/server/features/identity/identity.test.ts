@@ -73,7 +73,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
   const goThere = async (browser: Browser, provider: RedirectProvider, aff = "") => {
     const begun = await browser.get(`/api/oauth/state?provider=${provider}&aff=${aff}`);
     expect(begun.body.message).toBe("");
-    const ids = { github: "GitHubClientId", linuxdo: "LinuxDOClientId", oidc: "OIDCClientId" } as const;
+    const ids = { github: "GitHubClientId", linuxdo: "LinuxDOClientId", oidc: "oidc.client_id" } as const;
     const address = new URL(String(begun.body.url));
     // spec: A-069, A-071, A-256, A-258
     expect(address.searchParams.get("client_id")).toBe(fake.options[ids[provider]] ?? "");
