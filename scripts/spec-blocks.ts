@@ -16,9 +16,12 @@ const TEST = /^\s*(?:test|it)(?:\.\w+)*(?:<.*>)?\(/;
 const DESCRIBE = /^\s*describe(?:\.\w+)*(?:<.*>)?\(/;
 const FUNCTION = /^\s*(?:export )?(?:async )?function (\w+)/;
 const ARROW = /^\s*(?:export )?const (\w+) = (?:async )?(?:<.*>)?\(/;
+const CONSTANT = /^(?:export )?const (\w+)/;
 /** What fails by itself: expectations, and waits for what has to come. */
 const ASSERTS =
-  /\b(?:expect\w*|assert\w*|becomes|eventually|until|waitFor\w*|find(?:All)?By\w+)(?:\.\w+)?(?:<[^()]*>)?\(/;
+  /\b(?:expect\w*|assert\w*|becomes|eventually|until|looksRight|waitFor\w*|find(?:All)?By\w+)(?:\.\w+)?(?:<[^()]*>)?\(/;
+/** The same of a function of the file; one that waits for a page, as those that open it do, asserts nothing. */
+const HELPER_ASSERTS = /\b(?:expect\w*|becomes|eventually|until)(?:<[^()]*>)?\(/;
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
@@ -36,7 +39,10 @@ export function blockAt(lines: string[], start: number): Block {
   return { start, end };
 }
 
-/** The nearest test or group of tests that holds a line (or begins there), else the outermost function around it. */
+/**
+ * The nearest test or group of tests that holds a line (or begins there), else the outermost function around it, else
+ * the constant whose value it stands in.
+ */
 export function enclosing(lines: string[], at: number): NamedBlock | undefined {
   let indent = indentOf(lines[at] ?? "") + 1;
   let helper: NamedBlock | undefined;
@@ -50,7 +56,17 @@ export function enclosing(lines: string[], at: number): NamedBlock | undefined {
     if (!found.isFunction) return found;
     helper = found;
   }
-  return helper;
+  return helper ?? constantAround(lines, at);
+}
+
+function constantAround(lines: string[], at: number): NamedBlock | undefined {
+  let start = at;
+  while (start > 0 && (lines[start] === "" || /^[\s)\]}]/.test(lines[start] ?? ""))) start--;
+  const name = CONSTANT.exec(lines[start] ?? "")?.[1];
+  const block = blockAt(lines, start);
+  return name === undefined || start === at || block.end < at
+    ? undefined
+    : { ...block, isTest: false, isFunction: true, name };
 }
 
 function named(lines: string[], start: number): NamedBlock | undefined {
@@ -104,19 +120,14 @@ export function tableUsers(lines: string[], at: number): NamedBlock[] {
 
 /** Tells whether a text asserts, by itself or through a function of the same file that does. */
 export function assertingFunctions(lines: string[]): (text: string) => boolean {
-  const names = new Set<string>();
-  const byName = (): RegExp => new RegExp(`\\b(?:${[...names].join("|")})(?:<[^()]*>)?\\(`);
-  const asserts = (text: string): boolean => ASSERTS.test(text) || (names.size > 0 && byName().test(text));
-  // Twice, for a function that calls one below it.
-  for (let round = 0; round < 2; round++) {
-    for (const [index, line] of lines.entries()) {
-      const name = (FUNCTION.exec(line) ?? ARROW.exec(line))?.[1];
-      if (name === undefined || names.has(name)) continue;
-      const { start, end } = blockAt(lines, index);
-      // A function that only waits for a page to be there, such as one that opens it, asserts nothing.
-      if (/\bexpect\w*(?:<[^()]*>)?\(/.test(lines.slice(start + (end > start ? 1 : 0), end + 1).join("\n")))
-        names.add(name);
-    }
-  }
-  return asserts;
+  const names = lines.flatMap((line, index) => {
+    const name = (FUNCTION.exec(line) ?? ARROW.exec(line))?.[1];
+    if (name === undefined) return [];
+    const { start, end } = blockAt(lines, index);
+    const body = lines.slice(start, end + 1).join("\n");
+    return HELPER_ASSERTS.test(body.replace(name, "")) ? [name] : [];
+  });
+  if (names.length === 0) return (text) => ASSERTS.test(text);
+  const called = new RegExp(`\\b(?:${names.join("|")})(?:<[^()]*>)?\\(`);
+  return (text) => ASSERTS.test(text) || called.test(text);
 }

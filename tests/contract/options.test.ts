@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { optionKeys } from "../../src/shared/options";
+import { startMailServer } from "../kit/mail-server";
 import { startWeir, type Weir } from "../kit/weir";
 
 let weir: Weir;
@@ -180,4 +181,32 @@ test.each([
 ])("%s: %s refuses %j", async (_, key, value) => {
   // spec
   expect((await weir.root.api("PUT", "/api/option/", { key, value })).body.success).toBe(false);
+});
+
+test("the mail settings are the options: server, port, account, password, sender, and TLS from the first byte", async () => {
+  const mail = await startMailServer({ tls: "none", account: "post@weir.example", password: "mail-secret" });
+  const send = async () => (await weir.root.api("POST", "/api/option/test_mail", { to: "ada@example.com" })).body;
+  const set = async (values: Record<string, string>) => {
+    for (const [key, value] of Object.entries(values)) await put(key, value);
+  };
+  try {
+    const settings = { SMTPServer: "127.0.0.1", SMTPPort: String(mail.port), SMTPAccount: "post@weir.example" };
+    await set({ ...settings, SMTPToken: "wrong", SMTPFrom: "", SMTPSSLEnabled: "false" });
+    // spec: A-254
+    expect(await send()).toMatchObject({ success: false });
+    await set({ SMTPToken: "mail-secret" });
+    expect(await send()).toMatchObject({ success: true });
+    // spec
+    expect(mail.mails.at(-1)).toMatchObject({ account: "post@weir.example", from: "post@weir.example" });
+    await set({ SMTPFrom: "noreply@weir.example" });
+    expect(await send()).toMatchObject({ success: true });
+    // spec: A-253
+    expect(mail.mails.at(-1)).toMatchObject({ account: "post@weir.example", from: "noreply@weir.example" });
+    await set({ SMTPSSLEnabled: "true" });
+    // spec: A-255
+    expect(await send()).toMatchObject({ success: false });
+    expect(mail.mails).toHaveLength(2);
+  } finally {
+    await mail.close();
+  }
 });

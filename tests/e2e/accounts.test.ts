@@ -118,6 +118,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   await type(fresh.page.getByLabel("邮箱"), "linda@example.com");
   await fresh.page.getByRole("button", { name: "发送重置邮件" }).click();
   const link = await mailTo("linda@example.com", /http:\S+\/user\/reset\?\S+/);
+  // spec: A-089, A-227
   expect(new URL(link).origin).toBe(weir.url);
   await fresh.page.goto(link);
   await fresh.page.getByRole("button", { name: "重置密码" }).click();
@@ -126,6 +127,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   await type(fresh.page.getByLabel("用户名或邮箱"), "linda");
   await type(fresh.page.getByLabel("密码", { exact: true }), password);
   await fresh.page.getByRole("button", { name: "登录", exact: true }).click();
+  // spec: A-093
   await fresh.page.waitForURL("**/token");
   await fresh.settled();
   fresh.check();

@@ -444,6 +444,7 @@ describe.skipIf(noChromium)("chat links", () => {
     await first.page.waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
     await weir.setOption("ChatLink", `http://127.0.0.1:${site.port}/own?k={key}`);
     const second = await open("/chat2link");
+    // spec: A-199
     await second.page.waitForURL(`http://127.0.0.1:${site.port}/own?k=${key}`);
   });
 
@@ -466,6 +467,7 @@ describe.skipIf(noChromium)("chat links", () => {
       page.getByRole("menuitem", { name: "聊天" }),
       page.getByRole("menuitem", { name: "Web" }),
     );
+    // spec: A-197
     await (await tab).waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
   });
 });

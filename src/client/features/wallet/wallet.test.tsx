@@ -90,6 +90,14 @@ test("the balance, what a week costs and how long it lasts are shown", async () 
   expect(screen.getByText("$0.10")).toBeDefined();
 });
 
+test("a balance is shown in units where the operator does not show currency", async () => {
+  localStorage.setItem("display_in_currency", "false");
+  await open();
+  // spec: A-202
+  expect((await screen.findAllByText("1.0M")).length).toBeGreaterThan(0);
+  expect(screen.queryByText("$2.00")).toBeNull();
+});
+
 test("while the roll-ups are switched off no pace is asked for and none is claimed", async () => {
   const { calls } = await open();
   await screen.findAllByText("$2.00");

@@ -116,7 +116,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       const made = await signedInAs(first, await first.get(await goThere(first, provider)));
       expect(made.username).toMatch(new RegExp(`^${provider}_\\d+$`));
       expect(made.id).not.toBe(lookalike.id);
-      // spec: A-003, A-168, A-171
+      // spec: A-003, A-168, A-171, A-257, A-259
       expect(made.self).toMatchObject({
         [IDENTITY_PROVIDERS[provider].field]: subject,
         role: 1,
@@ -400,7 +400,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     fake.wechat.set("123456", person);
     const browser = new Browser(weir);
     const { id, self } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
-    // spec: A-169, A-260
+    // spec: A-169, A-260, A-261
     expect(self).toMatchObject({ wechat_id: person });
     expect((await browser.get("/api/oauth/wechat?code=000000")).body.message).toBe("验证码错误或已过期");
     expect((await browser.get("/api/oauth/wechat?code=")).body.message).toBe("请输入验证码！");
