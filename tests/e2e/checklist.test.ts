@@ -159,6 +159,9 @@ describe("guards", () => {
         await open(page, address);
         // spec
         expect([address, path(page)]).toEqual([address, address]);
+        const absent = await page.getByText("页面不存在，请检查浏览器地址是否正确").count();
+        // spec
+        expect([address, absent]).toEqual([address, address === "/no/such/page" ? 1 : 0]);
       }
       // spec: A-064
       await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();

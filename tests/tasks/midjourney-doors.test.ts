@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
         await b.set("MjNotifyEnabled", false);
         b.fake.finish(await upstream(id));
         await b.poll();
-        // spec: A-208
+        // spec: A-208, A-227
         expect((await ann.fetch(id)).imageUrl).toBe(`https://weir.example/mj/image/${id}`);
         await b.set("MjForwardUrlEnabled", false);
         // spec: A-208

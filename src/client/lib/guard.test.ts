@@ -15,6 +15,7 @@ describe("guards", () => {
 
   test("a user without the role sees the no-permission page and is not sent away", () => {
     expect(judge("admin", { role: 1 }, at)).toEqual({ kind: "forbidden" });
+    // spec: A-001
     expect(judge("root", { role: 10 }, at)).toEqual({ kind: "forbidden" });
   });
 
@@ -22,7 +23,9 @@ describe("guards", () => {
     expect(judge("user", { role: 1 }, at).kind).toBe("allow");
     // spec: A-094
     expect(judge("admin", { role: 10 }, at).kind).toBe("allow");
+    // spec: A-002
     expect(judge("admin", { role: 100 }, at).kind).toBe("allow");
+    // spec: A-002
     expect(judge("root", { role: 100 }, at).kind).toBe("allow");
     expect(judge("public", null, at).kind).toBe("allow");
   });

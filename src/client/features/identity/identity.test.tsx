@@ -300,6 +300,10 @@ test("each binding says whether and as whom it is bound, and offers its own way 
   bound = [];
   const procedures: Procedures = { "identity.list": () => bound, "identity.begin": () => ({ url: "" }) };
   const { user, calls } = await open(bindings, "/setting", { status, procedures });
+  for (const name of ["微信", "GitHub", "Telegram", "LinuxDO"]) {
+    // spec: A-123..A-126
+    expect((await screen.findByRole("listitem", { name })).textContent).toContain("未绑定");
+  }
   await user.click(await screen.findByRole("button", { name: "绑定 LinuxDO" }));
   await user.click(screen.getByRole("button", { name: "绑定 GitHub" }));
   // spec: A-124, A-126

@@ -187,6 +187,8 @@ test("an address is bound by the code that was mailed to it; both are needed, an
     "auth.sendVerification": () => undefined,
   });
   const button = await screen.findByRole("button", { name: "修改绑定" });
+  // spec: A-122
+  expect(screen.getByRole("listitem", { name: "邮箱" }).textContent).toContain("ann@example.com");
   await user.click(button);
   await user.click(await screen.findByRole("button", { name: "绑定" }));
   expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
@@ -204,6 +206,16 @@ test("an address is bound by the code that was mailed to it; both are needed, an
     { email: "new@example.com", code: "ABC234" },
   ]);
   sessionStorage.clear();
+});
+
+test("who has bound no address is told so, and may bind one", async () => {
+  await open(1, "/setting?tab=personal", {
+    "user.self": () => ({ ...person(1), email: "", quota: 0, used_quota: 0, request_count: 0, setting: "" }),
+  });
+  const row = await screen.findByRole("listitem", { name: "邮箱" });
+  await waitFor(() => expect(row.querySelector("button")).toHaveProperty("disabled", false));
+  // spec: A-122
+  expect(row.textContent).toContain("未绑定");
 });
 
 test("devices are told apart by name and address; another one is signed out, this one cannot be", async () => {

@@ -181,6 +181,7 @@ test("the invitation link is copied by a click, and beside it stand the earnings
 });
 
 test("the invitation link has the server's address, else this page's", () => {
+  // spec: A-119
   expect(inviteLink("https://gw.example/", "http://localhost:3000", "Ab3x")).toBe(
     "https://gw.example/register?aff=Ab3x",
   );
