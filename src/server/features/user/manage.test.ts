@@ -52,6 +52,7 @@ for (const engine of ENGINES) {
       await h.services.options.set("QuotaForNewUser", "1234");
       const made = await create(admin, { display_name: "" });
       await h.services.options.set("QuotaForNewUser", "0");
+      // spec: A-001, A-183
       expect(made).toMatchObject({
         role: 1,
         status: 1,
@@ -137,6 +138,7 @@ for (const engine of ENGINES) {
         for (const body of told) expect(body.success).toBe(false);
         expect(await rowOf(other)).toEqual(before);
       }
+      // spec: A-001
       expect((await admin.rest("GET", `/api/user/${admin.ctx.actor.id}`)).body.data.id).toBe(admin.ctx.actor.id);
       expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
     });
@@ -147,11 +149,14 @@ for (const engine of ENGINES) {
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
       // spec: C-468
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
+      // spec: A-328
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
       expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
+      // spec: A-329
       expect((await manage(root, "demote")).data).toMatchObject({ role: 1, status: 1 });
       expect((await manage(root, "demote")).success).toBe(false);
       expect((await manage(admin, "enable")).success).toBe(false);
+      // spec: A-330
       expect((await manage(admin, "disable")).data).toMatchObject({ role: 1, status: 2 });
       expect((await manage(admin, "disable")).success).toBe(false);
       expect((await manage(admin, "enable")).data).toMatchObject({ role: 1, status: 1 });
@@ -188,6 +193,7 @@ for (const engine of ENGINES) {
       expect(await q.select().from(t.identities).where(eq(t.identities.user_id, id))).toEqual([]);
       const listed = (await admin.rest("GET", `/api/user/search?keyword=${username}`)).body.data.items[0];
       expect(listed).toMatchObject({ id, username, github_id: "" });
+      // spec: A-182
       expect(listed.DeletedAt).toMatch(/^\d{4}-\d\d-\d\dT/);
       const log = (await admin.rest("GET", `/api/log/?username=${username}`)).body.data;
       expect(log.items).toHaveLength(1);
