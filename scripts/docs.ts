@@ -15,10 +15,10 @@ import { type Ability, features } from "../src/server/protocol/dialects/features
 import { listedRoutes } from "../src/server/relay/entry/routes";
 import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
+import { withLines } from "./line-links";
 import { coverageFaults, coveragePage, specCoverage } from "./spec-coverage";
 
 const root = join(import.meta.dir, "..");
-const out = join(root, "docs/generated");
 const NOTE = "<!-- Written by `bun run docs`; do not edit. -->\n\n";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
@@ -148,13 +148,19 @@ const pages: Record<string, () => string> = {
     `Requirements are in \`tests/spec/requirements.tsv\`, what no test shows in \`tests/spec/unproven/\`.\n\n${coveragePage(coverage)}`,
 };
 
+/** Pages written by hand whose links name lines of the code. */
+const LINKED: string[] = [];
+
 const check = process.argv.includes("--check");
 const faults = coverageFaults(coverage);
 for (const fault of faults) console.error(fault);
 let stale = 0;
-for (const [name, render] of Object.entries(pages)) {
-  const path = join(out, name);
-  const text = render();
+const written = [
+  ...Object.entries(pages).map(([name, render]) => ({ name: `docs/generated/${name}`, text: render() })),
+  ...LINKED.map((name) => ({ name, text: withLines(root, name, readFileSync(join(root, name), "utf8")) })),
+];
+for (const { name, text } of written) {
+  const path = join(root, name);
   if (!check) {
     await Bun.write(path, text);
     continue;
@@ -164,7 +170,7 @@ for (const [name, render] of Object.entries(pages)) {
     .catch(() => "");
   if (old !== text) {
     stale++;
-    console.error(`docs/generated/${name} is stale: run \`bun run docs\``);
+    console.error(`${name} is stale: run \`bun run docs\``);
   }
 }
 process.exit(stale + faults.length > 0 ? 1 : 0);
