@@ -292,6 +292,16 @@ describe("database", () => {
   });
 });
 
+describe("what may leave the server", () => {
+  test("a presenter names what it shows: a row is never passed on whole, nor all of it but some", () => {
+    const presenters = server.filter((file) => file.path.endsWith("/present.ts"));
+    expect(presenters.length).toBeGreaterThan(5);
+    const faults = linesWith(presenters, /\.\.\.(rest|row|others)\b/);
+    // Members of a JSON text that the relay wrote, not columns.
+    expect(faults.filter((line) => !line.includes("admin_info"))).toEqual([]);
+  });
+});
+
 describe("size and escapes", () => {
   const lengthOf = (text: string): number => text.trimEnd().split("\n").length;
 

@@ -64,6 +64,7 @@ describe("who may do what to whom", () => {
           mayActOn({ id: 1, role: ROLE[actor as "admin"] }, { id: 2, ...(targets[target] ?? { role: 0 }) }, action),
         ]);
         const wanted = USER_ACTIONS.map((action, i) => [action, LEGEND[letters[i] ?? ""]]);
+        // spec: C-464..C-471
         expect(told).toEqual(wanted);
       });
     }

@@ -80,6 +80,7 @@ describe("reporting failures", () => {
     answer = () => new Response("", { status });
     show(<Readers quiet />);
     await failed();
+    // spec: C-566, C-567
     expect(await screen.findAllByText(text)).toHaveLength(1);
   });
 
@@ -94,6 +95,7 @@ describe("reporting failures", () => {
     await server.stop(true);
     show(<Readers quiet />);
     await failed();
+    // spec: C-570
     expect(await screen.findAllByText("无法连接到服务器")).toHaveLength(1);
   });
 
@@ -103,8 +105,10 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "未登录" }, { status: 401 });
     show(<Readers />);
     await failed();
+    // spec: C-564
     expect(currentUser()).toBeNull();
     expect(localStorage.getItem("user")).toBeNull();
+    // spec: C-564, C-565
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
@@ -113,6 +117,7 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "无权进行此操作" }, { status: 403 });
     show(<Readers quiet />);
     await failed();
+    // spec: C-565
     expect(currentUser()).toEqual(user);
   });
 
@@ -124,6 +129,7 @@ describe("reporting failures", () => {
     }
     show(<Writer />);
     screen.getByText("write").click();
+    // spec: C-563
     expect(await screen.findAllByText("渠道未找到，请刷新页面后重试。")).toHaveLength(1);
   });
 
@@ -142,8 +148,10 @@ describe("what a call carries", () => {
     storeUser(user);
     i18n.loadAndActivate({ locale: "en", messages: {} });
     await callApi(`${server.url.origin}/api/thing`);
+    // spec: C-477
     expect(seen.map((request) => request["new-api-user"])).toEqual(["-1", "7"]);
     expect(seen.map((request) => request["accept-language"])).toEqual(["zh", "en"]);
+    // spec: C-478
     expect(seen[0]?.["cache-control"]).toBe("no-store");
   });
 });

@@ -15,10 +15,15 @@ const self = (headers: Record<string, string>) =>
 describe("a console session", () => {
   test("needs the user-id header: missing, foreign or no number is 401, any case of its name will do", async () => {
     const { cookie, id } = weir.root;
+    // spec: C-479
     expect(await self({ cookie })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "New-Api-User": String(id + 1) })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "New-Api-User": "-1" })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "New-Api-User": "root" })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "NEW-API-USER": String(id) })).toBe(200);
   });
 
@@ -42,6 +47,7 @@ describe("a console session", () => {
     expect(await self(person.headers)).toBe(200);
     const { users } = weir.db.t;
     await weir.db.q.update(users).set({ status: 2 }).where(eq(users.id, person.id));
+    // spec: A-323
     expect(await self(person.headers)).toBe(401);
     await weir.db.q.update(users).set({ status: 1, role: 10 }).where(eq(users.id, person.id));
     expect((await person.api("GET", "/api/channel/?p=0&page_size=10")).body.success).toBe(true);
@@ -53,6 +59,7 @@ describe("a console session", () => {
 describe("a system access token", () => {
   test("works bare and as Bearer, without the user-id header, which must match when it is sent", async () => {
     const token = await weir.root.ok<string>("GET", "/api/user/token");
+    // spec: A-005, A-128
     expect(await self({ authorization: token })).toBe(200);
     expect(await self({ authorization: `Bearer ${token}`, "New-Api-User": String(weir.root.id) })).toBe(200);
     expect(await self({ authorization: token, "New-Api-User": String(weir.root.id + 1) })).toBe(401);

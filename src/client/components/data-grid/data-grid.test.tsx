@@ -93,6 +93,7 @@ const focusedRow = () => document.activeElement?.getAttribute("data-row");
 describe("paging", () => {
   test("says which rows these are of how many", () => {
     show();
+    // spec: C-624
     expect(screen.getByText("第 1 - 10 条，共 63 条")).toBeTruthy();
   });
 
@@ -101,6 +102,7 @@ describe("paging", () => {
     i18n.loadAndActivate({ locale: "en", messages });
     history.replaceState(null, "", "/things?p=7");
     show({ rows: things.slice(0, 3) });
+    // spec: A-113
     expect(screen.getByText("Items 61 - 63 of 63")).toBeTruthy();
   });
 
@@ -117,6 +119,7 @@ describe("paging", () => {
     await userEvent.click(screen.getByRole("combobox", { name: "每页条数" }));
     await userEvent.click(await screen.findByRole("option", { name: "50 条/页" }));
     expect(location.search).toBe("?size=50");
+    // spec: C-625
     expect(localStorage.getItem("page-size")).toBe("50");
   });
 

@@ -35,7 +35,9 @@ test("a login keeps the user and leads to the page that was asked for", async ()
   await user.type(username(), " root ");
   await user.type(password(), "secret-pass{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
+  // spec: A-067
   expect(calls).toEqual([{ path: "auth.login", input: { username: "root", password: "secret-pass" } }]);
+  // spec: C-309
   expect(JSON.parse(localStorage.getItem("user") ?? "")).toEqual(root);
   await waitFor(() => expect(location.pathname + location.search).toBe("/log?type=2"));
 });
@@ -45,6 +47,7 @@ test("a login that was not asked for by a page leads to the tokens, never to ano
     const { user } = await openPage(<LoginPage />, `/login${search}`, { procedures: { "auth.login": () => root } });
     await user.type(username(), "root");
     await user.type(password(), "secret-pass{Enter}");
+    // spec: A-061
     await waitFor(() => expect(location.pathname).toBe("/token"));
     clearUser();
     closePage();
@@ -67,6 +70,7 @@ test("a wrong password is said beside the form and the field is ready for anothe
 
 test("an expired session is explained by a note that stays", async () => {
   await openPage(<LoginPage />, "/login?expired=true");
+  // spec: A-055
   expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
 });
 

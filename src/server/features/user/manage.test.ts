@@ -52,6 +52,7 @@ for (const engine of ENGINES) {
       await h.services.options.set("QuotaForNewUser", "1234");
       const made = await create(admin, { display_name: "" });
       await h.services.options.set("QuotaForNewUser", "0");
+      // spec: A-001, A-183
       expect(made).toMatchObject({
         role: 1,
         status: 1,
@@ -84,8 +85,11 @@ for (const engine of ENGINES) {
       expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
       expect(await told(admin, { username: "x".repeat(13), password: PASSWORD })).toContain("用户名长度");
       expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
+      // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
+      // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
+      // spec: C-467
       expect(await told(root, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
       expect(await create(root, { role: 10 })).toMatchObject({ role: 10 });
     });
@@ -110,6 +114,7 @@ for (const engine of ENGINES) {
         ["POST", "/api/user/manage", { id, action: "delete" }],
       ];
       for (const [method, path, body] of calls) {
+        // spec: C-456
         expect((await user.rest(method, path, body)).body).toMatchObject({
           success: false,
           message: "无权进行此操作，权限不足",
@@ -129,9 +134,11 @@ for (const engine of ENGINES) {
             ),
           )),
         ];
+        // spec: C-464..C-466, C-469..C-471
         for (const body of told) expect(body.success).toBe(false);
         expect(await rowOf(other)).toEqual(before);
       }
+      // spec: A-001
       expect((await admin.rest("GET", `/api/user/${admin.ctx.actor.id}`)).body.data.id).toBe(admin.ctx.actor.id);
       expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
     });
@@ -140,12 +147,16 @@ for (const engine of ENGINES) {
       const { id } = await create(root);
       const manage = async (by: Person, action: string) =>
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
+      // spec: C-468
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
+      // spec: A-328
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
       expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
+      // spec: A-329
       expect((await manage(root, "demote")).data).toMatchObject({ role: 1, status: 1 });
       expect((await manage(root, "demote")).success).toBe(false);
       expect((await manage(admin, "enable")).success).toBe(false);
+      // spec: A-330
       expect((await manage(admin, "disable")).data).toMatchObject({ role: 1, status: 2 });
       expect((await manage(admin, "disable")).success).toBe(false);
       expect((await manage(admin, "enable")).data).toMatchObject({ role: 1, status: 1 });
@@ -170,13 +181,19 @@ for (const engine of ENGINES) {
         .values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
       await q.insert(t.identities).values({ user_id: id, provider: "github", subject: `s${id}`, created_at: 1 });
       await q.insert(t.logs).values({ request_id: `r${id}`, created_at: 1, type: 3, user_id: id, username, folded: 2 });
-      expect((await admin.rest("GET", `/api/user/${id}`)).body.data.github_id).toBe(`s${id}`);
+      // spec: C-486
+      expect((await admin.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({
+        id,
+        username,
+        github_id: `s${id}`,
+      });
       const { body } = await admin.rest("POST", "/api/user/manage", { id, action: "delete" });
       expect(body).toMatchObject({ success: true, data: { status: 1, role: 1 } });
       expect(await q.select().from(t.sessions).where(eq(t.sessions.user_id, id))).toEqual([]);
       expect(await q.select().from(t.identities).where(eq(t.identities.user_id, id))).toEqual([]);
       const listed = (await admin.rest("GET", `/api/user/search?keyword=${username}`)).body.data.items[0];
       expect(listed).toMatchObject({ id, username, github_id: "" });
+      // spec: A-182
       expect(listed.DeletedAt).toMatch(/^\d{4}-\d\d-\d\dT/);
       const log = (await admin.rest("GET", `/api/log/?username=${username}`)).body.data;
       expect(log.items).toHaveLength(1);
@@ -253,6 +270,7 @@ for (const engine of ENGINES) {
       ]);
       const { q, t } = h.services.db;
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, id)).orderBy(t.logs.id);
+      // spec: C-357
       expect(rows.map((row) => [row.type, row.quota])).toEqual([
         [3, 0],
         [3, 0],

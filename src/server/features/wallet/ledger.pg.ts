@@ -18,6 +18,8 @@ import { creditSteps } from "./credit";
 import type { HoldRefusal, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
+import { TOKEN_STATUS } from "../../../shared/token";
+import { USER_STATUS } from "../../../shared/roles";
 
 const MAX_TRIES = 6;
 /** A verb is given up after this time, however often it was asked: its caller waits. */
@@ -26,10 +28,10 @@ const MAX_MS = 10_000;
 /** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
 export const HOLD = `
 WITH u AS MATERIALIZED (
-  SELECT id, quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
+  SELECT id, quota, status = ${USER_STATUS.active} AND deleted_at IS NULL AS usable FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
 ), t AS MATERIALIZED (
   SELECT tokens.id, remain_quota, unlimited_quota,
-    tokens.status = 1 AND tokens.deleted_at IS NULL AND tokens.user_id = u.id
+    tokens.status = ${TOKEN_STATUS.enabled} AND tokens.deleted_at IS NULL AND tokens.user_id = u.id
       AND (expired_time = -1 OR expired_time > $5::bigint) AS usable
   FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
 ), purse AS MATERIALIZED (

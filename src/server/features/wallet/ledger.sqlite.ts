@@ -18,6 +18,7 @@ import { creditSteps } from "./credit";
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
+import { TOKEN_STATUS } from "../../../shared/token";
 
 const MAX_BATCH = 64;
 /**
@@ -225,7 +226,7 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       if (token_id !== 0) {
         if (
           !token ||
-          token.status !== 1 ||
+          token.status !== TOKEN_STATUS.enabled ||
           token.deleted_at !== null ||
           token.user_id !== user_id ||
           (token.expired_time !== -1 && token.expired_time <= seconds())

@@ -120,8 +120,8 @@ export function sweepRow({ engine, caller, request, ip, path, lang }: Asked, pri
   return `${start},${JSON.stringify({ username, token_name, ip, is_stream: request.stream, visible }).slice(1)}`;
 }
 
-/** The row of a call that ended. */
-export function callRow(call: Admitted, outcome: Outcome): CallLog {
+/** The row of a call that ended: every column, so that a new one does not compile until it is filled here. */
+export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   const { asked, progress } = call;
   const { engine, request, path, lang } = asked;
   const { attempt, usage } = outcome;

@@ -1,6 +1,6 @@
 /**
- * What a call says, as its caller wrote it. While an upstream is waited for, a large body is in a temporary file and not
- * in memory (bodies over 4 MB spool): its bytes come back for each attempt, and what is sent flows from the file.
+ * What a call says, as its caller wrote it. While an upstream is waited for, a large body is in a temporary file and
+ * not in memory (bodies over 4 MB spool): its bytes come back for each attempt, and what is sent flows from the file.
  */
 import { EMPTY, type SpooledBody } from "../../lib/request-body/spooled-body";
 import type { Bytes } from "../../lib/sse";

@@ -56,7 +56,7 @@ async function refuse(opened: Opened, responder: Responder, outcome: RetryOutcom
 
 /** Ends a call that failed before its content: nothing is charged, the row keeps every attempt. */
 export async function failed({ call, billing }: Opened, failure: Failure, end_reason: EndReason): Promise<void> {
-  const { asked, deadlines, progress } = call;
+  const { deadlines, progress } = call;
   progress.over = true;
   deadlines.clear();
   await billing.release(call);

@@ -50,7 +50,7 @@ export interface Relay {
    * `upgrade`: for connections that can become a WebSocket; the answer is then ignored.
    */
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
-  /** The same for an entrance of our own that knows its caller without a key. Its answers are for our own pages alone. */
+  /** The same for an entrance of our own that knows its caller without a key. Its answers are for our own pages. */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskService;
   /**
@@ -181,9 +181,9 @@ function answerBeside(
 }
 
 /**
- * readBody → parse → screen → route → price → admit: what happens before a channel is asked. Throws what the caller gets
- * when the call goes no further; the log has its row then. A Response: the call is a job. `given`: its body, where it
- * was read already.
+ * readBody → parse → screen → route → price → admit: what happens before a channel is asked. Throws what the caller
+ * gets when the call goes no further; the log has its row then. A Response: the call is a job. `given`: its body, where
+ * it was read already.
  */
 async function openCall(
   authenticated: Authenticated,

@@ -42,8 +42,8 @@ interface Prepared {
 
 /**
  * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of what is refused before a channel was
- * asked; but a caller without balance learns it inside a session that ends with 1008, because a browser cannot read a refused
- * handshake.
+ * asked; but a caller without balance learns it inside a session that ends with 1008, because a browser cannot read a
+ * refused handshake.
  */
 export async function openRealtime(
   arrival: Authenticated,

@@ -57,8 +57,8 @@ function again(earlier: Task, input_hash: string): Task {
 
 /**
  * Submits a job and answers it as it stands then: accepted and charged. The same `Idempotency-Key` header with the same
- * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked, UpstreamError
- * for what the last channel said; either way nothing is charged and the log has its row.
+ * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked,
+ * UpstreamError for what the last channel said; either way nothing is charged and the log has its row.
  */
 export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrder<Input>): Promise<Task> {
   const { engine, caller, request_id, lang, ip, path } = sideRequest;

@@ -1,4 +1,4 @@
-/** What every attempt leaves behind: its record in the log row, and what cooldown, metrics and the channel learn of it. */
+/** What every attempt leaves: its record in the log row, and what cooldown, metrics and the channel learn of it. */
 import type { AttemptRecord } from "../../../shared/log";
 import type { Attempted } from "../call/call";
 import { type Failure } from "../../protocol/upstream-failure";

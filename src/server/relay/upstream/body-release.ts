@@ -1,6 +1,6 @@
 /**
- * A call with a large body: while an upstream is waited for, what the call said is in a temporary file and not in memory
- * (bodies over 4 MB spool). Its bytes come back for each attempt, and what is sent flows from the file.
+ * A call with a large body: while an upstream is waited for, what the call said is in a temporary file and not in
+ * memory (bodies over 4 MB spool). Its bytes come back for each attempt, and what is sent flows from the file.
  */
 import type { Admitted } from "../call/call";
 import type { RequestContent } from "../call/request-content";
