@@ -4,6 +4,7 @@
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { channelType } from "../../src/shared/channel-types";
+import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import { REALTIME_USAGE, startFakeRealtime } from "../kit/fake-upstream/realtime";
 import { type Bench, makeBench, makeChannel, TEST_KEY, VirtualTime } from "../relay/kit";
 import { connectClient, serveSessions, type TestClient, until } from "./kit";
@@ -41,6 +42,20 @@ async function respond(client: TestClient, count = 1): Promise<void> {
  * same.
  */
 const COST = REALTIME_USAGE.input_tokens + 2 * REALTIME_USAGE.output_tokens;
+
+/** 1 unit a token in, 2 a token out, times the group's ratio. */
+const ratioPrice = (model: string, group: string, ratio: number): CompiledPrice =>
+  compilePrice(
+    model,
+    group,
+    {
+      model_ratio: { value: 1, source: "test" },
+      completion_ratio: { value: 2, source: "test" },
+      group_ratio: { value: ratio, source: "test" },
+    },
+    { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+  );
+
 const noHolds = (bench: Bench): Promise<true> =>
   until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
 
@@ -352,6 +367,28 @@ describe("money", () => {
     client.socket.close();
     await noHolds(bench);
     expect(bench.ledger.charged).toBe(38);
+  });
+
+  test("with group auto a session costs what it does in the group that serves, from its first transcription on", async () => {
+    const { bench, connect } = setUp(({ caller, controlPlane }) => {
+      Object.assign(caller, { group: "auto", groups: ["cheap", "dear"] });
+      controlPlane.price = (model, group) => ratioPrice(model, group, group === "dear" ? 3 : 1);
+    });
+    const named = connect("gpt-realtime+transcribe");
+    const unnamed = connect("", { query: "&intent=transcription" });
+    for (const client of [named, unnamed]) {
+      await client.open();
+      client.say({ type: "input_audio_buffer.commit" });
+      await client.heard("conversation.item.input_audio_transcription.completed");
+      client.socket.close();
+    }
+    await noHolds(bench);
+    expect(bench.ledger.settlements.map(({ log }) => [log.group, log.quota])).toEqual([
+      ["cheap", 22 + 16],
+      ["cheap", 22 + 16],
+    ]);
+    // Held before it was known who serves: at the dearest.
+    expect(bench.ledger.holdRequests[0]?.draft).toContain('"group":"dear"');
   });
 
   test("a balance that ends in a session which only transcribes ends it after what was paid: error event, then 1008", async () => {

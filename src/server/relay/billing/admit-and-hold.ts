@@ -1,4 +1,4 @@
-/** The one way into the house for a call that costs something: its limits first, then its hold. */
+/** The one way in for a call that costs something: its limits first, then its hold. */
 import type { CompiledPrice } from "../../../shared/pricing";
 import { enter } from "../admission/rate-limit";
 import { type Admitted, type Asked, startProgress } from "../call/call";

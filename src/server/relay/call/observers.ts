@@ -1,7 +1,7 @@
 /** What watches calls from outside: metrics and traces. Called on the hot path, so it counts and returns. */
 import type { CallObserver } from "./call";
 
-/** Both are told. */
+/** Two observers as one. */
 export const combineObservers = (one: CallObserver, other: CallObserver): CallObserver => ({
   traces: one.traces || other.traces,
   attempted(channel, outcome) {

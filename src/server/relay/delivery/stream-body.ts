@@ -106,7 +106,8 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     if (!(this.#outcome instanceof Promise)) return;
     controller.enqueue(this.#call.asked.dialect.ping);
     // What becomes of the attempts does not wait for a caller who reads nothing.
-    void this.#outcome.then(() => this.pull());
+    const pull = (): void => this.pull();
+    this.#outcome.then(pull, pull);
   }
 
   /** Returns before it has read: `enqueue` is what a reader waits for, and one more promise for each event is dear. */

@@ -1,21 +1,17 @@
 /** One call, top to bottom. */
 import { AppError, fail } from "../../../shared/errors";
-import type { Lang } from "../../../shared/text";
-import type { Caller } from "../../contracts/caller";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { TaskService } from "../../contracts/task-service";
-import type { JsonObject } from "../../lib/json-bytes";
 import type { Logger } from "../../lib/log";
 import { fetchThrough } from "../../lib/proxy";
-import { parseBody } from "../../lib/request-body/json-body";
 import type { Form } from "../../lib/request-body/multipart-form";
-import { readBody } from "../../lib/request-body/read-body";
 import type { Bytes } from "../../lib/sse";
 import { reachable } from "../../lib/tcp-probe";
 import { realTimers } from "../../lib/timers";
 import { isUnavailable } from "../../lib/unavailable";
 import { failureOf } from "../../protocol/upstream-failure";
+import { type Admit, authenticate } from "../admission/authenticate";
 import { requireModel } from "../admission/model-access";
 import { askedIn, parse, readContent } from "../admission/receive";
 import { answerSideCall } from "../admission/side-call";
@@ -24,7 +20,7 @@ import { admitAndHold, type Opened } from "../billing/admit-and-hold";
 import { dearestPrice } from "../billing/call-price";
 import { recordRefusal } from "../billing/log-row";
 import { allTakeLimits } from "../billing/output-limit";
-import type { Arrival, Authenticated, Engine, RelayDeps } from "../call/call";
+import type { Authenticated, Engine, RelayDeps } from "../call/call";
 import { noopObserver } from "../call/observers";
 import { handleDisconnect } from "../call/timeouts";
 import { deliver, failed } from "../delivery/deliver";
@@ -32,17 +28,16 @@ import { StoredConversation } from "../endpoints/stored/conversation";
 import type { Operation } from "../operations/operation";
 import { AccessTokenCache } from "../providers/access-token-cache";
 import { endSessions } from "../realtime/drain";
-import { openRealtime, type Upgrade } from "../realtime/open";
+import type { Upgrade } from "../realtime/open";
 import { thrownError } from "../response/error-response";
-import { presentedKey, Responder } from "../response/responder";
+import { Responder } from "../response/responder";
 import { createRouting } from "../routing/router";
 import { asksForBackground, submitBackground } from "../tasks/background/submit";
 import { createTaskService } from "../tasks/service";
 import { answersInMore } from "../upstream/retry-policy";
 import { routeCall } from "../upstream/route-call";
+import { answerBeside } from "./beside";
 import { arrive } from "./arrive";
-import { answerLookup } from "./lookups";
-import type { Route } from "./routes";
 
 export interface Relay {
   /**
@@ -59,12 +54,6 @@ export interface Relay {
   stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }
-
-/**
- * Throws an AppError for a caller who may not call, before anything of the body is read; then resolves with the caller,
- * and with what of the body counts.
- */
-export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
 /** The data plane over its control plane. `deps` replace time, chance and network in tests. */
 export function createRelay(
@@ -124,7 +113,7 @@ async function handle(
     if (route.operation === "open") return await route.answer({ engine, request, responder });
     const { call, body } = await authenticate(arrival, request, admit);
     const { operation } = route;
-    if (typeof operation === "string") return await answerBeside(route, call, request, responder, body, upgrade);
+    if (typeof operation === "string") return await answerBeside({ route, call, request, responder, body, upgrade });
     responder.array = arrival.dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const opened = await openCall(call, operation, request, responder, body);
     return opened instanceof Response ? opened : await runCall(opened, request, responder);
@@ -133,51 +122,6 @@ async function handle(
     else engine.log.error({ err: error, request_id: requestId }, "relay failed");
     return responder.error(arrival.dialect, thrownError(error, arrival.lang, requestId));
   }
-}
-
-/** The caller: by their key or, at an entrance of ours, by what that knows; it has read the body then. */
-async function authenticate(
-  arrival: Arrival,
-  request: Request,
-  admit: Admit | undefined,
-): Promise<{ call: Authenticated; body?: Bytes }> {
-  const { engine, ip, lang } = arrival;
-  const { controlPlane } = engine;
-  if (!admit) return { call: asCaller(arrival, await controlPlane.authenticate(presentedKey(request), ip, lang)) };
-  // The session first, then the body.
-  const admitBody = admit(lang);
-  const { caller, body } = await admitBody(parseBody(await readBody(request, controlPlane.option.maxBodyBytes)));
-  return { call: asCaller(arrival, caller), body: Buffer.from(JSON.stringify(body)) };
-}
-
-// Written out: a spread of so many members costs a microsecond.
-const asCaller = (arrival: Arrival, caller: Caller): Authenticated => ({
-  engine: arrival.engine,
-  dialect: arrival.dialect,
-  lang: arrival.lang,
-  ip: arrival.ip,
-  path: arrival.path,
-  client_type: arrival.client_type,
-  betas: arrival.betas,
-  api_version: arrival.api_version,
-  request_id: arrival.request_id,
-  traceparent: arrival.traceparent,
-  arrived: arrival.arrived,
-  caller,
-});
-
-/** Calls that are not one of a model. */
-function answerBeside(
-  route: Route,
-  call: Authenticated,
-  request: Request,
-  responder: Responder,
-  body: Bytes | undefined,
-  upgrade: Upgrade | undefined,
-): Promise<Response> {
-  if (route.operation === "realtime") return openRealtime(call, request, responder, upgrade);
-  if (route.operation !== "side") return answerLookup(call.engine, route, call.caller, request, responder, call.lang);
-  return answerSideCall(route, { ...call, request: body ? new Request(request, { body }) : request, responder });
 }
 
 /**

@@ -18,7 +18,7 @@ interface Round extends Opened {
   readonly terms: Terms;
   /** What the response takes of the limits, once it has begun. */
   places: { admission?: Admission; slot?: Admission };
-  /** Counted while the response runs: its bill when it never tells its usage. */
+  /** Counted while the response runs: its bill when it never names its usage. */
   readonly seen: { output: number; audio_out: number };
 }
 

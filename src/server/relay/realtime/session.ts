@@ -1,5 +1,5 @@
 /**
- * A realtime session: frames go both ways as they are, in order. Memory is bounded: whoever reads too slowly makes the
+ * A realtime session: frames go both ways as they are, in order. Memory is bounded: a side that reads too slowly makes the
  * other side wait. A response's last event leaves when its charge is committed, and nothing after it overtakes it.
  */
 import { AppError } from "../../../shared/errors";
@@ -53,7 +53,7 @@ const CLOSE = { normal: 1000, going_away: 1001, policy: 1008, internal: 1011, tr
 
 /** Bytes towards the upstream beyond which the caller has to wait. */
 const UPSTREAM_BUFFER = 1 << 20;
-/** How often a full buffer is looked at: the client socket tells nobody that it has drained. */
+/** How often a full buffer is looked at: the client socket has no event for it. */
 const DRAIN_POLL_MS = 10;
 
 /** A code that may be sent on: some only say how a connection ended. */
@@ -75,7 +75,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   readonly #ended = Promise.withResolvers<void>();
   #caller: CallerSocket | undefined;
   #transcriptionModel: string | undefined;
-  /** Somebody works at the queue, or nobody listens yet. */
+  /** The queue is being worked off, or the caller's half is not open yet. */
   #busy = true;
   /** The caller's socket keeps what it cannot send. */
   #full = false;
@@ -269,7 +269,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     }
   }
 
-  /** An event as the caller gets it: one that tells of an error keeps the channel's secrets to itself. */
+  /** An event as the caller gets it: one about an error keeps the channel's secrets to itself. */
   #passed(event: string): string {
     return redactEvent(this.#attempt.channel, event);
   }
@@ -278,7 +278,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     return classifyErrorIn200(redactOf(this.#attempt.channel), error);
   }
 
-  /** An account that is used up or closed is told inside the session alone. */
+  /** That an account is used up or closed is said inside the session alone. */
   #report(failure: Failure): void {
     const { channel } = this.#attempt;
     const { engine, request, request_id } = this.#call.asked;

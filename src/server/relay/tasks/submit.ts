@@ -1,5 +1,5 @@
 /**
- * The submit of a job, top to bottom: price, choose, limit, hold, ask, charge, tell. It survives the end of the process
+ * The submit of a job, top to bottom: route, price, limit, hold, ask, charge, answer. It survives the end of the process
  * at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before
  * anything is charged; what is left half done is ended by the poller (poll.ts), charged or given back, never both.
  */

@@ -117,7 +117,7 @@ async function judge(attempt: Attempted, response: Response): Promise<Failure> {
   return classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfter);
 }
 
-/** The error that a body in the channel's words tells of. */
+/** The error in a body, in the channel's words. */
 const errorIn = ({ call, channel, translation }: Attempted, body: unknown): WireError | undefined =>
   readChannelError(channel, call.asked.operation, translation.upstream_model, body);
 

@@ -77,7 +77,7 @@ interface Home {
   /** undefined: any channel that keeps answers. */
   at?: Pick<Stored, "channel_id" | "channel_key_id">;
   native: boolean;
-  /** What the caller gets when nobody knows it. */
+  /** What the caller gets when no channel knows it. */
   missing: AppError;
 }
 
