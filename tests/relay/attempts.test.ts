@@ -1,4 +1,4 @@
-/** What an attempt owns: its group, its price, its slot. Nothing of it is left on the call when the next one is made. */
+/** What an attempt owns: its group, its price, its slot. The next attempt has its own. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import { startFakeUpstream } from "../kit/fake-upstream/server";

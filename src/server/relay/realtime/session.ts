@@ -1,6 +1,6 @@
 /**
- * A realtime session: frames go both ways as they are, in order. Memory is bounded: a side that reads too slowly makes the
- * other side wait. A response's last event leaves when its charge is committed, and nothing after it overtakes it.
+ * A realtime session: frames go both ways as they are, in order. Memory is bounded: a side that reads too slowly makes
+ * the other one wait. A response's last event leaves when its charge is committed, and nothing after it overtakes it.
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";

@@ -1,4 +1,4 @@
-/** Errors as a caller of /v1 sees them: made from our own or from a judged upstream failure, spelled by their dialect. */
+/** Errors as a caller of /v1 sees them: our own, or a judged upstream failure, spelled by the caller's dialect. */
 import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import { isUnavailable } from "../../lib/unavailable";

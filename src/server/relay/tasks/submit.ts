@@ -1,6 +1,6 @@
 /**
- * The submit of a job, top to bottom: route, price, limit, hold, ask, charge, answer. It survives the end of the process
- * at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before
+ * The submit of a job, top to bottom: route, price, limit, hold, ask, charge, answer. It survives the end of the
+ * process at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before
  * anything is charged; what is left half done is ended by the poller (poll.ts), charged or given back, never both.
  */
 import { createHash, randomBytes } from "node:crypto";
