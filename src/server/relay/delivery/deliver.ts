@@ -1,22 +1,18 @@
 /** The end of a call: attempts, then the answer, whole or streamed, or the error that the caller gets. */
-import type { EndReason } from "../../../shared/log";
 import { ContentTap } from "../response/content-tap";
 import type { Responder } from "../response/responder";
-import { callError } from "../response/error-response";
-import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import type { Opened } from "../billing/admit-and-hold";
+import { refuse } from "./failed";
 import { outcomeOrPing } from "./outcome-or-ping";
 import { answerUntranslated } from "./untranslated";
-import { recordFailed } from "../billing/record-failed";
 import { StreamBody } from "./stream-body";
-import type { Answer } from "../upstream/attempt";
-import { type RetryOutcome, withRetries } from "../upstream/retry";
+import { withRetries } from "../upstream/retry";
 
 /** Attempts, delivers, settles and records. The call has its hold; here it ends. */
 export function deliver(opened: Opened, responder: Responder): Promise<Response> {
   const { asked } = opened.call;
   responder.tap = ContentTap.of(asked);
-  if (asked.operation.direct) return answerUntranslated(opened, responder, refuse);
+  if (asked.operation.direct) return answerUntranslated(opened, responder);
   return asked.request.stream ? answerStream(opened, responder) : answerWhole(opened, responder);
 }
 
@@ -40,25 +36,7 @@ async function answerStream(opened: Opened, responder: Responder): Promise<Respo
   const outcome = withRetries(opened.call);
   const first = await outcomeOrPing(opened.call, outcome);
   if (first !== "ping" && (!first.ok || first.answer.kind !== "stream")) return refuse(opened, responder, first);
-  const fail = (failure: Failure, reason: EndReason): Promise<void> => failed(opened, failure, reason);
-  const body = new StreamBody(opened, first === "ping" ? outcome : first, fail);
+  const body = new StreamBody(opened, first === "ping" ? outcome : first);
   const whole = first === "ping" ? undefined : await body.whole();
   return whole ? responder.events(whole) : responder.events(new ReadableStream(body, { highWaterMark: 0 }));
-}
-
-/** The error of a call without an answer that fits. */
-async function refuse(opened: Opened, responder: Responder, outcome: RetryOutcome<Answer>): Promise<Response> {
-  const { call } = opened;
-  const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
-  await failed(opened, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-  return responder.error(call.asked.dialect, callError(call, failure));
-}
-
-/** Ends a call that failed before its content: nothing is charged, the row keeps every attempt. */
-export async function failed({ call, billing }: Opened, failure: Failure, end_reason: EndReason): Promise<void> {
-  const { deadlines, progress } = call;
-  progress.over = true;
-  deadlines.clear();
-  await billing.release(call);
-  await recordFailed(call, callError(call, failure).message, end_reason);
 }

@@ -13,6 +13,7 @@ import type { RelayError } from "../../protocol/relay-error";
 import { asIs, classifyErrorIn200, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { answerReader } from "../upstream/read-answer";
 import type { AnswerReader } from "../upstream/answer-reader";
+import { failed } from "./failed";
 import type { Opened } from "../billing/admit-and-hold";
 import { BYTES_PER_TOKEN, type CallBilling } from "../billing/call-billing";
 import { type Timeouts, timeoutsFor } from "../call/timeouts";
@@ -33,7 +34,6 @@ type Outcome = RetryOutcome<Answer>;
 export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSession {
   readonly #call: Admitted;
   readonly #billing: CallBilling;
-  readonly #failed: (failure: Failure, reason: EndReason) => Promise<void>;
   #meter: AnswerReader;
   /** Of the channel that serves, once it is known. */
   #timeouts: Timeouts;
@@ -55,22 +55,14 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   /** The end of the answer; a translator writes it once. */
   #last: Uint8Array = empty;
 
-  /**
-   * `outcome` is the first content, or the promise of it when the head goes first. `failed` ends a call that failed
-   * before its content: gives the hold back and writes the row.
-   */
-  constructor(
-    { call, billing }: Opened,
-    outcome: Outcome | Promise<Outcome>,
-    failed: (failure: Failure, reason: EndReason) => Promise<void>,
-  ) {
+  /** `outcome` is the first content, or the promise of it when the head goes first. */
+  constructor({ call, billing }: Opened, outcome: Outcome | Promise<Outcome>) {
     const { asked, deadlines, progress } = call;
     const { engine } = asked;
     const channel = progress.attempt?.channel;
     this.#call = call;
     this.#billing = billing;
     this.#outcome = outcome;
-    this.#failed = failed;
     this.#timeouts = timeoutsFor(engine.controlPlane.option, channel);
     // No answer has come yet: only an error could be written.
     this.#meter = answerReader(asked, channel, "openai-chat");
@@ -144,7 +136,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   /** Nothing came that could be charged. */
   async #fail(failure: Failure, reason: EndReason): Promise<void> {
-    await this.#failed(failure, reason);
+    await failed({ call: this.#call, billing: this.#billing }, failure, reason);
     this.#last = this.#meter.fail(callError(this.#call, failure));
   }
 

@@ -6,24 +6,22 @@ import type { Opened } from "../billing/admit-and-hold";
 import { handleDisconnect } from "../call/timeouts";
 import type { Answer } from "../upstream/attempt";
 import { type RetryOutcome, withRetries } from "../upstream/retry";
+import { refuse } from "./failed";
 import { outcomeOrPing } from "./outcome-or-ping";
 import { UntranslatedBody } from "./untranslated-body";
-
-/** Answers a call whose attempts failed. */
-type Refuse = (opened: Opened, responder: Responder, outcome: RetryOutcome<Answer>) => Promise<Response>;
 
 /**
  * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it
  * is: then an error comes with status 200.
  */
-export async function answerUntranslated(opened: Opened, responder: Responder, refuse: Refuse): Promise<Response> {
+export async function answerUntranslated(opened: Opened, responder: Responder): Promise<Response> {
   const { call } = opened;
   const outcome = withRetries(call);
   const first = await outcomeOrPing(call, outcome);
-  if (first !== "ping") return finish(opened, responder, refuse, first);
+  if (first !== "ping") return finish(opened, responder, first);
   const { engine, form, request_id } = call.asked;
   const answer = outcome
-    .then((came) => finish(opened, responder, refuse, came))
+    .then((came) => finish(opened, responder, came))
     .catch((error: unknown) => {
       engine.log.error({ err: error, request_id }, "relay failed");
       form?.close();
@@ -44,12 +42,7 @@ export async function answerUntranslated(opened: Opened, responder: Responder, r
   return response;
 }
 
-async function finish(
-  opened: Opened,
-  responder: Responder,
-  refuse: Refuse,
-  outcome: RetryOutcome<Answer>,
-): Promise<Response> {
+async function finish(opened: Opened, responder: Responder, outcome: RetryOutcome<Answer>): Promise<Response> {
   const { call, billing } = opened;
   const { asked, deadlines, progress } = call;
   if (outcome.ok && outcome.answer.kind === "flow") {

@@ -1,13 +1,14 @@
 /**
  * The submit of a job, top to bottom: route, price, limit, hold, ask, charge, answer. It survives the end of the
- * process at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id before
- * anything is charged; what is left half done is ended by the poller (poll.ts), charged or given back, never both.
+ * process at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id
+ * before anything is charged. What is left half done is ended by the poller (poll.ts), charged or given back, never
+ * both.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
 import type { SideRequest } from "../admission/side-call";
 import type { Admitted, Answered, Attempted } from "../call/call";
-import { failed as failCall } from "../delivery/deliver";
+import { failed as failCall } from "../delivery/failed";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import type { Opened } from "../billing/admit-and-hold";
