@@ -14,23 +14,23 @@ import { presentedKey } from "../response/responder";
  */
 export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
-/** The caller: by their key or, at an entrance of ours, by what that knows; it has read the body then. */
-export async function authenticate(
-  arrival: Arrival,
+/** The caller of the key that a request presents. Throws what ControlPlane.authenticate does. */
+export const authenticate = ({ engine, ip, lang }: Arrival, request: Request): Promise<Caller> =>
+  engine.controlPlane.authenticate(presentedKey(request), ip, lang);
+
+/** The caller at an entrance of ours: the session first, then the body, which is read now. */
+export async function authenticateBy(
+  admit: Admit,
+  { engine, lang }: Arrival,
   request: Request,
-  admit: Admit | undefined,
-): Promise<{ call: Authenticated; body?: Bytes }> {
-  const { engine, ip, lang } = arrival;
-  const { controlPlane } = engine;
-  if (!admit) return { call: asCaller(arrival, await controlPlane.authenticate(presentedKey(request), ip, lang)) };
-  // The session first, then the body.
+): Promise<{ caller: Caller; body: Bytes }> {
   const admitBody = admit(lang);
-  const { caller, body } = await admitBody(parseBody(await readBody(request, controlPlane.option.maxBodyBytes)));
-  return { call: asCaller(arrival, caller), body: Buffer.from(JSON.stringify(body)) };
+  const { caller, body } = await admitBody(parseBody(await readBody(request, engine.controlPlane.option.maxBodyBytes)));
+  return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 
-// Written out: a spread of so many members costs a microsecond.
-const asCaller = (arrival: Arrival, caller: Caller): Authenticated => ({
+/** The record of a request whose caller is known. Written out: a spread of so many members costs a microsecond. */
+export const authenticatedAs = (arrival: Arrival, caller: Caller): Authenticated => ({
   engine: arrival.engine,
   dialect: arrival.dialect,
   lang: arrival.lang,

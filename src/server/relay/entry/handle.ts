@@ -11,7 +11,7 @@ import { reachable } from "../../lib/tcp-probe";
 import { realTimers } from "../../lib/timers";
 import { isUnavailable } from "../../lib/unavailable";
 import { failureOf } from "../../protocol/upstream-failure";
-import { type Admit, authenticate } from "../admission/authenticate";
+import { type Admit, authenticate, authenticateBy, authenticatedAs } from "../admission/authenticate";
 import { requireModel } from "../admission/model-access";
 import { askedIn, parse, readContent } from "../admission/receive";
 import { answerSideCall } from "../admission/side-call";
@@ -112,7 +112,9 @@ async function handle(
   try {
     if (!route) fail("not_found", { method: request.method, path: arrival.path });
     if (route.operation === "open") return await route.answer({ engine, request, responder });
-    const { call, body } = await authenticate(arrival, request, admit);
+    const known = admit && (await authenticateBy(admit, arrival, request));
+    const call = authenticatedAs(arrival, known ? known.caller : await authenticate(arrival, request));
+    const body = known?.body;
     const { operation } = route;
     if (typeof operation === "string") return await answerBeside({ route, call, request, responder, body, upgrade });
     responder.array = arrival.dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
