@@ -63,8 +63,11 @@ describe("channel types", () => {
     const two = "mj_imagine mj_variation mj_reroll mj_blend mj_upscale mj_describe mj_upload".split(" ");
     const five =
       "swap_face mj_zoom mj_shorten mj_modal mj_inpaint mj_custom_zoom mj_high_variation mj_low_variation mj_pan";
+    // spec: A-543, D-86
     expect([...(channelType(2)?.models ?? [])].toSorted()).toEqual(two.toSorted());
+    // spec: A-544, D-86
     expect([...(channelType(5)?.models ?? [])].toSorted()).toEqual([...two, ...five.split(" ")].toSorted());
+    // spec: A-545
     expect(channelType(36)?.models).toEqual(["suno_music", "suno_lyrics"]);
   });
 
@@ -144,12 +147,18 @@ describe("channel keys", () => {
   });
 
   test.each([
+    // spec: A-538
     [15, "APIKey|SecretKey"],
+    // spec: A-539
     [18, "APPID|APISecret|APIKey"],
+    // spec: A-540
     [22, "APIKey-AppId"],
+    // spec: A-541
     [23, "AppId|SecretId|SecretKey"],
+    // spec: A-542
     [33, "Ak|Sk|Region"],
   ])("the hint of type %i is %s, as specified", (type, hint) => {
+    // spec
     expect(channelType(type)?.key_format.hint).toEqual({ zh: hint, en: hint });
     expect(keyProblem(type, "wrong")?.zh).toContain(hint);
   });
@@ -172,7 +181,9 @@ describe("channel extra fields", () => {
     expect(otherProblem(41, "us-central1")).toBeUndefined();
     expect(otherProblem(41, channelTemplates.region)).toBeUndefined();
     for (const bad of ['{"claude":"europe-west1"}', "{", '{"default":1}']) expect(otherProblem(41, bad)).toBeDefined();
+    // spec: A-536
     expect(otherFor(41, channelTemplates.region, "gemini-2.5-pro")).toBe("us-central1");
+    // spec: A-537, D-82
     expect(otherFor(41, channelTemplates.region, "claude-3-5-sonnet-20240620")).toBe("europe-west1");
     expect(otherFor(41, "global", "any")).toBe("global");
   });
@@ -189,6 +200,7 @@ describe("channel extra fields", () => {
 
   test("a new channel has the type's models and empty mappings", () => {
     const channel = newChannel(3);
+    // spec: D-83
     expect(channel).toMatchObject({ type: 3, other: "2023-06-01-preview", model_mapping: "", auto_ban: 1 });
     expect(channel.models.split(",")).toEqual([...(channelType(3)?.models ?? [])]);
   });
@@ -216,6 +228,7 @@ describe("coding plans", () => {
 });
 
 test("another name of a model leads to the one that it is priced and routed by; inherited names lead nowhere", () => {
+  // spec: D-86
   expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual([
     "mj_upload",
     "mj_upload",

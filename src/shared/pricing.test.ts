@@ -211,6 +211,7 @@ describe("chargeOf", () => {
       325,
     ],
     [
+      // spec: A-533
       "audio: in x ar, out x ar x acr",
       { ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, AudioRatio: { m: 16 }, AudioCompletionRatio: { m: 2 } },
       { input: 10, output: 10, audio_in: 10, audio_out: 10 },
@@ -239,6 +240,7 @@ describe("chargeOf", () => {
       CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
+    // spec: A-533
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);
     expect(quotaOf(priced(tables), usage)).toBe(quota);
   });
@@ -313,6 +315,7 @@ describe("chargeOf", () => {
 
 describe("resolvePrice", () => {
   test("a price per call wins over a ratio", () => {
+    // spec: A-391
     expect(priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } }).by).toBe("call");
   });
 
@@ -333,6 +336,7 @@ describe("resolvePrice", () => {
     const tables = { ModelRatio: { m: 1 }, GroupRatio: { vip: 2 }, GroupGroupRatio: { staff: { vip: 0.5 } } };
     expect(chargeOf(priced(tables, "m", "vip", "default"), { input: 100 }).quota).toBe(200);
     const price = priced(tables, "m", "vip", "staff");
+    // spec: A-532
     expect(chargeOf(price, { input: 100 }).quota).toBe(50);
     expect(price.why).toMatchObject({
       group_ratio: { value: 2, source: "GroupRatio", entry: "vip" },
@@ -384,7 +388,9 @@ describe("resolvePrice", () => {
 
   test("displayed prices are multiplied by the group's ratio", () => {
     const tables = { ModelRatio: { m: 15 }, CompletionRatio: { m: 2 }, GroupRatio: { vip: 0.5 } };
+    // spec
     expect(displayPrices(priced(tables))).toEqual({ input: "30", output: "60" });
+    // spec: A-531
     expect(displayPrices(priced(tables, "m", "vip"))).toEqual({ input: "15", output: "30" });
     const byCall = { ModelPrice: { m: 0.1 }, GroupRatio: { vip: 2 } };
     expect(displayPrices(priced(byCall, "m", "vip"))).toEqual({ call: "0.2" });

@@ -37,6 +37,7 @@ describe("public status", () => {
   test("has every named field with its type, needs no login, and is true to the options (A-267 to A-278, C-304 to C-308)", async () => {
     const { status, body } = await weir.anonymous("GET", "/api/status");
     expect(status).toBe(200);
+    // spec: A-548, D-24
     expect(body.data).toMatchObject({
       system_name: "Weir",
       logo: expect.any(String),
@@ -100,10 +101,13 @@ describe("options", () => {
     expect(all.get("PreConsumedQuota")).toBe("500");
     expect(all.get("QuotaPerUnit")).toBe("500000");
     expect(JSON.parse(all.get("GroupRatio") ?? "")).toEqual({ default: 1, vip: 1, svip: 1 });
+    // spec: D-29
     expect(JSON.parse(all.get("UserUsableGroups") ?? "")).toEqual({ default: "默认分组", vip: "VIP 分组" });
     expect(JSON.parse(all.get("AutoGroups") ?? "")).toEqual(["default"]);
     expect(all.get("DefaultUseAutoGroup")).toBe("false");
+    // spec: D-29
     expect(JSON.parse(all.get("Chats") ?? "")).toEqual([]);
+    // spec: D-29
     expect(JSON.parse(all.get("GroupGroupRatio") ?? "")).toEqual({});
     expect(all.get("RetryTimes")).toBe("3");
     expect(all.get("DisplayInCurrencyEnabled")).toBe("true");
@@ -114,11 +118,13 @@ describe("options", () => {
 
   test("notice, about and home page are public texts, never null (D-18)", async () => {
     for (const path of ["/api/notice", "/api/about", "/api/home_page_content"]) {
+      // spec: D-18
       expect((await weir.anonymous("GET", path)).body).toEqual({ success: true, message: "", data: "" });
     }
   });
 
   test("groups are the keys of GroupRatio; the own groups have description and ratio (A-454, C-531, C-488)", async () => {
+    // spec: A-454
     expect(await weir.root.ok<string[]>("GET", "/api/group/")).toEqual(
       expect.arrayContaining(["default", "vip", "svip"]),
     );
@@ -133,6 +139,7 @@ describe("accounts", () => {
   test("the own account has every field, unset ones '' or 0, and no password in any form (A-163 to A-177, D-19, D-20)", async () => {
     const fresh = await weir.newUser();
     const self = await fresh.ok<Row>("GET", "/api/user/self");
+    // spec: A-425, D-19, D-20
     expect(self).toMatchObject({
       id: fresh.id,
       username: fresh.username,
@@ -145,11 +152,13 @@ describe("accounts", () => {
       status: 1,
     });
     // DeletedAt is null while the user lives.
+    // spec: D-19
     expect(Object.entries(self).filter(([, value]) => value === null || value === undefined)).toEqual([
       ["DeletedAt", null],
     ]);
     for (const field of ["email", "github_id", "wechat_id", "telegram_id"])
       if (field in self) expect(self[field]).toBe("");
+    // spec: D-19
     expect(Object.keys(self).filter((name) => /password|token|secret/.test(name))).toEqual([]);
   });
 
@@ -203,9 +212,13 @@ describe("channels", () => {
     const good = { type: 1, name: "n", key: "k", base_url: fake.url, models: "echo" };
     const message = async (change: object) =>
       (await weir.root.api("POST", "/api/channel/", { ...good, ...change })).body;
+    // spec
     expect(await message({ name: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
+    // spec
     expect(await message({ key: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
+    // spec
     expect(await message({ models: "" })).toMatchObject({ success: false, message: "请至少选择一个模型" });
+    // spec
     expect(await message({ model_mapping: "{" })).toMatchObject({
       success: false,
       message: "模型映射必须是合法的 JSON 格式！",
@@ -302,8 +315,10 @@ describe("channels", () => {
     await weir.setOption("LogConsumeEnabled", false);
     expect((await weir.call(key, chat("echo"))).status).toBe(200);
     await weir.setOption("LogConsumeEnabled", true);
+    // spec: D-22
     expect((await caller.ok<{ total: number }>("GET", "/api/log/self/")).total).toBe(0);
     expect((await caller.ok<Row>("GET", "/api/user/self")).request_count).toBe(1);
+    // spec: D-22
     expect(await weir.audit()).toEqual([]);
   });
 
@@ -435,6 +450,7 @@ describe("tokens", () => {
   });
 
   test("models the caller may use (A-436, C-487)", async () => {
+    // spec: A-436
     expect(await user.ok<string[]>("GET", "/api/user/models")).toEqual(expect.arrayContaining(["echo", "slow"]));
   });
 });

@@ -70,6 +70,7 @@ describe("REST of channels, tokens, groups and logs", () => {
     ]) {
       for (const spelling of [path, `${path}/`]) {
         const answer = await json(await call("GET", spelling));
+        // spec: D-59
         expect([spelling, answer.status, answer.success]).toEqual([spelling, 200, true]);
         expect(answer.data).toBeDefined();
         expect(answer.data).not.toBeNull();
@@ -91,7 +92,9 @@ describe("REST of channels, tokens, groups and logs", () => {
       auto_ban: 1,
     };
     const [{ id }] = (await json(await call("POST", "/api/channel/", form))).data;
+    // spec: A-468
     expect((await json(await call("PUT", "/api/channel", { id, status: 2 }))).data.status).toBe(2);
+    // spec: A-463, A-467
     expect((await json(await call("GET", `/api/channel/${id}/`))).data).toMatchObject({
       base_url: "https://up.example",
       status: 2,

@@ -70,6 +70,7 @@ describe("lists", () => {
 describe("echoes", () => {
   test("a channel takes back everything it gave, keeps its key for an empty one, and trims its address", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
+    // spec: A-379
     expect(row?.base_url).toBe("https://one.example");
     for (const name of [
       "name",
@@ -175,14 +176,17 @@ describe("options", () => {
       ["Notice", "你好", "你好"],
     ] as const) {
       await weir.root.ok("PUT", "/api/option/", { key, value });
+      // spec: A-459, D-72
       expect(await valueOf(key)).toBe(stored);
     }
     await weir.root.ok("PUT", "/api/option/", { key: "Notice" });
+    // spec: D-72
     expect(await valueOf("Notice")).toBe("");
   });
 
   test("every value is text, JSON options are JSON, and secrets are not there", async () => {
     const options = await weir.root.ok<{ key: string; value: unknown }[]>("GET", "/api/option/");
+    // spec: A-457
     expect(options.filter((option) => typeof option.value !== "string")).toEqual([]);
     for (const key of [
       "ModelRatio",
@@ -196,6 +200,7 @@ describe("options", () => {
       const text = options.find((option) => option.key === key)?.value;
       expect(() => JSON.parse(String(text)) as unknown).not.toThrow();
     }
+    // spec: D-28
     expect(options.filter((option) => /(Token|Secret|Key)$/.test(option.key)).map((option) => option.key)).toEqual([]);
   });
 
@@ -209,6 +214,7 @@ describe("options", () => {
     ]) {
       const { status, body: answer } = await weir.root.api("PUT", "/api/option/", body);
       expect(status).toBe(200);
+      // spec: A-460
       expect(answer).toMatchObject({ success: false, message: expect.any(String) });
     }
   });

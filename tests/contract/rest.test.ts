@@ -69,6 +69,7 @@ describe("every call", () => {
       const path = filled(call.path).replace(/\/$/, "");
       for (const spelling of [path, `${path}/`]) {
         const answer = await (await session()).api(call.method, spelling, bodyOf(call.method));
+        // spec: D-59
         expectEnvelope(answer);
         expect(answer.status).not.toBe(404);
         expect(answer.status).toBeLessThan(500);
@@ -84,6 +85,7 @@ describe("every call", () => {
       const answer = await weir.anonymous(call.method, filled(call.path), bodyOf(call.method), {
         "new-api-user": "-1",
       });
+      // spec: D-56
       expect(answer.status).toBe(401);
       expect(answer.body.success).toBe(false);
       expect(answer.body.message).toBeTruthy();
@@ -94,6 +96,7 @@ describe("every call", () => {
     test(`${nameOf(call)} refuses ${who} with HTTP 200 and success false`, async () => {
       const answer = await session().api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
+      // spec: A-406, D-53, D-56
       expect(answer.body).toMatchObject({ success: false, code: "forbidden" });
     });
   const needs = (...access: Access[]): Call[] => closed.filter((call) => access.includes(call.access));
@@ -106,6 +109,7 @@ describe("every call", () => {
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
+      // spec: A-402
       expect(answer.body.code).not.toBe("forbidden");
     });
   }
@@ -118,8 +122,10 @@ describe("the user-id header (D-37)", () => {
   test("with a cookie it must be there and name the signed-in user", async () => {
     const { cookie, id } = user;
     expect((await self({ cookie, "new-api-user": String(id) })).status).toBe(200);
+    // spec: D-37
     expect((await self({ cookie, "NEW-API-USER": String(id) })).status).toBe(200);
     for (const wrong of ["-1", "", "0", "abc", String(id + 1), `${id}.0`, ` ${id}x`]) {
+      // spec: D-37
       expect((await self({ cookie, "new-api-user": wrong })).status).toBe(401);
     }
     expect((await self({ cookie })).status).toBe(401);
@@ -130,9 +136,11 @@ describe("the user-id header (D-37)", () => {
     for (const authorization of [token, `Bearer ${token}`]) {
       expect((await self({ authorization })).body.success).toBe(true);
       expect((await self({ authorization, "new-api-user": String(user.id) })).body.success).toBe(true);
+      // spec: D-37
       expect((await self({ authorization, "new-api-user": String(admin.id) })).status).toBe(401);
     }
     await user.ok("GET", "/api/user/token");
+    // spec: A-434
     expect((await self({ authorization: token })).body.success).not.toBe(true);
   });
 
@@ -140,6 +148,7 @@ describe("the user-id header (D-37)", () => {
     const session = await weir.signIn(user.username, ROOT.password);
     expect((await session.api("GET", "/api/user/self")).status).toBe(200);
     await session.ok("GET", "/api/user/logout");
+    // spec: A-341, A-432
     expect((await session.api("GET", "/api/user/self")).status).toBe(401);
   });
 
@@ -149,6 +158,7 @@ describe("the user-id header (D-37)", () => {
       password: ROOT.password,
     });
     const lines = answer.headers.getSetCookie();
+    // spec: D-38
     expect(lines.at(-1)).toMatch(/^session=[A-Za-z0-9]{43}; Path=\/; .*HttpOnly; SameSite=Lax$/);
   });
 });
@@ -159,6 +169,7 @@ describe("what is not there", () => {
       for (const path of ["/api/no-such", "/api/no-such/", "/api/channel/1/2/3"]) {
         const answer = await weir.root.api(method, path, bodyOf(method));
         expectEnvelope(answer);
+        // spec: D-07
         expect(answer).toMatchObject({ status: 404, body: { success: false, code: "not_found" } });
       }
     });
@@ -166,6 +177,7 @@ describe("what is not there", () => {
 
   test("an unknown path under /v1 is a JSON 404 with an error object", async () => {
     const response = await fetch(`${weir.url}/v1/no-such`, { method: "POST", body: "{}" });
+    // spec: D-07
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } });
   });
@@ -179,6 +191,7 @@ describe("bodies", () => {
     test(`${nameOf(call)} answers 400 to a body that is not JSON`, async () => {
       for (const body of ["{", '{"a":}', "name=x"]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
+        // spec: D-72
         expect(answer).toMatchObject({ status: 400, body: { success: false, code: "bad_json" } });
       }
     });
@@ -208,8 +221,10 @@ describe("texts follow the caller's language", () => {
     const said = async (language?: string) =>
       (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body
         .message;
+    // spec: D-78
     expect(await said()).toMatch(/接口不存在/);
     expect(await said("fr")).toMatch(/接口不存在/);
+    // spec: D-78
     expect(await said("en-GB,zh;q=0.5")).toMatch(/No such route/);
   });
 });

@@ -77,6 +77,7 @@ describe("a fresh visitor", () => {
   test("reads Chinese in an English browser; the choice survives a reload, an unknown one means Chinese (A-045, A-047, C-176 to C-179)", async () => {
     await visit({}, async (page) => {
       await open(page, "/login");
+      // spec: D-01
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
@@ -112,7 +113,9 @@ describe("a fresh visitor", () => {
     await visit({}, async (page) => {
       await open(page, "/login");
       const stored = await storage(page);
+      // spec: D-31
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
+      // spec: D-31
       expect(stored).toMatchObject({
         system_name: "Weir",
         logo: "",
@@ -184,6 +187,7 @@ describe("lists", () => {
       await open(page, "/channel");
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
       await page.getByRole("combobox", { name: "每页条数" }).click();
+      // spec: A-506
       expect(await page.getByRole("option").allTextContents()).toEqual([
         "10 条/页",
         "20 条/页",
@@ -192,6 +196,7 @@ describe("lists", () => {
       ]);
       await page.getByRole("option", { name: "20 条/页" }).click();
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
+      // spec: A-421
       expect((await storage(page))["page-size"]).toBe("20");
       await open(page, "/token");
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
@@ -219,10 +224,13 @@ describe("lists", () => {
       await open(page, "/token");
       expect(headers.length).toBeGreaterThan(3);
       for (const sent of headers) {
+        // spec: A-339, A-417
         expect(sent["new-api-user"]).toBe(String(weir.root.id));
+        // spec: A-418
         expect(sent["cache-control"]).toBe("no-store");
       }
       await page.waitForFunction(() => localStorage.getItem("channel_models") !== null);
+      // spec: A-456
       expect(Object.keys(JSON.parse((await storage(page)).channel_models ?? "{}") as object)).toContain("1");
     });
   });
@@ -250,6 +258,7 @@ describe("failed calls", () => {
           await page.clock.runFor(1500);
           await settled(page);
           expect(await toast.count()).toBe(1);
+          // spec: A-471, A-472, A-473, D-75
           expect((await toast.textContent())?.toLowerCase()).toContain(words.toLowerCase());
           expect(path(page)).toBe("/channel");
         });
@@ -294,6 +303,7 @@ describe("failed calls", () => {
       await other.ok("GET", "/api/user/logout");
       await page.goto(`${weir.url}/channel`);
       await page.waitForURL("**/login?*");
+      // spec: A-470
       expect(new URL(page.url()).searchParams.get("expired")).toBe("true");
       await page.getByText("未登录或登录已过期，请重新登录！").first().waitFor();
       expect((await storage(page)).user).toBeUndefined();
@@ -378,6 +388,7 @@ describe("small things of the pages", () => {
         cookie: `session=${cookie}`,
         "new-api-user": String(guest.id),
       });
+      // spec: A-341
       expect(self.status).toBe(401);
     });
   });

@@ -133,10 +133,12 @@ describe("a word is found in", () => {
       const { quota } = await weir.balance(user.id);
       const response = await weir.call(key, body, { path, headers: { "accept-language": "en" } });
       const text = await response.text();
+      // spec: D-21
       expect([response.status, text.includes("sensitive words")]).toEqual([400, true]);
       expect(text.toLowerCase()).not.toContain("forbidden phrase");
       expect(upstream.journal.entries).toEqual([]);
       const rows = (await weir.logs()).slice(before);
+      // spec: D-21
       expect(rows.map((row) => [row.type, row.end_reason, row.quota])).toEqual([[5, "refused", 0]]);
       expect(JSON.stringify(rows).toLowerCase()).not.toContain("forbidden phrase");
       expect((await weir.balance(user.id)).quota).toBe(quota);

@@ -73,13 +73,17 @@ const failed = () => waitFor(() => expect(screen.getAllByText("failed")).toHaveL
 
 describe("reporting failures", () => {
   test.each([
+    // spec: A-471, D-75
     [429, "请求过于频繁，请稍后再试"],
+    // spec: A-472, D-75
     [500, "服务器内部错误，请联系管理员"],
+    // spec: A-473, D-75
     [405, "本站仅供演示，没有服务端"],
   ])("five calls that fail with %d make one toast: %s", async (status, text) => {
     answer = () => new Response("", { status });
     show(<Readers quiet />);
     await failed();
+    // spec: A-471, A-472, A-473
     expect(await screen.findAllByText(text)).toHaveLength(1);
   });
 
@@ -87,6 +91,7 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "茶壶" }, { status: 418 });
     show(<Readers />);
     await failed();
+    // spec: A-474
     expect(await screen.findAllByText("错误：茶壶")).toHaveLength(1);
   });
 
@@ -105,6 +110,7 @@ describe("reporting failures", () => {
     await failed();
     expect(currentUser()).toBeNull();
     expect(localStorage.getItem("user")).toBeNull();
+    // spec: A-470, D-76
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
@@ -124,6 +130,7 @@ describe("reporting failures", () => {
     }
     show(<Writer />);
     screen.getByText("write").click();
+    // spec: A-469
     expect(await screen.findAllByText("渠道未找到，请刷新页面后重试。")).toHaveLength(1);
   });
 
@@ -142,8 +149,11 @@ describe("what a call carries", () => {
     storeUser(user);
     i18n.loadAndActivate({ locale: "en", messages: {} });
     await callApi(`${server.url.origin}/api/thing`);
+    // spec: A-339, A-417, D-37
     expect(seen.map((request) => request["new-api-user"])).toEqual(["-1", "7"]);
+    // spec: D-78
     expect(seen.map((request) => request["accept-language"])).toEqual(["zh", "en"]);
+    // spec: A-418
     expect(seen[0]?.["cache-control"]).toBe("no-store");
   });
 });

@@ -14,6 +14,7 @@ describe("guards", () => {
   });
 
   test("a user without the role sees the no-permission page and is not sent away", () => {
+    // spec: D-57
     expect(judge("admin", { role: 1 }, at)).toEqual({ kind: "forbidden" });
     expect(judge("root", { role: 10 }, at)).toEqual({ kind: "forbidden" });
   });
@@ -57,6 +58,7 @@ describe("guards", () => {
   test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])(
     "%s tells an ordinary user that he may not",
     (path) => {
+      // spec: D-04, D-57
       expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
     },
   );

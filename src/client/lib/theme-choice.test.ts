@@ -6,6 +6,7 @@ beforeEach(() => localStorage.clear());
 
 describe("language", () => {
   test("a fresh visitor gets Chinese, whatever the browser asks for", () => {
+    // spec: D-01
     expect(storedLanguage()).toBe("zh");
   });
 
@@ -18,9 +19,11 @@ describe("language", () => {
 
   test("the older key is read once and then its value is our own", () => {
     localStorage.setItem("i18nextLng", "en");
+    // spec: D-02
     expect(storedLanguage()).toBe("en");
     localStorage.setItem("i18nextLng", "zh");
     expect(storedLanguage()).toBe("en");
+    // spec: D-02
     expect(localStorage.getItem("language")).toBe("en");
   });
 
@@ -42,6 +45,7 @@ describe("theme", () => {
   test("the older key theme-mode is taken over, auto as system", () => {
     localStorage.setItem("theme-mode", "auto");
     expect(storedTheme()).toBe("system");
+    // spec: D-02
     expect(localStorage.getItem("theme")).toBe("system");
     localStorage.clear();
     localStorage.setItem("theme-mode", "dark");

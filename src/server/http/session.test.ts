@@ -42,10 +42,13 @@ describe("a console session", () => {
     expect(await self(person.headers)).toBe(200);
     const { users } = weir.db.t;
     await weir.db.q.update(users).set({ status: 2 }).where(eq(users.id, person.id));
+    // spec: D-38
     expect(await self(person.headers)).toBe(401);
     await weir.db.q.update(users).set({ status: 1, role: 10 }).where(eq(users.id, person.id));
+    // spec: D-38
     expect((await person.api("GET", "/api/channel/?p=0&page_size=10")).body.success).toBe(true);
     await person.api("GET", "/api/user/logout");
+    // spec: A-432
     expect(await self(person.headers)).toBe(401);
   });
 });
@@ -53,7 +56,9 @@ describe("a console session", () => {
 describe("a system access token", () => {
   test("works bare and as Bearer, without the user-id header, which must match when it is sent", async () => {
     const token = await weir.root.ok<string>("GET", "/api/user/token");
+    // spec: A-433, D-64
     expect(await self({ authorization: token })).toBe(200);
+    // spec: D-64
     expect(await self({ authorization: `Bearer ${token}`, "New-Api-User": String(weir.root.id) })).toBe(200);
     expect(await self({ authorization: token, "New-Api-User": String(weir.root.id + 1) })).toBe(401);
     const next = await weir.root.ok<string>("GET", "/api/user/token");
@@ -76,7 +81,9 @@ describe("sign-in", () => {
 
   test("an unknown user and a wrong password get one answer, HTTP 200", async () => {
     const unknown = await login("nobody", "whatever-1");
+    // spec: D-77
     expect(unknown).toEqual(await login("root", "whatever-1"));
+    // spec: D-77
     expect(unknown.status).toBe(200);
     expect(JSON.parse(unknown.text)).toMatchObject({ success: false });
   });
@@ -101,7 +108,9 @@ describe("sign-in", () => {
     const answers = [];
     for (let i = 0; i < 25; i++) answers.push(await attempt(i));
     const limited = answers.filter((answer) => answer.status === 429);
+    // spec: D-87
     expect(limited.length).toBeGreaterThanOrEqual(4);
+    // spec: D-87
     expect(Number(limited[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
     await strict.stop();
   }, 30_000);

@@ -20,11 +20,13 @@ const submit = () => screen.getByRole("button", { name: "登录" });
 test("an empty name or password is refused with the specified words and without a call", async () => {
   const { user, calls } = await openPage(<LoginPage />, "/login");
   await user.click(submit());
+  // spec: A-362
   expect(screen.getByRole("alert").textContent).toBe("请输入用户名和密码！");
   expect(document.activeElement).toBe(username());
   await user.type(username(), "root");
   await user.click(submit());
   expect(document.activeElement).toBe(password());
+  // spec: A-362
   expect(calls).toEqual([]);
 });
 
@@ -36,7 +38,9 @@ test("a login keeps the user and leads to the page that was asked for", async ()
   await user.type(password(), "secret-pass{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
   expect(calls).toEqual([{ path: "auth.login", input: { username: "root", password: "secret-pass" } }]);
+  // spec: A-338
   expect(JSON.parse(localStorage.getItem("user") ?? "")).toEqual(root);
+  // spec: D-06
   await waitFor(() => expect(location.pathname + location.search).toBe("/log?type=2"));
 });
 
@@ -45,6 +49,7 @@ test("a login that was not asked for by a page leads to the tokens, never to ano
     const { user } = await openPage(<LoginPage />, `/login${search}`, { procedures: { "auth.login": () => root } });
     await user.type(username(), "root");
     await user.type(password(), "secret-pass{Enter}");
+    // spec: D-06
     await waitFor(() => expect(location.pathname).toBe("/token"));
     clearUser();
     closePage();
@@ -75,6 +80,7 @@ test("whoever signs in again after his session has expired stays signed in", asy
   const { user } = await openPage(<LoginPage />, "/login?expired=true&redirect=%2Flog", {
     procedures: { "auth.login": () => ({ ...root, username: "again" }) },
   });
+  // spec: D-08
   await waitFor(() => expect(currentUser()).toBeNull());
   await user.type(username(), "root");
   await user.type(password(), "secret-pass{Enter}");
@@ -105,6 +111,7 @@ test("the default account of imported data is told to change its password, and a
   const first = await page();
   await first.user.type(username(), "root");
   await first.user.type(password(), "123456{Enter}");
+  // spec: A-364, D-44
   expect((await screen.findByRole("alertdialog", { name: "您正在使用默认密码！" })).textContent).toContain(
     "请立刻修改默认密码！",
   );

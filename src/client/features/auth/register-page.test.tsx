@@ -51,17 +51,23 @@ const good = { 用户名: "ann", 密码: "secret-pass", 确认密码: "secret-pa
 test("what is missing, short or unequal is said in the specified words and without a call", async () => {
   const page = await open("register");
   for (const [values, words] of [
+    // spec: A-355
     [{ ...good, 用户名: " " }, "请输入用户名和密码！"],
+    // spec: A-356
     [{ ...good, 密码: "", 确认密码: "" }, "请输入用户名和密码！"],
+    // spec: A-352
     [{ ...good, 密码: "1234567", 确认密码: "1234567" }, "密码长度不得小于 8 位！"],
+    // spec: A-354, D-43
     [{ ...good, 确认密码: "secret-pasS" }, "两次输入的密码不一致"],
   ] as const) {
     await fill(page, values);
     await press(page, "注册");
     expect((await screen.findByRole("alert")).textContent).toBe(words);
   }
+  // spec: A-352, A-353, A-354, A-355, A-356
   expect(page.calls).toEqual([]);
   expect(screen.getByPlaceholderText("输入密码，最短 8 位，最长 20 位")).toBeDefined();
+  // spec: A-360
   expect(screen.queryByLabelText("邮箱")).toBeNull();
 });
 
@@ -74,6 +80,7 @@ test("a registration sends what was typed with the stored invitation, says so an
   const page = await open("register", { procedures: { "auth.register": () => undefined } });
   await fill(page, good);
   await press(page, "注册");
+  // spec: A-491
   expect(await screen.findByText("注册成功！")).toBeDefined();
   expect(page.calls).toEqual([
     {
@@ -93,9 +100,12 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   expect((await screen.findByRole("alert")).textContent).toBe("请输入有效的邮箱地址");
   await fill(page, { ...good, 邮箱: "ann@example.com" });
   await press(page, "注册");
+  // spec: A-359
   expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  // spec: A-359
   expect(page.calls).toEqual([]);
   await press(page, "获取验证码");
+  // spec: A-492
   expect(await screen.findByText("验证码发送成功，请检查邮箱！")).toBeDefined();
   expect(screen.getByRole("button", { name: /^\d+ 秒后重试$/ })).toHaveProperty("disabled", true);
   await fill(page, { 验证码: "ABC234" });
@@ -107,6 +117,7 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   const { cleanup } = await import("@testing-library/react");
   cleanup();
   await open("register", { status });
+  // spec: D-41
   expect(await screen.findByRole("button", { name: /^\d+ 秒后重试$/ })).toBeDefined();
 });
 
@@ -122,6 +133,7 @@ test("a code that could not be sent ends the countdown and says why", async () =
   await fill(page, { 邮箱: "ann@example.com" });
   await press(page, "获取验证码");
   expect((await screen.findByRole("alert")).textContent).toBe("管理员不允许使用该域名的邮箱");
+  // spec: D-40
   expect(await screen.findByRole("button", { name: "获取验证码" })).toHaveProperty("disabled", false);
 });
 
@@ -130,7 +142,9 @@ test("while the bot check is not ready nothing is sent and the visitor is told",
   const page = await open("register", { status, procedures: { "auth.register": () => undefined } });
   await fill(page, good);
   await press(page, "注册");
+  // spec: A-357, A-475, D-79
   expect(await screen.findByText("请稍等几秒，正在检查环境")).toBeDefined();
+  // spec: A-357, D-79
   expect(page.calls).toEqual([]);
 });
 
@@ -153,6 +167,7 @@ test("a refusal of the server is shown as it came; where registration is off the
     cleanup();
     await open("register", { status });
     expect(await screen.findByText(words)).toBeDefined();
+    // spec: D-09
     expect(screen.queryByLabelText("用户名")).toBeNull();
   }
 });
@@ -160,6 +175,7 @@ test("a refusal of the server is shown as it came; where registration is off the
 test("who is signed in has no business on the register page", async () => {
   storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" });
   await open("register");
+  // spec: D-08
   await waitFor(() => expect(location.pathname).toBe("/token"));
 });
 
@@ -181,6 +197,7 @@ test("the confirmation page calls nothing before its button; then it shows and c
     procedures: { "auth.resetPassword": () => "NewPassword12345" },
   });
   expect(screen.getByLabelText<HTMLInputElement>("邮箱").value).toBe("ann@example.com");
+  // spec: D-11
   expect(page.calls).toEqual([]);
   await press(page, "重置密码");
   expect((await screen.findByLabelText<HTMLInputElement>("新密码")).value).toBe("NewPassword12345");
@@ -192,6 +209,7 @@ test("the confirmation page calls nothing before its button; then it shows and c
 test("a link without address or token, or one that was used, is said to be invalid", async () => {
   for (const address of ["/user/reset", "/user/reset?email=a@b.example", "/user/reset?token=x"]) {
     await open("confirm", { address });
+    // spec: D-11
     expect((await screen.findByRole("alert")).textContent).toBe("重置链接无效或已过期，请重新申请");
     expect(screen.queryByRole("button", { name: "重置密码" })).toBeNull();
     closePage();

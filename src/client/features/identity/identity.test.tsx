@@ -123,6 +123,7 @@ test("the WeChat dialog shows the QR code, says how long a code lives, makes no 
   const { user, calls } = await open(<LoginPage />, "/login", { procedures: { "identity.wechat": () => ann } });
   await user.click(await screen.findByRole("button", { name: "使用 微信 登录" }));
   expect((await screen.findByAltText("公众号二维码")).getAttribute("src")).toBe("https://weir.example/qr.png");
+  // spec: A-349, A-512
   expect(screen.getByText(/三分钟内有效/)).toBeDefined();
   const button = screen.getAllByRole("button", { name: "登录" }).at(-1);
   if (!button) throw new Error("no button");
@@ -169,6 +170,7 @@ test("coming back signs in, once, and leads to the tokens", async () => {
   const { calls } = await open(page, "/oauth/github?code=c1&state=s1", {
     procedures: { "identity.finish.github": () => ({ data: ann }) },
   });
+  // spec: D-06
   await waitFor(() => expect(location.pathname).toBe("/token"));
   expect(currentUser()?.id).toBe(7);
   expect(calls).toEqual([{ path: "identity.finish.github", input: { code: "c1", state: "s1" } }]);
@@ -179,6 +181,7 @@ test("coming back to a binding leads to the settings", async () => {
   await open(page, "/oauth/oidc?code=c1&state=s1&iss=https://idp.example", {
     procedures: { "identity.finish.oidc": () => ({ message: "bind" }) },
   });
+  // spec: D-06
   await waitFor(() => expect(location.pathname + location.search).toBe("/setting?tab=personal"));
 });
 
@@ -249,6 +252,7 @@ test("WeChat is bound by a code, and a refusal leaves the dialog open", async ()
   expect(await screen.findByText("验证码错误或已过期")).toBeDefined();
   taken = false;
   await user.click(screen.getByRole("button", { name: "绑定" }));
+  // spec: A-494
   expect(await screen.findByText("绑定成功！")).toBeDefined();
   await waitFor(() => expect(screen.queryByLabelText("验证码")).toBeNull());
 });

@@ -132,11 +132,14 @@ describe("the visual editor", () => {
     await user.type(await screen.findByLabelText("模型名称"), "mine");
     await user.type(screen.getByLabelText("输入"), "abc");
     await user.click(screen.getByRole("button", { name: "保存" }));
+    // spec: A-388
     expect(await screen.findByText("请输入数字")).toBeDefined();
+    // spec: A-389
     expect(screen.getByText("模型名称已存在")).toBeDefined();
     const call = screen.getByLabelText("每次价格（美元）");
     await user.type(call, "0.1");
     for (const label of ["输入", "输出", "缓存读取"])
+      // spec: A-390
       expect(screen.getByLabelText<HTMLInputElement>(label).disabled).toBe(true);
     await user.clear(call);
     expect(screen.getByLabelText<HTMLInputElement>("输入").disabled).toBe(false);
@@ -272,8 +275,10 @@ describe("the JSON editor", () => {
       await user.click(screen.getByRole("button", { name: "保存" }));
     };
     await write("{");
+    // spec: A-386
     expect(await screen.findByText("不是合法的 JSON 字符串")).toBeDefined();
     await write('{\n  "a": 1,\n  "b": -2\n}');
+    // spec: D-51
     expect(await screen.findByText(/^第 3 行“b”/)).toBeDefined();
     expect(puts(calls)).toEqual([]);
     await write('{"a": 1}');

@@ -45,6 +45,7 @@ describe("the rows of the price list", () => {
   test("another group changes every price, by token and by call", () => {
     const [inDefault, inVip] = ["default", "vip"].map((group) => pricedRows(catalogue, group).map((row) => row.shown));
     expect(inDefault).toMatchObject([{ input: "1", output: "2" }, { input: "30", output: "60" }, { call: "0.04" }, {}]);
+    // spec: A-531
     expect(inVip).toMatchObject([{ input: "0.5", output: "1" }, { input: "15", output: "30" }, { call: "0.02" }, {}]);
   });
 

@@ -83,6 +83,7 @@ test("an administrator's menu has the refused actions off, with the reason", asy
     await disabled("禁用"),
     await disabled("删除"),
   ]).toEqual([true, true, true, false, false]);
+  // spec: A-415
   expect(screen.getByTitle("普通管理员无法提升其他用户为管理员")).toBeDefined();
 });
 
@@ -93,6 +94,7 @@ test("nothing may be done to a super administrator, and a deleted account has no
   ]);
   await menuOf(page, "boss");
   for (const name of ["编辑", "提升", "降级", "启用", "禁用", "删除"])
+    // spec: A-415
     expect([name, await disabled(name)]).toEqual([name, true]);
   await page.user.keyboard("{Escape}");
   expect(screen.getByText("已注销")).toBeDefined();
@@ -105,7 +107,9 @@ test("after an action the row takes what was answered; the list is not read agai
   const page = await open(100, [user({})], "/user", { "user.manage": () => user({ role: 10 }) });
   await menuOf(page, "alice");
   await page.user.click(await item("提升"));
-  await screen.findByText("管理员");
+  // spec: A-335
+  expect(await screen.findByText("管理员")).toBeDefined();
+  // spec: A-335
   expect(page.calls.filter(({ path }) => path === "user.list")).toHaveLength(1);
 });
 
@@ -116,10 +120,12 @@ test("deleting asks for the name; without it no call is made", async () => {
   await menuOf(page, "alice");
   await page.user.click(await item("删除"));
   const button = await screen.findByRole<HTMLButtonElement>("button", { name: "删除" });
+  // spec: A-334, D-36
   expect(button.disabled).toBe(true);
   await page.user.type(screen.getByLabelText("输入 alice 以确认"), "alice");
   await page.user.click(button);
-  await screen.findByText("已注销");
+  // spec: A-336
+  expect(await screen.findByText("已注销")).toBeDefined();
   expect(page.calls.filter(({ path }) => path === "user.manage").map(({ input }) => input)).toEqual([
     { id: 2, action: "delete" },
   ]);
@@ -128,7 +134,9 @@ test("deleting asks for the name; without it no call is made", async () => {
 test("a new account without a name or a password is refused before any call", async () => {
   const page = await open(10, [], "/user?edit=new");
   await page.user.click(await screen.findByRole("button", { name: "创建" }));
+  // spec: A-350
   await waitFor(() => expect(screen.getAllByText("用户名和密码不能为空！")).toHaveLength(2));
+  // spec: A-350
   expect(page.calls.some(({ path }) => path === "user.create")).toBe(false);
 });
 
@@ -149,6 +157,7 @@ test("a save without a change makes no call; a change sends itself and the quota
   await page.user.click(save);
   await waitFor(() => expect(page.calls.some(({ path }) => path === "user.update")).toBe(true));
   const sent = page.calls.find(({ path }) => path === "user.update")?.input;
+  // spec: A-367, D-47
   expect(sent).toMatchObject({ id: 2, display_name: "Bob", add_quota: -50_000, note: "refund" });
   expect(Object.keys(sent as object).sort()).toEqual(["add_quota", "adjust_key", "display_name", "id", "note"]);
 });

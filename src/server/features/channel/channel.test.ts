@@ -75,6 +75,7 @@ for (const engine of ENGINES) {
     test("a channel comes back with every field, none of them null, and its key never", async () => {
       const id = await one({ base_url: `${BASE}/`, models: " a , b ,,a", tag: undefined });
       const { text, body } = await admin.rest("GET", `/api/channel/${id}`);
+      // spec: A-379, A-463
       expect(body.data).toMatchObject({
         id,
         type: 1,
@@ -128,6 +129,7 @@ for (const engine of ENGINES) {
         ["GET", "/api/group/"],
       ] as const) {
         const refused = await user.rest(method, path, body);
+        // spec: A-403
         expect([refused.status, refused.body.success, refused.body.code]).toEqual([200, false, "forbidden"]);
         expect((await h.guest.rest(method, path, body)).status).toBe(401);
       }
@@ -171,7 +173,9 @@ for (const engine of ENGINES) {
     });
 
     test("defaults of a type are filled in, and odd inputs of old front-ends are taken as meant", async () => {
+      // spec: A-380
       expect((await get(await one({ type: 3, other: "" }))).other).toBe("2023-06-01-preview");
+      // spec: A-381
       expect((await get(await one({ type: 18, other: "", key: "a|b|c", base_url: "" }))).other).toBe("v2.1");
       const id = await one({
         auto_ban: false,
@@ -208,6 +212,7 @@ for (const engine of ENGINES) {
         { models: "z" },
       ]) {
         const { body } = await admin.rest("PUT", "/api/channel/", { id, ...change });
+        // spec: A-468
         expect(body.data).toMatchObject(change);
         Object.assign(before, change);
         expect(await get(id)).toEqual(before);
@@ -427,6 +432,7 @@ for (const engine of ENGINES) {
 
     test("the model list of a stored channel may be on a private address, a typed address may not", async () => {
       const id = await one({ name: "listed" });
+      // spec: A-465
       expect((await admin.rest("GET", `/api/channel/fetch_models/${id}`)).body.data).toEqual(["m-1", "m-2"]);
       const from = (base_url: string) =>
         admin.rest("POST", "/api/channel/fetch_models", { base_url, type: 1, key: `${KEY}\nsecond` });
@@ -441,6 +447,7 @@ for (const engine of ENGINES) {
         (await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: `${KEY}\nsecond` })).body.data,
       ).toEqual(["m-1", "m-2"]);
       expect(seen.at(-1)?.authorization).toBe(`Bearer ${KEY}`);
+      // spec: A-480
       expect((await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: "" })).body.message).toBe(
         "请填写密钥",
       );
@@ -453,11 +460,13 @@ for (const engine of ENGINES) {
     test("model lists: of the registry by type, all known ones, and those that are enabled", async () => {
       const id = await one({ name: "models", models: "my-own-model" });
       const all = (await admin.rest("GET", "/api/channel/models")).body.data;
+      // spec: A-464
       expect(all.find((m: { id: string }) => m.id === "gpt-4o")).toMatchObject({ object: "model", owned_by: "openai" });
       expect(all.some((m: { id: string }) => m.id === "my-own-model")).toBe(true);
       expect((await admin.rest("GET", "/api/channel/models_enabled")).body.data).toContain("my-own-model");
       await admin.rest("PUT", "/api/channel/", { id, status: 2 });
       expect((await admin.rest("GET", "/api/channel/models_enabled")).body.data).not.toContain("my-own-model");
+      // spec: A-455
       expect((await admin.rest("GET", "/api/models")).body.data["1"]).toContain("gpt-4o");
     });
   });

@@ -108,6 +108,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
         .where(eq(weir.db.t.users.id, lookalike.id));
       const first = new Browser(weir);
       const made = await signedInAs(first, await first.get(await goThere(first, provider)));
+      // spec: D-69
       expect(made.username).toMatch(new RegExp(`^${provider}_\\d+$`));
       expect(made.id).not.toBe(lookalike.id);
       expect(made.self).toMatchObject({
@@ -165,6 +166,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     newPerson();
     const browser = new Browser(weir);
     const { body } = await browser.get("/api/oauth/state");
+    // spec: A-444
     expect(body).toEqual({ success: true, message: "", data: expect.stringMatching(/^[A-Za-z0-9]{32}$/) });
     const callback = `${new URL(weir.url).origin}/oauth/linuxdo`;
     const back = await fake.agree(
@@ -224,6 +226,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     });
     // Once more changes nothing; another identity of the same provider is refused.
     expect((await first.get(await goThere(first, "github"))).body.success).toBe(true);
+    // spec: A-453, A-501
     expect((await second.get(await goThere(second, "github"))).body).toMatchObject({
       success: false,
       message: "该 GitHub 账户已被绑定",
@@ -252,6 +255,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       code: "identity_not_bound",
     });
     await weir.setOption("PasswordLoginEnabled", "false");
+    // spec: D-70
     expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body).toMatchObject({
       success: false,
       code: "identity_last",
@@ -287,6 +291,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id, username } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     const headers = { cookie: browser.cookie, "new-api-user": String(id) };
+    // spec: D-70
     expect((await weir.anonymous("DELETE", "/api/user/oauth/bindings/github", undefined, headers)).body).toMatchObject({
       code: "identity_last",
     });
@@ -307,6 +312,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       });
     }
     expect((await browser.get("/api/oauth/wechat?code=998877")).body.code).toBe("registration_disabled");
+    // spec: D-68
     expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe(
       "registration_disabled",
     );
@@ -332,12 +338,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     await weir.root.ok("POST", "/api/user/manage", { id, action: "disable" });
+    // spec: A-452
     expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
       success: false,
       message: "该用户已被封禁",
     });
     await weir.root.ok("POST", "/api/user/manage", { id, action: "enable" });
     await weir.db.q.update(weir.db.t.users).set({ deleted_at: 1 }).where(eq(weir.db.t.users.id, id));
+    // spec: A-452
     expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
       success: false,
       code: "user_deleted",
@@ -366,6 +374,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { self } = await signedInAs(browser, await browser.get(await goThere(browser, "oidc", code)));
     expect(self).toMatchObject({ inviter_id: inviter.id, quota: 1500 });
+    // spec: A-445
     expect((await inviter.ok<{ aff_count: number }>("GET", "/api/user/self")).aff_count).toBe(1);
     await weir.setOption("QuotaForNewUser", "0");
     await weir.setOption("QuotaForInvitee", "0");
@@ -377,7 +386,9 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     fake.wechat.set("123456", person);
     const browser = new Browser(weir);
     const { id, self } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
+    // spec: A-446
     expect(self).toMatchObject({ wechat_id: person });
+    // spec: A-349
     expect((await browser.get("/api/oauth/wechat?code=000000")).body.message).toBe("验证码错误或已过期");
     expect((await browser.get("/api/oauth/wechat?code=")).body.message).toBe("请输入验证码！");
     const user = await weir.newUser();
@@ -394,6 +405,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       .select()
       .from(weir.db.t.identities)
       .where(and(eq(weir.db.t.identities.user_id, user.id), eq(weir.db.t.identities.provider, "wechat")));
+    // spec: A-447
     expect(bound?.subject).toBe(`${person}b`);
     expect(bound?.user_id).not.toBe(id);
   });
@@ -405,11 +417,15 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const fields = telegram({ id, first_name: "Ann & Bob", username: "ann" });
     fields.set("lang", "zh");
     const { self } = await signedInAs(browser, await login(fields));
+    // spec: A-449, D-67, D-68
     expect(self).toMatchObject({ telegram_id: String(id), display_name: "ann" });
+    // spec: D-67
     expect((await login(fields)).body.code).toBe("telegram_invalid");
     const changed = telegram({ id });
     changed.set("id", String(id + 1));
+    // spec: A-450
     expect((await login(changed)).body.code).toBe("telegram_invalid");
+    // spec: D-67
     expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) - 86_401 }))).body.code).toBe(
       "telegram_invalid",
     );
@@ -426,16 +442,21 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir, user);
     const bind = (fields: URLSearchParams, headers?: Record<string, string>) =>
       browser.get(`/api/oauth/telegram/bind?${fields}`, headers);
+    // spec: D-65
     expect((await bind(telegram({ id: ++subjects }), {})).status).toBe(401);
     const answer = await bind(telegram({ id: ++subjects }));
+    // spec: D-66
     expect(answer.status).toBe(302);
+    // spec: D-66
     expect(answer.headers.get("location")).toStartWith("/setting");
+    // spec: A-451
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
 
     await user.api("DELETE", "/api/user/oauth/bindings/telegram");
     const { body } = await browser.get("/api/oauth/state");
     const navigated = telegram({ id: ++subjects });
     navigated.set("state", String(body.data));
+    // spec: D-65
     expect((await new Browser(weir).get(`/api/oauth/telegram/bind?${navigated}`)).status).toBe(403);
     expect((await bind(navigated, {})).status).toBe(302);
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });

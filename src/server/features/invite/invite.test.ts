@@ -81,7 +81,9 @@ for (const engine of ENGINES) {
       const person = await h.person();
       const codes = await Promise.all(Array.from({ length: 20 }, () => person.rest("GET", "/api/user/aff")));
       const [code] = new Set(codes.map(({ body }) => String(body.data)));
+      // spec: A-435
       expect(new Set(codes.map(({ body }) => body.data)).size).toBe(1);
+      // spec: A-435, D-64
       expect(code).toMatch(/^[A-Za-z0-9]{4}$/);
       expect((await person.rest("GET", "/api/user/aff/")).body.data).toBe(code);
       expect((await self(person)).aff_code).toBe(code ?? "");
@@ -91,6 +93,7 @@ for (const engine of ENGINES) {
       const [first, second] = [await h.person(), await h.person()];
       const always = (length: number) => "a".repeat(length);
       expect(await inviteCode(first.ctx, always)).toBe("aaaa");
+      // spec: D-64
       expect(await inviteCode(second.ctx, always)).toBe("aaaaa");
     });
 
@@ -162,12 +165,14 @@ for (const engine of ENGINES) {
       await give(person, 3 * DOLLAR);
       const answer = await person.rest("POST", "/api/user/aff_transfer", { quota: DOLLAR });
       expect(answer.body).toMatchObject({ success: true, message: "划转成功", data: DOLLAR });
+      // spec: A-437
       expect(await self(person)).toMatchObject({ quota: DOLLAR, aff_quota: 2 * DOLLAR, aff_history_quota: 3 * DOLLAR });
       expect(await logsOf(person)).toMatchObject([{ type: 4, quota: DOLLAR }]);
       expect(await findings()).toEqual([]);
     });
 
     test.each([
+      // spec: A-373
       [499_999, "transfer_too_small"],
       [1, "transfer_too_small"],
       [0, "transfer_invalid"],
@@ -177,13 +182,16 @@ for (const engine of ENGINES) {
       [null, "transfer_invalid"],
       [1e300, "transfer_invalid"],
       [Number.MAX_SAFE_INTEGER, "transfer_invalid"],
+      // spec: A-374
       [3 * DOLLAR, "invite_quota_insufficient"],
       [1_000_000_000_000_000, "invite_quota_insufficient"],
     ])("a transfer of %p out of two dollars is refused and moves nothing", async (quota, code) => {
       const person = await h.person();
       await give(person, 2 * DOLLAR);
       const { body } = await person.rest("POST", "/api/user/aff_transfer", { quota });
+      // spec
       expect(body).toMatchObject({ success: false, code });
+      // spec: A-372
       if (code === "transfer_too_small") expect(body.message).toBe("划转金额最低为 $1.00");
       expect(await self(person)).toMatchObject({ quota: 0, aff_quota: 2 * DOLLAR });
     });

@@ -111,18 +111,21 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     test("is told at most once in two hours, however many ask at once and whether or not the balance rose in between", async () => {
       const { id } = await somebody();
       const told = await Promise.all(Array.from({ length: 20 }, () => warn(id)));
+      // spec: A-547, D-85
       expect(told.filter((n) => n === 1)).toHaveLength(1);
       const { users } = house.services.db.t;
       const set = (quota: number) =>
         house.services.db.q.update(users).set({ quota }).where(eq(users.id, id)).returning();
       house.advance(3600);
       await set(5000);
+      // spec: D-85
       expect(await warn(id)).toBe(0);
       await set(10);
       house.advance(3540);
       expect(await warn(id)).toBe(0);
       house.advance(120);
       expect(await warn(id)).toBe(1);
+      // spec: A-547
       expect(house.mails).toHaveLength(2);
     });
 
@@ -159,6 +162,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const person = await somebody();
       await db.q.update(db.t.users).set({ status: 2 }).where(eq(db.t.users.id, banned.id)).returning();
       await db.q.update(db.t.users).set({ deleted_at: 1 }).where(eq(db.t.users.id, gone.id)).returning();
+      // spec: D-85
       expect(await warn(silent.id, hookless.id, banned.id, gone.id, 999_999)).toBe(0);
       await options.set("SMTPServer", "");
       expect(await warn(person.id)).toBe(0);

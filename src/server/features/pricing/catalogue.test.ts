@@ -85,6 +85,7 @@ describe("GET /api/pricing", () => {
   test("a user sees his own group too, at the ratios that he pays", async () => {
     const { headers } = await weir.newUser({ group: "svip" });
     const list = await asked(headers);
+    // spec: A-532
     expect(list.group_ratio).toEqual({ svip: 2, default: 1, vip: 0.25 });
     expect(list.data.map((row) => row.model_name)).toContain("m-svip");
     expect(JSON.stringify(list)).not.toContain("staff");
@@ -132,6 +133,7 @@ describe("the console's catalogue", () => {
       const price = catalogPrice(model, groups[group]?.ratio ?? Number.NaN, quota_per_unit);
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
+      // spec
       expect(shown).toEqual({
         input: String(30 * factor),
         output: String(60 * factor),
