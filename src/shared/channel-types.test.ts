@@ -198,10 +198,24 @@ describe("channel extra fields", () => {
     expect(baseUrlProblem(1, "javascript:alert(1)")).toBeDefined();
   });
 
+  test("the templates of the mappings are the specified ones", () => {
+    // spec: A-534
+    expect(JSON.parse(channelTemplates.model_mapping)).toEqual({ "gpt-3.5-turbo": "gpt-3.5-turbo-0125" });
+    // spec: A-535
+    expect(JSON.parse(channelTemplates.status_code_mapping)).toEqual({ "400": "500" });
+    // spec, D-82
+    expect(JSON.parse(channelTemplates.region)).toEqual({
+      default: "us-central1",
+      "claude-3-5-sonnet-20240620": "europe-west1",
+    });
+  });
+
   test("a new channel has the type's models and empty mappings", () => {
     const channel = newChannel(3);
     // spec: D-83
     expect(channel).toMatchObject({ type: 3, other: "2023-06-01-preview", model_mapping: "", auto_ban: 1 });
+    // spec: D-83
+    expect(channel.status_code_mapping).toBe("");
     expect(channel.models.split(",")).toEqual([...(channelType(3)?.models ?? [])]);
   });
 

@@ -206,6 +206,12 @@ describe("options", () => {
     ["RetryTimes", "1e3", "请输入整数"],
     // spec: A-395
     ["PreConsumedQuota", "-1", "不能小于 0"],
+    // spec: A-395
+    ["QuotaForNewUser", "-1", "不能小于 0"],
+    // spec: A-395
+    ["QuotaForInviter", "-1", "不能小于 0"],
+    // spec: A-395
+    ["QuotaForInvitee", "-1", "不能小于 0"],
     // spec: A-394
     ["QuotaRemindThreshold", "-1", "不能小于 0"],
     // spec: A-394

@@ -315,8 +315,10 @@ describe("chargeOf", () => {
 
 describe("resolvePrice", () => {
   test("a price per call wins over a ratio", () => {
+    const both = priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } });
+    expect(both.by).toBe("call");
     // spec: A-391
-    expect(priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } }).by).toBe("call");
+    expect(chargeOf(both, { input: 1_000_000, output: 1_000_000 }).quota).toBe(250_000);
   });
 
   test("a model without price is unpriced, and costs ratio 37.5 in self-use mode", () => {

@@ -51,7 +51,9 @@ const TABLE: Record<"admin" | "root", Record<string, string>> = {
 };
 
 describe("who may do what to whom", () => {
-  test("the actions of the table are all there are", () => {
+  test("the actions of the table are all there are, and so are the roles and their numbers", () => {
+    // spec: A-546
+    expect(ROLE).toEqual({ guest: 0, user: 1, admin: 10, root: 100 });
     expect(USER_ACTIONS.join(" ")).toBe("read create update promote demote enable disable delete erase");
     for (const code of Object.values(LEGEND)) if (code) expect(Object.keys(errors)).toContain(code);
   });

@@ -60,7 +60,10 @@ describe("public status", () => {
     await weir.setOption("DefaultUseAutoGroup", "true");
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
+    await weir.setOption("TaskEnabled", false);
+    // spec: D-30
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
+      enable_task: false,
       system_name: "Other",
       default_collapse_sidebar: true,
       default_use_auto_group: true,
@@ -73,6 +76,7 @@ describe("public status", () => {
       ["DefaultUseAutoGroup", false],
       ["DisplayInCurrencyEnabled", true],
       ["QuotaPerUnit", 500_000],
+      ["TaskEnabled", true],
     ] as const)
       await weir.setOption(key, value);
   });
@@ -314,9 +318,10 @@ describe("channels", () => {
     const { key } = await weir.newToken({ name: "unseen" }, caller);
     await weir.setOption("LogConsumeEnabled", false);
     expect((await weir.call(key, chat("echo"))).status).toBe(200);
+    expect((await weir.call(key, chat("nobody-has-it"))).status).toBe(503);
     await weir.setOption("LogConsumeEnabled", true);
     // spec: D-22
-    expect((await caller.ok<{ total: number }>("GET", "/api/log/self/")).total).toBe(0);
+    expect((await caller.ok<{ items: Row[] }>("GET", "/api/log/self/")).items.map((row) => row.type)).toEqual([5]);
     expect((await caller.ok<Row>("GET", "/api/user/self")).request_count).toBe(1);
     // spec: D-22
     expect(await weir.audit()).toEqual([]);

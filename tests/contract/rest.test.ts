@@ -152,6 +152,23 @@ describe("the user-id header (D-37)", () => {
     expect((await session.api("GET", "/api/user/self")).status).toBe(401);
   });
 
+  test("a call that changes something by GET is not served by a cookie alone", async () => {
+    const { cookie } = user;
+    for (const path of [
+      "/api/user/token",
+      "/api/user/aff",
+      "/api/user/logout",
+      "/api/oauth/wechat/bind?code=1",
+      "/api/oauth/email/bind?email=a%40example.com&code=1",
+      "/api/oauth/telegram/bind?id=1&auth_date=1&hash=x",
+    ]) {
+      // spec: D-65
+      expect([path, (await weir.anonymous("GET", path, undefined, { cookie })).status]).toEqual([path, 401]);
+    }
+    // spec: D-65
+    expect((await user.api("GET", "/api/user/self")).status).toBe(200);
+  });
+
   test("the cookie that a sign-in leaves is HttpOnly and SameSite=Lax", async () => {
     const answer = await weir.anonymous("POST", "/api/user/login", {
       username: user.username,

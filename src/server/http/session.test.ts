@@ -56,6 +56,12 @@ describe("a console session", () => {
 describe("a system access token", () => {
   test("works bare and as Bearer, without the user-id header, which must match when it is sent", async () => {
     const token = await weir.root.ok<string>("GET", "/api/user/token");
+    // spec: D-64
+    expect(token).toMatch(/^[A-Za-z0-9]{32}$/);
+    const { users } = weir.db.t;
+    const [row] = await weir.db.q.select().from(users).where(eq(users.id, weir.root.id));
+    // spec: D-64
+    expect(JSON.stringify(row)).not.toContain(token);
     // spec: A-433, D-64
     expect(await self({ authorization: token })).toBe(200);
     // spec: D-64

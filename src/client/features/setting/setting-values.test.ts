@@ -62,6 +62,24 @@ describe("the settings pages", () => {
     ).toEqual([]);
   });
 
+  test.each([
+    "ModelPrice",
+    "ModelRatio",
+    "CompletionRatio",
+    "GroupRatio",
+    "UserUsableGroups",
+    "GroupGroupRatio",
+    "AutoGroups",
+    "Chats",
+    "TopupGroupRatio",
+    "PayMethods",
+  ] as const)("%s that is no JSON is refused before it is sent, in the words of the specification", (key) => {
+    for (const text of ["{", "", "nope"]) {
+      // spec, D-48
+      expect([text, problemOf(key, text, "zh")]).toEqual([text, "不是合法的 JSON 字符串"]);
+    }
+  });
+
   test("a wrong text is refused in the words of the server, with the line inside JSON", () => {
     expect(problemOf("GroupRatio", "{", "zh")).toBe("不是合法的 JSON 字符串");
     expect(problemOf("GroupRatio", '{\n"a": "x"}', "zh")).toStartWith("第 2 行“a”");

@@ -320,6 +320,16 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       ).toMatchObject({ code: "email_taken" });
     });
 
+    test("the address of a deleted account stays taken", async () => {
+      const username = await account("gone@example.com");
+      const { users } = house.services.db.t;
+      await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, username)).returning();
+      await verify("gone@example.com");
+      const body = { username: name(), password: PASSWORD, email: "gone@example.com", verification_code: lastCode() };
+      // spec: D-35
+      expect(await register(body)).toMatchObject({ code: "email_taken" });
+    });
+
     test("a second mail to one address within thirty seconds is refused, to another it is not", async () => {
       expect(await verify("pause@example.com")).toMatchObject({ success: true });
       // spec: D-40
@@ -393,6 +403,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         code: "reset_link_invalid",
       });
       expect(await login(username, PASSWORD)).toMatchObject({ code: "credentials_wrong" });
+      // spec: D-39
       expect(
         await house.services.db.q
           .select()
@@ -531,6 +542,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       // spec: D-42
       expect(await put({ password: "x".repeat(21) })).toMatchObject({ code: "password_too_long" });
       expect(await put({ password: "another-pass" })).toMatchObject({ success: true });
+      // spec: D-39
       expect(
         (await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.user_id, user_id))).map((row) => row.id),
       ).toEqual([rows[0]?.id ?? 0]);
@@ -580,6 +592,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await bind("theirs@example.com", "AAAAAA")).toMatchObject({ code: "verification_code_wrong" });
       // spec: D-61
       expect(await bind("theirs@example.com", lastCode())).toMatchObject({ code: "email_taken" });
+      await set("EmailDomainRestrictionEnabled", "true");
+      // spec: D-26
+      expect(await bind("ab@elsewhere.example", "AAAAAA")).toMatchObject({ code: "email_domain_denied" });
+      await set("EmailDomainRestrictionEnabled", "false");
       await set("EmailAliasRestrictionEnabled", "true");
       // spec: D-26
       expect(await bind("a+b@example.com", "AAAAAA")).toMatchObject({ code: "email_alias_denied" });

@@ -385,7 +385,9 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const person = `wechat-${++subjects}`;
     fake.wechat.set("123456", person);
     const browser = new Browser(weir);
-    const { id, self } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
+    const { id, self, username } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
+    // spec: D-69
+    expect(username).toMatch(/^wechat_\d+$/);
     // spec: A-446
     expect(self).toMatchObject({ wechat_id: person });
     // spec: A-349
@@ -414,9 +416,12 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const id = ++subjects;
     const browser = new Browser(weir);
     const login = (fields: URLSearchParams) => browser.get(`/api/oauth/telegram/login?${fields}`);
-    const fields = telegram({ id, first_name: "Ann & Bob", username: "ann" });
+    const photo_url = "https://t.me/i/userpic/320/ann.jpg";
+    const fields = telegram({ id, first_name: "Ann & Bob", last_name: "Doe", username: "ann", photo_url });
     fields.set("lang", "zh");
-    const { self } = await signedInAs(browser, await login(fields));
+    const { self, username } = await signedInAs(browser, await login(fields));
+    // spec: D-69
+    expect(username).toMatch(/^telegram_\d+$/);
     // spec: A-449, D-67, D-68
     expect(self).toMatchObject({ telegram_id: String(id), display_name: "ann" });
     // spec: D-67

@@ -87,7 +87,10 @@ for (const engine of ENGINES) {
       expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
       // spec: A-509
       expect(await told(admin, { username: "x".repeat(13), password: PASSWORD })).toContain("用户名长度");
+      // spec: D-42
       expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
+      // spec: D-42
+      expect(await told(admin, { username: "fresh", password: "x".repeat(21) })).toContain("20");
       // spec: A-410
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
@@ -145,6 +148,27 @@ for (const engine of ENGINES) {
       expect((await admin.rest("GET", `/api/user/${admin.ctx.actor.id}`)).body.data.id).toBe(admin.ctx.actor.id);
       // spec: D-54
       expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
+    });
+
+    test("nobody disables, deletes or demotes a super administrator, another one neither; another one may read", async () => {
+      const other = await h.person({ role: ROLE.root });
+      const { id } = other.ctx.actor;
+      const before = await rowOf(id);
+      const manage = async (by: Person, action: string) =>
+        (await by.rest("POST", "/api/user/manage", { id, action })).body.success;
+      for (const by of [admin, root, other]) {
+        // spec: A-412, D-55
+        expect(await manage(by, "disable")).toBe(false);
+        // spec: A-413, D-55
+        expect(await manage(by, "delete")).toBe(false);
+        // spec: A-414, D-55
+        expect(await manage(by, "demote")).toBe(false);
+      }
+      // spec: D-55
+      expect((await root.rest("PUT", "/api/user/", { id, display_name: "x" })).body.success).toBe(false);
+      expect(await rowOf(id)).toEqual(before);
+      // spec: D-55
+      expect((await root.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({ id, role: ROLE.root });
     });
 
     test("the five actions change what they say, answer the new state, and are refused where nothing would change", async () => {
@@ -352,7 +376,12 @@ for (const engine of ENGINES) {
       expect(await told({ group: "nowhere" })).toBe("分组 nowhere 不存在");
       expect(await told({ group: "constructor" })).toBe("分组 constructor 不存在");
       expect(await told({ username: root.ctx.actor.username })).toBe("用户名已被使用");
+      // spec: A-509
+      expect(await told({ username: "x".repeat(13) })).toContain("用户名长度");
+      // spec: D-42
       expect(await told({ password: "short" })).toBe("密码长度不得小于 8 位！");
+      // spec: D-42
+      expect(await told({ password: "x".repeat(21) })).toContain("20");
       expect(await told({ rpm: -1 })).not.toBe("");
       const text = JSON.stringify(await acts(id));
       expect(text).not.toContain("another password");
@@ -363,10 +392,23 @@ for (const engine of ENGINES) {
       const tag = randomText(5);
       for (let i = 0; i < 5; i++)
         await create(admin, { username: `${tag}_${i}`, display_name: i === 0 ? `100%${tag}` : "" });
+      const gone = await create(admin, { username: `${tag}_x` });
+      await admin.rest("POST", "/api/user/manage", { id: gone.id, action: "delete" });
+      const { q, t } = h.services.db;
+      await q
+        .update(t.users)
+        .set({ email: `mail.of.${tag}@example.com` })
+        .where(eq(t.users.id, gone.id));
       const ids: number[] = [];
       for (let p = 1; ; p++) {
         const { data } = (await admin.rest("GET", `/api/user/?p=${p}&page_size=7`)).body;
-        expect(data).toMatchObject({ page: p, page_size: 7 });
+        // spec: A-422
+        expect({ ...data }).toMatchObject({
+          items: expect.any(Array),
+          page: p,
+          page_size: 7,
+          total: expect.any(Number),
+        });
         ids.push(...data.items.map((item: { id: number }) => item.id));
         if (ids.length >= data.total || data.items.length === 0) break;
       }
@@ -374,12 +416,23 @@ for (const engine of ENGINES) {
       expect(ids).toEqual([...new Set(ids)].sort((x, y) => x - y));
       const search = async (query: string) => (await admin.rest("GET", `/api/user/search?${query}`)).body.data;
       // spec: A-423, D-13
-      expect((await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`)).total).toBe(5);
+      expect((await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`)).total).toBe(6);
       // spec: D-13
       expect((await search(`keyword=${tag}&group=vip`)).total).toBe(0);
       // spec: D-13
       expect((await search(`keyword=${encodeURIComponent(`%${tag}`)}`)).total).toBe(1);
       expect((await search(`keyword=${tag.slice(0, 2)}${"_".repeat(3)}`)).total).toBe(0);
+      // spec: D-13
+      expect((await search(`keyword=mail.of.${tag}`)).items).toMatchObject([{ id: gone.id }]);
+      // spec: D-14
+      expect(ids).toContain(gone.id);
+      // spec: A-423, D-60
+      expect(await search("keyword=&group=&p=0&page_size=")).toMatchObject({
+        items: expect.any(Array),
+        page: 1,
+        page_size: 10,
+        total: ids.length,
+      });
       // spec: D-13
       expect((await search(`keyword=${ids[0]}`)).items.map((item: { id: number }) => item.id)).toContain(ids[0]);
       // spec: D-60
