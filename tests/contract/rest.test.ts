@@ -157,7 +157,6 @@ describe("the user-id header (D-37)", () => {
     for (const path of [
       "/api/user/token",
       "/api/user/aff",
-      "/api/user/logout",
       "/api/oauth/wechat/bind?code=1",
       "/api/oauth/email/bind?email=a%40example.com&code=1",
       "/api/oauth/telegram/bind?id=1&auth_date=1&hash=x",

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { HOOK_MS } from "../../../tests/kit/harness";
-import { startWeir } from "../../../tests/kit/weir";
+import { ROOT, startWeir } from "../../../tests/kit/weir";
+import { readEnv } from "../env";
 
 let weir: Awaited<ReturnType<typeof startWeir>>;
 beforeAll(async () => {
@@ -53,6 +54,24 @@ describe("a console session", () => {
   });
 });
 
+test(
+  "the cookie lives thirty days, is only for this server's pages, and for https alone behind a proxy that speaks it",
+  async () => {
+    const behind = await startWeir({ env: { WEIR_TRUSTED_PROXIES: "127.0.0.1" } });
+    const cookieOf = async (headers: Record<string, string> = {}) => {
+      const { username, password } = ROOT;
+      const { headers: told } = await behind.anonymous("POST", "/api/user/login", { username, password }, headers);
+      return told.getSetCookie().at(-1);
+    };
+    // spec: D-38
+    expect(await cookieOf()).toMatch(/^session=\w{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/);
+    // spec: D-38
+    expect(await cookieOf({ "x-forwarded-proto": "https" })).toMatch(/; HttpOnly; SameSite=Lax; Secure$/);
+    await behind.stop();
+  },
+  HOOK_MS,
+);
+
 describe("a system access token", () => {
   test("works bare and as Bearer, without the user-id header, which must match when it is sent", async () => {
     const token = await weir.root.ok<string>("GET", "/api/user/token");
@@ -102,6 +121,22 @@ describe("sign-in", () => {
     expect(JSON.parse((await login("root", hash)).text)).toMatchObject({ success: false });
     expect(JSON.stringify((await weir.root.api("GET", "/api/user/self")).body)).not.toContain("argon2");
   });
+
+  test(
+    "by default an address has 20 attempts at what is critical and 180 calls of /api; the next is 429",
+    async () => {
+      // spec: D-87
+      expect(readEnv({})).toMatchObject({ WEIR_CRITICAL_RATE_LIMIT: 20, WEIR_API_RATE_LIMIT: 180 });
+      const strict = await startWeir({ env: { WEIR_API_RATE_LIMIT: "180" }, root: false });
+      const status = async (i: number) =>
+        (await fetch(`${strict.url}/api/status`, { headers: { "x-forwarded-for": `203.0.113.${i}` } })).status;
+      for (let i = 0; i < 180; i++) await status(i);
+      // spec: D-87
+      expect(await status(181)).toBe(429);
+      await strict.stop();
+    },
+    HOOK_MS,
+  );
 
   test("the twenty-first attempt in twenty minutes is 429 with Retry-After, and a forged address does not help", async () => {
     const strict = await startWeir({ env: { WEIR_CRITICAL_RATE_LIMIT: "20" } });
