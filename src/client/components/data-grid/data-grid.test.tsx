@@ -93,6 +93,7 @@ const focusedRow = () => document.activeElement?.getAttribute("data-row");
 describe("paging", () => {
   test("says which rows these are of how many", () => {
     show();
+    // spec: A-505
     expect(screen.getByText("第 1 - 10 条，共 63 条")).toBeTruthy();
   });
 
@@ -117,7 +118,13 @@ describe("paging", () => {
     await userEvent.click(screen.getByRole("combobox", { name: "每页条数" }));
     await userEvent.click(await screen.findByRole("option", { name: "50 条/页" }));
     expect(location.search).toBe("?size=50");
+    // spec: A-421
     expect(localStorage.getItem("page-size")).toBe("50");
+    cleanup();
+    history.replaceState(null, "", "/things");
+    show();
+    // spec: A-421
+    expect(screen.getByRole("combobox", { name: "每页条数" }).textContent).toContain("50");
   });
 
   test("a new filter goes back to the first page", async () => {

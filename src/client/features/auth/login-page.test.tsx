@@ -2,6 +2,8 @@ import "../../../../tests/dom";
 import { afterEach, expect, test } from "bun:test";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { Toasts } = await import("../../components/toasts");
+const { loadStatus } = await import("../../lib/status");
 const { clearUser, currentUser, storeUser } = await import("../../lib/session");
 const { ConfirmHost } = await import("../../components/confirm");
 const { default: LoginPage } = await import("./login-page");
@@ -70,6 +72,44 @@ test("a wrong password is said beside the form and the field is ready for anothe
   expect(currentUser()).toBeNull();
 });
 
+test.each([
+  // spec: A-503
+  ["password_login_disabled", "管理员关闭了密码登录"],
+  // spec: A-504
+  ["turnstile_failed", "Turnstile 校验失败，请刷新页面后重试！"],
+] as const)("what the server refuses is said as it came: %s", async (code, words) => {
+  const { user } = await openPage(<LoginPage />, "/login", {
+    procedures: {
+      "auth.login": () => {
+        throw new Refusal(code);
+      },
+    },
+  });
+  await user.type(username(), "root");
+  await user.type(password(), "secret-pass{Enter}");
+  // spec: A-503, A-504
+  expect((await screen.findByRole("alert")).textContent).toBe(words);
+});
+
+test("a sign-in is said; who is signed in already is led on from here", async () => {
+  const page = (
+    <>
+      <LoginPage />
+      <Toasts />
+    </>
+  );
+  const { user } = await openPage(page, "/login", { procedures: { "auth.login": () => root } });
+  await user.type(username(), "root");
+  await user.type(password(), "secret-pass{Enter}");
+  // spec: A-490
+  expect(await screen.findByText("登录成功！")).toBeDefined();
+  closePage();
+  storeUser(root);
+  await openPage(page, "/login");
+  // spec: D-08
+  await waitFor(() => expect(location.pathname).toBe("/token"));
+});
+
 test("an expired session is explained by a note that stays", async () => {
   await openPage(<LoginPage />, "/login?expired=true");
   expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
@@ -123,4 +163,44 @@ test("the default account of imported data is told to change its password, and a
   await second.user.type(password(), "1234567{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
   expect(screen.queryByRole("alertdialog")).toBeNull();
+});
+
+/** From here on the status is what the last test made of it. */
+const withStatus = (data: object) => ({
+  paths: { "/api/status": () => Response.json({ success: true, message: "", data }) },
+});
+
+test("where passwords or registration are off there is no form and no link for them", async () => {
+  await openPage(<LoginPage />, "/login", withStatus({ password_login: false, register_enabled: false }));
+  await loadStatus();
+  // spec: D-09
+  await waitFor(() => expect(screen.queryByLabelText("用户名或邮箱")).toBeNull());
+  // spec: D-09
+  expect(screen.queryByRole("link", { name: "注册账户" })).toBeNull();
+  closePage();
+  await openPage(<LoginPage />, "/login", withStatus({}));
+  await loadStatus();
+  expect(await screen.findByLabelText("用户名或邮箱")).toBeDefined();
+  expect(screen.getByRole("link", { name: "注册账户" })).toBeDefined();
+});
+
+test("while the bot check is not ready nothing is sent and the visitor is told", async () => {
+  const page = (
+    <>
+      <LoginPage />
+      <Toasts />
+    </>
+  );
+  const { user, calls } = await openPage(
+    page,
+    "/login",
+    withStatus({ turnstile_check: true, turnstile_site_key: "0x1" }),
+  );
+  await loadStatus();
+  await user.type(username(), "root");
+  await user.type(password(), "secret-pass{Enter}");
+  // spec: A-475, D-79
+  expect(await screen.findByText("请稍等几秒，正在检查环境")).toBeDefined();
+  // spec: A-475, D-79
+  expect(calls).toEqual([]);
 });

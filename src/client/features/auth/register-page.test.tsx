@@ -1,5 +1,6 @@
 import "../../../../tests/dom";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { errorText } from "../../../shared/errors";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -98,7 +99,11 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   expect(await screen.findByLabelText("邮箱")).toBeDefined();
   await press(page, "获取验证码");
   expect((await screen.findByRole("alert")).textContent).toBe("请输入有效的邮箱地址");
-  await fill(page, { ...good, 邮箱: "ann@example.com" });
+  await fill(page, good);
+  await press(page, "注册");
+  // spec: A-358
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await fill(page, { 邮箱: "ann@example.com" });
   await press(page, "注册");
   // spec: A-359
   expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
@@ -107,7 +112,8 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   await press(page, "获取验证码");
   // spec: A-492
   expect(await screen.findByText("验证码发送成功，请检查邮箱！")).toBeDefined();
-  expect(screen.getByRole("button", { name: /^\d+ 秒后重试$/ })).toHaveProperty("disabled", true);
+  // spec: A-344, A-511
+  expect(screen.getByRole("button", { name: /^(30|29|28) 秒后重试$/ })).toHaveProperty("disabled", true);
   await fill(page, { 验证码: "ABC234" });
   await press(page, "注册");
   await waitFor(() => expect(page.calls.map(({ path }) => path)).toEqual(["auth.sendVerification", "auth.register"]));
@@ -119,6 +125,22 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   await open("register", { status });
   // spec: D-41
   expect(await screen.findByRole("button", { name: /^\d+ 秒后重试$/ })).toBeDefined();
+});
+
+test("the countdown ends by itself, and a code can be sent again", async () => {
+  // As a reload finds it a moment before its end.
+  sessionStorage.setItem("code-countdown", String(Date.now() + 700));
+  const page = await open("register", {
+    status: { email_verification: true },
+    procedures: { "auth.sendVerification": () => undefined },
+  });
+  await fill(page, { 邮箱: "ann@example.com" });
+  // spec: A-345
+  expect(await screen.findByRole("button", { name: "获取验证码" })).toHaveProperty("disabled", false);
+  await press(page, "获取验证码");
+  // spec: A-345, A-511
+  expect(await screen.findByRole("button", { name: /^(30|29|28) 秒后重试$/ })).toBeDefined();
+  expect(page.calls).toHaveLength(1);
 });
 
 test("a code that could not be sent ends the countdown and says why", async () => {
@@ -146,6 +168,49 @@ test("while the bot check is not ready nothing is sent and the visitor is told",
   expect(await screen.findByText("请稍等几秒，正在检查环境")).toBeDefined();
   // spec: A-357, D-79
   expect(page.calls).toEqual([]);
+});
+
+test("a code and a reset mail wait for the bot check too", async () => {
+  const status = { turnstile_check: true, turnstile_site_key: "0x1" };
+  for (const [where, button] of [
+    ["register", "获取验证码"],
+    ["reset", "发送重置邮件"],
+  ] as const) {
+    const page = await open(where, { status: { ...status, email_verification: true } });
+    await fill(page, { 邮箱: "ann@example.com" });
+    await press(page, button);
+    // spec: A-475, D-79
+    expect(await screen.findByText("请稍等几秒，正在检查环境")).toBeDefined();
+    // spec: A-475
+    expect(page.calls).toEqual([]);
+    closePage();
+  }
+});
+
+test.each([
+  // spec: A-499
+  ["verification_code_wrong", "验证码错误或已过期"],
+  // spec: A-500
+  ["email_taken", "该邮箱已被使用"],
+  // spec: A-502
+  ["registration_disabled", "管理员关闭了新用户注册"],
+  // spec: A-504
+  ["turnstile_failed", "Turnstile 校验失败，请刷新页面后重试！"],
+  // spec: D-42
+  ["password_too_long", errorText("password_too_long", {}, "zh")],
+] as const)("a registration that the server refuses is answered in its words: %s", async (code, words) => {
+  const page = await open("register", {
+    procedures: {
+      "auth.register": () => {
+        throw new Refusal(code);
+      },
+    },
+  });
+  // What is too long is the server's to say.
+  await fill(page, { ...good, 密码: "x".repeat(21), 确认密码: "x".repeat(21) });
+  await press(page, "注册");
+  // spec: A-499, A-500, A-502, A-504, D-42
+  expect((await screen.findByRole("alert")).textContent).toBe(words);
 });
 
 test("a refusal of the server is shown as it came; where registration is off there is no form", async () => {
@@ -186,7 +251,8 @@ test("a reset mail is asked for once in thirty seconds, whoever has the address"
   await fill(page, { 邮箱: " ann@example.com" });
   await press(page, "发送重置邮件");
   expect(await screen.findByText(/重置邮件将很快送达/)).toBeDefined();
-  expect(screen.getByRole("button", { name: /^\d+ 秒后重试$/ })).toHaveProperty("disabled", true);
+  // spec: A-346, A-511
+  expect(screen.getByRole("button", { name: /^(30|29|28) 秒后重试$/ })).toHaveProperty("disabled", true);
   expect(page.calls).toEqual([{ path: "auth.sendReset", input: { email: "ann@example.com" } }]);
 });
 

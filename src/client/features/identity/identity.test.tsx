@@ -1,5 +1,5 @@
 import "../../../../tests/dom";
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -108,6 +108,20 @@ test("a provider's button asks for a state, with the invite code, and opens the 
     ]),
   );
   expect(asked).toEqual(["?provider=github&aff=Ab3x"]);
+});
+
+test("where windows are blocked the provider's page takes this one's place", async () => {
+  Object.assign(window, { open: () => null });
+  const went: string[] = [];
+  const moved = spyOn(location, "assign").mockImplementation((href) => void went.push(String(href)));
+  const url = "https://github.com/login/oauth/authorize?state=s1";
+  const { user } = await open(<LoginPage />, "/login", {
+    state: () => Response.json({ success: true, message: "", data: "s1", url }),
+  });
+  await user.click(await screen.findByRole("button", { name: "使用 GitHub 登录" }));
+  // spec: D-10
+  await waitFor(() => expect(went).toEqual([url]));
+  moved.mockRestore();
 });
 
 test("a provider that cannot be begun with closes its window and says why", async () => {

@@ -73,6 +73,13 @@ test("what one has and has used is shown, with the role as a tag", async () => {
   expect(await screen.findByText("ann@example.com")).toBeDefined();
 });
 
+test("an administrator is shown by the name of his role, without the badge", async () => {
+  await open(10, "/setting?tab=personal");
+  await screen.findByText("$2.00");
+  // spec: D-16
+  expect(screen.getAllByText("管理员")).toHaveLength(1);
+});
+
 test("the administrator's badge of the specification is for super administrators alone", async () => {
   await open(100, "/setting?tab=personal");
   // spec: D-16
@@ -191,7 +198,14 @@ test("an address is bound by the code that was mailed to it; both are needed, an
   await user.click(await screen.findByRole("button", { name: "绑定" }));
   // spec: A-369
   expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await user.type(screen.getByLabelText("验证码"), "ABC234{Enter}");
+  // spec: A-369
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await user.clear(screen.getByLabelText("验证码"));
   await user.type(screen.getByRole("textbox", { name: "邮箱" }), "new@example.com");
+  await user.click(screen.getByRole("button", { name: "绑定" }));
+  // spec: A-369
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
   await user.click(screen.getByRole("button", { name: "获取验证码" }));
   expect(await screen.findByText("验证码发送成功，请检查邮箱！")).toBeDefined();
   await user.type(screen.getByLabelText("验证码"), "ABC234{Enter}");

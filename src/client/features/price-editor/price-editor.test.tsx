@@ -98,6 +98,14 @@ describe("the visual editor", () => {
     ]);
   });
 
+  test("shows ten models a page", async () => {
+    stored.ModelRatio = JSON.stringify(Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`model-${n}`, 1])));
+    await open();
+    // spec: A-507
+    await waitFor(() => expect(screen.getAllByRole("row").slice(1)).toHaveLength(10));
+    expect(screen.getByText(/^第 1 - 10 条/)).toBeDefined();
+  });
+
   test("a film's price is one per second: so it is shown, filtered and asked for", async () => {
     stored.ModelPrice = JSON.stringify({ ...tables.ModelPrice, "kling-v1": 0.14 });
     const names = () =>

@@ -129,6 +129,21 @@ test("what needs its configuration first stays off and says what is missing; pay
   expect(sent(page)).toEqual([]);
 });
 
+test.each([
+  // spec: A-399
+  ["启用 Turnstile 校验", "TurnstileSecretKey"],
+  // spec: A-401
+  ["允许微信登录", "WeChatServerAddress"],
+])("%s cannot be switched on while %s is missing", async (name, missing) => {
+  const page = await open("system");
+  const flag = await screen.findByRole("switch", { name: new RegExp(name) });
+  await page.user.click(flag);
+  // spec: A-399, A-401
+  expect(await screen.findByText(new RegExp(`无法启用，请先填写：.*${missing}`))).toBeDefined();
+  // spec: A-399, A-401
+  expect(flag.getAttribute("aria-checked")).toBe("false");
+});
+
 test("turning password sign-in off asks; whoever cancels leaves it on", async () => {
   const page = await open("system");
   const flag = await screen.findByRole("switch", { name: "允许密码登录" });
@@ -141,6 +156,7 @@ test("turning password sign-in off asks; whoever cancels leaves it on", async ()
   expect(await screen.findByText(/weir rescue/)).toBeDefined();
   await page.user.click(screen.getByRole("button", { name: "关闭密码登录" }));
   await waitFor(() => expect(flag.getAttribute("aria-checked")).toBe("false"));
+  // spec: A-385
   expect(sent(page)).toEqual([]);
 });
 
