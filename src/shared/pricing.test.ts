@@ -211,7 +211,6 @@ describe("chargeOf", () => {
       325,
     ],
     [
-      // spec: A-533
       "audio: in x ar, out x ar x acr",
       { ModelRatio: { m: 1 }, CompletionRatio: { m: 4 }, AudioRatio: { m: 16 }, AudioCompletionRatio: { m: 2 } },
       { input: 10, output: 10, audio_in: 10, audio_out: 10 },

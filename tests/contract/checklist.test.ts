@@ -161,6 +161,7 @@ describe("accounts", () => {
       ["DeletedAt", null],
     ]);
     for (const field of ["email", "github_id", "wechat_id", "telegram_id"])
+      // spec: D-19
       if (field in self) expect(self[field]).toBe("");
     // spec: D-19
     expect(Object.keys(self).filter((name) => /password|token|secret/.test(name))).toEqual([]);
@@ -325,6 +326,18 @@ describe("channels", () => {
     expect((await caller.ok<Row>("GET", "/api/user/self")).request_count).toBe(1);
     // spec: D-22
     expect(await weir.audit()).toEqual([]);
+  });
+
+  test("model calls never go by way of the worker that fetches what users name (D-25)", async () => {
+    let asked = 0;
+    const worker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(++asked)) });
+    await weir.setOption("WorkerUrl", `http://127.0.0.1:${worker.port}/`);
+    const { key } = await weir.newToken({}, user);
+    expect((await weir.call(key, chat("echo"))).status).toBe(200);
+    // spec: D-25
+    expect(asked).toBe(0);
+    await weir.setOption("WorkerUrl", "");
+    await worker.stop(true);
   });
 
   test("types without a chat test say so with a time (C-509)", async () => {

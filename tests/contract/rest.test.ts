@@ -161,10 +161,8 @@ describe("the user-id header (D-37)", () => {
       "/api/oauth/email/bind?email=a%40example.com&code=1",
       "/api/oauth/telegram/bind?id=1&auth_date=1&hash=x",
     ]) {
-      // spec: D-65
       expect([path, (await weir.anonymous("GET", path, undefined, { cookie })).status]).toEqual([path, 401]);
     }
-    // spec: D-65
     expect((await user.api("GET", "/api/user/self")).status).toBe(200);
   });
 

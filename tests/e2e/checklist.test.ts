@@ -162,6 +162,8 @@ describe("guards", () => {
 
   test("an ordinary user sees the no-permission page on administrators' pages, stays signed in, and no data comes (C-046, C-184, C-452)", async () => {
     await visit({ as: user }, async (page) => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
       const answered: string[] = [];
       page.on("response", async (response) => {
         if (/channel|redemption/.test(response.url()) && !/assets/.test(response.url()))
@@ -173,6 +175,8 @@ describe("guards", () => {
         expect(path(page)).toBe(address);
       }
       expect(answered.filter((text) => text.includes('"base_url"'))).toEqual([]);
+      // spec: D-57
+      expect(asked.filter((path) => /^\/trpc\/.*\b(channel|redemption|user\.(list|get))\b/.test(path))).toEqual([]);
       expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(
         0,
       );
@@ -258,7 +262,7 @@ describe("failed calls", () => {
           await page.clock.runFor(1500);
           await settled(page);
           expect(await toast.count()).toBe(1);
-          // spec: A-471, A-472, A-473, D-75
+          // spec: A-471, A-472, A-473
           expect((await toast.textContent())?.toLowerCase()).toContain(words.toLowerCase());
           expect(path(page)).toBe("/channel");
         });
@@ -384,6 +388,8 @@ describe("small things of the pages", () => {
       await page.getByRole("button", { name: guest.username }).click();
       await page.getByRole("menuitem", { name: "退出登录" }).click();
       await page.waitForFunction(() => localStorage.getItem("user") === null);
+      // spec: A-340
+      expect((await storage(page)).user).toBeUndefined();
       const self = await weir.anonymous("GET", "/api/user/self", undefined, {
         cookie: `session=${cookie}`,
         "new-api-user": String(guest.id),

@@ -76,6 +76,7 @@ describe("the operator's texts", () => {
     });
     await tab.page.goto(`${weir.url}/about`);
     const framed = tab.page.frameLocator("main iframe");
+    // spec: D-18
     expect(await framed.getByRole("heading").textContent()).toBe("Framed");
     await framed.getByText('{"themeMode":"light"}{"lang":"zh"}').waitFor();
     expect(await tab.page.locator("main iframe").getAttribute("sandbox")).not.toContain("allow-top-navigation");

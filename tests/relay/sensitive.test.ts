@@ -274,11 +274,13 @@ describe("a call passes", () => {
     expect(await ok(user_says(BAD))).toBe(400);
     for (const name of ["CheckSensitiveEnabled", "CheckSensitiveOnPromptEnabled"]) {
       await weir.setOption(name, "false");
+      // spec: D-21
       expect(await ok(user_says(BAD))).toBe(200);
       await weir.setOption(name, "true");
     }
     await weir.setOption("SensitiveWords", "other");
     expect(await ok(user_says(BAD))).toBe(200);
+    // spec: D-21
     expect(await ok(user_says("OTHER things"))).toBe(400);
     await weir.setOption("SensitiveWords", "");
     expect(await ok(user_says("other things"))).toBe(200);

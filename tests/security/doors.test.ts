@@ -375,6 +375,7 @@ test("one-api family: beside a session the user-id header must name its owner; b
     `${user.id},${weir.root.id}`,
     ` ${user.id}.0`,
   ]) {
+    // spec: D-37
     expect([id, await self({ cookie: user.cookie, "new-api-user": id })]).toEqual([id, 401]);
   }
   expect(await self({ cookie: user.cookie })).toBe(401);

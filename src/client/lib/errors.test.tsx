@@ -73,11 +73,11 @@ const failed = () => waitFor(() => expect(screen.getAllByText("failed")).toHaveL
 
 describe("reporting failures", () => {
   test.each([
-    // spec: A-471, D-75
+    // spec: A-471
     [429, "请求过于频繁，请稍后再试"],
-    // spec: A-472, D-75
+    // spec: A-472
     [500, "服务器内部错误，请联系管理员"],
-    // spec: A-473, D-75
+    // spec: A-473
     [405, "本站仅供演示，没有服务端"],
   ])("five calls that fail with %d make one toast: %s", async (status, text) => {
     answer = () => new Response("", { status });

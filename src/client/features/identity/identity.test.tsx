@@ -1,5 +1,6 @@
 import "../../../../tests/dom";
 import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { errorText } from "../../../shared/errors";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -209,6 +210,19 @@ test("a refusal is said where it happens, with a way back", async () => {
   });
   expect((await screen.findByRole("alert")).textContent).toBe("登录请求已失效，或不是从此浏览器发起的，请重试");
   expect(screen.getByRole("link", { name: "返回登录" }).getAttribute("href")).toBe("/login");
+});
+
+test("an identity that is bound to another account is told in the server's words", async () => {
+  storeUser(ann);
+  await open(page, "/oauth/github?code=c1&state=s1", {
+    procedures: {
+      "identity.finish.github": () => {
+        throw new Refusal("identity_already_bound");
+      },
+    },
+  });
+  // spec: A-501
+  expect((await screen.findByRole("alert")).textContent).toBe(errorText("identity_already_bound", {}, "zh"));
 });
 
 test("a provider that nobody knows is a page that does not exist", async () => {

@@ -294,6 +294,32 @@ describe("the JSON editor", () => {
   });
 });
 
+test("setting the model ratios back asks first, and without leave makes no call", async () => {
+  const { ConfirmHost } = await import("../../components/confirm");
+  const { user, calls } = await openPage(
+    <>
+      <PriceEditorPage />
+      <ConfirmHost />
+    </>,
+    "/setting/pricing?tab=json",
+    {
+      procedures: {
+        "option.list": () => Object.entries(stored).map(([key, value]) => ({ key, value })),
+        "channel.modelsEnabled": () => [],
+        "pricing.resetModelRatio": () => ({ message: "done" }),
+      },
+    },
+  );
+  const resets = () => calls.filter(({ path }) => path === "pricing.resetModelRatio").length;
+  await user.click(await screen.findByRole("button", { name: "重置模型倍率" }));
+  await user.click(await screen.findByRole("button", { name: "取消" }));
+  // spec: D-71
+  expect(resets()).toBe(0);
+  await user.click(await screen.findByRole("button", { name: "重置模型倍率" }));
+  await user.click(await screen.findByRole("button", { name: "重置" }));
+  await waitFor(() => expect(resets()).toBe(1));
+});
+
 describe("the import", () => {
   const remote = () => ({
     url: "https://g.example/api/pricing",

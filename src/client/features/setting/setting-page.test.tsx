@@ -70,6 +70,13 @@ test("a save without a change says so and makes no call; three changes are three
   await retype(page, "新用户初始额度", "10");
   await retype(page, "邀请人奖励额度", "20");
   await retype(page, "被邀请人奖励额度", "30");
+  const requests: string[] = [];
+  const send = globalThis.fetch;
+  const watched = (...[target, init]: Parameters<typeof fetch>) => {
+    requests.push(new URL(String(target instanceof Request ? target.url : target), location.href).pathname);
+    return send(target, init);
+  };
+  globalThis.fetch = Object.assign(watched, { preconnect: send.preconnect });
   await page.user.click(save);
   await screen.findByText("保存成功");
   expect(sent(page)).toEqual([
@@ -77,6 +84,8 @@ test("a save without a change says so and makes no call; three changes are three
     { key: "QuotaForInviter", value: "20" },
     { key: "QuotaForInvitee", value: "30" },
   ]);
+  // spec: D-58
+  expect(requests.filter((path) => /option\.set(,|$)/.test(path))).toEqual(Array(3).fill("/trpc/option.set"));
 });
 
 test("a wrong number is refused at its field, and nothing of the card is sent", async () => {
@@ -158,6 +167,9 @@ test("turning password sign-in off asks; whoever cancels leaves it on", async ()
   await waitFor(() => expect(flag.getAttribute("aria-checked")).toBe("false"));
   // spec: A-385
   expect(sent(page)).toEqual([]);
+  await page.user.click(screen.getByRole("button", { name: "保存登录与注册" }));
+  // spec: D-52
+  await waitFor(() => expect(sent(page)).toEqual([{ key: "PasswordLoginEnabled", value: "false" }]));
 });
 
 test("a secret is never shown: it says that it is set, takes another, and can be cleared", async () => {
@@ -239,7 +251,9 @@ test("a notice is previewed without its scripts", async () => {
   const [first] = screen.getAllByRole("button", { name: "预览" });
   if (first) await page.user.click(first);
   expect((await screen.findByText("hello")).tagName).toBe("STRONG");
+  // spec: D-18
   expect(page.container.querySelector("script")).toBeNull();
+  // spec: D-18
   expect(page.container.querySelector("[onerror]")).toBeNull();
 });
 

@@ -184,7 +184,6 @@ test("the form of an account has its name, password, group and quota, and shows 
     telegram_id: "tg-1",
     linux_do_id: "ld-1",
   };
-  // spec: D-04
   const page = await open(10, [user(bound)], "/user/edit/2");
   for (const name of ["用户名", "显示名称", "新密码", "分组", "添加额度"]) {
     // spec: A-404, D-04, D-12
@@ -230,10 +229,9 @@ test("the list shows 10, 20, 50 or 100 accounts a page, and can leave the delete
   closePage();
 
   const living = await open(10, [user({})], "/user?state=living");
+  const asked = () => living.calls.find(({ path }) => path === "user.list")?.input;
   // spec: D-14
-  await waitFor(() =>
-    expect(living.calls.find(({ path }) => path === "user.list")?.input).toMatchObject({ state: "living" }),
-  );
+  await waitFor(() => expect(asked()).toMatchObject({ state: "living" }));
   expect(await screen.findByText("未注销")).toBeDefined();
 });
 

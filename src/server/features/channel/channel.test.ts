@@ -443,6 +443,7 @@ for (const engine of ENGINES) {
       expect(seen.length).toBe(before);
       const open = await openHarness("sqlite", { WEIR_ALLOW_PRIVATE_FETCH: "true" });
       const root = await open.person({ role: ROLE.admin });
+      // spec: A-466
       expect(
         (await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: `${KEY}\nsecond` })).body.data,
       ).toEqual(["m-1", "m-2"]);

@@ -396,7 +396,12 @@ for (const engine of ENGINES) {
       }
       await expect(ask({})).rejects.toThrow("switched the data dashboard off");
       await change("true");
+      // spec: D-23
       expect((await ask({})).refresh_seconds).toBe(300);
+      await h.services.options.set("DataExportInterval", "7");
+      // spec: D-23
+      expect((await ask({})).refresh_seconds).toBe(420);
+      await h.services.options.set("DataExportInterval", "5");
     });
   });
 }

@@ -447,7 +447,6 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir, user);
     const bind = (fields: URLSearchParams, headers?: Record<string, string>) =>
       browser.get(`/api/oauth/telegram/bind?${fields}`, headers);
-    // spec: D-65
     expect((await bind(telegram({ id: ++subjects }), {})).status).toBe(401);
     const answer = await bind(telegram({ id: ++subjects }));
     // spec: D-66
@@ -461,7 +460,6 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const { body } = await browser.get("/api/oauth/state");
     const navigated = telegram({ id: ++subjects });
     navigated.set("state", String(body.data));
-    // spec: D-65
     expect((await new Browser(weir).get(`/api/oauth/telegram/bind?${navigated}`)).status).toBe(403);
     expect((await bind(navigated, {})).status).toBe(302);
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });

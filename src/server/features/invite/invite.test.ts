@@ -103,6 +103,7 @@ for (const engine of ENGINES) {
       const find = (text: string | undefined) => h.services.db.tx((q) => findInviter(h.services.db, q, text));
       expect((await find(` ${code} `))?.id).toBe(idOf(inviter));
       for (const text of [undefined, "", "  ", "nonsense", "\u0000", "%", code.slice(0, 3)])
+        // spec: D-63
         expect(await find(text)).toBeUndefined();
       const { users } = h.services.db.t;
       await h.services.db.q

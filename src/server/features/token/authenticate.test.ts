@@ -164,6 +164,7 @@ for (const engine of ENGINES) {
       await changeUser(h.services, person.ctx.actor.id, { status: 2 });
       expect(await code(token.key)).toBe("user_banned");
       await changeUser(h.services, person.ctx.actor.id, { status: 1, deleted_at: 5 });
+      // spec: D-33
       expect(await code(token.key)).toBe("token_invalid");
     });
 

@@ -426,6 +426,15 @@ for (const engine of ENGINES) {
       expect((await search(`keyword=mail.of.${tag}`)).items).toMatchObject([{ id: gone.id }]);
       // spec: D-14
       expect(ids).toContain(gone.id);
+      // Nobody has spent anything: the order is that of the ids alone, and no page repeats another.
+      const sorted: number[] = [];
+      for (let page = 1; sorted.length < ids.length; page++) {
+        const { items } = await admin.call.user.list({ sort: "used_quota", desc: true, page, page_size: 7 });
+        if (items.length === 0) break;
+        sorted.push(...items.map((item) => item.id));
+      }
+      // spec: D-15
+      expect(sorted.toSorted((x, y) => x - y)).toEqual(ids);
       // spec: A-423, D-60
       expect(await search("keyword=&group=&p=0&page_size=")).toMatchObject({
         items: expect.any(Array),
