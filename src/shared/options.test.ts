@@ -108,7 +108,7 @@ describe("options", () => {
   test.each(Object.entries(specified))("%s is there with its specified default", (key, text) => {
     if (!isOptionKey(key)) throw new Error(`${key} is missing`);
     if (text === "json") expect(Object.keys(JSON.parse(defaultText(key))).length).toBeGreaterThan(0);
-    // spec: A-514, A-515, A-516, A-517, A-518, A-519, D-24, D-26, D-27, D-29, D-30
+    // spec: A-514, A-515, A-516, A-517, A-519, D-24, D-26, D-27, D-29, D-30
     else expect(defaultText(key)).toBe(text);
   });
 

@@ -65,7 +65,7 @@ test("what is missing, short or unequal is said in the specified words and witho
     await press(page, "注册");
     expect((await screen.findByRole("alert")).textContent).toBe(words);
   }
-  // spec: A-352, A-353, A-354, A-355, A-356
+  // spec: A-352, A-354, A-355, A-356
   expect(page.calls).toEqual([]);
   expect(screen.getByPlaceholderText("输入密码，最短 8 位，最长 20 位")).toBeDefined();
   // spec: A-360

@@ -65,7 +65,7 @@ test("a save without a change says so and makes no call; three changes are three
   await page.user.click(save);
   // spec: A-392, D-50
   expect(await screen.findByText("你似乎并没有修改什么")).toBeDefined();
-  // spec: A-419, A-420, D-58
+  // spec: A-420
   expect(sent(page)).toEqual([]);
   await retype(page, "新用户初始额度", "10");
   await retype(page, "邀请人奖励额度", "20");
@@ -79,6 +79,7 @@ test("a save without a change says so and makes no call; three changes are three
   globalThis.fetch = Object.assign(watched, { preconnect: send.preconnect });
   await page.user.click(save);
   await screen.findByText("保存成功");
+  // spec: A-419, D-58
   expect(sent(page)).toEqual([
     { key: "QuotaForNewUser", value: "10" },
     { key: "QuotaForInviter", value: "20" },

@@ -88,6 +88,7 @@ const disabled = async (name: string) => (await item(name)).hasAttribute("data-d
 test("an administrator's menu has the refused actions off, with the reason", async () => {
   const page = await open(10, [user({})]);
   await menuOf(page, "alice");
+  // spec: A-415
   expect([
     await disabled("提升"),
     await disabled("降级"),
