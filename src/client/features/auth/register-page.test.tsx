@@ -155,7 +155,6 @@ test("a code that could not be sent ends the countdown and says why", async () =
   await fill(page, { 邮箱: "ann@example.com" });
   await press(page, "获取验证码");
   expect((await screen.findByRole("alert")).textContent).toBe("管理员不允许使用该域名的邮箱");
-  // spec: D-40
   expect(await screen.findByRole("button", { name: "获取验证码" })).toHaveProperty("disabled", false);
 });
 

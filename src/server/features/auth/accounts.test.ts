@@ -339,7 +339,6 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("a second mail to one address within thirty seconds is refused, to another it is not", async () => {
       expect(await verify("pause@example.com")).toMatchObject({ success: true });
-      // spec: D-40
       expect(await verify("PAUSE@example.com")).toMatchObject({
         success: false,
         code: "mail_too_soon",
