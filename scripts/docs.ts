@@ -8,12 +8,12 @@ import { channelTypes } from "../src/shared/channel-types";
 import { errors } from "../src/shared/errors";
 import { cards, option, optionKeys } from "../src/shared/options";
 import { priceTableKeys } from "../src/shared/pricing";
-import { callbackDoors } from "../src/server/callbacks";
+import { callbackRoutes } from "../src/server/wiring/callbacks";
 import { variables } from "../src/server/env";
 import { restRoutes } from "../src/server/http/rest";
-import { type Ability, features } from "../src/server/relay/dialects/features";
-import { listedRoutes } from "../src/server/relay/routes";
-import { upstreamDialects } from "../src/server/relay/dialects/vendor-dialects";
+import { type Ability, features } from "../src/server/protocol/dialects/features";
+import { listedRoutes } from "../src/server/relay/entry/routes";
+import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
 
 const root = join(import.meta.dir, "..");
@@ -120,7 +120,7 @@ const pages: Record<string, () => string> = {
     "\n## Calls of third parties\n\n" +
     table(
       ["Route", "Meaning"],
-      callbackDoors.map((d) => [code(`${d.method} ${d.path}`), d.summary]),
+      callbackRoutes.map((d) => [code(`${d.method} ${d.path}`), d.summary]),
     ) +
     "\n## Models\n\n" +
     table(

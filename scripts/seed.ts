@@ -9,7 +9,7 @@ import { readEnv } from "../src/server/env";
 import { isSetUp } from "../src/server/features/setup/service";
 import { audit } from "../src/server/features/wallet/audit";
 import { createLogger } from "../src/server/lib/log";
-import { openServices } from "../src/server/services";
+import { openServices } from "../src/server/wiring/services";
 import { scenarios } from "./seed/scenarios";
 
 const { values: flags, positionals } = parseArgs({

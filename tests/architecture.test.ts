@@ -6,23 +6,55 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { channelTypes } from "../src/shared/channel-types";
-import { ROOT, type SourceFile, sourceFiles } from "./kit/imports";
+import { circles, ROOT, type SourceFile, sourceFiles } from "./kit/imports";
 
 interface Room {
   name: string;
   files: RegExp;
-  /** What of ours the room may load; types are free. */
+  /** What of ours the room may import, as a type or not. */
   may: RegExp;
   /** Packages and built-ins that the room must not load. */
   not?: RegExp;
   why: string;
 }
 
-const SERVER_BUILTINS = /^(node:|bun$|bun:)/;
-const PURE_RELAY =
-  /^src\/server\/relay\/(events|sse|body|json|failures|translate|tally|usage-check|hidden-turns|dialects\/.*)\b/;
+/**
+ * The rooms of src/server from the top to the ground. A file imports from its own room or from one further down, types
+ * included; rooms of one line are siblings, and do not import each other.
+ */
+const SERVER_ROOMS = [
+  ["main"],
+  ["serve"],
+  ["app", "commands"],
+  ["wiring", "jobs", "router"],
+  ["features"],
+  ["http"],
+  ["relay"],
+  ["contracts"],
+  ["cluster"],
+  ["protocol", "db"],
+  ["env", "version"],
+  ["lib"],
+] as const;
 
-/** In order: the first room that a file matches is its room. */
+/** The same for src/server/relay. */
+const RELAY_ROOMS = [
+  ["entry"],
+  ["tasks"],
+  ["realtime", "endpoints", "delivery"],
+  ["upstream"],
+  ["billing"],
+  ["admission"],
+  ["response"],
+  ["call"],
+  ["routing"],
+  ["providers"],
+  ["operations"],
+] as const;
+
+const SERVER_BUILTINS = /^(node:|bun$|bun:)/;
+
+/** What a room may do besides the order of the rooms. In order: the first that a file matches is its own. */
 const ROOMS: Room[] = [
   {
     name: "shared",
@@ -34,63 +66,52 @@ const ROOMS: Room[] = [
   {
     name: "client",
     files: /^src\/client\//,
-    may: /^src\/(client|shared)\/|^locales\//,
+    may: /^src\/(client|shared)\/|^locales\/|^src\/server\/router\.ts$/,
     not: SERVER_BUILTINS,
-    why: "the console knows the server's types only; server code must not reach the browser",
+    why: "the console knows the type of the server's router only",
   },
   {
     name: "lib",
     files: /^src\/server\/lib\//,
     may: /^src\/(server\/lib|shared)\//,
-    why: "lib holds small tools without product words: it imports shared only",
+    why: "lib holds small tools without product words",
   },
   {
-    name: "db",
-    files: /^src\/server\/db\//,
-    may: /^src\/(server\/(db|lib)|shared)\//,
-    why: "the database knows no feature: db imports lib and shared only",
-  },
-  {
-    name: "cluster",
-    files: /^src\/server\/cluster\//,
-    may: /^src\/(server\/(cluster|db|lib)|shared)\//,
-    why: "what instances agree on is below the features: cluster imports db, lib and shared only",
-  },
-  {
-    name: "pure relay",
-    files: PURE_RELAY,
-    may: new RegExp(`${PURE_RELAY.source}|^src/shared/`),
+    name: "protocol",
+    files: /^src\/server\/protocol\//,
+    may: /^src\/(server\/(protocol|lib)|shared)\//,
     not: /^(node:(?!util$|zlib$|buffer$)|bun$|bun:|drizzle-orm|elysia|@trpc)/,
     why: "translations need no database, feature, clock or network: files are enough to test them",
   },
   {
+    name: "contracts",
+    files: /^src\/server\/contracts\//,
+    may: /^src\/(server\/(contracts|cluster|protocol|db|lib)\/|shared\/)|^src\/server\/env\.ts$/,
+    not: /^(node:|bun$|bun:|drizzle-orm|elysia|@trpc)/,
+    why: "contracts are types that the relay and the features stand on",
+  },
+  {
     name: "relay",
     files: /^src\/server\/relay\//,
-    may: /^src\/(server\/(relay|lib)|shared)\/|^src\/server\/version\.ts$/,
+    may: /^src\/(server\/(relay|contracts|protocol|lib)\/|shared\/)|^src\/server\/version\.ts$/,
     not: /^(bun:sqlite|drizzle-orm|@trpc)/,
-    why: "the data plane meets the control plane at the five seams (relay/seams.ts) and nowhere else",
+    why: "the data plane meets the control plane in contracts/control-plane.ts and nowhere else; it knows no database",
   },
   {
-    name: "doors",
+    name: "routers",
     files: /^src\/server\/features\/[^/]+\/router\.ts$/,
-    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(http|lib)\/)|shared\/)/,
+    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(http|lib|contracts)\/)|shared\/)/,
     not: /^(bun:sqlite|drizzle-orm)/,
-    why: "a door calls its feature's verbs: database access and other doors do not belong into a router",
+    why: "a router calls its feature's verbs: database access and other routers do not belong into it",
   },
   {
-    // relay/providers: a channel test and a model list go where the relay's calls go, and its pure parts judge the
-    // answer.
+    // relay/providers: a channel test and a model list go where the relay's calls go; relay/call: metrics and traces
+    // read a call that has ended.
     name: "features",
     files: /^src\/server\/features\//,
-    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|relay\/(providers|dialects))\/|relay\/(failures|failed|sse)\.ts$)|shared\/)|^src\/server\/(context|env|version)\.ts$/,
+    may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|contracts|protocol|relay\/(providers|call))\/)|shared\/)|^src\/server\/(env|version)\.ts$/,
     not: /^elysia/,
-    why: "a feature imports db, lib, cluster, shared and other features' verbs, never a door or the tree above it",
-  },
-  {
-    name: "http",
-    files: /^src\/server\/http\//,
-    may: /^src\/(server\/(http|lib|db)|shared)\/|^src\/server\/(context|version|env)\.ts$|^src\/server\/relay\/routes(\.ts)?$/,
-    why: "http/ turns requests into calls: it knows no feature",
+    why: "a feature does not know the routers, nor how the relay makes a call",
   },
 ];
 
@@ -110,9 +131,9 @@ const ESCAPES: Record<string, { any?: number; bang?: number; why: string }> = {
   "src/client/lib/url-state.ts": { any: 1, why: "a record whose parameters have a type each" },
 };
 
-/** Besides relay/sse.ts, who may write events, and why. */
+/** Besides lib/sse.ts, who may write events, and why. */
 const EVENT_WRITERS: Record<string, string> = {
-  "src/server/features/demo/answer.ts": "plays an upstream: it writes what relay/sse.ts reads",
+  "src/server/features/demo/answer.ts": "plays an upstream: it writes what lib/sse.ts reads",
 };
 
 const source = sourceFiles("src/**/*.{ts,tsx}");
@@ -129,21 +150,68 @@ function linesWith(files: SourceFile[], pattern: RegExp): string[] {
   );
 }
 
+/** The room of a path below `folder`: the folder it lies in, or the file itself. */
+function roomOf(path: string, folder: string): string | undefined {
+  if (!path.startsWith(folder)) return undefined;
+  return path.slice(folder.length).replace(/(\/.*|\.tsx?)$/, "");
+}
+
+/** Imports that do not go down the rooms of a folder, each as a sentence. */
+function againstTheOrder(folder: string, rooms: readonly (readonly string[])[]): string[] {
+  const height = (room: string): number => rooms.findIndex((line) => line.includes(room));
+  return source.flatMap((file) => {
+    const from = roomOf(file.path, folder);
+    if (from === undefined) return [];
+    return file.names.flatMap((name) => {
+      const to = roomOf(name, folder);
+      if (to === undefined || to === from || height(to) > height(from)) return [];
+      const way = height(to) === height(from) ? "is its sibling" : "stands above it";
+      return [`${file.path} imports ${name}: ${folder}${to} ${way} (${folder}${from})`];
+    });
+  });
+}
+
 describe("who may import whom", () => {
+  for (const [folder, rooms] of [
+    ["src/server/", SERVER_ROOMS],
+    ["src/server/relay/", RELAY_ROOMS],
+  ] as const) {
+    test(`${folder}: every file lies in one of the rooms, and every room is there`, () => {
+      const there = new Set(source.flatMap(({ path }) => roomOf(path, folder) ?? []));
+      expect([...there].sort()).toEqual([...rooms.flat()].sort());
+    });
+
+    test(`${folder}: imports go down the rooms, types included`, () => {
+      expect(againstTheOrder(folder, rooms)).toEqual([]);
+    });
+  }
+
+  test("no file imports itself by way of others, types included", () => {
+    const files = [...source, ...sourceFiles("scripts/**/*.ts")];
+    expect(circles(files).map((path) => path.join(" -> "))).toEqual([]);
+  });
+
   for (const room of ROOMS) {
     test(`${room.name}: ${room.why}`, () => {
       const faults = source
         .filter((file) => ROOMS.find((candidate) => candidate.files.test(file.path)) === room)
         .flatMap((file) =>
-          file.imports
-            .filter((name) =>
-              isOurs(name) ? !room.may.test(name) && !MACROS.has(name) : room.not?.test(name) === true,
-            )
-            .map((name) => `${file.path} imports ${name}: ${room.why}`),
+          [
+            ...file.names.filter((name) => isOurs(name) && !room.may.test(name) && !MACROS.has(name)),
+            ...file.imports.filter((name) => !isOurs(name) && room.not?.test(name) === true),
+          ].map((name) => `${file.path} imports ${name}: ${room.why}`),
         );
       expect(faults).toEqual([]);
     });
   }
+
+  test("contracts do nothing: they are types, and the seconds of a clock", () => {
+    const values = linesWith(
+      server.filter((file) => file.path.startsWith("src/server/contracts/")),
+      /^export (?!type |interface )/,
+    );
+    expect(values.filter((line) => !line.includes("export const seconds"))).toEqual([]);
+  });
 
   test("nothing that ships imports tests or scripts", () => {
     const faults = source.flatMap((file) =>
@@ -152,16 +220,6 @@ describe("who may import whom", () => {
         .map((name) => `${file.path} imports ${name}`),
     );
     expect(faults).toEqual([]);
-  });
-
-  test("a source file belongs to a room or is one of the files at the root of a half", () => {
-    const homeless = source
-      .map((file) => file.path)
-      .filter((path) => {
-        const atRoot = /^src\/server\/([^/]+|commands\/[^/]+)$/.test(path);
-        return !atRoot && !ROOMS.some((room) => room.files.test(path));
-      });
-    expect(homeless).toEqual([]);
   });
 
   test("no drawers and no barrels: a name says what is inside, and one file says where a thing is", () => {
@@ -185,7 +243,7 @@ describe("one definition of each fact", () => {
   });
 
   test("nobody compares with a provider's name: what differs is a field of its entry", () => {
-    // A dialect may have the name of its inventor; comparing dialects is what relay/dialects is for.
+    // A dialect may have the name of its inventor; comparing dialects is what protocol/dialects is for.
     const dialects = new Set<string>(channelTypes.map((type) => type.dialect));
     const keys = channelTypes.map((type) => type.key).filter((key) => !dialects.has(key));
     const names = `"(${keys.join("|")})"`;
@@ -193,9 +251,9 @@ describe("one definition of each fact", () => {
     expect(linesWith(outsideRegistry, new RegExp(`${compared}|\\bcase ${names}`, "i"))).toEqual([]);
   });
 
-  test("events are read and written by relay/sse.ts alone", () => {
+  test("events are read and written by lib/sse.ts alone", () => {
     const parsers = linesWith(
-      server.filter((file) => file.path !== "src/server/relay/sse.ts" && !(file.path in EVENT_WRITERS)),
+      server.filter((file) => file.path !== "src/server/lib/sse.ts" && !(file.path in EVENT_WRITERS)),
       /["'`]data: ?(["'`{[$]|\\n|\\r)|text\/event-stream.*split\(|startsWith\(["'`]data:/,
     );
     // A file inside an address is no event.
@@ -231,6 +289,16 @@ describe("database", () => {
         file.imports.some((name) => /^(bun:sqlite|drizzle-orm\/(bun|sqlite|pg|node|postgres))/.test(name)),
       );
     expect(drivers.map((file) => file.path)).toEqual([]);
+  });
+});
+
+describe("what may leave the server", () => {
+  test("a presenter names what it shows: a row is never passed on whole, nor all of it but some", () => {
+    const presenters = server.filter((file) => file.path.endsWith("/present.ts"));
+    expect(presenters.length).toBeGreaterThan(5);
+    const faults = linesWith(presenters, /\.\.\.(rest|row|others)\b/);
+    // Members of a JSON text that the relay wrote, not columns.
+    expect(faults.filter((line) => !line.includes("admin_info"))).toEqual([]);
   });
 });
 
@@ -305,7 +373,9 @@ describe("documents", () => {
       const paths = spans.filter(
         (span) =>
           /^(src|docs|scripts|tests|drizzle|locales|deploy|\.ci)\/[\w./<>*-]*$/.test(span) ||
-          /^(shared|features|relay|http|db|lib|cluster|shell|ui|components)\/[\w./<>*-]*\.(tsx?|css)$/.test(span),
+          /^(shared|features|relay|protocol|contracts|wiring|commands|http|db|lib|cluster|shell|ui|components)\/[\w./<>*-]*\.(tsx?|css)$/.test(
+            span,
+          ),
       );
       const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
         .map((match) => match[1] ?? "")

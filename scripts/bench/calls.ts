@@ -1,5 +1,5 @@
 /** One question in the words of each caller's dialect, and the channels that answer it in theirs. */
-import type { DialectKey } from "../../src/server/relay/events";
+import type { DialectKey } from "../../src/server/protocol/chat-events";
 import { KINDS, type Kind } from "./scenarios";
 
 /** Channel types that speak a dialect (shared/channel-types.ts). */

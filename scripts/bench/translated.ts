@@ -5,7 +5,7 @@
  * translated: each pair of dialects beside the bare pass-through. translator: no I/O. gaps: 512 streams of 20 events a
  * second. growth: memory over the length of translated streams.
  */
-import { dialectKeys } from "../../src/server/relay/events";
+import { dialectKeys } from "../../src/server/protocol/chat-events";
 import {
   ANSWERS,
   callIn,

@@ -2,10 +2,10 @@
  * The translator alone: processor time an event of every pair, frames to frames, without I/O. A busy machine matters
  * less here.
  */
-import { chatDialects } from "../../src/server/relay/dialects/chat-dialects";
-import { type AnswerEvent, type DialectKey, dialectKeys } from "../../src/server/relay/events";
-import { type Bytes, wholeFrames, writeFrame } from "../../src/server/relay/sse";
-import { StreamTranslator } from "../../src/server/relay/translate";
+import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
+import { type AnswerEvent, type DialectKey, dialectKeys } from "../../src/server/protocol/chat-events";
+import { type Bytes, wholeFrames, writeFrame } from "../../src/server/lib/sse";
+import { StreamTranslator } from "../../src/server/protocol/translate";
 
 const EVENTS = 200;
 const BATCHES = 5;

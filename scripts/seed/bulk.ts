@@ -3,10 +3,10 @@
  * of users, tokens and channels, so that `weir audit` passes. The same every time but for its run's name.
  */
 import { sql } from "drizzle-orm";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { startsWith } from "../../src/server/db/sql";
 import { reopenSteps, sumHours } from "../../src/server/features/log/sums";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 import type { Person, SeededChannel } from "./people";
 

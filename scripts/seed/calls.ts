@@ -1,9 +1,9 @@
 /** Past calls, held and settled by the ledger with the exact price of their usage. The same every time: no chance. */
-import type { Services } from "../../src/server/context";
+import type { Services } from "../../src/server/contracts/context";
 import { foldBatch } from "../../src/server/features/log/fold";
 import { recordFailure } from "../../src/server/features/log/record";
 import { createPriceBook } from "../../src/server/features/pricing/price";
-import type { CallLog } from "../../src/server/features/wallet/ledger";
+import type { CallLog } from "../../src/server/contracts/ledger";
 import type { ConsumeOther } from "../../src/shared/log";
 import { UNKNOWN_CLIENT } from "../../src/shared/client-type";
 import { chargeOf } from "../../src/shared/charge";

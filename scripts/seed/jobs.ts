@@ -2,10 +2,10 @@
  * Jobs through the book of jobs and the ledger: each accepted, charged, and then finished, failed with its refund, or
  * still running.
  */
-import type { Services } from "../../src/server/context";
-import { createTaskBook } from "../../src/server/features/task/book";
+import type { Services } from "../../src/server/contracts/context";
+import { createTaskStore } from "../../src/server/features/task/task-store";
 import { createPriceBook } from "../../src/server/features/pricing/price";
-import type { JsonObject } from "../../src/server/relay/json";
+import type { JsonObject } from "../../src/server/lib/json-bytes";
 import { packPrice, termsOf, unitsOf } from "../../src/server/relay/tasks/price";
 import { randomText } from "../../src/server/lib/secrets";
 import { MJ_CODE } from "../../src/shared/midjourney";
@@ -85,7 +85,7 @@ export async function makeJobs(
   people: readonly Person[],
   count: number,
 ): Promise<number> {
-  const book = createTaskBook(services);
+  const taskStore = createTaskStore(services);
   const prices = createPriceBook(services.options);
   const run = randomText(8);
   let made = 0;
@@ -110,7 +110,7 @@ export async function makeJobs(
       const words = prompts[i % prompts.length] ?? ["", ""];
       const [prompt] = words;
       const task_id = `task_${randomText(32)}`;
-      const task = await book.open({
+      const task = await taskStore.open({
         task_id,
         platform,
         action,
@@ -158,14 +158,15 @@ export async function makeJobs(
       if (!held.ok) throw new Error(`${person.username} cannot pay for ${model}`);
       await services.ledger.settle({ ...ids, quota, log });
       await services.ledger.flush();
-      await book.answered(task.id, {
+      await taskStore.answered(task.id, {
         upstream_id: `demo-${run}-${made}`,
         data: submitted,
         state: task.state,
         deadline_ms: task.deadline_ms,
       });
-      if (!(await book.activate(task.id, quota, services.now() + LATER))) throw new Error("the job was not charged");
-      const accepted = await book.find([platform], task_id, person.id);
+      if (!(await taskStore.activate(task.id, quota, services.now() + LATER)))
+        throw new Error("the job was not charged");
+      const accepted = await taskStore.find([platform], task_id, person.id);
       if (!accepted) throw new Error("the job is gone");
       const start_time_ms = submit_time_ms + 4_000;
       const end = {
@@ -175,14 +176,14 @@ export async function makeJobs(
         data: data(words, i),
       };
       const fate = FATES[i % FATES.length];
-      if (fate === "finished") await book.succeed(accepted, "SUBMITTED", quota, end);
+      if (fate === "finished") await taskStore.succeed(accepted, "SUBMITTED", quota, end);
       else if (fate === "failed")
-        await book.fail(accepted, "SUBMITTED", "The prompt was rejected by moderation.", {
+        await taskStore.fail(accepted, "SUBMITTED", "The prompt was rejected by moderation.", {
           start_time_ms,
           finish_time_ms: end.finish_time_ms,
         });
       else
-        await book.note(accepted, "SUBMITTED", {
+        await taskStore.note(accepted, "SUBMITTED", {
           status: "IN_PROGRESS",
           progress: "45%",
           start_time_ms,

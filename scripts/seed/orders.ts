@@ -1,5 +1,5 @@
 /** Orders by the server's own verbs, at the fake gateway of tests/kit/fake-pay/cli.ts. */
-import type { Services } from "../../src/server/context";
+import type { Services } from "../../src/server/contracts/context";
 import { endOrder, settlePayment } from "../../src/server/features/order/settle";
 import { ROLE } from "../../src/shared/roles";
 import { EPAY_MERCHANT } from "../../tests/kit/fake-pay/epay";

@@ -1,13 +1,13 @@
 /** Accounts, tokens and channels, made by the server's own verbs. */
 import { eq } from "drizzle-orm";
-import type { Ctx, Services, UserActor } from "../../src/server/context";
+import type { Ctx, Services, UserActor } from "../../src/server/contracts/context";
 import { autoDisable } from "../../src/server/features/channel/auto-status";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
 import { requestFacts } from "../../src/server/http/own-page";
 import { randomText } from "../../src/server/lib/secrets";
-import { relaySeams } from "../../src/server/relay-seams";
-import { createRelay } from "../../src/server/relay/handle";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
+import { createRelay } from "../../src/server/relay/entry/handle";
 import { createCaller } from "../../src/server/router";
 import { CHANNEL_STATUS } from "../../src/shared/channel";
 import { ROLE } from "../../src/shared/roles";
@@ -30,7 +30,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
-    desk: createRelay(relaySeams(services), { log: services.log, routing: services.routing }).tasks,
+    taskService: createRelay(createControlPlane(services), { log: services.log }).tasks,
   };
   return createCaller(ctx);
 }

@@ -1,5 +1,5 @@
 /** What `bun run seed` can make. */
-import type { Services } from "../../src/server/context";
+import type { Services } from "../../src/server/contracts/context";
 import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";
 import { makeJobs } from "./jobs";

@@ -4,10 +4,10 @@ import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
 import { TELEGRAM_ORIGIN } from "../shared/identity";
 import type { Lang } from "../shared/text";
-import { callbackDoors } from "./callbacks";
-import type { ClientFiles } from "./client-files";
-import type { Ctx, Services } from "./context";
-import type { Ready } from "./readiness";
+import { callbackRoutes } from "./wiring/callbacks";
+import type { ClientFiles } from "./http/client-files";
+import type { Ctx, Services } from "./contracts/context";
+import type { Ready } from "./wiring/readiness";
 import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
 import { logExport } from "./features/log/export";
@@ -23,13 +23,13 @@ import { envelopeOf, logUnexpected, toAppError } from "./http/fail";
 import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
 import { foreignRequest, requestFacts } from "./http/own-page";
-import { answerPlain, type PlainDoor, preflight } from "./http/plain";
+import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, restRoutes } from "./http/rest";
 import { actorOf, presentedBy, readCookie } from "./http/session";
-import type { Admit, Relay } from "./relay/handle";
+import type { Admit, Relay } from "./relay/entry/handle";
 import type { Upgrade } from "./relay/realtime/open";
-import { pathOf, submitsJob } from "./relay/routes";
+import { pathOf, submitsJob } from "./relay/entry/routes";
 import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
@@ -38,7 +38,7 @@ export interface AppParts {
   relay: Relay;
   files: ClientFiles;
   /** The live log (features/log/tail.ts). */
-  tail: PlainDoor;
+  tail: PlainRoute;
   /** What /metrics answers. */
   metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports; see readiness.ts. */
@@ -74,7 +74,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     return {
       ...services,
       actor: await actorOf(services, presented, request_id, shown),
-      desk: relay.tasks,
+      taskService: relay.tasks,
       request_id,
       ip: from.ip,
       request: requestFacts(request, from.host),
@@ -165,7 +165,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
   app.get("/trpc/*", ({ request, server }) => trpc(request, server));
   app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });
 
-  const document = openApi(routes, callbackDoors);
+  const document = openApi(routes, callbackRoutes);
   app.get("/api/openapi.json", () => Response.json(document, { headers: API_HEADERS }));
   for (const route of routes) {
     const path = route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
@@ -194,7 +194,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       );
     }
   }
-  const plain: readonly PlainDoor[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
+  const plain: readonly PlainRoute[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
   for (const door of plain) {
     const path = door.line.slice("GET ".length);
     for (const spelling of [path, `${path}/`]) {
@@ -210,7 +210,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       if (door.cors) app.options(spelling, ({ request }) => preflight(request));
     }
   }
-  for (const { method, path, answer } of callbackDoors) {
+  for (const { method, path, answer } of callbackRoutes) {
     for (const spelling of [path, `${path}/`]) {
       app.route(
         method,

@@ -2,7 +2,7 @@
  * Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do.
  */
 import { lt } from "drizzle-orm";
-import { type Services, seconds } from "./context";
+import { type Services, seconds } from "./contracts/context";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { testAllWhenDue } from "./features/channel/test-all";
@@ -13,7 +13,7 @@ import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances, type Instance } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
-import type { Relay } from "./relay/handle";
+import type { Relay } from "./relay/entry/handle";
 
 interface Job {
   name: string;

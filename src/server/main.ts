@@ -10,7 +10,7 @@
  *   weir --health   ask the server on this machine whether it is ready (for containers)
  *   weir --version, weir --help
  */
-import "./reexec";
+import "./lib/reexec";
 import { readEnv } from "./env";
 import { CannotStart } from "./lib/cannot-start";
 import { createLogger } from "./lib/log";
@@ -69,7 +69,7 @@ async function main(args: string[]): Promise<number | undefined> {
   }
   if (command === "rescue") return (await import("./commands/rescue")).rescueCommand(env, log, args.slice(1));
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
-  if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./workers")).superviseWorkers(env, log);
+  if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./commands/workers")).superviseWorkers(env, log);
   await (await import("./serve")).serve(env, log);
   return undefined;
 }

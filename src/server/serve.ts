@@ -1,15 +1,15 @@
 /** One serving process, from open database to closed listener. */
 import type { Server } from "bun";
 import { createApp } from "./app";
-import { createClientFiles } from "./client-files";
+import { createClientFiles } from "./http/client-files";
 import type { Env } from "./env";
 import { startJobs } from "./jobs";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
-import { createReadiness } from "./readiness";
-import { createRelay } from "./relay/handle";
-import { both } from "./relay/watch";
-import { relaySeams } from "./relay-seams";
+import { createReadiness } from "./wiring/readiness";
+import { createRelay } from "./relay/entry/handle";
+import { combineObservers } from "./relay/call/observers";
+import { createControlPlane } from "./wiring/control-plane";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
 import { createLogTail } from "./features/log/tail";
 import { CallCounts } from "./features/metrics/calls";
@@ -17,8 +17,8 @@ import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupLink, setUpUnattended } from "./features/setup/service";
 import { startInstance } from "./features/wallet/instances";
-import { checkCanary } from "./secret-source";
-import { openServices } from "./services";
+import { checkCanary } from "./wiring/secret-source";
+import { openServices } from "./wiring/services";
 import { VERSION } from "./version";
 
 export interface Serving {
@@ -65,7 +65,7 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
 }
 
 export async function startServer(env: Env, log: Logger, now: () => number = Date.now): Promise<Serving> {
-  const { services, close } = await openServices(env, log, now);
+  const { services, routing, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) =>
     log.error({ err }, "no heartbeat"),
@@ -78,10 +78,10 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const tracing = env.WEIR_OTLP_ENDPOINT
     ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId)
     : undefined;
-  const relay = createRelay(relaySeams(services), {
-    watch: tracing ? both(counts, tracing.watch) : counts,
+  const relay = createRelay(createControlPlane(services), {
+    observer: tracing ? combineObservers(counts, tracing.observer) : counts,
     log,
-    routing: services.routing,
+    routing,
   });
   const jobs = startJobs(services, relay, instance);
   const lag = watchLoop();

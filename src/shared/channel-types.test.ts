@@ -63,11 +63,11 @@ describe("channel types", () => {
     const two = "mj_imagine mj_variation mj_reroll mj_blend mj_upscale mj_describe mj_upload".split(" ");
     const five =
       "swap_face mj_zoom mj_shorten mj_modal mj_inpaint mj_custom_zoom mj_high_variation mj_low_variation mj_pan";
-    // spec: A-543, D-86
+    // spec: A-543, C-232, C-234, D-86
     expect([...(channelType(2)?.models ?? [])].toSorted()).toEqual(two.toSorted());
-    // spec: A-544, D-86
+    // spec: A-544, C-233, C-234, D-86
     expect([...(channelType(5)?.models ?? [])].toSorted()).toEqual([...two, ...five.split(" ")].toSorted());
-    // spec: A-545
+    // spec: A-545, C-244
     expect(channelType(36)?.models).toEqual(["suno_music", "suno_lyrics"]);
   });
 
@@ -166,7 +166,9 @@ describe("channel keys", () => {
 
 describe("channel extra fields", () => {
   test("an empty `other` becomes the default of types 3 and 18", () => {
+    // spec: C-237
     expect(otherOrDefault(3, " ")).toBe("2023-06-01-preview");
+    // spec: C-240
     expect(otherOrDefault(18, "")).toBe("v2.1");
     expect(otherOrDefault(3, "2024-10-21")).toBe("2024-10-21");
     expect(otherOrDefault(1, "")).toBe("");
@@ -180,10 +182,11 @@ describe("channel extra fields", () => {
   test("the Vertex region is a name, or a map with a default", () => {
     expect(otherProblem(41, "us-central1")).toBeUndefined();
     expect(otherProblem(41, channelTemplates.region)).toBeUndefined();
+    // spec: C-246
     for (const bad of ['{"claude":"europe-west1"}', "{", '{"default":1}']) expect(otherProblem(41, bad)).toBeDefined();
     // spec: A-536
     expect(otherFor(41, channelTemplates.region, "gemini-2.5-pro")).toBe("us-central1");
-    // spec: A-537, D-82
+    // spec: A-537, C-246, D-82
     expect(otherFor(41, channelTemplates.region, "claude-3-5-sonnet-20240620")).toBe("europe-west1");
     expect(otherFor(41, "global", "any")).toBe("global");
   });
@@ -242,7 +245,7 @@ describe("coding plans", () => {
 });
 
 test("another name of a model leads to the one that it is priced and routed by; inherited names lead nowhere", () => {
-  // spec: D-86
+  // spec: C-234, D-86
   expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual([
     "mj_upload",
     "mj_upload",

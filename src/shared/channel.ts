@@ -18,6 +18,9 @@ import { TEXT_LIMITS } from "./text-limits";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
 
+/** What an operator sets by hand, for channels and for keys. */
+export type ManualStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;
+
 export const CHANNEL_STATUS_NAMES: Record<number, Text> = {
   1: { zh: "已启用", en: "Enabled" },
   2: { zh: "已禁用", en: "Disabled" },
@@ -46,13 +49,11 @@ export function splitList(list: string | readonly string[]): string[] {
 
 export const cleanList = (list: string | readonly string[]): string => splitList(list).join(",");
 
-/** A channel as the console and scripts see it. The key is never part of it. */
-export interface ChannelView {
+/** Columns of a channel as they may be shown; `CHANNEL_FIELDS` says which are. */
+export interface ChannelColumns {
   id: number;
   type: number;
   name: string;
-  /** Always empty: keys do not leave the server. */
-  key: "";
   base_url: string;
   other: string;
   models: string;
@@ -86,6 +87,42 @@ export interface ChannelView {
   /** JSON {status_reason, status_time} or ''. */
   other_info: string;
 }
+
+/** What of a channel leaves the server. A column that is not listed here stays inside. */
+export const CHANNEL_FIELDS = [
+  "id",
+  "type",
+  "name",
+  "base_url",
+  "other",
+  "models",
+  "group",
+  "model_mapping",
+  "status_code_mapping",
+  "setting",
+  "param_override",
+  "header_override",
+  "test_model",
+  "auto_ban",
+  "tag",
+  "priority",
+  "weight",
+  "openai_organization",
+  "multi_key_mode",
+  "balance_currency",
+  "max_input_tokens",
+  "status",
+  "response_time",
+  "used_quota",
+  "balance",
+  "balance_updated_time",
+  "test_time",
+  "created_time",
+  "other_info",
+] as const satisfies readonly (keyof ChannelColumns)[];
+
+/** A channel as the console and scripts see it. `key` is always empty: keys do not leave the server. */
+export type ChannelView = Pick<ChannelColumns, (typeof CHANNEL_FIELDS)[number]> & { key: "" };
 
 const text = (max: number = CHANNEL_LIMITS.text) => z.string().max(max);
 const priority = z

@@ -5,7 +5,8 @@
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
 
-export interface LogView {
+/** Columns of the log as they may be shown; `LOG_FIELDS` says which are. */
+export interface LogColumns {
   id: number;
   request_id: string;
   /** Epoch seconds. */
@@ -33,6 +34,40 @@ export interface LogView {
   ip: string;
   upstream_request_id: string;
 }
+
+/** What of a row is shown to its user. A column that is not listed here stays inside. */
+export const OWN_LOG_FIELDS = [
+  "id",
+  "request_id",
+  "created_at",
+  "type",
+  "user_id",
+  "username",
+  "token_id",
+  "token_name",
+  "group",
+  "model_name",
+  "quota",
+  "prompt_tokens",
+  "completion_tokens",
+  "use_time",
+  "is_stream",
+  "content",
+  "other",
+  "end_reason",
+  "ip",
+] as const satisfies readonly (keyof LogColumns)[];
+
+/** What administrators see besides: where the call went. Others get 0 and '' there. */
+export const ADMIN_LOG_FIELDS = [
+  "channel",
+  "channel_name",
+  "upstream_request_id",
+] as const satisfies readonly (keyof LogColumns)[];
+
+export const LOG_FIELDS = [...OWN_LOG_FIELDS, ...ADMIN_LOG_FIELDS] as const;
+
+export type LogView = Pick<LogColumns, (typeof LOG_FIELDS)[number]>;
 
 /**
  * A list by key: `next` is the cursor of the following slice, absent on the last; a slice may be short, even empty, and

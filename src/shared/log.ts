@@ -47,7 +47,7 @@ export interface AttemptRecord {
   channel_name: string;
   /** Upstream HTTP status, 0 when none was received. */
   status: number;
-  /** Class of shared failure table (relay/failures.ts), '' on success. */
+  /** Class of shared failure table (protocol/upstream-failure.ts), '' on success. */
   failure: string;
   message: string;
   /** Milliseconds since the call arrived. */
@@ -101,7 +101,7 @@ export interface ConsumeOther {
    * believed.
    */
   estimated?: boolean;
-  /** Counts of the upstream that were not believed (relay/usage-check.ts). */
+  /** Counts of the upstream that were not believed (protocol/usage-check.ts). */
   usage_doubts?: readonly UsageDoubt[];
   /**
    * True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is

@@ -131,7 +131,9 @@ describe("chargeOf", () => {
         const price = priced(tablesOf(drawn));
         const charge = chargeOf(price, usage);
         fc.pre(expected <= BigInt(CHARGE_LIMIT));
+        // spec: C-631
         expect(BigInt(charge.quota)).toBe(expected);
+        // spec: C-631
         expect(quotaOf(price, usage)).toBe(charge.quota);
         if (!charge.lines.some((line) => line.kind === "minimum")) expect(equal(read(charge.exact), exact)).toBe(true);
       }),
@@ -239,7 +241,7 @@ describe("chargeOf", () => {
       CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
-    // spec: A-533
+    // spec: A-533, C-627, C-630..C-632
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);
     expect(quotaOf(priced(tables), usage)).toBe(quota);
   });
@@ -343,7 +345,9 @@ describe("resolvePrice", () => {
       group_ratio: { value: 2, source: "GroupRatio", entry: "vip" },
       user_group_ratio: { value: 0.5, source: "GroupGroupRatio", entry: "staff/vip" },
     });
+    // spec: C-283
     expect(priceFacts(price)).toMatchObject({ group_ratio: 2, user_group_ratio: 0.5, model_price: -1 });
+    // spec: C-283
     expect(priceFacts(priced(tables, "m", "vip"))).toMatchObject({ user_group_ratio: -1 });
   });
 

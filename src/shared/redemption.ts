@@ -94,14 +94,12 @@ export const redeemInput = z.object({
   key: z.string({ error: "redemption_key_missing" }).max(200, { error: "redemption_invalid" }),
 });
 
-/** A code as administrators see it. */
-export interface RedemptionView {
+/** Columns of a code as they may be shown; `REDEMPTION_FIELDS` says which are. */
+export interface RedemptionColumns {
   id: number;
   /** Who made it. */
   user_id: number;
   name: string;
-  /** 32 hexadecimal digits. */
-  key: string;
   /** 1 unused, 2 disabled, 3 used. */
   status: number;
   quota: number;
@@ -113,3 +111,19 @@ export interface RedemptionView {
   /** Epoch seconds, 0 = never. */
   expired_time: number;
 }
+
+/** What of a code administrators see as it is stored. A column that is not listed here stays inside. */
+export const REDEMPTION_FIELDS = [
+  "id",
+  "user_id",
+  "name",
+  "status",
+  "quota",
+  "created_time",
+  "redeemed_time",
+  "used_user_id",
+  "expired_time",
+] as const satisfies readonly (keyof RedemptionColumns)[];
+
+/** A code as administrators see it. `key`: 32 hexadecimal digits. */
+export type RedemptionView = Pick<RedemptionColumns, (typeof REDEMPTION_FIELDS)[number]> & { key: string };

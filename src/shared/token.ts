@@ -228,8 +228,8 @@ export const tokenListInput = z.object({
   token: z.string().max(200).default(""),
 });
 
-/** A token as its owner sees it in the console. */
-export interface TokenView {
+/** Columns of a token as they may be shown; `TOKEN_FIELDS` says which are. */
+export interface TokenColumns {
   id: number;
   user_id: number;
   name: string;
@@ -256,6 +256,33 @@ export interface TokenView {
   budget_month: number;
   mj_mode: TokenMjMode;
 }
+
+/** What of a token its owner is shown as it is stored. A column that is not listed here stays inside. */
+export const TOKEN_FIELDS = [
+  "id",
+  "user_id",
+  "name",
+  "key_hint",
+  "remain_quota",
+  "used_quota",
+  "unlimited_quota",
+  "expired_time",
+  "created_time",
+  "accessed_time",
+  "model_limits_enabled",
+  "model_limits",
+  "allow_ips",
+  "deny_ips",
+  "group",
+  "rpm",
+  "tpm",
+  "concurrency",
+  "budget_day",
+  "budget_month",
+] as const satisfies readonly (keyof TokenColumns)[];
+
+/** A token as its owner sees it; status and mj_mode are worked out when it is read. */
+export type TokenView = Pick<TokenColumns, (typeof TOKEN_FIELDS)[number] | "status" | "mj_mode">;
 
 /** A token as REST sends it to its owner: with the key, without its prefix (C-119, C-249). */
 export interface TokenWithKey extends TokenView {

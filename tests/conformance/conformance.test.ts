@@ -6,7 +6,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type ChannelType, channelTypes, keyProblem } from "../../src/shared/channel-types";
-import { isUpstreamDialect } from "../../src/server/relay/dialects/vendor-dialects";
+import { isUpstreamDialect } from "../../src/server/protocol/dialects/vendor-dialects";
 import { embeddings } from "../../src/server/relay/operations/embeddings";
 import { chat, completions } from "../../src/server/relay/operations/chat";
 import { imageGenerations } from "../../src/server/relay/operations/images";
@@ -16,7 +16,7 @@ import { rerank } from "../../src/server/relay/operations/rerank";
 import { speech } from "../../src/server/relay/operations/speech";
 import { transcriptions } from "../../src/server/relay/operations/transcription";
 import { providerOf, taskTypes } from "../../src/server/relay/providers/registry";
-import { urlOf } from "../../src/server/relay/upstream";
+import { urlOf } from "../../src/server/relay/providers/address";
 import { type Bench, makeBench, makeChannel } from "../relay/kit";
 import { ordinaryVendor, sampleKey } from "./ordinary";
 import type { VendorFake } from "./vendor-fake";

@@ -3,7 +3,7 @@
  * files by itself; a new vendor is a new file with `export const vendor: VendorFake`.
  */
 import { inflateSync } from "node:zlib";
-import type { FailureClass } from "../../src/server/relay/failures";
+import type { FailureClass } from "../../src/server/protocol/upstream-failure";
 
 /** A request as the vendor gets it. */
 export interface Asked {

@@ -3,7 +3,7 @@
  * configured.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { callbackDoors } from "../../src/server/callbacks";
+import { callbackRoutes } from "../../src/server/wiring/callbacks";
 import { openApi } from "../../src/server/http/openapi";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -21,7 +21,7 @@ const call = (method: string, path: string) =>
   });
 
 describe("callbacks", () => {
-  for (const { method, path } of callbackDoors) {
+  for (const { method, path } of callbackRoutes) {
     test(`${method} ${path} answers in both spellings, is never cached, and refuses while no secret is set`, async () => {
       // More often than the limit of /api by address allows: a gateway calls from one address for all payers.
       for (const spelling of [path, `${path}/`, path, path, path, path, path]) {
@@ -37,16 +37,16 @@ describe("callbacks", () => {
   }
 
   test("each stands in the OpenAPI document, without a sign-in", () => {
-    const { paths } = openApi([], callbackDoors) as {
+    const { paths } = openApi([], callbackRoutes) as {
       paths: Record<string, Record<string, { summary: string; security: unknown[] }>>;
     };
-    for (const { method, path, summary } of callbackDoors)
+    for (const { method, path, summary } of callbackRoutes)
       expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ summary, security: [] });
   });
 
   test("each of those calls was kept, with its verdict", async () => {
     const rows = await weir.db.q.select().from(weir.db.t.payment_callbacks);
-    expect(rows).toHaveLength(callbackDoors.length * 7);
+    expect(rows).toHaveLength(callbackRoutes.length * 7);
     expect(new Set(rows.map((row) => row.verdict))).toEqual(new Set(["closed"]));
   });
 });

@@ -36,8 +36,9 @@ const options = async () =>
 describe("public status", () => {
   test("has every named field with its type, needs no login, and is true to the options (A-267 to A-278, C-304 to C-308)", async () => {
     const { status, body } = await weir.anonymous("GET", "/api/status");
+    // spec: C-483
     expect(status).toBe(200);
-    // spec: A-548, D-24
+    // spec: A-548, C-001, C-304, C-305, C-306, C-308, C-483, D-24
     expect(body.data).toMatchObject({
       system_name: "Weir",
       logo: expect.any(String),
@@ -61,7 +62,7 @@ describe("public status", () => {
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
     await weir.setOption("TaskEnabled", false);
-    // spec: D-30
+    // spec: C-308, D-30
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
       enable_task: false,
       system_name: "Other",
@@ -128,10 +129,11 @@ describe("options", () => {
   });
 
   test("groups are the keys of GroupRatio; the own groups have description and ratio (A-454, C-531, C-488)", async () => {
-    // spec: A-454
+    // spec: A-454, C-531
     expect(await weir.root.ok<string[]>("GET", "/api/group/")).toEqual(
       expect.arrayContaining(["default", "vip", "svip"]),
     );
+    // spec: C-488
     expect(await user.ok<Record<string, unknown>>("GET", "/api/user/self/groups")).toMatchObject({
       default: { desc: "默认分组", ratio: 1 },
       vip: { desc: "VIP 分组", ratio: 1 },
@@ -143,7 +145,7 @@ describe("accounts", () => {
   test("the own account has every field, unset ones '' or 0, and no password in any form (A-163 to A-177, D-19, D-20)", async () => {
     const fresh = await weir.newUser();
     const self = await fresh.ok<Row>("GET", "/api/user/self");
-    // spec: A-425, D-19, D-20
+    // spec: A-425, C-484, D-19, D-20
     expect(self).toMatchObject({
       id: fresh.id,
       username: fresh.username,
@@ -186,14 +188,19 @@ describe("channels", () => {
 
   test("limits of priority and weight, in numbers and in texts (C-220, C-221, C-409, C-410)", async () => {
     await weir.root.ok("PUT", "/api/channel/", { id, priority: -999 });
+    // spec: C-220
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: -1000 })).body.success).toBe(false);
+    // spec: C-409
     expect((await weir.root.api("PUT", "/api/channel/", { id, priority: 1.5 })).body.message).toBe(
       "优先级必须是整数！",
     );
     for (const weight of [-1, 1.5]) {
+      // spec: C-410
+      // spec: C-221
       expect((await weir.root.api("PUT", "/api/channel/", { id, weight })).body.message).toBe("权重必须是非负整数！");
     }
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 0, weight: 0 });
+    // spec: C-221
     expect(await weir.root.ok<Row>("GET", `/api/channel/${id}`)).toMatchObject({
       priority: 0,
       weight: 0,
@@ -209,6 +216,7 @@ describe("channels", () => {
       [1, 1],
     ] as const) {
       await weir.root.ok("PUT", "/api/channel/", { id, auto_ban: sent });
+      // spec: C-218
       expect((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).auto_ban).toBe(read);
     }
   });
@@ -217,13 +225,13 @@ describe("channels", () => {
     const good = { type: 1, name: "n", key: "k", base_url: fake.url, models: "echo" };
     const message = async (change: object) =>
       (await weir.root.api("POST", "/api/channel/", { ...good, ...change })).body;
-    // spec: A-375, A-481
+    // spec: A-375, A-481, C-402
     expect(await message({ name: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
-    // spec: A-376, A-481
+    // spec: A-376, A-481, C-405
     expect(await message({ key: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
-    // spec: A-377, A-482
+    // spec: A-377, A-482, C-404
     expect(await message({ models: "" })).toMatchObject({ success: false, message: "请至少选择一个模型" });
-    // spec: A-378, A-483
+    // spec: A-378, A-483, C-406
     expect(await message({ model_mapping: "{" })).toMatchObject({
       success: false,
       message: "模型映射必须是合法的 JSON 格式！",
@@ -245,7 +253,9 @@ describe("channels", () => {
     const answer = await weir.call(token.key, chat("alias"));
     expect(answer.status).toBe(200);
     const seen = fake.journal.last();
+    // spec: C-222
     expect(seen.headers["openai-organization"]).toBe("org-weir");
+    // spec: C-213
     expect(seen.model).toBe("echo");
     await weir.root.ok("DELETE", `/api/channel/${mapped}/`);
 
@@ -263,6 +273,7 @@ describe("channels", () => {
     expect((await weir.call(token.key, chat("both"))).status).toBe(200);
     const { items } = await weir.root.ok<{ items: Row[] }>("GET", "/api/log/?model_name=both&type=2");
     const other = JSON.parse(String(items[0]?.other)) as { admin_info?: { use_channel?: unknown[] } };
+    // spec: C-214, C-285
     expect(other.admin_info?.use_channel?.map(Number)).toEqual([failing, second]);
     await weir.setOption("RetryTimes", 0);
   });
@@ -275,6 +286,8 @@ describe("channels", () => {
     const row = await weir.waitForLog((log) => log.token_name === "counted");
     const { items } = await caller.ok<{ items: Row[] }>("GET", "/api/log/self/");
     const shown = items[0];
+    // spec: C-356
+    // spec: C-269, C-272, C-275
     expect({ ...shown }).toMatchObject({
       type: 2,
       username: caller.username,
@@ -285,11 +298,15 @@ describe("channels", () => {
       is_stream: true,
       prompt_tokens: expect.any(Number),
       completion_tokens: expect.any(Number),
-      content: expect.any(String),
+      content: "模型倍率 15，补全倍率 2，分组倍率 1",
     });
+    // spec: C-271
     expect(Number.isInteger(shown?.use_time)).toBe(true);
+    // spec: C-627
+    // spec: C-274
     expect(shown?.quota).toBe(15 * (Number(shown?.prompt_tokens) + 2 * Number(shown?.completion_tokens)));
     const other = JSON.parse(String(shown?.other)) as Record<string, unknown>;
+    // spec: C-278, C-279, C-280, C-281, C-282
     expect({ ...other }).toMatchObject({
       group: "default",
       model_ratio: 15,
@@ -298,7 +315,9 @@ describe("channels", () => {
       group_ratio: 1,
       frt: expect.any(Number),
     });
+    // spec: C-285
     expect(other.admin_info).toBeUndefined();
+    // spec: C-251
     expect(await caller.ok<Row>("GET", `/api/token/${tokenId}`)).toMatchObject({
       used_quota: row.quota,
       remain_quota: 500_000 - row.quota,
@@ -309,6 +328,7 @@ describe("channels", () => {
       request_count: 1,
     });
     await Bun.sleep(1500);
+    // spec: C-224
     expect(Number((await weir.root.ok<Row>("GET", `/api/channel/${id}`)).used_quota) - Number(before.used_quota)).toBe(
       row.quota,
     );
@@ -351,6 +371,7 @@ describe("channels", () => {
       });
       const { status, body } = await weir.root.api("GET", `/api/channel/test/${made}`);
       expect(status).toBe(200);
+      // spec: C-509
       expect(body).toMatchObject({ success: false, message: expect.any(String), time: expect.any(Number) });
       await weir.root.ok("DELETE", `/api/channel/${made}`);
     }
@@ -366,6 +387,7 @@ describe("tokens", () => {
       used_quota: 5,
       id: 77,
     });
+    // spec: C-536
     expect(row).toMatchObject({ user_id: user.id, used_quota: 0, remain_quota: 500_000, expired_time: -1 });
     expect(row.key).not.toBe("x".repeat(48));
   });
@@ -379,8 +401,11 @@ describe("tokens", () => {
       ["DELETE", `/api/token/${id}/`, undefined],
     ] as const) {
       const answer = await weir.root.api(method, path, body);
+      // spec: C-462
+      // spec: C-119
       expect([answer.status, answer.body.success]).toEqual([200, false]);
     }
+    // spec: C-462
     expect(await user.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({ name: "test", status: 1 });
   });
 
@@ -397,16 +422,19 @@ describe("tokens", () => {
     ]) {
       const zh = await user.api("POST", "/api/token/", body);
       const en = await user.api("POST", "/api/token/", body, { "accept-language": "en" });
+      // spec: C-423, C-424, C-427, C-429, C-430, C-590
       expect([zh.status, zh.body.success, en.body.success]).toEqual([200, false, false]);
       expect(zh.body.message).toMatch(/[一-鿿]/);
       expect(en.body.message).not.toMatch(/[一-鿿]/);
     }
+    // spec: C-427
     expect((await user.api("POST", "/api/token/", { name: "n", expired_time: "tomorrow" })).body.message).toBe(
       "过期时间格式错误！",
     );
     expect(
       (await user.api("POST", "/api/token/", { name: "n", allow_ips: "1.2.3.4\n999.1.1.1" })).body.message,
     ).toContain("2");
+    // spec: C-428
     expect(await user.ok<Row>("POST", "/api/token/", { name: "a".repeat(50), expired_time: 5 })).toMatchObject({
       status: 3,
     });
@@ -423,20 +451,30 @@ describe("tokens", () => {
     const little = await weir.newToken({ quota: 1 }, user);
     const poor = await weir.newToken({}, await weir.newUser());
     const fine = await weir.newToken({}, user);
+    // spec: C-592
+    // spec: C-254
     expect(await why(past.key)).toEqual([401, "token_expired", true]);
+    // spec: C-593
     expect(await why(empty.key)).toEqual([401, "token_exhausted", true]);
+    // spec: C-594
     expect(await why(`sk-${"z".repeat(48)}`)).toEqual([401, "token_invalid", true]);
     await weir.priceModels({ echo: 15, slow: 1, nobody: 1 }, { echo: 2, slow: 1, nobody: 1 });
+    // spec: C-596
     expect(await why(little.key)).toEqual([403, "insufficient_token_quota", true]);
+    // spec: C-595
     expect(await why(poor.key)).toEqual([403, "insufficient_user_quota", true]);
+    // spec: C-597
     expect(await why(fine.key, chat("nobody"))).toEqual([503, "model_not_found", true]);
   });
 
   test("expiry moves on, and the token reads 1 again without an enable (C-348)", async () => {
     const { id, key } = await weir.newToken({ expired_time: 1000 }, user);
     await user.ok("PUT", "/api/token/", { id, expired_time: -1 });
+    // spec: C-348
     expect(await user.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({ status: 1 });
+    // spec: C-348
     expect((await weir.call(key, chat("echo"))).status).toBe(200);
+    // spec: C-348
     expect((await user.api("PUT", "/api/token/?status_only=true", { id, status: 4 })).body.success).toBe(false);
   });
 
@@ -451,10 +489,14 @@ describe("tokens", () => {
     await weir.priceModels({ echo: 15, viponly: 1 }, { echo: 2, viponly: 1 });
     const plain = await weir.newToken({ name: "plain" }, user);
     const vip = await weir.newToken({ name: "vip", group: "vip" }, user);
+    // spec: C-259
     expect((await weir.call(plain.key, chat("viponly"))).status).toBe(503);
     expect((await weir.call(vip.key, chat("viponly"))).status).toBe(200);
     const row = await weir.waitForLog((log) => log.token_name === "vip");
     expect(row.group).toBe("vip");
+    // spec: C-272
+    expect(row.is_stream).toBe(false);
+    // spec: C-259
     expect(JSON.parse(row.other)).toMatchObject({ group: "vip", group_ratio: 2 });
     expect(row.quota).toBe(2 * (row.prompt_tokens + row.completion_tokens));
     await weir.setOption("AutoGroups", ["default", "vip"]);
@@ -468,7 +510,7 @@ describe("tokens", () => {
   });
 
   test("models the caller may use (A-436, C-487)", async () => {
-    // spec: A-436
+    // spec: A-436, C-487
     expect(await user.ok<string[]>("GET", "/api/user/models")).toEqual(expect.arrayContaining(["echo", "slow"]));
   });
 });

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createApp } from "../../src/server/app";
 import { createLogTail } from "../../src/server/features/log/tail";
-import { createRelay } from "../../src/server/relay/handle";
-import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay } from "../../src/server/relay/entry/handle";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
 import { ROLE } from "../../src/shared/roles";
 import { type Harness, openHarness, type Person } from "../kit/harness";
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     .returning();
   const app = createApp({
     services: h.services,
-    relay: createRelay(relaySeams(h.services), { log: h.services.log, routing: h.services.routing }),
+    relay: createRelay(createControlPlane(h.services), { log: h.services.log, routing: h.routing }),
     files: () => new Response("console"),
     tail: createLogTail(h.services).door,
     metrics: async () => new Response(),
@@ -70,7 +70,7 @@ describe("REST of channels, tokens, groups and logs", () => {
     ]) {
       for (const spelling of [path, `${path}/`]) {
         const answer = await json(await call("GET", spelling));
-        // spec: D-59
+        // spec: C-480, D-59
         expect([spelling, answer.status, answer.success]).toEqual([spelling, 200, true]);
         expect(answer.data).toBeDefined();
         expect(answer.data).not.toBeNull();
@@ -99,6 +99,7 @@ describe("REST of channels, tokens, groups and logs", () => {
       base_url: "https://up.example",
       status: 2,
     });
+    // spec: C-507
     expect(await json(await call("DELETE", `/api/channel/${id}/`))).toMatchObject({ status: 200, success: true });
     const token = (
       await json(
@@ -172,7 +173,9 @@ describe("REST of channels, tokens, groups and logs", () => {
 
   test("messages follow the caller's language", async () => {
     const headers = { authorization: "script-access-token-0123456789ab", "accept-language": "en-US,en;q=0.9" };
+    // spec: C-605
     expect((await json(await call("GET", "/api/token/999", undefined, headers))).message).toBe("No such token");
+    // spec: C-605
     expect((await json(await call("GET", "/api/token/999"))).message).toBe("令牌不存在");
   });
 });

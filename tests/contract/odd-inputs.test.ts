@@ -37,8 +37,10 @@ describe("lists", () => {
         "?p=0&page_size=99999",
       ]) {
         const data = await weir.root.ok("GET", path + query);
+        // spec: C-481, C-482
         expect(data).toBeArray();
       }
+      // spec: C-482
       expect(await weir.root.ok<Row[]>("GET", `${path}?p=7`)).toEqual([]);
     }
   });
@@ -46,6 +48,7 @@ describe("lists", () => {
   test("logs are page objects from p=1, and p=0 means page 1", async () => {
     for (const path of ["/api/log/", "/api/log/self/"]) {
       for (const query of ["?p=0", "?p=1", "", "?p=NaN&page_size=10&type=0"]) {
+        // spec: C-481, C-482
         expect(await weir.root.ok("GET", path + query)).toMatchObject({ items: [], page: 1, total: 0, page_size: 10 });
       }
     }
@@ -71,7 +74,7 @@ describe("lists", () => {
 describe("echoes", () => {
   test("a channel takes back everything it gave, keeps its key for an empty one, and trims its address", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
-    // spec: A-379
+    // spec: A-379, C-208
     expect(row?.base_url).toBe("https://one.example");
     for (const name of [
       "name",
@@ -84,9 +87,11 @@ describe("echoes", () => {
       "other_info",
       "test_model",
     ]) {
+      // spec: C-203, C-209, C-210, C-213, C-219, C-229
       expect(row?.[name]).toBeString();
     }
     for (const name of ["status", "response_time", "used_quota", "balance", "priority", "weight", "auto_ban"]) {
+      // spec: C-203, C-225
       expect(row?.[name]).toBeNumber();
     }
     expect(JSON.stringify(row)).not.toContain("sk-upstream");
@@ -101,17 +106,26 @@ describe("echoes", () => {
     };
     await weir.root.ok("PUT", "/api/channel/", odd);
     const after = await weir.root.ok<Row>("GET", `/api/channel/${row?.id}`);
-    expect(after).toMatchObject({ name: "one", weight: 3, models: "gpt-4o" });
+    // spec: C-227, C-228
+    expect(after).toMatchObject({
+      name: "one",
+      weight: 3,
+      models: "gpt-4o",
+      created_time: row?.created_time,
+      test_time: 0,
+    });
   });
 
   test("one field at a time: status, priority, weight", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
     const id = row?.id;
+    // spec: C-502
     expect(await weir.root.ok<Row>("PUT", "/api/channel/", { id, status: 2 })).toMatchObject({ status: 2 });
     await weir.root.ok("PUT", "/api/channel/", { id, priority: 5 });
     await weir.root.ok("PUT", "/api/channel/", { id, weight: "7" });
     await weir.root.ok("PUT", "/api/channel/", { id, status: 1 });
     const after = await weir.root.ok<Row>("GET", `/api/channel/${id}/`);
+    // spec: C-502..C-504
     expect(after).toMatchObject({ status: 1, priority: 5, weight: 7, name: "one", models: "gpt-4o" });
   });
 
@@ -133,12 +147,14 @@ describe("echoes", () => {
   test("three keys, one a line, make three channels", async () => {
     const before = (await weir.root.ok<Row[]>("GET", "/api/channel/?page_size=100")).length;
     await weir.root.ok("POST", "/api/channel/", { ...channel, name: "many", key: "k-1\nk-2\r\n\nk-3" });
+    // spec: C-206
     expect((await weir.root.ok<Row[]>("GET", "/api/channel/?page_size=100")).length).toBe(before + 3);
   });
 
   test("a token takes back everything it gave; allow_ips may be null", async () => {
     const { id } = await weir.newToken({ name: "echo", quota: 1000 });
     const row = await weir.root.ok<Row>("GET", `/api/token/${id}`);
+    // spec: C-249
     expect(row.key).toMatch(/^[A-Za-z0-9]{48}$/);
     await weir.root.ok("PUT", "/api/token/", {
       ...row,
@@ -153,7 +169,9 @@ describe("echoes", () => {
       name: "echo",
     });
     const status = await weir.root.ok<Row>("PUT", "/api/token/?status_only=true", { id, status: 2, name: "renamed" });
+    // spec: C-538
     expect(status).toMatchObject({ status: 2 });
+    // spec: C-538
     expect(await weir.root.ok<Row>("GET", `/api/token/${id}`)).toMatchObject({
       status: 2,
       name: "echo",

@@ -35,6 +35,7 @@ const expectEnvelope = ({ status, headers, body }: ApiAnswer): void => {
   expect(typeof body.success).toBe("boolean");
   expect(typeof body.message).toBe("string");
   if (body.success) expect(status).toBe(200);
+  // spec: C-476
   else expect(body.message).not.toBe("");
 };
 
@@ -71,7 +72,9 @@ describe("every call", () => {
         const answer = await (await session()).api(call.method, spelling, bodyOf(call.method));
         // spec: D-59
         expectEnvelope(answer);
+        // spec: C-480
         expect(answer.status).not.toBe(404);
+        // spec: C-480
         expect(answer.status).toBeLessThan(500);
         expect(answer.headers.get("x-request-id")).toBeTruthy();
         expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -88,6 +91,7 @@ describe("every call", () => {
       // spec: D-56
       expect(answer.status).toBe(401);
       expect(answer.body.success).toBe(false);
+      // spec: C-473
       expect(answer.body.message).toBeTruthy();
     });
   }
@@ -95,13 +99,23 @@ describe("every call", () => {
   const refuses = (call: Call, who: string, session: () => Session): void =>
     test(`${nameOf(call)} refuses ${who} with HTTP 200 and success false`, async () => {
       const answer = await session().api(call.method, filled(call.path), bodyOf(call.method));
+      // spec: C-455, C-461, C-463, C-476
       expect(answer.status).toBe(200);
-      // spec: A-406, D-53, D-56
+      // spec: A-406, C-455, C-461, C-463, D-53, D-56
       expect(answer.body).toMatchObject({ success: false, code: "forbidden" });
     });
   const needs = (...access: Access[]): Call[] => closed.filter((call) => access.includes(call.access));
   for (const call of needs("admin", "root")) refuses(call, "an ordinary user", () => user);
   for (const call of needs("root")) refuses(call, "an administrator", () => admin);
+
+  for (const call of needs("admin")) {
+    test(`${nameOf(call)} serves an administrator`, async () => {
+      const answer = await admin.api(call.method, filled(call.path), bodyOf(call.method));
+      expect(answer.status).toBe(200);
+      // spec: C-021
+      expect(answer.body.code).not.toBe("forbidden");
+    });
+  }
 
   for (const call of needs("user")) {
     test(`${nameOf(call)} serves an ordinary user`, async () => {
@@ -109,7 +123,7 @@ describe("every call", () => {
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
-      // spec: A-402
+      // spec: A-402, C-022
       expect(answer.body.code).not.toBe("forbidden");
     });
   }
@@ -121,22 +135,25 @@ describe("the user-id header (D-37)", () => {
 
   test("with a cookie it must be there and name the signed-in user", async () => {
     const { cookie, id } = user;
+    // spec: C-479
     expect((await self({ cookie, "new-api-user": String(id) })).status).toBe(200);
     // spec: D-37
     expect((await self({ cookie, "NEW-API-USER": String(id) })).status).toBe(200);
     for (const wrong of ["-1", "", "0", "abc", String(id + 1), `${id}.0`, ` ${id}x`]) {
-      // spec: D-37
+      // spec: C-479, D-37
       expect((await self({ cookie, "new-api-user": wrong })).status).toBe(401);
     }
+    // spec: C-479
     expect((await self({ cookie })).status).toBe(401);
   });
 
   test("with a system access token it may be missing, but must match when it is sent", async () => {
     const token = await user.ok<string>("GET", "/api/user/token");
     for (const authorization of [token, `Bearer ${token}`]) {
+      // spec: C-473, C-479
       expect((await self({ authorization })).body.success).toBe(true);
       expect((await self({ authorization, "new-api-user": String(user.id) })).body.success).toBe(true);
-      // spec: D-37
+      // spec: C-479, D-37
       expect((await self({ authorization, "new-api-user": String(admin.id) })).status).toBe(401);
     }
     await user.ok("GET", "/api/user/token");
@@ -144,11 +161,26 @@ describe("the user-id header (D-37)", () => {
     expect((await self({ authorization: token })).body.success).not.toBe(true);
   });
 
+  test("public calls and signing out do not ask whom the header names", async () => {
+    const session = await weir.signIn(user.username, ROOT.password);
+    const { cookie } = session;
+    const named = ["-1", String(admin.id)].map((name) => ({ cookie, "new-api-user": name }));
+    for (const headers of [{ cookie }, ...named] as Record<string, string>[])
+      // spec: C-479
+      expect((await weir.anonymous("GET", "/api/status", undefined, headers)).body.success).toBe(true);
+    // spec: C-479
+    expect(
+      (await weir.anonymous("GET", "/api/user/logout", undefined, { cookie, "new-api-user": "-1" })).body.success,
+    ).toBe(true);
+    expect((await session.api("GET", "/api/user/self")).status).toBe(401);
+  });
+
   test("a session ends on the server when its owner signs out", async () => {
     const session = await weir.signIn(user.username, ROOT.password);
+    // spec: C-485
     expect((await session.api("GET", "/api/user/self")).status).toBe(200);
     await session.ok("GET", "/api/user/logout");
-    // spec: A-341, A-432
+    // spec: A-341, A-432, C-485
     expect((await session.api("GET", "/api/user/self")).status).toBe(401);
   });
 
@@ -235,10 +267,10 @@ describe("texts follow the caller's language", () => {
     const said = async (language?: string) =>
       (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body
         .message;
-    // spec: D-78
+    // spec: C-605, D-78
     expect(await said()).toMatch(/接口不存在/);
     expect(await said("fr")).toMatch(/接口不存在/);
-    // spec: D-78
+    // spec: C-605, D-78
     expect(await said("en-GB,zh;q=0.5")).toMatch(/No such route/);
   });
 });

@@ -4,7 +4,8 @@ import { SQL } from "bun";
 import { createListeners } from "../../src/server/cluster/listeners";
 import { postgresBus, postgresLease } from "../../src/server/cluster/postgres";
 import type { Bus, Topic } from "../../src/server/cluster/types";
-import { type Connections, openConnections } from "../../src/server/db/connections";
+import { openConnections } from "../../src/server/db/connections";
+import type { Connections } from "../../src/server/db/connection-types";
 import { type FreshDatabase, freshPostgres, postgresServer } from "../kit/databases";
 
 /** Waits until `condition` holds; answers how long it took in ms, or fails. */

@@ -3,7 +3,8 @@
  * kept.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Connections, LIMITS_MS, openConnections } from "../../src/server/db/connections";
+import { openConnections } from "../../src/server/db/connections";
+import { type Connections, LIMITS_MS } from "../../src/server/db/connection-types";
 import { type FreshDatabase, freshPostgres } from "../kit/databases";
 import { until } from "../kit/instances";
 import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";

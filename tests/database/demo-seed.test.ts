@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { makeJobs } from "../../scripts/seed/jobs";
 import { makeChannels, makeMoreChannels, makePeople, makeRoot } from "../../scripts/seed/people";
 import { audit } from "../../src/server/features/wallet/audit";
-import { relaySeams } from "../../src/server/relay-seams";
-import { createRelay } from "../../src/server/relay/handle";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
+import { createRelay } from "../../src/server/relay/entry/handle";
 import type { TaskPlatform } from "../../src/shared/task";
 import { HOOK_MS, openHarness } from "../kit/harness";
 
@@ -24,12 +24,12 @@ test(
         ["SUCCESS", 1, true],
         ["IN_PROGRESS", 1, true],
       ]);
-      const desk = createRelay(relaySeams(services), { log: services.log, routing: services.routing }).tasks;
+      const taskService = createRelay(createControlPlane(services), { log: services.log }).tasks;
       const typesOf = async (platform: TaskPlatform, task_id: string) => {
-        const sight = { platform, task_id, user_id: undefined };
-        const kinds = await desk.files(sight);
+        const access = { platform, task_id, user_id: undefined };
+        const kinds = await taskService.files(access);
         const files = await Promise.all(
-          kinds.map((_, index) => desk.file({ ...sight, index }, new Request("http://weir.test/"), "r", "en")),
+          kinds.map((_, index) => taskService.file({ ...access, index }, new Request("http://weir.test/"), "r", "en")),
         );
         return files.map((file) => [file.status, file.headers.get("content-type")]);
       };

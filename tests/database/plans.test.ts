@@ -1,8 +1,8 @@
 /** The statements of every call find their rows by an index, in tables of 200,000 rows. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { Connections } from "../../src/server/db/connections";
-import type { UserCtx } from "../../src/server/context";
-import type { Db } from "../../src/server/db/client";
+import type { Connections } from "../../src/server/db/connection-types";
+import type { UserCtx } from "../../src/server/contracts/context";
+import type { Db } from "../../src/server/db/types";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "../../src/server/features/dashboard/service";
 import { claim } from "../../src/server/features/log/fold";
 import { DIMENSION_COLUMN } from "../../src/server/features/log/sums";

@@ -8,7 +8,8 @@ import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, 
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { type Db, openDb } from "../../src/server/db/client";
+import { openDb } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { postgresMigrations } from "../../src/server/db/migrate";
 import { isAlive, withLock } from "./lock";
 

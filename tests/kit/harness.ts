@@ -4,21 +4,22 @@
  */
 import { eq } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
-import type { Ctx, Services, UserCtx } from "../../src/server/context";
+import type { Ctx, Services, UserCtx } from "../../src/server/contracts/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { createRefusals } from "../../src/server/features/log/refusals";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
-import { relaySeams } from "../../src/server/relay-seams";
-import { createRelay } from "../../src/server/relay/handle";
-import { createRouting } from "../../src/server/relay/routing";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
+import { createRelay } from "../../src/server/relay/entry/handle";
+import { previewOf } from "../../src/server/relay/entry/dry-run";
+import { createRouting, type Routing } from "../../src/server/relay/routing/router";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
 import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
 import { requestFacts } from "../../src/server/http/own-page";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
-import { run } from "../../src/server/db/client";
+import { run } from "../../src/server/db/transaction";
 import { createLogger } from "../../src/server/lib/log";
 import type { Mail } from "../../src/server/lib/mail";
 import { createSecrets, randomText } from "../../src/server/lib/secrets";
@@ -47,6 +48,8 @@ export interface RestAnswer {
 
 export interface Harness {
   services: Services;
+  /** What the relay routes by. */
+  routing: Routing;
   /** Lines that were logged. */
   logged: string[];
   /** Mails that were sent, in order. */
@@ -115,9 +118,10 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const base = { ...post, cluster, notices, ledger, settles, refusals: createRefusals(post) };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
-  const services: Services = { ...base, pool, routing: createRouting(pool, now), tokens };
+  const routing = createRouting(pool, now);
+  const services: Services = { ...base, pool, routing: previewOf(routing), tokens };
 
-  const desk = createRelay(relaySeams(services), { log, routing: services.routing }).tasks;
+  const taskService = createRelay(createControlPlane(services), { log, routing }).tasks;
 
   const context = (actor: Ctx["actor"], lang: Lang): Ctx => ({
     ...services,
@@ -135,11 +139,12 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},
-    desk,
+    taskService,
   });
 
   return {
     services,
+    routing,
     logged,
     mails,
     advance: (seconds) => {

@@ -1,4 +1,4 @@
-/** Who imports whom, as the bundler sees it: type-only imports are gone, so what is left is code that gets loaded. */
+/** Who imports whom: what gets loaded as the bundler sees it, and everything that is named, types included. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -8,14 +8,19 @@ export interface SourceFile {
   /** Relative to the project. */
   path: string;
   text: string;
-  /** Files of ours (relative to the project) and package names that the file loads. */
+  /** Files of ours (relative to the project) and package names that the file loads; type-only imports are left out. */
   imports: string[];
+  /** The same with the types. */
+  names: string[];
 }
 
 const scanners = {
   ts: new Bun.Transpiler({ loader: "ts" }),
   tsx: new Bun.Transpiler({ loader: "tsx" }),
 };
+
+/** `import … from "x"`, `export … from "x"`, `import "x"`, `import("x")`, as a type or not. */
+const SPECIFIER = /(?:\bfrom|^import|\bimport\()\s*"([^"]+)"/gm;
 
 /** Source files that match a glob, tests left out. */
 export function sourceFiles(glob: string): SourceFile[] {
@@ -25,8 +30,12 @@ export function sourceFiles(glob: string): SourceFile[] {
     .map((path) => {
       const text = readFileSync(join(ROOT, path), "utf8");
       const scanner = path.endsWith(".tsx") ? scanners.tsx : scanners.ts;
-      const imports = scanner.scanImports(text).map((found) => resolveImport(path, found.path));
-      return { path, text, imports: [...new Set(imports)].filter((name) => name !== "") };
+      const loaded = scanner.scanImports(text).map((found) => found.path);
+      const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, "");
+      const named = [...code.matchAll(SPECIFIER)].map((match) => match[1] ?? "");
+      const all = (specifiers: string[]): string[] =>
+        [...new Set(specifiers.map((specifier) => resolveImport(path, specifier)))].filter((name) => name !== "");
+      return { path, text, imports: all(loaded), names: all([...loaded, ...named]) };
     });
 }
 
@@ -39,4 +48,38 @@ function resolveImport(from: string, specifier: string): string {
     .map((ending) => base + ending)
     .find((path) => /\.\w+$/.test(path) && existsSync(path));
   return relative(ROOT, found ?? base);
+}
+
+/** Circles among files, each as a path that ends where it begins: the shortest through one of its files. */
+export function circles(files: readonly SourceFile[]): string[][] {
+  const edges = new Map(files.map(({ path, names }) => [path, names.filter((name) => name !== path)]));
+  const found: string[][] = [];
+  const known = new Set<string>();
+  for (const start of edges.keys()) {
+    if (known.has(start)) continue;
+    const path = wayBack(edges, start);
+    if (!path) continue;
+    found.push(path);
+    for (const name of path) known.add(name);
+  }
+  return found;
+}
+
+/** The shortest way from a file to itself. */
+function wayBack(edges: ReadonlyMap<string, readonly string[]>, start: string): string[] | undefined {
+  const from = new Map<string, string>();
+  const waiting = [start];
+  for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) {
+    for (const next of edges.get(at) ?? []) {
+      if (next === start) {
+        const way = [at, start];
+        for (let step = from.get(at); step !== undefined; step = from.get(step)) way.unshift(step);
+        return way[0] === start ? way : [start, ...way];
+      }
+      if (from.has(next) || !edges.has(next)) continue;
+      from.set(next, at);
+      waiting.push(next);
+    }
+  }
+  return undefined;
 }

@@ -1,8 +1,8 @@
 /** Recorded streams of vendors with a language of their own, cut in every way that a network may cut them. */
 import { expect } from "bun:test";
-import type { AnswerEvent } from "../../src/server/relay/events";
-import type { StreamDecoder } from "../../src/server/relay/dialects/translation";
-import { type Bytes, FrameSplitter } from "../../src/server/relay/sse";
+import type { AnswerEvent } from "../../src/server/protocol/chat-events";
+import type { StreamDecoder } from "../../src/server/protocol/dialects/translation";
+import { type Bytes, FrameSplitter } from "../../src/server/lib/sse";
 import { dataOf } from "../translation/streams";
 
 /** The events of a stream that arrives in these pieces. Throws where it is malformed. */

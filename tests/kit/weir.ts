@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTRPCClient, httpLink } from "@trpc/client";
 import { eq, sql } from "drizzle-orm";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { openDb } from "../../src/server/db/client";
 import type { LogRow } from "../../src/server/db/schema";
 import { readEnv } from "../../src/server/env";

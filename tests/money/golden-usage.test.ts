@@ -4,14 +4,14 @@
  * SDK types (named at each), read November 2026; the sums are worked out by hand from the prices below.
  */
 import { describe, expect, test } from "bun:test";
-import { dialectKeys } from "../../src/server/relay/events";
-import type { UpstreamDialectKey } from "../../src/server/relay/dialects/vendor-dialects";
-import { openaiChat } from "../../src/server/relay/dialects/openai-chat/dialect";
-import { Meter } from "../../src/server/relay/meter";
-import { Passage } from "../../src/server/relay/passage";
-import { writeFrame } from "../../src/server/relay/sse";
-import { translateAnswer } from "../../src/server/relay/translate";
-import { checkUsage } from "../../src/server/relay/usage-check";
+import { dialectKeys } from "../../src/server/protocol/chat-events";
+import type { UpstreamDialectKey } from "../../src/server/protocol/dialects/vendor-dialects";
+import { openaiChat } from "../../src/server/protocol/dialects/openai-chat/dialect";
+import { OpenAiPassthrough } from "../../src/server/relay/upstream/passthrough-openai";
+import { DialectPassthrough } from "../../src/server/relay/upstream/passthrough-dialect";
+import { writeFrame } from "../../src/server/lib/sse";
+import { translateAnswer } from "../../src/server/protocol/translate";
+import { checkUsage } from "../../src/server/protocol/usage-check";
 import { chargeOf } from "../../src/shared/charge";
 import { compilePrice, type CompiledPrice, type Usage } from "../../src/shared/pricing";
 import { context, translatePieces } from "../translation/streams";
@@ -760,6 +760,7 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))(
         expect(translator.malformed).toBe(false);
         for (const usage of [whole?.usage, translator.usage]) {
           expect(usage).toEqual(one.buckets);
+          // spec: C-630, C-631
           expect(chargeOf(price, usage ?? {}).quota).toBe(one.quota);
         }
       },
@@ -774,10 +775,12 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))(
       const { dialect } = one;
       // Mistral's is never handed on: it is a vendor's language.
       if (!isDialectKey(dialect)) return expect(dialectKeys).not.toContain(dialect);
-      const reader = dialect === "openai-chat" ? new Meter(openaiChat, true) : new Passage(dialect, context);
+      const reader =
+        dialect === "openai-chat" ? new OpenAiPassthrough(openaiChat, true) : new DialectPassthrough(dialect, context);
       reader.feed(streamOf(body.frames(one)));
       reader.end();
       expect(reader.usage).toEqual(one.buckets);
+      // spec: C-631
       expect(chargeOf(price, reader.usage ?? {}).quota).toBe(one.quota);
     });
   },

@@ -1,7 +1,7 @@
 /** The SQLite ledger's queue: one commit for many verbs, order kept, and patience with another process's lock. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { type FreshDatabase, freshSqlite } from "../kit/databases";
 import { addUser, callLog, calls, clock, expectBalanced } from "./world";

@@ -7,9 +7,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import fc from "fast-check";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { audit } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { type Answer, apply, type State, type Step, tokenOfCall } from "./model";

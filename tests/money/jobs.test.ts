@@ -78,7 +78,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
     const pick = async (job: number) => {
       const rows = await mine();
       const row = rows[job % Math.max(1, rows.length)];
-      return row && bench.seams.tasks.find(["suno"], row.task_id, ann.user_id);
+      return row && bench.controlPlane.tasks.find(["suno"], row.task_id, ann.user_id);
     };
     if (asked.verb === "submit") {
       const headers: Record<string, string> = asked.key === "" ? {} : { "idempotency-key": asked.key };
@@ -90,7 +90,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
       await Promise.race([ann.send("POST", "/suno/submit/music", { prompt }, headers), reached]);
     } else if (asked.verb === "report") {
       const task = await pick(asked.job);
-      if (task && task.status !== "NOT_START") await applyReport(bench.seams, watcher, task, asked.report);
+      if (task && task.status !== "NOT_START") await applyReport(bench.controlPlane, watcher, task, asked.report);
     } else if (asked.verb === "round") {
       bench.h.advance(asked.seconds);
       await Promise.all([bench.relay.tasks.poll(), bench.relay.tasks.poll()]);
@@ -98,7 +98,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
       await sweep(ann);
     } else {
       const task = await pick(asked.job);
-      if (task) await bench.seams.tasks.collect(task.id);
+      if (task) await bench.controlPlane.tasks.collect(task.id);
     }
   }
 

@@ -1,8 +1,8 @@
 /** What every ledger promises, asked of both engines with real parallel connections. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import type { Db } from "../../src/server/db/client";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Db } from "../../src/server/db/types";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { addToken, addUser, booksOf, callLog, calls, clock, expectBalanced, NOON, tokenOf, userOf } from "./world";

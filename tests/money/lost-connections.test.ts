@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openDb } from "../../src/server/db/client";
 import { audit } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { type FreshDatabase, freshPostgres, postgresServer } from "../kit/databases";
 import { addUser, calls, clock, expectBalanced } from "./world";

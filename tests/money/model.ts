@@ -1,5 +1,5 @@
 /** The ledger's rules once more, as a few lines over plain values: what the engines are compared with. */
-import type { CreditResult, HoldResult, RefundResult, SettleResult } from "../../src/server/features/wallet/ledger";
+import type { CreditResult, HoldResult, RefundResult, SettleResult } from "../../src/server/contracts/ledger";
 
 /** Calls 0 to 5; call n uses token n % 3 - 1 (-1: no token). */
 export type Step =

@@ -1,9 +1,9 @@
-/** The rules against vendors' lies (relay/usage-check.ts) leave every recording of a vendor as it is. */
+/** The rules against vendors' lies (protocol/usage-check.ts) leave every recording of a vendor as it is. */
 import { describe, expect, test } from "bun:test";
 import { channelTypes } from "../../src/shared/channel-types";
-import { tokensOfContent } from "../../src/server/relay/estimate";
-import { Tally } from "../../src/server/relay/tally";
-import { checkUsage, type UsageFacts } from "../../src/server/relay/usage-check";
+import { tokensOfContent } from "../../src/server/relay/billing/token-estimate";
+import { UsageTally } from "../../src/server/protocol/usage-tally";
+import { checkUsage, type UsageFacts } from "../../src/server/protocol/usage-check";
 import type { Usage } from "../../src/shared/pricing";
 import { eventsOf, fixtures } from "../translation/streams";
 
@@ -24,7 +24,7 @@ describe("recorded streams", () => {
   let told = 0;
   for (const { dialect, name, bytes } of fixtures) {
     test(`${dialect} ${name} passes`, () => {
-      const tally = new Tally();
+      const tally = new UsageTally();
       let failed = false;
       for (const event of eventsOf(dialect, bytes)) {
         if (event.type === "block_delta") tally.contentBytes += Buffer.byteLength(event.text);

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
-import { type Db, run } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
+import { run } from "../../src/server/db/transaction";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { refundRequestId, refundSteps } from "../../src/server/features/wallet/refund";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { fold, foldBatch } from "../../src/server/features/log/fold";
 import { audit, type Finding } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { addToken, addUser, callLog, calls, clock, NOON } from "./world";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, like } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
 import {
@@ -12,7 +12,7 @@ import {
   SILENT_SECONDS,
   startInstance,
 } from "../../src/server/features/wallet/instances";
-import type { Ledger } from "../../src/server/features/wallet/ledger";
+import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { sweep, sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
 import { openDb } from "../../src/server/db/client";

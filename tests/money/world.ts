@@ -1,10 +1,10 @@
 /** People, tokens and calls for money tests, and the one question asked of every history: do the books balance? */
 import { eq } from "drizzle-orm";
 import { expect } from "bun:test";
-import type { Db } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import type { TokenRow } from "../../src/server/db/schema";
 import { total } from "../../src/server/db/sql";
-import type { CallLog, Ledger } from "../../src/server/features/wallet/ledger";
+import type { CallLog, Ledger } from "../../src/server/contracts/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 
 /** Noon, 2026-11-21 UTC. */

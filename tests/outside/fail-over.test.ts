@@ -5,7 +5,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
-import { type Db, openDb } from "../../src/server/db/client";
+import { openDb } from "../../src/server/db/client";
+import type { Db } from "../../src/server/db/types";
 import type { LogRow } from "../../src/server/db/schema";
 import { ENGINES, freshDatabase } from "../kit/databases";
 import { startWeir, type Weir } from "../kit/weir";

@@ -107,7 +107,7 @@ test("a session is billed by the name that the channel says, from its first resp
     const mapped = makeChannel(1, upstream.url, { setting, model_mapping: new Map([["asked", "gpt-realtime"]]) });
     const { bench, connect } = setUp([mapped]);
     const prices: Record<string, number> = { asked: 1, "gpt-realtime": 10 };
-    bench.seams.price = (model) => {
+    bench.controlPlane.price = (model) => {
       const value = prices[model];
       if (value === undefined) return undefined;
       return compilePrice(

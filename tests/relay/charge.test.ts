@@ -62,7 +62,7 @@ test.each([false, true])(
   async (stream) => {
     const one = bench();
     const why = { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } };
-    one.seams.price = (model) =>
+    one.controlPlane.price = (model) =>
       compilePrice(model, "default", why, {
         QuotaPerUnit: 500_000,
         "tool_price_setting.prices": { web_search_preview: 10, "web_search_preview:gpt-4o*": 25 },

@@ -6,7 +6,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { channelType } from "../../src/shared/channel-types";
-import { sealText } from "../../src/server/relay/dialects/shared/seals";
+import { encodeSignature } from "../../src/server/protocol/dialects/shared/reasoning-signature";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, makeBench, makeChannel, serve, TEST_KEY } from "./kit";
 
@@ -318,7 +318,7 @@ describe("what passes through", () => {
     const thinking = {
       type: "thinking",
       thinking: "hm",
-      signature: sealText({ from: "gemini", kind: "text", data: "c2VhbA==" }),
+      signature: encodeSignature({ from: "gemini", kind: "text", data: "c2VhbA==" }),
     };
     const messages = [
       { role: "user", content: "a" },

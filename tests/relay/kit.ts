@@ -7,23 +7,19 @@ import { defaultText, type OptionKey, type OptionValue, parseOption } from "../.
 import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import { localCounter } from "../../src/server/cluster/local";
 import type { Counter } from "../../src/server/cluster/types";
-import type { ChannelTrouble } from "../../src/server/features/channel/auto-status";
+import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
 import { createLimits } from "../../src/server/features/limit/admit";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
-import {
-  type CallLedger,
-  type CallLog,
-  granted,
-  type HoldRequest,
-  type LateEnd,
-  type Settlement,
-} from "../../src/server/features/wallet/ledger";
-import type { Timers } from "../../src/server/relay/alarm";
-import type { RelayDeps } from "../../src/server/relay/call";
-import { createRelay, type Relay } from "../../src/server/relay/handle";
-import type { Caller, PoolChannel, RelayOptions, Seams } from "../../src/server/relay/seams";
-import type { Shelf, Stored } from "../../src/server/relay/stored/shelf";
-import type { TaskBook } from "../../src/server/relay/tasks/task";
+import type { CallLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
+import { granted } from "../../src/server/features/wallet/hold-result";
+import type { Timers } from "../../src/server/lib/timers";
+import type { RelayDeps } from "../../src/server/relay/call/call";
+import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
+import type { RelayOptions, ControlPlane } from "../../src/server/contracts/control-plane";
+import type { PoolChannel } from "../../src/server/contracts/channel";
+import type { Caller } from "../../src/server/contracts/caller";
+import type { StoredObjectStore, Stored } from "../../src/server/contracts/stored-objects";
+import type { TaskStore } from "../../src/server/contracts/task-store";
 
 const silent = pino({ level: "silent" });
 
@@ -169,7 +165,7 @@ export const callPrice: CompiledPrice = compilePrice(
 );
 
 /** What callers left behind, in memory: enough for one user. */
-export function memoryShelf(now: () => number): Shelf {
+export function memoryShelf(now: () => number): StoredObjectStore {
   const entries = new Map<string, Stored>();
   const at = (kind: string, id: string): string => `${kind} ${id}`;
   const seconds = (): number => Math.floor(now() / 1000);
@@ -190,10 +186,10 @@ export function memoryShelf(now: () => number): Shelf {
 }
 
 /** Jobs need a database: tests/tasks/kit.ts. */
-const noTasks = new Proxy({} as TaskBook, { get: () => () => Promise.reject(new Error("this bench keeps no jobs")) });
+const noTasks = new Proxy({} as TaskStore, { get: () => () => Promise.reject(new Error("this bench keeps no jobs")) });
 
 export interface Bench {
-  seams: Seams;
+  controlPlane: ControlPlane;
   ledger: MemoryLedger;
   /** Behind the budgets. */
   spend: MemorySpend;
@@ -268,7 +264,7 @@ export function makeBench(
   const stored = {
     get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K>,
   };
-  const seams: Seams = {
+  const controlPlane: ControlPlane = {
     async authenticate(key) {
       if (key === undefined) throw new AppError("token_missing");
       if (key !== TEST_KEY) throw new AppError("token_invalid");
@@ -296,19 +292,19 @@ export function makeBench(
       failures.push(log);
     },
     limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
-    shelf: memoryShelf(now),
+    storedObjects: memoryShelf(now),
     tasks: noTasks,
     openAddress: (address) => Promise.reject(new Error(`this bench opens no addresses: ${address}`)),
-    tell: () => undefined,
+    sendWebhook: () => undefined,
     usageDoubted: (_, found) => void doubts.push(...found),
     channelFailed: (channel, trouble) => void troubles.push({ channel: channel.id, ...trouble }),
     option: options,
     now,
   };
-  const relay = createRelay(seams, { log: silent, ...rest });
+  const relay = createRelay(controlPlane, { log: silent, ...rest });
   let requests = 0;
   return {
-    seams,
+    controlPlane,
     ledger,
     spend,
     failures,

@@ -5,10 +5,10 @@ import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { channelType } from "../../src/shared/channel-types";
-import { LargeBody } from "../../src/server/relay/large";
+import { SpooledBody } from "../../src/server/lib/request-body/spooled-body";
 import type { Outgoing } from "../../src/server/relay/providers/provider";
-import { send } from "../../src/server/relay/providers/tools";
-import { SPOOL_NAME } from "../../src/server/relay/spool";
+import { send } from "../../src/server/relay/providers/provider-context";
+import { SPOOL_NAME } from "../../src/server/lib/request-body/spool-file";
 import { type Bench, makeBench, makeChannel, serve, TEST_KEY } from "./kit";
 
 const MB = 1 << 20;
@@ -180,7 +180,7 @@ describe("while an upstream takes its time", () => {
       const CALLS = 5;
       vendor.state.hold = true;
       const made = bench(channel);
-      Object.assign(made.seams, { keepContent: () => undefined });
+      Object.assign(made.controlPlane, { keepContent: () => undefined });
       using weir = serve(made);
       const body = JSON.stringify(bodies[path]?.("look"));
       const before = await inUse();
@@ -213,7 +213,7 @@ test("a large body that one upstream refuses goes whole to the next, byte for by
 
 test("a request that its provider sends twice, as with a new token, is whole both times", async () => {
   const changed = Buffer.alloc(5 * MB, "changed");
-  const large = await LargeBody.of(Buffer.alloc(5 * MB, "written"));
+  const spooled = await SpooledBody.of(Buffer.alloc(5 * MB, "written"));
   const outgoing: Outgoing = {
     channel: makeChannel(1, vendor.url),
     operation: "chat",
@@ -222,20 +222,20 @@ test("a request that its provider sends twice, as with a new token, is whole bot
     url: `${vendor.url}/v1/chat/completions`,
     headers: {},
     body: changed,
-    large,
+    spooled,
   };
   await send(outgoing, { fetch });
   await send({ ...outgoing, headers: { authorization: "Bearer new" } }, { fetch });
   expect(outgoing.body).toHaveLength(0);
   expect(vendor.got.map(({ hash }) => hash)).toEqual([hashOf(changed.toString()), hashOf(changed.toString())]);
-  large.close();
+  spooled.close();
 });
 
 test("a phrase that the caller wrote into a large body is known as his own when an upstream repeats it", async () => {
   vendor.state.refuse = 1;
   const made = bench({});
   const said: unknown[] = [];
-  made.seams.channelFailed = (_, trouble) =>
+  made.controlPlane.channelFailed = (_, trouble) =>
     void said.push(trouble.quoted?.("credit balance"), trouble.quoted?.("billing"));
   using weir = serve(made);
   expect(

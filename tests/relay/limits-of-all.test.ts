@@ -1,6 +1,6 @@
 /** Limits of users, groups, models and channels, and budgets, at the edge. */
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Need } from "../../src/server/relay/limits";
+import type { LimitRequest } from "../../src/server/contracts/rate-limits";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, chatBody, frames, makeBench, makeChannel, pieces, scripted } from "./kit";
 
@@ -57,7 +57,7 @@ describe("limits of the user, his group and the model", () => {
     const b = makeBench([cheap, dear]);
     b.caller.group = "auto";
     b.caller.groups = ["cheap", "dear"];
-    b.seams.pool.candidates = (group) => (group === "cheap" ? [cheap] : group === "dear" ? [dear] : []);
+    b.controlPlane.pool.candidates = (group) => (group === "cheap" ? [cheap] : group === "dear" ? [dear] : []);
     b.set.set("GroupLimits", { cheap: { rpm: 2 } });
     expect(statuses(await parallel(b, 5))).toEqual({ 200: 5 });
     expect(b.ledger.settlements.map(({ log }) => log.group).toSorted()).toEqual([
@@ -140,8 +140,11 @@ describe("budgets", () => {
     const b = bench(() => noon);
     b.caller.budget_day = 2_000;
     const asked: number[] = [];
-    const { admit } = b.seams.limits;
-    b.seams.limits.admit = (caller, need: Need) => (asked.push(need.units), admit(caller, need));
+    const { admit } = b.controlPlane.limits;
+    b.controlPlane.limits.admit = (caller, limitRequest: LimitRequest) => (
+      asked.push(limitRequest.units),
+      admit(caller, limitRequest)
+    );
     const responses = await parallel(b, 30, chatBody("gpt-4o+usage:20:10", { max_tokens: 100 }));
     const hold = asked[0] ?? 0;
     expect(statuses(responses)[200]).toBe(Math.floor(2_000 / hold));
@@ -256,7 +259,7 @@ test("a dry look at limits takes nothing and tells what is left", async () => {
   Object.assign(b.caller, { rpm: 5, budget_day: 1_000, concurrency: 2 });
   await b.send(chat, chatBody("percall"));
   const look = () =>
-    b.seams.limits.standing(b.caller, "percall", [makeChannel(9, upstream.url, { limits: { rpm: 7 } })]);
+    b.controlPlane.limits.standing(b.caller, "percall", [makeChannel(9, upstream.url, { limits: { rpm: 7 } })]);
   await look();
   expect(await look()).toEqual([
     { scope: "token", of: 7, kind: "rpm", limit: 5, remaining: 4, reset_seconds: 60 },

@@ -8,7 +8,7 @@ import OpenAI, { toFile } from "openai";
 import type { LogRow } from "../../src/server/db/schema";
 import type { BillLine } from "../../src/shared/charge";
 import { LOG_TYPE } from "../../src/shared/log";
-import { SPOOL_NAME } from "../../src/server/relay/spool";
+import { SPOOL_NAME } from "../../src/server/lib/request-body/spool-file";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -156,6 +156,7 @@ describe("images", () => {
       quality: "hd",
       n: 2,
     });
+    // spec: C-007
     expect(made.data).toHaveLength(2);
     // 0.04 USD x 500,000 x 2 (tall) x 1.5 (hd, tall) x 2 pictures
     expect(await newest()).toMatchObject({

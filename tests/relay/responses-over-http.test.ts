@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { eq } from "drizzle-orm";
 import { LOG_TYPE } from "../../src/shared/log";
-import { pack } from "../../src/server/features/stored/shelf";
+import { pack } from "../../src/server/features/stored/stored-objects";
 import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";

@@ -1,6 +1,6 @@
 /** Half-open recovery, group auto, and what the caller is told about retries. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { Cooling } from "../../src/server/relay/cooling";
+import { Cooldown } from "../../src/server/relay/routing/cooldown";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { chatBody, makeBench, makeChannel } from "./kit";
 
@@ -12,26 +12,26 @@ const failure = { cool_ms: 5_000, retry_after_s: undefined, owner: "upstream" as
 describe("half-open recovery", () => {
   test("one call at a time probes; a failed probe doubles the pause, an answered one ends it", () => {
     let now = 0;
-    const cooling = new Cooling(() => now);
-    cooling.failed(1, "m", {}, 0, failure);
-    expect(cooling.standing(1, "m")).toBe(5_000);
+    const cooldown = new Cooldown(() => now);
+    cooldown.failed(1, "m", {}, 0, failure);
+    expect(cooldown.standing(1, "m")).toBe(5_000);
     now = 5_000;
     const probe = {};
-    expect(cooling.standing(1, "m")).toBe("ready");
-    cooling.begin(1, "m", probe);
-    expect(cooling.standing(1, "m")).toBe("probing");
-    cooling.failed(1, "m", probe, 5_000, failure);
-    expect(cooling.standing(1, "m")).toBe(10_000);
+    expect(cooldown.standing(1, "m")).toBe("ready");
+    cooldown.begin(1, "m", probe);
+    expect(cooldown.standing(1, "m")).toBe("probing");
+    cooldown.failed(1, "m", probe, 5_000, failure);
+    expect(cooldown.standing(1, "m")).toBe(10_000);
     now = 15_000;
-    cooling.begin(1, "m", probe);
-    cooling.failed(1, "m", probe, 15_000, { ...failure, cool_ms: 3_000, retry_after_s: 3 });
-    expect(cooling.standing(1, "m")).toBe(3_000);
-    cooling.served(1, "m", 14_000); // asked before the failure
-    expect(cooling.standing(1, "m")).toBe(3_000);
+    cooldown.begin(1, "m", probe);
+    cooldown.failed(1, "m", probe, 15_000, { ...failure, cool_ms: 3_000, retry_after_s: 3 });
+    expect(cooldown.standing(1, "m")).toBe(3_000);
+    cooldown.served(1, "m", 14_000); // asked before the failure
+    expect(cooldown.standing(1, "m")).toBe(3_000);
     now = 18_000;
-    cooling.begin(1, "m", probe);
-    cooling.served(1, "m", 18_000);
-    expect(cooling.standing(1, "m")).toBe("ready");
+    cooldown.begin(1, "m", probe);
+    cooldown.served(1, "m", 18_000);
+    expect(cooldown.standing(1, "m")).toBe("ready");
   });
 });
 
@@ -43,7 +43,7 @@ describe("group auto", () => {
     b.options.retryTimes = 1;
     b.caller.group = "auto";
     b.caller.groups = ["cheap", "dear"];
-    b.seams.pool.candidates = (group) => (group === "cheap" ? [bad] : group === "dear" ? [good] : []);
+    b.controlPlane.pool.candidates = (group) => (group === "cheap" ? [bad] : group === "dear" ? [good] : []);
     expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(200);
     expect(b.ledger.settlements[0]?.log).toMatchObject({ channel: 2, group: "dear" });
     const { admin_info } = JSON.parse(b.ledger.settlements[0]?.log.other ?? "{}");
@@ -53,13 +53,22 @@ describe("group auto", () => {
 
 test("the final error says how often the call was retried, in the caller's language, and nothing when it was not", async () => {
   const b = makeBench([makeChannel(1, upstream.url), makeChannel(2, upstream.url), makeChannel(3, upstream.url)]);
+  // spec: C-604
   expect(await (await b.send(chat, chatBody("error-500"))).text()).not.toContain("retried");
   b.options.retryTimes = 2;
-  expect(await (await b.send(chat, chatBody("error-500"))).text()).toContain("(retried 2 times)");
+  const text = await (await b.send(chat, chatBody("error-500"))).text();
+  // spec: C-603, C-604
+  expect(text).toContain("(retried 2 times)");
+  // spec: C-604
+  expect(text).not.toMatch(/channel \d/);
+  // spec: C-603, C-604
   expect(await (await b.send(chat, chatBody("error-500"), { headers: { "accept-language": "zh" } })).text()).toContain(
     "（已重试 2 次）",
   );
+  // spec: C-604
   expect(b.failures[1]?.content).toContain("retried 2 times");
+  // spec: C-604
+  expect(JSON.parse(b.failures[1]?.other ?? "{}").admin_info.attempts).toHaveLength(3);
   expect(b.troubles.length).toBeGreaterThan(2);
 });
 
@@ -81,6 +90,7 @@ test("a model whose only channel cannot be read is told from a model that nobody
     return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
   };
   expect(await code("nobody")).toEqual([503, "model_not_found"]);
+  // spec: C-600
   expect(await code("nobody-broken")).toEqual([500, "channel_database_inconsistent"]);
   expect(b.ledger.holdRequests).toHaveLength(0);
 });

@@ -7,7 +7,7 @@ import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { HOOK_MS } from "../kit/harness";
 import { startWeir, type Session, type Weir } from "../kit/weir";
 import { connectClient } from "../realtime/kit";
-import { textsOf } from "../../src/server/relay/sensitive";
+import { textsOf } from "../../src/server/relay/admission/word-filter";
 
 const upstream = startFakeUpstream();
 const realtime = startFakeRealtime();

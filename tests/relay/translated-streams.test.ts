@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { type ChannelType, channelType } from "../../src/shared/channel-types";
-import { type DialectKey, dialectKeys } from "../../src/server/relay/events";
+import { type DialectKey, dialectKeys } from "../../src/server/protocol/chat-events";
 import { type Fixture, fixtures as recordings } from "../translation/streams";
 import { type Bench, makeBench, makeChannel, VirtualTime } from "./kit";
 

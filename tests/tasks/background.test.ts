@@ -58,15 +58,15 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   /** What the vendor was asked last. */
   let asked: unknown;
   beforeAll(async () => {
-    bench = await openTaskBench(engine, (seams) => {
+    bench = await openTaskBench(engine, (controlPlane) => {
       const look = async (step: string) => {
-        const entry = await seams.shelf.find("response", `resp_${kept.size}`, ann.user_id);
+        const entry = await controlPlane.storedObjects.find("response", `resp_${kept.size}`, ann.user_id);
         found.push([step, entry !== undefined]);
       };
-      const { tasks: book, ledger } = seams;
+      const { tasks: taskStore, ledger } = controlPlane;
       return {
-        ...seams,
-        tasks: { ...book, answered: async (...all) => (await look("known"), book.answered(...all)) },
+        ...controlPlane,
+        tasks: { ...taskStore, answered: async (...all) => (await look("known"), taskStore.answered(...all)) },
         ledger: {
           hold: (...all) => ledger.hold(...all),
           extend: (...all) => ledger.extend(...all),

@@ -32,8 +32,8 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   /** A submit's process ends before it says what its hold will cost: told when it does. */
   let ends: (() => void) | undefined;
   beforeAll(async () => {
-    bench = await openTaskBench(engine, ({ ledger, ...seams }) => ({
-      ...seams,
+    bench = await openTaskBench(engine, ({ ledger, ...controlPlane }) => ({
+      ...controlPlane,
       ledger: {
         hold: (...all) => ledger.hold(...all),
         settle: (...all) => ledger.settle(...all),
@@ -64,12 +64,12 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     return body.data;
   }
   const seen = async (id: string, who = ann) => {
-    const task = await bench.seams.tasks.find(["suno"], id, who.user_id);
+    const task = await bench.controlPlane.tasks.find(["suno"], id, who.user_id);
     if (!task) throw new Error(`no task ${id}`);
     return task;
   };
   const says = async (id: string, report: TaskReport, who = ann) =>
-    applyReport(bench.seams, watcher, await seen(id, who), report);
+    applyReport(bench.controlPlane, watcher, await seen(id, who), report);
 
   test("a job that came to less is given the difference back, one that came to more is charged it, each tied to its charge", async () => {
     const cheap = await running();
@@ -109,7 +109,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
     // Asked for again by whoever: it is paid.
     await bench.round(3600);
-    await bench.seams.tasks.collect((await seen(dear)).id);
+    await bench.controlPlane.tasks.collect((await seen(dear)).id);
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
   });
 
@@ -127,9 +127,9 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   test("what a finished job owes is charged by the poller when the process ended before it was", async () => {
     const id = await running();
     const task = await seen(id);
-    expect(await bench.seams.tasks.succeed(task, "SUBMITTED", 4 * MUSIC, {})).toBe(true);
+    expect(await bench.controlPlane.tasks.succeed(task, "SUBMITTED", 4 * MUSIC, {})).toBe(true);
     expect(await bench.task(id)).toMatchObject({ status: "SUCCESS", quota: MUSIC });
-    await Promise.all([bench.round(1), bench.relay.tasks.poll(), bench.seams.tasks.collect(task.id)]);
+    await Promise.all([bench.round(1), bench.relay.tasks.poll(), bench.controlPlane.tasks.collect(task.id)]);
     expect(await bench.task(id)).toMatchObject({ quota: 4 * MUSIC, next_poll_at_ms: 0 });
     expect(await bench.money(ann)).toMatchObject({ used_quota: 4 * MUSIC });
   });
@@ -170,7 +170,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
               final: { usage: {}, times: { factors: { seconds: i % 2 === 0 ? 0.5 : 2 } } },
             },
       );
-      const won = await Promise.all(reports.map((report) => applyReport(bench.seams, watcher, task, report)));
+      const won = await Promise.all(reports.map((report) => applyReport(bench.controlPlane, watcher, task, report)));
       expect(won.filter(Boolean)).toHaveLength(1);
       const { quota, status } = await bench.task(id);
       expect(status === "FAILURE" ? [0] : [MUSIC / 2, 2 * MUSIC]).toContain(quota);
@@ -190,7 +190,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     const task = await bench.task(id);
     expect(task.start_time_ms).toBeGreaterThanOrEqual(task.submit_time_ms);
     expect(task.finish_time_ms).toBeGreaterThanOrEqual(task.start_time_ms);
-    expect(task.finish_time_ms).toBeLessThanOrEqual(bench.seams.now());
+    expect(task.finish_time_ms).toBeLessThanOrEqual(bench.controlPlane.now());
   });
 
   test("a file that stands in its address itself is handed over, whole or a part, without a call; a page is still no picture", async () => {
@@ -300,14 +300,14 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     const { upstream_id, channel_id } = await bench.task(id);
     suno.set(upstream_id, { status: "SUCCESS", data: [clip] });
     await bench.round(1);
-    await bench.seams.tasks.nudge([channel_id + 1], upstream_id);
-    await bench.seams.tasks.nudge([], upstream_id);
+    await bench.controlPlane.tasks.nudge([channel_id + 1], upstream_id);
+    await bench.controlPlane.tasks.nudge([], upstream_id);
     await bench.round(0);
     expect(await bench.task(id)).toMatchObject({ status: "SUBMITTED" });
-    await bench.seams.tasks.nudge([channel_id], upstream_id);
+    await bench.controlPlane.tasks.nudge([channel_id], upstream_id);
     await bench.round(0);
     expect(await bench.task(id)).toMatchObject({ status: "SUCCESS" });
-    await bench.seams.tasks.nudge([channel_id], upstream_id);
+    await bench.controlPlane.tasks.nudge([channel_id], upstream_id);
     expect(await bench.task(id)).toMatchObject({ next_poll_at_ms: 0 });
   });
 
@@ -317,9 +317,9 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
       ids.push(await running());
       bench.h.advance(1);
     }
-    const { tasks: book } = bench.seams;
+    const { tasks: taskStore } = bench.controlPlane;
     const page = async (after: string | undefined, order: "asc" | "desc") =>
-      (await book.list(["suno"], ann.user_id, { order, limit: 2, ...(after !== undefined && { after }) })).map(
+      (await taskStore.list(["suno"], ann.user_id, { order, limit: 2, ...(after !== undefined && { after }) })).map(
         ({ task_id }) => task_id,
       );
     expect(await page(undefined, "asc")).toEqual(ids.slice(0, 2));
@@ -327,12 +327,12 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(await page(ids[3], "desc")).toEqual([ids[2] ?? "", ids[1] ?? ""]);
     expect(await page("nothing", "asc")).toEqual([]);
     const bob = await bench.caller();
-    expect(await book.list(["suno"], bob.user_id, { order: "asc", limit: 2, after: ids[0] ?? "" })).toEqual([]);
-    expect(await book.remove(["suno"], ids[0] ?? "", ann.user_id)).toBe(false);
+    expect(await taskStore.list(["suno"], bob.user_id, { order: "asc", limit: 2, after: ids[0] ?? "" })).toEqual([]);
+    expect(await taskStore.remove(["suno"], ids[0] ?? "", ann.user_id)).toBe(false);
     suno.set((await bench.task(ids[0] ?? "")).upstream_id, { status: "FAILURE", fail_reason: "x" });
     await bench.round();
-    expect(await book.remove(["suno"], ids[0] ?? "", bob.user_id)).toBe(false);
-    expect(await book.remove(["suno"], ids[0] ?? "", ann.user_id)).toBe(true);
-    expect(await bench.seams.tasks.find(["suno"], ids[0] ?? "", ann.user_id)).toBeUndefined();
+    expect(await taskStore.remove(["suno"], ids[0] ?? "", bob.user_id)).toBe(false);
+    expect(await taskStore.remove(["suno"], ids[0] ?? "", ann.user_id)).toBe(true);
+    expect(await bench.controlPlane.tasks.find(["suno"], ids[0] ?? "", ann.user_id)).toBeUndefined();
   });
 });

@@ -6,9 +6,9 @@ import { eq } from "drizzle-orm";
 import { audit } from "../../src/server/features/wallet/audit";
 import { fold } from "../../src/server/features/log/fold";
 import type { LogRow, TaskRow } from "../../src/server/db/schema";
-import { createRelay, type Relay } from "../../src/server/relay/handle";
-import type { Seams } from "../../src/server/relay/seams";
-import { relaySeams } from "../../src/server/relay-seams";
+import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
+import type { ControlPlane } from "../../src/server/contracts/control-plane";
+import { createControlPlane } from "../../src/server/wiring/control-plane";
 import { LOG_TYPE } from "../../src/shared/log";
 import { ROLE } from "../../src/shared/roles";
 import type { Engine } from "../kit/databases";
@@ -125,7 +125,7 @@ export interface TaskBench {
   h: Harness;
   vendor: FakeVendor;
   relay: Relay;
-  seams: Seams;
+  controlPlane: ControlPlane;
   root: Person;
   /** A user with `quota` units and a key; `token`: fields of POST /api/token/. */
   caller(quota?: number, token?: Record<string, unknown>): Promise<Caller>;
@@ -159,17 +159,17 @@ export interface BenchOptions {
 
 export async function openTaskBench(
   engine: Engine,
-  seamsOf: (seams: Seams) => Seams = (seams) => seams,
+  controlPlaneOf: (controlPlane: ControlPlane) => ControlPlane = (controlPlane) => controlPlane,
   { env = {}, network = false }: BenchOptions = {},
 ): Promise<TaskBench> {
   const h = await openHarness(engine, env);
   const { services } = h;
   const { db } = services;
   const vendor = new FakeVendor();
-  const seams = seamsOf(relaySeams(services));
-  const relay = createRelay(seams, {
+  const controlPlane = controlPlaneOf(createControlPlane(services));
+  const relay = createRelay(controlPlane, {
     log: services.log,
-    routing: services.routing,
+    routing: h.routing,
     ...(!network && { fetch: vendor.fetch }),
   });
   const root = await h.person({ role: ROLE.root });
@@ -180,7 +180,7 @@ export async function openTaskBench(
     h,
     vendor,
     relay,
-    seams,
+    controlPlane,
     root,
     async caller(quota = 1_000_000, token = {}) {
       const person = await h.person();

@@ -210,7 +210,9 @@ for (const engine of ENGINES) {
         expect(await pathOf(ann, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
         expect(await pathOf(ann, "/turbo/mj")).toBe("/mj-turbo/mj/submit/imagine");
         expect(await pathOf(ann, "/whatever/mj")).toBe("/mj/submit/imagine");
+        // spec: C-263
         expect(await pathOf(relaxed, "/mj")).toBe("/mj-relax/mj/submit/imagine");
+        // spec: C-263
         expect(await pathOf(relaxed, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
         const id = await relaxed.imagine();
         expect((await relaxed.call("GET", `/mj-turbo/mj/task/${id}/fetch`)).body.id).toBe(id);
@@ -220,6 +222,7 @@ for (const engine of ENGINES) {
         const person = await b.h.person();
         const make = (mj_mode: unknown) => person.rest("POST", "/api/token/", { name: "t", mj_mode });
         for (const mode of ["", "fast", "relax", "turbo"])
+          // spec: C-263
           expect((await make(mode)).body).toMatchObject({ success: true, data: { mj_mode: mode } });
         for (const mode of ["FAST", "mj-fast", "../", 1]) expect((await make(mode)).body.success).toBe(false);
         const { id } = (await make("fast")).body.data;

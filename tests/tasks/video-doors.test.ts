@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
 import OpenAI, { toFile } from "openai";
-import type { Seams } from "../../src/server/relay/seams";
+import type { ControlPlane } from "../../src/server/contracts/control-plane";
 import { HOOK_MS } from "../kit/harness";
 import { type Caller, openTaskBench, type TaskBench } from "./kit";
 import { FakeMaker, script } from "./video-fakes";
@@ -18,8 +18,8 @@ class Cdn {
   readonly files = new Map<string, Buffer>();
   readonly asked: string[] = [];
 
-  seams = (seams: Seams): Seams =>
-    Object.create(seams, {
+  controlPlane = (controlPlane: ControlPlane): ControlPlane =>
+    Object.create(controlPlane, {
       openAddress: {
         value: async (address: string, { headers = {} }: { headers?: Record<string, string> }) => {
           this.asked.push(`${address} ${Object.keys(headers).sort().join(" ")}`);
@@ -50,7 +50,7 @@ describe("the doors of videos", () => {
   let bob: Caller;
   let openai: OpenAI;
   beforeAll(async () => {
-    bench = await openTaskBench("sqlite", cdn.seams);
+    bench = await openTaskBench("sqlite", cdn.controlPlane);
     for (const name of ["Sora", "Kling", "Jimeng", "Veo", "Hailuo", "Vidu"]) {
       const { type, key, model } = script(name);
       await bench.channel(type, [model], { key });
@@ -99,6 +99,7 @@ describe("the doors of videos", () => {
       const { data: made, response } = await openai.videos
         .create({ model: "sora-2", prompt: "A calico cat", seconds: "8", size: "720x1280", input_reference: reference })
         .withResponse();
+      // spec: C-006
       expect(made).toMatchObject({
         object: "video",
         model: "sora-2",
@@ -122,6 +123,7 @@ describe("the doors of videos", () => {
       expect(await failing(openai.videos.delete(made.id))).toMatchObject({ status: 400, code: "task_not_finished" });
       await finish(maker);
       const done = await openai.videos.retrieve(made.id);
+      // spec: C-006
       expect(done).toMatchObject({
         status: "completed",
         progress: 100,
@@ -307,6 +309,7 @@ describe("the doors of videos", () => {
       callback_url: "https://evil.test",
     };
     const made = await ann.ask("POST", "/kling/v1/videos/text2video", body);
+    // spec: C-008
     expect(made).toMatchObject({
       status: 200,
       body: { code: 0, message: "SUCCEED", data: { task_status: "submitted" } },
@@ -321,6 +324,7 @@ describe("the doors of videos", () => {
       aspect_ratio: "16:9",
     });
     // 10 s at 720p.
+    // spec: C-008
     expect((await bench.task(task_id)).quota).toBe(210_000);
     maker.said = script("Kling").running;
     await bench.round();
@@ -329,6 +333,7 @@ describe("the doors of videos", () => {
       task_status: "processing",
     });
     await finish(maker);
+    // spec: C-008
     expect((await ann.ask("GET", `/kling/v1/videos/text2video/${task_id}`)).body).toMatchObject({
       code: 0,
       data: {

@@ -1,7 +1,7 @@
 /** A place of a vendor and the neutral question, for tests of the vendors' words. */
 import { channelType } from "../../src/shared/channel-types";
-import { RequestFault } from "../../src/server/relay/dialects/shared/fault";
-import type { Tools } from "../../src/server/relay/providers/tools";
+import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
+import type { ProviderContext } from "../../src/server/relay/providers/provider";
 import { readAsk } from "../../src/server/relay/tasks/video/ask";
 import type { Place, VendorJob, VideoVendor } from "../../src/server/relay/tasks/video/vendor";
 
@@ -53,4 +53,4 @@ export function fault(work: () => unknown): string | undefined {
   }
 }
 
-export const tools = { now: () => NOW } as unknown as Tools;
+export const tools = { now: () => NOW } as unknown as ProviderContext;

@@ -1,5 +1,11 @@
 /** A streamed answer as if it had come whole. */
-import type { AnswerEvent, Block, FinishReason, Seal, Usage } from "../../src/server/relay/events";
+import type {
+  AnswerEvent,
+  Block,
+  FinishReason,
+  ReasoningSignature,
+  Usage,
+} from "../../src/server/protocol/chat-events";
 
 export interface Collected {
   content: Block[];
@@ -30,7 +36,7 @@ export function collect(events: readonly AnswerEvent[]): Collected {
     } else if (event.type === "block_end" && event.choice === 0) {
       const block = open.get(event.block);
       open.delete(event.block);
-      if (block) blocks.set(event.block, whole(block, event.seal));
+      if (block) blocks.set(event.block, whole(block, event.reasoningSignature));
     } else if (event.type === "finish") result.finish ??= event.finish;
     else if (event.type === "usage") result.usage = event.usage;
   }
@@ -39,8 +45,11 @@ export function collect(events: readonly AnswerEvent[]): Collected {
   return result;
 }
 
-function whole({ kind, id, name, text }: { kind: string; id: string; name: string; text: string }, seal?: Seal): Block {
+function whole(
+  { kind, id, name, text }: { kind: string; id: string; name: string; text: string },
+  reasoningSignature?: ReasoningSignature,
+): Block {
   if (kind === "tool_call") return { type: "tool_call", id, name, input: text };
-  if (kind === "reasoning") return { type: "reasoning", text, ...(seal && { seal }) };
+  if (kind === "reasoning") return { type: "reasoning", text, ...(reasoningSignature && { reasoningSignature }) };
   return { type: kind === "refusal" ? "refusal" : "text", text };
 }

@@ -1,6 +1,6 @@
 /** Generated conversations, and what of one must be found again after a translation. */
 import fc from "fast-check";
-import type { Block, ChatAnswer, ChatPrompt, Message, Tool } from "../../src/server/relay/events";
+import type { Block, ChatAnswer, ChatPrompt, Message, Tool } from "../../src/server/protocol/chat-events";
 
 const words = fc.oneof(
   fc.constantFrom("Hello", "你好 🙂", 'a "quote" and a \\', "line\nbreak", "{", "data: x\n\n"),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dialectKeys } from "../../src/server/relay/events";
+import { dialectKeys } from "../../src/server/protocol/chat-events";
 import { eventsOf, FIXTURES, fixtures, translatePieces } from "./streams";
 
 /** A small generator of repeatable chance (mulberry32). */

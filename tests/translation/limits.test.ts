@@ -1,14 +1,14 @@
 /** What cannot travel is a warning, and bad input ends in a clear way. */
 import { describe, expect, test } from "bun:test";
-import { type ChatPrompt, type DialectKey, dialectKeys, type WireObject } from "../../src/server/relay/events";
-import { features } from "../../src/server/relay/dialects/features";
-import { RequestFault } from "../../src/server/relay/dialects/shared/fault";
-import { Warnings } from "../../src/server/relay/dialects/shared/warnings";
-import { toGeminiSchema } from "../../src/server/relay/dialects/gemini/schema";
-import { modelFacts } from "../../src/server/relay/dialects/anthropic/models";
-import { encodeCountTokens } from "../../src/server/relay/dialects/anthropic/request-encode";
-import { chatDialects } from "../../src/server/relay/dialects/chat-dialects";
-import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/relay/translate";
+import { type ChatPrompt, type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
+import { features } from "../../src/server/protocol/dialects/features";
+import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
+import { Warnings } from "../../src/server/protocol/dialects/shared/warnings";
+import { toGeminiSchema } from "../../src/server/protocol/dialects/gemini/schema";
+import { modelFacts } from "../../src/server/protocol/dialects/anthropic/models";
+import { encodeCountTokens } from "../../src/server/protocol/dialects/anthropic/request-encode";
+import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
+import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
 import { context, translatePieces } from "./streams";
 
 const asked = (prompt: Partial<ChatPrompt>): ChatPrompt => ({

@@ -1,8 +1,8 @@
 /** Tools under a namespace (Codex CLI: those of MCP servers) at channels that know single names. */
 import { expect, test } from "bun:test";
-import type { WireObject } from "../../src/server/relay/events";
-import { object, objects } from "../../src/server/relay/dialects/shared/json";
-import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/relay/translate";
+import type { WireObject } from "../../src/server/protocol/chat-events";
+import { object, objects } from "../../src/server/protocol/dialects/shared/json";
+import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
 import { context } from "./streams";
 
 // Shapes of the `openai` SDK 7.55: NamespaceTool, ResponseFunctionToolCall.namespace.

@@ -1,9 +1,9 @@
 /** The smallest gateway: the translations between an HTTP caller and the fake upstream, without money and retries. */
-import type { DialectKey, WireObject } from "../../src/server/relay/events";
-import type { RelayError } from "../../src/server/relay/error";
-import { FrameSplitter } from "../../src/server/relay/sse";
-import { chatDialects } from "../../src/server/relay/dialects/chat-dialects";
-import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/relay/translate";
+import type { DialectKey, WireObject } from "../../src/server/protocol/chat-events";
+import type { RelayError } from "../../src/server/protocol/relay-error";
+import { FrameSplitter } from "../../src/server/lib/sse";
+import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
+import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
 
 const paths: Record<Exclude<DialectKey, "gemini">, string> = {
   "openai-chat": "/v1/chat/completions",

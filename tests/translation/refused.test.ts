@@ -1,8 +1,8 @@
 /** What a vendor would answer with 400 is not sent to it: the call goes through, and the log says what was lost. */
 import { describe, expect, test } from "bun:test";
-import type { DialectKey, WireObject } from "../../src/server/relay/events";
-import { objects } from "../../src/server/relay/dialects/shared/json";
-import { translateAnswer, translateRequest } from "../../src/server/relay/translate";
+import type { DialectKey, WireObject } from "../../src/server/protocol/chat-events";
+import { objects } from "../../src/server/protocol/dialects/shared/json";
+import { translateAnswer, translateRequest } from "../../src/server/protocol/translate";
 import { context } from "./streams";
 
 function sent(from: DialectKey, to: DialectKey, model: string, body: WireObject): { body: WireObject; lost: string[] } {

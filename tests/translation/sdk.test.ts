@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
-import { type DialectKey, dialectKeys } from "../../src/server/relay/events";
+import { type DialectKey, dialectKeys } from "../../src/server/protocol/chat-events";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startProxy } from "./proxy";
 

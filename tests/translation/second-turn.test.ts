@@ -3,8 +3,8 @@
  * of the tools, and the upstream finds its own thoughts, signatures and ids where it left them. Nobody else sees them.
  */
 import { describe, expect, test } from "bun:test";
-import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/relay/events";
-import { carriesSeals, translateAnswer, translateRequest } from "../../src/server/relay/translate";
+import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
+import { carriesSeals, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
 import { dataOf, fixtures, translatePieces } from "./streams";
 
 type Json = Record<string, unknown>;

@@ -1,10 +1,10 @@
 /** Streams for translation tests: cutting them, reading them, comparing them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AnswerEvent, DialectKey } from "../../src/server/relay/events";
-import { type Bytes, firstFrameEnd, FrameSplitter, readFrame } from "../../src/server/relay/sse";
-import { type UpstreamDialectKey, upstreamDialects } from "../../src/server/relay/dialects/vendor-dialects";
-import { StreamTranslator } from "../../src/server/relay/translate";
+import type { AnswerEvent, DialectKey } from "../../src/server/protocol/chat-events";
+import { type Bytes, firstFrameEnd, FrameSplitter, readFrame } from "../../src/server/lib/sse";
+import { type UpstreamDialectKey, upstreamDialects } from "../../src/server/protocol/dialects/vendor-dialects";
+import { StreamTranslator } from "../../src/server/protocol/translate";
 
 export const FIXTURES = join(import.meta.dir, "fixtures");
 

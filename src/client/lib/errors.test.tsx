@@ -83,7 +83,7 @@ describe("reporting failures", () => {
     answer = () => new Response("", { status });
     show(<Readers quiet />);
     await failed();
-    // spec: A-471, A-472, A-473
+    // spec: A-471, A-472, A-473, C-566, C-567
     expect(await screen.findAllByText(text)).toHaveLength(1);
   });
 
@@ -99,6 +99,7 @@ describe("reporting failures", () => {
     await server.stop(true);
     show(<Readers quiet />);
     await failed();
+    // spec: C-570
     expect(await screen.findAllByText("无法连接到服务器")).toHaveLength(1);
   });
 
@@ -108,9 +109,10 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "未登录" }, { status: 401 });
     show(<Readers />);
     await failed();
+    // spec: C-564
     expect(currentUser()).toBeNull();
     expect(localStorage.getItem("user")).toBeNull();
-    // spec: A-470, D-76
+    // spec: A-470, C-564, C-565, D-76
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
@@ -119,6 +121,7 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "无权进行此操作" }, { status: 403 });
     show(<Readers quiet />);
     await failed();
+    // spec: C-565
     expect(currentUser()).toEqual(user);
   });
 
@@ -130,7 +133,7 @@ describe("reporting failures", () => {
     }
     show(<Writer />);
     screen.getByText("write").click();
-    // spec: A-469
+    // spec: A-469, C-563
     expect(await screen.findAllByText("渠道未找到，请刷新页面后重试。")).toHaveLength(1);
   });
 
@@ -149,11 +152,11 @@ describe("what a call carries", () => {
     storeUser(user);
     i18n.loadAndActivate({ locale: "en", messages: {} });
     await callApi(`${server.url.origin}/api/thing`);
-    // spec: A-339, A-417, D-37
+    // spec: A-339, A-417, C-477, D-37
     expect(seen.map((request) => request["new-api-user"])).toEqual(["-1", "7"]);
     // spec: D-78
     expect(seen.map((request) => request["accept-language"])).toEqual(["zh", "en"]);
-    // spec: A-418
+    // spec: A-418, C-478
     expect(seen[0]?.["cache-control"]).toBe("no-store");
   });
 });

@@ -10,6 +10,7 @@ describe("guards", () => {
   test("a stranger on a protected page goes to the login page and comes back after it", () => {
     const verdict = judge("admin", null, at);
     expect(verdict).toEqual({ kind: "redirect", to: "/login?redirect=%2Fchannel%3Fstatus%3D3" });
+    // spec: C-565
     expect(pathAfterLogin("?redirect=%2Fchannel%3Fstatus%3D3")).toBe("/channel?status=3");
   });
 
@@ -72,6 +73,7 @@ describe("guards", () => {
   });
 
   test("an expired session says so in the address and keeps the page asked for", () => {
+    // spec: C-565
     expect(loginPath({ pathname: "/log", search: "?p=2" }, { expired: true })).toBe(
       "/login?expired=true&redirect=%2Flog%3Fp%3D2",
     );
@@ -81,7 +83,17 @@ describe("guards", () => {
 
 describe("the route list", () => {
   test("every menu item leads to a page of the list", () => {
+    // spec: C-196
     for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
+  });
+
+  test("channels, codes and users stand in the menu of administrators alone", () => {
+    const closed = ["/channel", "/redemption", "/user"];
+    const offered = (role: number) => menuRoutes(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
+    // spec: C-452
+    expect([0, 1, 9].map(offered)).toEqual([[], [], []]);
+    // spec: C-452
+    for (const role of [10, 100]) expect(offered(role).sort()).toEqual(closed);
   });
 
   test("an address that no page has is found by none", () => {

@@ -1,5 +1,5 @@
 /** One process: everything in memory. */
-import { AfterCommit } from "../db/client";
+import { AfterCommit } from "../db/transaction";
 import { createListeners, type ListenersOptions } from "./listeners";
 import type { Bus, Counter, Lease, Take } from "./types";
 

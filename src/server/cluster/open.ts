@@ -1,7 +1,7 @@
 /**
  * Picks how instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters when given.
  */
-import type { Db } from "../db/client";
+import type { Db } from "../db/types";
 import type { Env } from "../env";
 import type { Logger } from "../lib/log";
 import { localBus, localCounter, localLease } from "./local";

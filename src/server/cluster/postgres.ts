@@ -8,8 +8,9 @@
  */
 import { type SQL as DrizzleSQL, sql } from "drizzle-orm";
 import type { SQL } from "bun";
-import { AfterCommit, run, type Db } from "../db/client";
-import type { Connections } from "../db/connections";
+import type { Db } from "../db/types";
+import { AfterCommit, run } from "../db/transaction";
+import type { Connections } from "../db/connection-types";
 import type { Listeners } from "./listeners";
 import type { Bus, Lease, Topic } from "./types";
 

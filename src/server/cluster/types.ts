@@ -1,6 +1,7 @@
 /** What several instances must agree on. In-process by default; Postgres and Redis stand behind the same interfaces. */
 
-import type { Q, Steps } from "../db/client";
+import type { Q } from "../db/types";
+import type { Steps } from "../db/transaction";
 
 /** Names of what is cached in memory and must be dropped everywhere when it changes. */
 export type Topic = "options" | "channels" | "tokens" | "users" | "sessions";

@@ -23,7 +23,7 @@ import { createLedger } from "../features/wallet/open-ledger";
 import { localBus, localCounter, localLease } from "../cluster/local";
 import { CannotStart } from "../lib/cannot-start";
 import { createLogger } from "../lib/log";
-import { openSecrets } from "../secret-source";
+import { openSecrets } from "../wiring/secret-source";
 import { backupCommand, restoreCommand } from "./backup";
 
 const quiet = createLogger({ level: "silent", format: "json" });

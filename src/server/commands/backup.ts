@@ -8,7 +8,7 @@ import { backUp, inspect, restoreInto } from "../db/backup";
 import type { Env } from "../env";
 import { CannotStart } from "../lib/cannot-start";
 import { createSecrets } from "../lib/secrets";
-import { CANARY } from "../secret-source";
+import { CANARY } from "../wiring/secret-source";
 
 export function backupCommand(env: Env, file: string): number {
   if (env.DATABASE_URL) {

@@ -9,7 +9,7 @@ import { ROLE, USER_STATUS } from "../../shared/roles";
 import { readEnv } from "../env";
 import { verifyPassword } from "../features/auth/password";
 import { createLogger } from "../lib/log";
-import { openServices } from "../services";
+import { openServices } from "../wiring/services";
 import { allowPasswordLogin, describeAccount, rescue } from "./rescue";
 
 describe.each([...ENGINES])("weir rescue on %s", (engine) => {

@@ -6,8 +6,8 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { eq, or } from "drizzle-orm";
 import { ROLE, USER_STATUS } from "../../shared/roles";
-import type { Services } from "../context";
-import { run } from "../db/client";
+import type { Services } from "../contracts/context";
+import { run } from "../db/transaction";
 import type { UserRow } from "../db/schema";
 import type { Env } from "../env";
 import { auditRow } from "../features/audit/record";
@@ -16,7 +16,7 @@ import { ownedFactors, removeFactorSteps } from "../features/factor/own";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { randomText } from "../lib/secrets";
-import { openServices } from "../services";
+import { openServices } from "../wiring/services";
 
 export interface Rescue {
   /** A made password; every session and the system access token of the account end. */

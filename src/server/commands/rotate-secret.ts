@@ -11,7 +11,9 @@ import { join } from "node:path";
 import { eq, isNotNull, ne } from "drizzle-orm";
 import { isOptionKey, option } from "../../shared/options";
 import { inUse } from "../db/backup";
-import { type Db, openDb, run } from "../db/client";
+import { openDb } from "../db/client";
+import type { Db } from "../db/types";
+import { run } from "../db/transaction";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
 import { rotateSetting } from "../features/notice/setting";
@@ -20,7 +22,7 @@ import { InstancesLive, SILENT_SECONDS, whileNoneLives } from "../features/walle
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets } from "../lib/secrets";
-import { CANARY, openSecrets } from "../secret-source";
+import { CANARY, openSecrets } from "../wiring/secret-source";
 
 export interface Rotated {
   tokens: number;

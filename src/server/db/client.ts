@@ -7,64 +7,20 @@
  */
 import { Database } from "bun:sqlite";
 import { SQL } from "bun";
-import { type BunSQLiteDatabase, drizzle as drizzleSqlite } from "drizzle-orm/bun-sqlite";
+import { drizzle as drizzleSqlite } from "drizzle-orm/bun-sqlite";
 import { sql } from "drizzle-orm";
 import { type BunSQLDatabase, drizzle as drizzlePostgres } from "drizzle-orm/bun-sql";
-import { type Connections, type Limit, LIMITS_MS, openConnections } from "./connections";
+import { openConnections } from "./connections";
+import { type Connections, type Limit, LIMITS_MS } from "./connection-types";
 import { migratePostgres, migrateSqlite, postgresMigrations, sqliteMigrations } from "./migrate";
 import { openReader } from "./reader";
-import { makeTables, type Tables, sqliteTables } from "./schema";
+import { makeTables, sqliteTables } from "./schema";
 import { pgKit } from "./columns";
-import { isTransient } from "./sql";
+import { isTransient } from "./errors";
+import { AfterCommit, type Steps } from "./transaction";
+import type { Db, Q, TxOptions } from "./types";
 
-type Native = BunSQLiteDatabase<Record<string, never>>;
 type Postgres = BunSQLDatabase<Record<string, never>>;
-
-/** The portable builder: always awaited; `.returning()` tells what changed. */
-export type Q = Pick<Native, "select" | "selectDistinct" | "insert" | "update" | "delete" | "$count">;
-
-/**
- * A step that is no statement: what is to be done once the transaction is committed, before `tx` answers. It must not
- * throw.
- */
-export class AfterCommit {
-  constructor(readonly work: () => Promise<void>) {}
-}
-
-/** A transaction's steps. */
-export type Steps<T> = Generator<PromiseLike<unknown> | AfterCommit, T, unknown>;
-
-/** One step: `const [row] = yield* run(q.select()…)`. */
-export function* run<T>(builder: PromiseLike<T>): Steps<T> {
-  return (yield builder) as T;
-}
-
-export interface TxOptions {
-  /** Wait for the disk before answering (credits). Postgres always does. */
-  durable?: boolean;
-  /** Many rows are moved: it may take as long as a statistic (LIMITS_MS). */
-  long?: boolean;
-}
-
-export interface Db {
-  readonly engine: "sqlite" | "postgres";
-  readonly t: Tables;
-  /** Main door: point reads and writes. */
-  readonly q: Q;
-  /** Second door: lists, search, statistics, export, audit. On Postgres a statement may take longer here. */
-  readonly read: Pick<Q, "select" | "selectDistinct">;
-  /** Main door for jobs whose statements move many rows: on Postgres one may take longer than somebody would wait. */
-  readonly bulk: Q;
-  /**
-   * A read that gathers many rows by several indexes. On Postgres with the memory that this takes: where the bitmaps of
-   * two indexes do not fit into work_mem (4 MB unless set), whole pages are read instead of rows.
-   */
-  gather<T>(read: (q: Pick<Q, "select">) => Promise<T>): Promise<T>;
-  tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;
-  close(): Promise<void>;
-  /** The driver, for `ledger.sqlite.ts`, `ledger.pg.ts` and `cluster/` alone. */
-  readonly driver: { sqlite: Database; postgres?: undefined } | { sqlite?: undefined; postgres: Connections };
-}
 
 export interface OpenOptions {
   /** `postgres://…`, or the path of a SQLite file, or `:memory:` (no second door: tests only). */

@@ -1,6 +1,6 @@
 /** The main thread's side of `read-worker.ts`: a drizzle builder whose statements run on the worker. */
 import { drizzle } from "drizzle-orm/sqlite-proxy";
-import type { Q } from "./client";
+import type { Q } from "./types";
 import type { ReadAnswer, ReadRequest } from "./read-worker";
 
 export interface Reader {

@@ -1,7 +1,6 @@
 /** Expressions that mean the same on both engines. */
 import { type AnyColumn, type SQL, sql } from "drizzle-orm";
-import { causes } from "../lib/unavailable";
-import type { Db } from "./client";
+import type { Db } from "./types";
 
 /** `column` contains `text`, case ignored, `%` and `_` literal. */
 export function contains(column: AnyColumn | SQL, text: string): SQL {
@@ -61,7 +60,7 @@ export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): S
 }
 
 /** `column` where SQLite is not to use its index: another one is known to be better. Postgres counts for itself. */
-export const aside = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
+export const withoutIndex = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
   db.engine === "sqlite" ? sql`+${column}` : sql`${column}`;
 
 /**
@@ -75,52 +74,6 @@ export const byIndex = (db: Pick<Db, "engine">, comparison: SQL): SQL =>
 export const total = (column: AnyColumn | SQL): SQL<number> => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
 
 export const count = (): SQL<number> => sql<number>`count(*)`.mapWith(Number);
-
-/** A unique index refused the row. */
-export function isUniqueViolation(error: unknown): boolean {
-  for (const c of causes(error)) {
-    if (c.errno === "23505" || c.code === "23505") return true;
-    if (c.code === "SQLITE_CONSTRAINT_UNIQUE" || c.code === "SQLITE_CONSTRAINT_PRIMARYKEY") return true;
-  }
-  return false;
-}
-
-/**
- * SQLSTATEs that end a connection or that refuse one: ended by an operator, starting or stopping, too many, waited too
- * long for us.
- */
-const LOST = /^(08...|57P0[1-5]|53300|25P0[34])$/;
-/** The driver's own words for it. */
-const LOST_CODE = /^ERR_POSTGRES_(CONNECTION_|(LIFETIME|IDLE)_TIMEOUT)/;
-
-/** The connection ended, or none came about. */
-export function isConnectionLost(error: unknown): boolean {
-  for (const c of causes(error))
-    if (LOST.test(String(c.errno ?? "")) || LOST_CODE.test(String(c.code ?? ""))) return true;
-  return false;
-}
-
-/** The server gave up a statement because it took too long: it was undone. */
-export function isTimeout(error: unknown): boolean {
-  for (const c of causes(error)) if (c.errno === "57014" || c.errno === "55P03") return true;
-  return false;
-}
-
-/**
- * Postgres asks to run the transaction again (also 53300 and 57P03: it took no connection), or the connection was lost.
- */
-export function isTransient(error: unknown): boolean {
-  for (const c of causes(error)) {
-    const state = String(c.errno ?? c.code ?? "");
-    if (
-      /^(40001|40P01|57P0[13]|08006|08003|53300|ERR_POSTGRES_CONNECTION_CLOSED|ERR_POSTGRES_LIFETIME_TIMEOUT)$/.test(
-        state,
-      )
-    )
-      return true;
-  }
-  return false;
-}
 
 /** Removes NUL characters, which Postgres text cannot hold. */
 export const withoutNul = (text: string): string => (text.includes("\u0000") ? text.replaceAll("\u0000", "") : text);

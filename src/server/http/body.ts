@@ -1,10 +1,10 @@
 /** Bodies of /api and /trpc: who calls is known before anything is read, and says how much is. */
 import type { AnyRouter } from "@trpc/server";
 import { AppError } from "../../shared/errors";
-import type { Ctx } from "../context";
-import { BODY_LIMITS, readBody } from "../lib/body";
+import type { Ctx } from "../contracts/context";
+import { BODY_LIMITS, readBody } from "../lib/request-body/read-body";
 import { toTRPC } from "./fail";
-import type { DoorMeta } from "./trpc";
+import type { RouteMeta } from "./trpc";
 
 type Caller = Pick<Ctx, "actor">;
 
@@ -24,7 +24,7 @@ async function parsed(request: Request, limit: number): Promise<unknown> {
 }
 
 /** The body of a REST call; undefined without one, and unread where the caller will be told to sign in. */
-export async function readJson(request: Request, ctx: Caller, meta: DoorMeta): Promise<unknown> {
+export async function readJson(request: Request, ctx: Caller, meta: RouteMeta): Promise<unknown> {
   const open = meta.public === true;
   if (request.method === "GET" || request.method === "HEAD" || (!open && ctx.actor.kind === "guest")) return undefined;
   return parsed(request, bodyLimit(ctx, open));
@@ -32,7 +32,7 @@ export async function readJson(request: Request, ctx: Caller, meta: DoorMeta): P
 
 /** Whether a call of tRPC names a procedure that is open to everybody; a batch names several. */
 export function trpcIsPublic(appRouter: AnyRouter, url: string): boolean {
-  const procedures = appRouter._def.procedures as Record<string, { _def: { meta?: DoorMeta } } | undefined>;
+  const procedures = appRouter._def.procedures as Record<string, { _def: { meta?: RouteMeta } } | undefined>;
   const names = decodeURI(new URL(url).pathname).slice("/trpc/".length).split(/,|%2c/i);
   return names.some((name) => procedures[name]?._def.meta?.public === true);
 }

@@ -1,6 +1,6 @@
 /** OpenAPI 3.1 of /api and /v1, from the definitions that serve them: procedures and the relay's route table. */
 import * as z from "zod";
-import { listedRoutes } from "../relay/routes";
+import { listedRoutes } from "../relay/entry/routes";
 import { VERSION } from "../version";
 import type { RestRoute } from "./rest";
 

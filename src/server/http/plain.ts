@@ -4,11 +4,11 @@
  * context.
  */
 import { errors } from "../../shared/errors";
-import type { Ctx } from "../context";
+import type { Ctx } from "../contracts/context";
 import { unknownActor } from "./session";
 import { envelopeOf, logUnexpected, toAppError } from "./fail";
 
-export interface PlainDoor {
+export interface PlainRoute {
   /** `GET /api/log/export` */
   line: `GET /api/${string}`;
   /** Programs of other sites may call it: it takes a relay key, no cookie. */
@@ -21,7 +21,7 @@ export interface PlainDoor {
 }
 
 /** Answers one call. Never throws. */
-export async function answerPlain(door: PlainDoor, ctx: Ctx, request: Request): Promise<Response> {
+export async function answerPlain(door: PlainRoute, ctx: Ctx, request: Request): Promise<Response> {
   let response: Response;
   try {
     const refused = unknownActor(ctx.actor);

@@ -4,12 +4,12 @@
  */
 import type { AnyRouter } from "@trpc/server";
 import type * as z from "zod";
-import type { Ctx } from "../context";
+import type { Ctx } from "../contracts/context";
 import { readJson } from "./body";
 import { buildInput } from "./coerce";
 import { envelopeOf, logUnexpected, toAppError } from "./fail";
 import { API_HEADERS } from "./headers";
-import type { DoorMeta } from "./trpc";
+import type { RouteMeta } from "./trpc";
 
 export interface RestRoute {
   method: string;
@@ -17,12 +17,12 @@ export interface RestRoute {
   path: string;
   /** `channel.list` */
   procedure: string;
-  meta: DoorMeta;
+  meta: RouteMeta;
   input: z.core.$ZodType | undefined;
 }
 
 interface ProcedureDef {
-  meta?: DoorMeta;
+  meta?: RouteMeta;
   inputs: z.core.$ZodType[];
 }
 
@@ -85,7 +85,7 @@ export async function answerRest(
   }
 }
 
-function successOf(answer: DoorMeta["answer"], result: unknown): object {
+function successOf(answer: RouteMeta["answer"], result: unknown): object {
   if (answer === "top") return { success: true, message: "", ...(result as object) };
   if (answer === "spoken") return { success: true, message: "success", ...(result as object) };
   return { success: true, message: "", ...(result === undefined ? {} : { data: result }) };

@@ -16,10 +16,15 @@ const self = (headers: Record<string, string>) =>
 describe("a console session", () => {
   test("needs the user-id header: missing, foreign or no number is 401, any case of its name will do", async () => {
     const { cookie, id } = weir.root;
+    // spec: C-479
     expect(await self({ cookie })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "New-Api-User": String(id + 1) })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "New-Api-User": "-1" })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "New-Api-User": "root" })).toBe(401);
+    // spec: C-479
     expect(await self({ cookie, "NEW-API-USER": String(id) })).toBe(200);
   });
 

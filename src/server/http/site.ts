@@ -1,5 +1,5 @@
 /** The address of the console: the one that the operator set, else the one that the browser called. */
-import type { Ctx } from "../context";
+import type { Ctx } from "../contracts/context";
 
 /**
  * `https://weir.example` and its host name. Without a set address the Host header decides, which only the caller

@@ -2,7 +2,7 @@
 import { initTRPC } from "@trpc/server";
 import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
-import type { Ctx, UserCtx } from "../context";
+import type { Ctx, UserCtx } from "../contracts/context";
 import { countedAddress } from "./address";
 import { logUnexpected, toAppError, toTRPC } from "./fail";
 import { foreignRequest, type OwnPageRule } from "./own-page";
@@ -21,7 +21,7 @@ export type AnswerShape =
   /** 302 to the result's `location`, for doors that a browser is led through. */
   | "redirect";
 
-export interface DoorMeta {
+export interface RouteMeta {
   /** `METHOD /api/path/{param}`; several spellings are possible. Both slash forms are served. */
   rest?: string | readonly string[];
   answer?: AnswerShape;
@@ -41,7 +41,7 @@ export interface DoorMeta {
 
 const t = initTRPC
   .context<Ctx>()
-  .meta<DoorMeta>()
+  .meta<RouteMeta>()
   .create({
     errorFormatter: ({ shape, error, ctx }) => {
       const app = toAppError(error);

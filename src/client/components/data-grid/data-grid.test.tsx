@@ -93,7 +93,7 @@ const focusedRow = () => document.activeElement?.getAttribute("data-row");
 describe("paging", () => {
   test("says which rows these are of how many", () => {
     show();
-    // spec: A-505
+    // spec: A-505, C-624
     expect(screen.getByText("第 1 - 10 条，共 63 条")).toBeTruthy();
   });
 
@@ -118,7 +118,7 @@ describe("paging", () => {
     await userEvent.click(screen.getByRole("combobox", { name: "每页条数" }));
     await userEvent.click(await screen.findByRole("option", { name: "50 条/页" }));
     expect(location.search).toBe("?size=50");
-    // spec: A-421
+    // spec: A-421, C-625
     expect(localStorage.getItem("page-size")).toBe("50");
     cleanup();
     history.replaceState(null, "", "/things");

@@ -40,7 +40,7 @@ test("a login keeps the user and leads to the page that was asked for", async ()
   await user.type(password(), "secret-pass{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
   expect(calls).toEqual([{ path: "auth.login", input: { username: "root", password: "secret-pass" } }]);
-  // spec: A-338
+  // spec: A-338, C-309
   expect(JSON.parse(localStorage.getItem("user") ?? "")).toEqual(root);
   // spec: D-06
   await waitFor(() => expect(location.pathname + location.search).toBe("/log?type=2"));

@@ -1,5 +1,5 @@
 import { t } from "@lingui/core/macro";
-import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
+import { CHANNEL_STATUS, type ChannelView, type ManualStatus } from "../../../shared/channel";
 import { confirm } from "../../components/confirm";
 import { faultOf } from "../../lib/errors";
 import { toastError, toastSuccess, toastUndo } from "../../lib/toast";
@@ -42,7 +42,7 @@ export function useChannelActions() {
   const batchTag = trpc.channel.batchTag.useMutation();
   const batchDelete = trpc.channel.batchDelete.useMutation();
 
-  const changeStatus = (ids: readonly number[], status: 1 | 2, call: () => Promise<unknown>) =>
+  const changeStatus = (ids: readonly number[], status: ManualStatus, call: () => Promise<unknown>) =>
     optimistic(changing(ids, { status, other_info: "" }), call);
 
   /** Gives each channel the status it had. */

@@ -1,200 +1,123 @@
-/** The form of a channel on its page: what a type fills in, what is refused, and what is said after a save. */
+/** The form of a channel: the fields that each type adds, and what choosing a type fills in. */
 import "../../../../tests/dom";
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { channelTemplates, channelType } from "../../../shared/channel-types";
-import type { Procedures } from "../../../../tests/kit/client-page";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 
-const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
-const { Toasts } = await import("../../components/toasts");
+const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
+const { fireEvent, within } = await import("@testing-library/react");
+const { channelType } = await import("../../../shared/channel-types");
 const { clearUser, storeUser } = await import("../../lib/session");
-const { AddChannelPage, EditChannelPage } = await import("./channel-form-page");
-const { useChannelForm } = await import("./use-channel-form");
-const { valuesOf } = await import("./channel-values");
+const { default: ChannelPage } = await import("./channel-page");
 
-setDefaultTimeout(60_000);
-beforeEach(() => storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" }));
+// A machine that runs other tests beside these is slow.
+setDefaultTimeout(30_000);
+
+beforeEach(() => storeUser({ id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" }));
 afterEach(() => {
   clearUser();
   closePage();
 });
 
-const stored = {
-  id: 7,
-  type: 1,
-  name: "main",
-  key: "",
-  base_url: "",
-  other: "",
-  models: "gpt-4o",
-  group: "default",
-  model_mapping: "",
-  status_code_mapping: "",
-  setting: "",
-  param_override: "",
-  header_override: "",
-  test_model: "",
-  auto_ban: 1,
-  tag: "",
-  priority: 0,
-  weight: 0,
-  openai_organization: "",
-  max_input_tokens: 0,
-  status: 1,
-  response_time: 0,
-  used_quota: 0,
-  balance: 0,
-  balance_updated_time: 0,
-  test_time: 0,
-  created_time: 0,
-  other_info: "",
-  multi_key_mode: "",
-  balance_currency: "",
-} as const satisfies Parameters<typeof valuesOf>[0];
-
-async function open(page: "add" | "edit", procedures: Procedures = {}) {
-  const opened = await openPage(
-    <>
-      {page === "add" ? <AddChannelPage /> : <EditChannelPage id="7" />}
-      <Toasts />
-    </>,
-    page === "add" ? "/channel/add" : "/channel/edit/7",
-    {
-      procedures: {
-        "channel.get": () => stored,
-        "channel.models": () => [],
-        "channel.tags": () => [],
-        "group.list": () => ["default"],
-        "pricing.unpriced": () => [],
-        ...procedures,
-      },
+/** Opens the form of a new channel and picks a type by its name. */
+async function openForm(type: number) {
+  const page = await openPage(<ChannelPage />, "/channel/add", {
+    procedures: {
+      "channel.models": () => [],
+      "channel.tags": () => [],
+      "channel.create": () => [{ id: 1 }],
+      "group.list": () => ["default"],
+      "pricing.unpriced": () => [],
     },
-  );
-  const { user, calls } = opened;
-  return {
-    ...opened,
-    pick: async (type: string) => {
-      const other = screen.queryByRole("button", { name: "更换 类型" });
-      if (other) await user.click(other);
-      await user.type(screen.getByRole("combobox", { name: "类型" }), `${type}{Enter}`);
-    },
-    press: (name: string) => user.click(screen.getByRole("button", { name: new RegExp(`^${name}`) })),
-    type: async (label: string, text: string) => {
-      const field = screen.getByRole("textbox", { name: label });
-      await user.clear(field);
-      if (text) await user.type(field, text);
-    },
-    sent: (path: string) => calls.filter((call) => call.path === path).map(({ input }) => input),
-  };
+  });
+  const picker = await screen.findByRole("combobox", { name: "类型" });
+  await page.user.click(picker);
+  await page.user.click(await screen.findByRole("option", { name: channelType(type)?.name.zh ?? "" }));
+  await screen.findByLabelText(/^密钥( \*|\*)?$/);
+  return page;
 }
-const modelsOf = (type: number) => channelType(type)?.models ?? [];
-const chosen = () => screen.getByText(/^已选 \d+ 个模型$/).textContent;
+const labels = () =>
+  screen.getAllByText((_, element) => element?.tagName === "LABEL").map((label) => label.textContent?.replace("*", ""));
+const chosenModels = () =>
+  within(screen.getByRole("region", { name: "模型列表" }))
+    .getAllByRole("button", { name: /^移除 / })
+    .map((button) => button.getAttribute("aria-label")?.replace("移除 ", ""));
 
-test("a type fills in its models while none is chosen, and leaves alone what was chosen", async () => {
-  const page = await open("add");
-  await page.pick("deepseek");
-  // spec: A-347
-  expect(chosen()).toBe(`已选 ${modelsOf(43).length} 个模型`);
-  for (const name of modelsOf(43)) {
-    // spec: A-347
-    expect(screen.getAllByText(name).length).toBeGreaterThan(0);
-  }
-  await page.press("清除所有模型");
-  await page.type("自定义模型名称", "mine{Enter}");
-  await page.pick("baidu wenxin");
-  // spec: A-348
-  expect(chosen()).toBe("已选 1 个模型");
-  expect(screen.getByText("mine")).toBeDefined();
+describe("a type adds its own fields", () => {
+  test.each([
+    [1, ["组织"]],
+    [3, ["终结点（Endpoint）", "默认 API 版本"]],
+    [8, ["完整的请求地址"]],
+    [18, ["模型版本"]],
+    [21, ["知识库 ID"]],
+    [22, ["私有部署地址"]],
+    [39, ["账户 ID"]],
+    [41, ["部署区域"]],
+  ])("type %d: %j", async (type, own) => {
+    await openForm(type);
+    // spec: C-231, C-235, C-236, C-238, C-240, C-241, C-242, C-245, C-246
+    expect(labels()).toEqual(expect.arrayContaining(own));
+  });
+
+  test("no other type than OpenAI has an organisation, and Suno has no proxy", async () => {
+    await openForm(36);
+    await screen.findByText("连接超时");
+    // spec: C-231
+    expect(labels()).not.toContain("组织");
+    // spec: C-243
+    expect(labels()).not.toContain("代理地址");
+  });
+
+  test("a channel with an address of its own is offered the standard format and a proxy", async () => {
+    await openForm(8);
+    await screen.findByText("连接超时");
+    // spec: C-239
+    expect(labels()).toEqual(expect.arrayContaining(["强制标准格式", "代理地址"]));
+  });
 });
 
-test("what is missing is said and nothing is sent; a new channel is sent once, with empty mappings, and the page says so", async () => {
-  const page = await open("add", { "channel.create": () => [stored] });
-  await page.pick("openai");
-  await page.press("清除所有模型");
-  await page.press("创建");
-  // spec: A-375, A-376, A-481
-  expect(await screen.findAllByText("请填写名称和密钥")).toHaveLength(2);
-  // spec: A-377, A-482
-  expect(screen.getByText("请至少选择一个模型")).toBeDefined();
-  await page.type("名称", "main");
-  await page.type("密钥", "sk-1");
-  await page.press("填入相关模型");
-  // spec: A-375..A-377
-  expect(page.sent("channel.create")).toEqual([]);
-  await page.press("创建");
-  // spec: A-497
-  expect(await screen.findByText("渠道创建成功！")).toBeDefined();
-  // spec: D-83
-  expect(page.sent("channel.create")).toMatchObject([
-    { type: 1, name: "main", model_mapping: "", status_code_mapping: "" },
+describe("choosing a type", () => {
+  test.each([2, 5, 36])("%d fills in its fixed list of actions as models", async (type) => {
+    await openForm(type);
+    // spec: C-232, C-233, C-244
+    expect(chosenModels().toSorted()).toEqual([...(channelType(type)?.models ?? [])].toSorted());
+  });
+});
+
+test("lines of keys are channels of their own unless the form says that one channel has them all", async () => {
+  const { user } = await openForm(1);
+  const mode = screen.getByRole("combobox", { name: "密钥模式" });
+  // spec: C-206, C-207
+  expect(mode.textContent).toBe("每个密钥一个渠道");
+  await user.click(mode);
+  // spec: C-207
+  expect((await screen.findAllByRole("option")).map((option) => option.textContent)).toEqual([
+    "每个密钥一个渠道",
+    "一个渠道多个密钥，随机使用",
+    "一个渠道多个密钥，轮流使用",
   ]);
 });
 
-test("the templates of both mappings are those of the specification, filled in on a press", async () => {
-  const page = await open("add");
-  await page.pick("openai");
-  for (const template of [channelTemplates.model_mapping, channelTemplates.status_code_mapping]) {
-    // An editor that is filled in offers its template no more.
-    const [button] = screen.getAllByRole("button", { name: "填入模板" });
-    if (!button) throw new Error("no template");
-    await page.user.click(button);
-    for (const text of Object.entries(JSON.parse(template) as Record<string, string>).flat()) {
-      // spec: A-534, A-535, D-83
-      expect(screen.getAllByDisplayValue(text).length).toBeGreaterThan(0);
-    }
-  }
+test("the mapping of models is filled with its template on a press", async () => {
+  const { user } = await openForm(1);
+  const editor = screen.getByRole("group", { name: "模型映射" });
+  await user.click(within(editor).getByRole("button", { name: "填入模板" }));
+  await user.click(within(editor).getByRole("button", { name: "以 JSON 编辑" }));
+  const text = within(editor).getByRole<HTMLTextAreaElement>("textbox").value;
+  // spec: C-098
+  expect(JSON.parse(text)).toEqual({ "gpt-3.5-turbo": "gpt-3.5-turbo-0125" });
 });
 
-test("a changed channel is sent with what changed, and the page says so", async () => {
-  const page = await open("edit", { "channel.update": () => ({ ...stored, name: "other" }) });
-  await waitFor(() => expect(screen.getByRole<HTMLInputElement>("textbox", { name: "名称" }).value).toBe("main"));
-  await page.type("名称", "other");
-  await page.press("保存");
-  // spec: A-498
-  expect(await screen.findByText("渠道更新成功！")).toBeDefined();
-  expect(page.sent("channel.update")).toEqual([{ id: 7, name: "other" }]);
-});
-
-test("asking for the upstream's models wants a key first, and says when it failed", async () => {
-  const page = await open("add", {
-    "channel.fetchModelsFrom": () => {
-      throw new Refusal("fetch_models_failed");
-    },
-  });
-  await page.pick("openai");
-  await page.press("获取模型列表");
-  // spec: A-480
-  expect((await screen.findAllByText("请填写密钥")).length).toBeGreaterThan(0);
-  expect(page.sent("channel.fetchModelsFrom")).toEqual([]);
-  await page.type("密钥", "sk-1");
-  await page.press("获取模型列表");
-  // spec: A-479
-  expect(await screen.findByText(/^获取模型列表失败/)).toBeDefined();
-});
-
-test("a form whose models have become no list is not sent, and says that it failed", async () => {
-  function Broken() {
-    const state = useChannelForm({ channel: undefined, onSaved: () => undefined });
-    return (
-      <button
-        onClick={() => {
-          state.form.setValue("models", "no list" as never);
-          state.submit();
-        }}
-      >
-        submit
-      </button>
-    );
-  }
-  const { user, calls } = await openPage(
-    <>
-      <Broken />
-      <Toasts />
-    </>,
-    "/channel/add",
-  );
-  await user.click(screen.getByRole("button", { name: "submit" }));
-  // spec: A-484
-  expect(await screen.findByText(/^提交失败，请勿重复提交/)).toBeDefined();
-  // spec: A-484
-  expect(calls).toEqual([]);
+test("Google's credential is taken from a file as well, and what is no such JSON is refused", async () => {
+  const { user, container, calls } = await openForm(41);
+  const file = container.querySelector<HTMLInputElement>("input[type=file]");
+  if (!file) throw new Error("no field for a file");
+  const key = '{"project_id":"p","client_email":"e","private_key":"k"}';
+  fireEvent.change(file, { target: { files: [new File([key], "key.json", { type: "application/json" })] } });
+  const field = screen.getByLabelText<HTMLTextAreaElement>(/^密钥( \*|\*)?$/);
+  // spec: C-247
+  await waitFor(() => expect(field.value).toBe(key));
+  fireEvent.change(field, { target: { value: "{" } });
+  await user.click(screen.getByRole("button", { name: /^创建/ }));
+  // spec: C-247
+  expect((await screen.findAllByText(/渠道密钥格式错误/)).length).toBeGreaterThan(0);
+  expect(calls.some(({ path }) => path === "channel.create")).toBe(false);
 });

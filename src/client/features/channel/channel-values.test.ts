@@ -35,6 +35,7 @@ describe("addresses", () => {
 describe("what is sent", () => {
   test("a new channel sends every field, lists comma-joined, groups both ways, auto_ban as 1 or 0", () => {
     const sent = fieldsOf({ ...good, models: ["a", "b"], groups: ["default", "vip"], auto_ban: false });
+    // spec: C-210, C-211, C-218
     expect(sent).toMatchObject({ models: "a,b", groups: ["default", "vip"], group: "default,vip", auto_ban: 0 });
     expect(Object.keys(sent).sort()).toEqual([...Object.keys(emptyChannel), "group"].sort());
   });
@@ -91,7 +92,7 @@ describe("complaints", () => {
 
   test("type, name, key, model and group are required", () => {
     const complaints = complaintsAbout({ ...emptyChannel, groups: [] }, false);
-    // spec: A-375, A-376, A-377, A-481, A-482
+    // spec: A-375, A-376, A-377, A-481, A-482, C-401..C-405
     expect(complaints).toEqual({
       type: "请选择渠道类型",
       name: "请填写名称和密钥",
@@ -103,15 +104,17 @@ describe("complaints", () => {
 
   test("priority and weight are told in the words of the specification", () => {
     for (const priority of [1.5, null])
+      // spec: C-409
       expect(complaintsAbout({ ...good, priority }, false).priority).toBe("优先级必须是整数！");
     expect(complaintsAbout({ ...good, priority: -999 }, false)).toEqual({});
     expect(complaintsAbout({ ...good, priority: -1000 }, false).priority).toContain("-999");
     for (const weight of [-1, 1.5, null])
+      // spec: C-410
       expect(complaintsAbout({ ...good, weight }, false).weight).toBe("权重必须是非负整数！");
   });
 
   test("JSON fields must be JSON objects", () => {
-    // spec: A-378, A-483
+    // spec: A-378, A-483, C-406
     expect(complaintsAbout({ ...good, model_mapping: "{" }, false).model_mapping).toBe(
       "模型映射必须是合法的 JSON 格式！",
     );
@@ -172,6 +175,7 @@ test("another host, another proxy, and a type or region that decides the host le
 });
 
 test("typed names are split at commas, trimmed, and parted from those that are chosen already", () => {
+  // spec: C-407, C-408
   expect(sortTyped(" a , b ,, gpt-4o，c", ["gpt-4o"])).toEqual({ added: ["a", "b", "c"], doubles: ["gpt-4o"] });
 });
 

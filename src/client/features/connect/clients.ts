@@ -19,7 +19,8 @@ export interface Connection {
 export type Door = "/v1/chat/completions" | "/v1/messages" | "/v1/responses";
 
 /**
- * Doors that the relay opens in this version (server: relay/routes.ts). Other clients' tabs say that they must wait.
+ * Doors that the relay opens in this version (server: relay/entry/routes.ts). Other clients' tabs say that they must
+ * wait.
  */
 export const openDoors: readonly Door[] = ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
 

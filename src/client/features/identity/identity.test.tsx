@@ -181,14 +181,17 @@ const page = (
   </Router>
 );
 
-test("coming back signs in, once, and leads to the tokens", async () => {
-  const { calls } = await open(page, "/oauth/github?code=c1&state=s1", {
-    procedures: { "identity.finish.github": () => ({ data: ann }) },
+test.each(["github", "linuxdo"])("coming back from %s signs in, once, and leads to the tokens", async (provider) => {
+  const finish = `identity.finish.${provider}`;
+  const { calls } = await open(page, `/oauth/${provider}?code=c1&state=s1`, {
+    procedures: { [finish]: () => ({ data: ann }) },
   });
-  // spec: D-06
+  // spec: C-400, D-06
   await waitFor(() => expect(location.pathname).toBe("/token"));
+  // spec: C-400
   expect(currentUser()?.id).toBe(7);
-  expect(calls).toEqual([{ path: "identity.finish.github", input: { code: "c1", state: "s1" } }]);
+  // spec: C-040, C-041
+  expect(calls).toEqual([{ path: finish, input: { code: "c1", state: "s1" } }]);
 });
 
 test("coming back to a binding leads to the settings", async () => {
@@ -196,7 +199,7 @@ test("coming back to a binding leads to the settings", async () => {
   await open(page, "/oauth/oidc?code=c1&state=s1&iss=https://idp.example", {
     procedures: { "identity.finish.oidc": () => ({ message: "bind" }) },
   });
-  // spec: D-06
+  // spec: C-399, D-06
   await waitFor(() => expect(location.pathname + location.search).toBe("/setting?tab=personal"));
 });
 
@@ -208,6 +211,7 @@ test("a refusal is said where it happens, with a way back", async () => {
       },
     },
   });
+  // spec: C-583
   expect((await screen.findByRole("alert")).textContent).toBe("登录请求已失效，或不是从此浏览器发起的，请重试");
   expect(screen.getByRole("link", { name: "返回登录" }).getAttribute("href")).toBe("/login");
 });

@@ -118,7 +118,9 @@ test("a list that nobody filtered is of today, in the address, and a filter or a
     start_timestamp?: number;
     end_timestamp?: number;
   };
+  // spec: C-643
   expect(start_timestamp).toBe(midnight.getTime() / 1000);
+  // spec: C-642
   expect(Math.abs(end_timestamp - Date.now() / 1000 - 3600)).toBeLessThan(120);
   expect(location.search).toContain(`start_timestamp=${start_timestamp}`);
   expect(firstRange(new Date(2027, 0, 2, 0, 30))).toEqual({
@@ -237,6 +239,9 @@ test("an administrator sees whose row it is: name, balance, used quota and calls
   await user.click(await screen.findByRole("button", { name: "ann" }));
   const panel = await screen.findByRole("dialog", { name: "用户信息" });
   await within(panel).findByText("vip");
+  // spec: C-150, C-317
+  expect(within(panel).getByText("ann")).toBeTruthy();
+  // spec: C-150, C-318, C-319, C-320
   for (const text of ["$1.00", "$2.00", "42"]) expect(panel.textContent).toContain(text);
 });
 
@@ -282,7 +287,9 @@ test("the bill of a film names seconds and every factor", async () => {
 test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
   // spec: A-521, A-522, A-523, A-524
   expect([5.01, 5, 3.01, 3, 1.01, 1].map(groupRatioHue)).toEqual(["red", "orange", "orange", "blue", "blue", "green"]);
+  // spec: C-633..C-635
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
+  // spec: C-636..C-638
   expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
 });
 

@@ -5,7 +5,7 @@
 import type { AuditAction } from "../../../shared/audit";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { isOptionKey, option } from "../../../shared/options";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { withoutNul } from "../../db/sql";
 
 type Facts = Readonly<Record<string, unknown>>;

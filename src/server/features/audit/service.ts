@@ -3,7 +3,7 @@ import { and, desc, eq, gte, lte } from "drizzle-orm";
 import type * as z from "zod";
 import { AUDIT_TOTAL_MAX, type auditListInput, type AuditView } from "../../../shared/audit";
 import type { Page } from "../../../shared/envelope";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { count, withoutNul } from "../../db/sql";
 
 export async function listActs(

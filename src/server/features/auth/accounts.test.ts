@@ -270,9 +270,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           return yield* takeCode(then, q, { purpose: "verify-email", target: "clock@example.com", code: lastCode() });
         });
       };
-      // spec: A-513
+      // spec: A-513, C-659
       expect(await at(181)).toBeUndefined();
-      // spec: A-513
+      // spec: A-513, C-659
       expect(await at(179)).toBe("");
       expect(await at(179)).toBeUndefined();
     });

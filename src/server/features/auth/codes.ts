@@ -3,8 +3,9 @@
  * back once. What a code is for (an address, a state) and the code itself are kept as keyed hashes.
  */
 import { and, eq, gt, lt, lte, sql } from "drizzle-orm";
-import { type Services, seconds } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 
 /** A code of one purpose is worth nothing for another. */
 export type CodePurpose = "verify-email" | "reset-password" | "bind-push";

@@ -4,7 +4,7 @@ import type * as z from "zod";
 import { fail } from "../../../shared/errors";
 import type { SignInAnswer } from "../../../shared/factor";
 import type { loginInput } from "../../../shared/user";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { closeSession } from "../../http/session";
 import { hasPassword, verifyNobody, verifyPassword } from "./password";
 import { signIn } from "./sign-in";

@@ -2,7 +2,7 @@
 import { and, desc, eq, gt, ne } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import type { SessionView } from "../../../shared/user";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 
 /** Open sessions, the last used first. */
 export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {

@@ -8,7 +8,7 @@ import { fail } from "../../../shared/errors";
 import { SECOND_STEP_TRIES, type SignInAnswer } from "../../../shared/factor";
 import { USER_STATUS } from "../../../shared/roles";
 import type { SignedInUser } from "../../../shared/user";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import type { UserRow } from "../../db/schema";
 import { dropSession, openSession } from "../../http/session";
 import { hasPasskey, hasTotp } from "../factor/own";

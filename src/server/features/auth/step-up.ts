@@ -7,7 +7,7 @@
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { STEP_UP_SECONDS } from "../../../shared/user";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import type { UserRow } from "../../db/schema";
 import { hasPasskey, hasTotp } from "../factor/own";
 import { hasPassword, verifyPassword } from "./password";

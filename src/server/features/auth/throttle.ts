@@ -4,7 +4,7 @@
  */
 import { and, eq } from "drizzle-orm";
 import { AppError } from "../../../shared/errors";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 
 const WINDOW_SECONDS = 15 * 60;
 const TRIES_FROM_ADDRESS = 10;

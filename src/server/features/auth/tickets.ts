@@ -5,7 +5,7 @@
  */
 import { and, eq, gt, lt, sql } from "drizzle-orm";
 import type * as z from "zod";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { browserCookieLine, isSessionToken } from "../../http/session";
 import { randomText } from "../../lib/secrets";
 

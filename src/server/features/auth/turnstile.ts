@@ -5,7 +5,7 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { sameText } from "../../lib/secrets";
 
 /** Where the widget's script and its frame come from. */

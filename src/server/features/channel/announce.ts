@@ -1,6 +1,7 @@
 /** How a change of channels becomes known. */
-import type { Services } from "../../context";
-import type { Q, Steps } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import type { Steps } from "../../db/transaction";
 
 /**
  * The last steps of the transaction that changes channels: every instance's pool, this one's before the caller hears of

@@ -1,7 +1,8 @@
 /** What the audit log keeps of channels: settings, never a key, nor what the gateway counts by itself. */
 import type { AuditAction } from "../../../shared/audit";
-import type { Ctx } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Ctx } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { auditRow, changes } from "../audit/record";
 import { presentChannel } from "./present";

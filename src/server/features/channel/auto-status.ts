@@ -8,20 +8,15 @@ import { and, eq, ne } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { MAX_REASON, statusInfo, type StatusReason } from "../../../shared/channel-operations";
 import { errorText } from "../../../shared/errors";
-import { type Services, seconds } from "../../context";
-import { run } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
-import { placeOf } from "../../relay/providers/key-place";
-import type { PoolChannel } from "../../relay/seams";
+import { credentialId } from "../../relay/providers/credential-id";
+import type { PoolChannel } from "../../contracts/channel";
 import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
 import { disableKey, enableKey } from "./keys";
-
-/** What led to the change, for the log row. */
-export interface Evidence {
-  request_id?: string;
-  model?: string;
-}
+import type { ChannelTrouble, Evidence } from "../../contracts/channel-trouble";
 
 /** A channel, or one of its several keys. */
 export interface Suspect {
@@ -112,18 +107,6 @@ async function change(services: Services, { set, where, event, tell, details }: 
   return true;
 }
 
-/** What an upstream did to a call, as the rules of automatic disabling see it. */
-export interface ChannelTrouble extends Evidence {
-  /** The upstream's HTTP status, 0 when none came. */
-  status: number;
-  /** The failure table says that this disables a channel (relay/failures.ts, after status_code_mapping). */
-  disable: boolean;
-  /** The upstream's own words, '' without any. Keys must be cut out of them: they are kept. */
-  message: string;
-  /** Whether the caller himself wrote this phrase: an error that quotes him is no evidence. */
-  quoted?(phrase: string): boolean;
-}
-
 /**
  * Whether this trouble disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case
  * ignored).
@@ -147,7 +130,7 @@ export function disables(
 export function channelWatch(services: Services): (channel: PoolChannel, trouble: ChannelTrouble) => void {
   const busy = new Set<number | string>();
   return (channel, trouble) => {
-    const place = placeOf(channel);
+    const place = credentialId(channel);
     if (!channel.auto_ban || busy.has(place)) return;
     if (!services.options.get("AutomaticDisableChannelEnabled") || !disables(services, trouble)) return;
     busy.add(place);

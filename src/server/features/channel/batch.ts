@@ -4,11 +4,19 @@
  */
 import { eq, inArray, type SQL } from "drizzle-orm";
 import type * as z from "zod";
-import { CHANNEL_LIMITS, CHANNEL_STATUS, channelIssues, cleanList, splitList } from "../../../shared/channel";
+import {
+  CHANNEL_LIMITS,
+  CHANNEL_STATUS,
+  channelIssues,
+  cleanList,
+  type ManualStatus,
+  splitList,
+} from "../../../shared/channel";
 import { type ChannelEdits, isUntouched, type tagEdit } from "../../../shared/channel-operations";
 import { fail } from "../../../shared/errors";
-import type { Ctx } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Ctx } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { eventRow } from "../log/record";
@@ -116,14 +124,14 @@ export async function setTag(ctx: Ctx, ids: readonly number[], tag: string | nul
   return update(ctx, deed, byIds(ctx, ids), { tag: name });
 }
 
-const STATUS_TITLE = { 1: "启用", 2: "禁用" } as const;
+const STATUS_TITLE = { [CHANNEL_STATUS.enabled]: "启用", [CHANNEL_STATUS.disabled]: "禁用" } as const;
 
 /** What is enabled has keys again first. */
-const reviving = (ctx: Ctx, status: 1 | 2): Pick<Deed, "before"> =>
-  status === 1 ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
+const reviving = (ctx: Ctx, status: ManualStatus): Pick<Deed, "before"> =>
+  status === CHANNEL_STATUS.enabled ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
 
 /** Enables or disables channels by hand. Throws batch_empty. */
-export async function setStatus(ctx: Ctx, ids: readonly number[], status: 1 | 2): Promise<number> {
+export async function setStatus(ctx: Ctx, ids: readonly number[], status: ManualStatus): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
   const deed = {
     event: "channels_status",
@@ -153,7 +161,7 @@ const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({
 const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_empty");
 
 /** Enables (1) or disables (2) every channel of a tag. Throws tag_empty, tag_not_found. */
-export async function setTagStatus(ctx: Ctx, tag: string, status: 1 | 2): Promise<number> {
+export async function setTagStatus(ctx: Ctx, tag: string, status: ManualStatus): Promise<number> {
   const name = tagName(tag);
   const deed = tagDeed(name, {
     event: "tag_status",

@@ -6,8 +6,8 @@ import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { planModels } from "../../../shared/channel-types";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import { addressOf } from "../../relay/providers/speak";
-import type { PoolChannel } from "../../relay/seams";
+import { addressOf } from "../../relay/providers/dispatch";
+import type { PoolChannel } from "../../contracts/channel";
 import { readChannel } from "./pool";
 
 /** Scheme, host and port of an address; what is no address is only equal to itself. */

@@ -5,7 +5,7 @@ import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import type { DryRun } from "../../../shared/dry-run";
 import { ROLE } from "../../../shared/roles";
-import { stickyKey } from "../../relay/sticky";
+import { affinityKey } from "../../relay/routing/session-affinity";
 
 for (const engine of ENGINES) {
   describe(`dry run on ${engine}`, () => {
@@ -59,6 +59,7 @@ for (const engine of ENGINES) {
         sticky: 0,
         endpoint: "/v1/chat/completions",
       });
+      // spec: C-662
       expect(run.channels.map(({ name, turn, share, standing }) => [name, turn, share, standing])).toEqual([
         ["a", 1, 0.75, "ready"],
         ["b", 1, 0.25, "ready"],
@@ -93,8 +94,9 @@ for (const engine of ENGINES) {
     });
 
     test("a cooling channel waits behind the others with what is left of its pause", async () => {
-      h.services.routing.cooling.add(ids.a ?? 0, "gpt-4o", 90_000);
+      h.routing.cooldown.add(ids.a ?? 0, "gpt-4o", 90_000);
       const run = await ask({ model: "gpt-4o" });
+      // spec: C-662
       expect(run.channels[0]).toMatchObject({ name: "b", turn: 1, share: 1 });
       const cooling = run.channels.find(({ name }) => name === "a");
       expect(cooling).toMatchObject({ standing: "cooling", turn: 4 });
@@ -104,8 +106,8 @@ for (const engine of ENGINES) {
     });
 
     test("a conversation's own channel comes first in its turn; a channel at its limit says until when", async () => {
-      const key = stickyKey({ user: "talk" }, admin.ctx.actor.id, "default", "gpt-4o") ?? "";
-      h.services.routing.sticky.set(key, ids.b ?? 0);
+      const key = affinityKey({ user: "talk" }, admin.ctx.actor.id, "default", "gpt-4o") ?? "";
+      h.routing.affinity.set(key, ids.b ?? 0);
       const run = await ask({ model: "gpt-4o", cache_key: "talk" });
       expect(run.sticky).toBe(ids.b ?? -1);
       expect(run.channels.slice(0, 2).map(({ name, share }) => [name, share])).toEqual([
@@ -172,6 +174,7 @@ for (const engine of ENGINES) {
         .set({ type: 9999 })
         .where(eq(db.t.channels.id, ids.vip ?? 0));
       await h.services.pool.reload();
+      // spec: C-600
       expect(problems(await ask({ model: "only-vip", group: "vip" }))).toContain("channel_database_inconsistent");
     });
 

@@ -5,7 +5,7 @@ import { channelType } from "../../../shared/channel-types";
 import { AppError, errorText, fail } from "../../../shared/errors";
 import { type ConsumeOther, FOLDED, LOG_TYPE } from "../../../shared/log";
 import { cleanRequestId } from "../../../shared/text-limits";
-import { type Services, seconds, type UserCtx } from "../../context";
+import { type Services, seconds, type UserCtx } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { newRequestId } from "../../http/request-id";
@@ -13,7 +13,7 @@ import { loadChannel } from "./keys";
 import { probe, type ProbeResult } from "./probe";
 import { vendorRules } from "../option/vendor-rules";
 import { findChannel } from "./service";
-import type { PoolChannel } from "../../relay/seams";
+import type { PoolChannel } from "../../contracts/channel";
 
 export const TEST_TIMEOUT_MS = 30_000;
 /** How the row of a test is named in the log. */

@@ -2,10 +2,10 @@
 import { asc } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { keyHint, type MultiKeyMode } from "../../../shared/channel-keys";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { ChannelKeyRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import type { PoolChannel } from "../../relay/seams";
+import type { PoolChannel } from "../../contracts/channel";
 
 export type KeyRow = Pick<ChannelKeyRow, "id" | "channel_id" | "position" | "key_cipher" | "status">;
 

@@ -3,16 +3,17 @@
  * offers; a channel whose last enabled key falls is disabled with it, and comes back with the first that does.
  */
 import { and, asc, eq, inArray, max, ne, notInArray, type SQL } from "drizzle-orm";
-import { CHANNEL_STATUS, splitKeys } from "../../../shared/channel";
+import { CHANNEL_STATUS, type ManualStatus, splitKeys } from "../../../shared/channel";
 import { type ChannelKeyView, isMultiKeyMode, keyHint, MAX_KEYS } from "../../../shared/channel-keys";
 import { statusInfo, type StatusReason } from "../../../shared/channel-operations";
 import { keyProblem } from "../../../shared/channel-types";
 import { errorText, fail } from "../../../shared/errors";
-import { type Ctx, type Services, seconds } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import { type Ctx, type Services, seconds } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { count, forUpdate } from "../../db/sql";
-import type { PoolChannel } from "../../relay/seams";
+import type { PoolChannel } from "../../contracts/channel";
 import { eventRow } from "../log/record";
 import { recordAct } from "../audit/record";
 import { announceChange } from "./announce";
@@ -145,7 +146,12 @@ export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[
 }
 
 /** Enables (1) or disables (2) keys by hand. */
-export async function setKeyStatus(ctx: Ctx, id: number, key_ids: readonly number[], status: 1 | 2): Promise<number> {
+export async function setKeyStatus(
+  ctx: Ctx,
+  id: number,
+  key_ids: readonly number[],
+  status: ManualStatus,
+): Promise<number> {
   await multiChannel(ctx, id);
   const { channel_keys: t } = ctx.db.t;
   const set = { status, reason: "", status_time: seconds(ctx) };

@@ -10,10 +10,10 @@ import {
   planModels,
 } from "../../../shared/channel-types";
 import { AppError, fail } from "../../../shared/errors";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
-import type { PoolChannel } from "../../relay/seams";
+import type { PoolChannel } from "../../contracts/channel";
 import { redact } from "../../relay/providers/redact";
 import { loadChannel } from "./keys";
 import { findChannel } from "./service";

@@ -3,7 +3,8 @@ import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
 import { resolveMapping } from "../../../shared/model-mapping";
-import { type ChannelPool, createChannelPool } from "./pool";
+import { createChannelPool } from "./pool";
+import type { ChannelPool } from "../../contracts/channel-pool";
 
 describe("model mapping", () => {
   const resolve = (json: Record<string, unknown>) => {

@@ -11,19 +11,12 @@ import { compileHeaders, headerProblem } from "../../../shared/header-override";
 import { readLimits } from "../../../shared/limits";
 import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
 import { compileOverride, overrideProblem } from "../../../shared/param-override";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import type { Pool, PoolChannel } from "../../relay/seams";
-
-export interface ChannelPool extends Pool {
-  /** Reads the channels again; resolves when a snapshot that is at least as new as the call is in force. */
-  reload(): Promise<void>;
-  /** Every model that some enabled channel serves, sorted (GET /api/channel/models_enabled). */
-  enabledModels(): readonly string[];
-  close(): void;
-}
+import type { PoolChannel } from "../../contracts/channel";
+import type { ChannelPool } from "../../contracts/channel-pool";
 
 /** Milliseconds that a burst of changes is collected. */
 const DEBOUNCE_MS = 50;

@@ -1,8 +1,6 @@
-/** What may leave: everything but the key. */
-import type { ChannelView } from "../../../shared/channel";
+/** What of a channel may leave; never its key. */
+import { CHANNEL_FIELDS, type ChannelView } from "../../../shared/channel";
+import { pick } from "../../../shared/pick";
 import type { ChannelRow } from "../../db/schema";
 
-export function presentChannel(row: ChannelRow): ChannelView {
-  const { key_cipher: _cipher, key_hash: _hash, ...rest } = row;
-  return { ...rest, key: "" };
-}
+export const presentChannel = (row: ChannelRow): ChannelView => ({ ...pick(row, CHANNEL_FIELDS), key: "" });

@@ -1,20 +1,21 @@
 /** The one small call that tests a channel: what is sent, and what counts as an answer (compatibility.md 3.4). */
 import { AppError, fail } from "../../../shared/errors";
 import { readLimited } from "../../lib/egress";
-import { chatDialects } from "../../relay/dialects/chat-dialects";
-import { decodeFrame } from "../../relay/dialects/openai-chat/stream";
-import { type UpstreamDialectKey, upstreamDialects } from "../../relay/dialects/vendor-dialects";
-import type { Usage } from "../../relay/events";
-import { Failed } from "../../relay/failed";
-import { classifyErrorIn200, classifyStatus, type Failure } from "../../relay/failures";
+import { chatDialects } from "../../protocol/dialects/chat-dialects";
+import { decodeFrame } from "../../protocol/dialects/openai-chat/stream";
+import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
+import type { Usage } from "../../protocol/chat-events";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/rewrite";
-import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/speak";
-import { ownTools } from "../../relay/providers/tools";
-import type { PoolChannel } from "../../relay/seams";
-import { firstFrameEnd, readFrame } from "../../relay/sse";
-import { atVersion, namesOf, type VendorRules } from "../../relay/providers/vendor-rules";
-import type { ChannelTrouble } from "./auto-status";
+import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/dispatch";
+import { ownProviderContext } from "../../relay/providers/provider-context";
+import type { PoolChannel } from "../../contracts/channel";
+import { firstFrameEnd, readFrame } from "../../lib/sse";
+import { atVersion, namesOf } from "../../relay/providers/vendor-rules";
+import type { VendorRules } from "../../contracts/vendor-rules";
+import type { ChannelTrouble } from "../../contracts/channel-trouble";
 import { deadlineOf, upstreamHeaders, upstreamMessage } from "./upstream";
 
 const TEST_MAX_BYTES = 1024 * 1024;
@@ -86,7 +87,7 @@ export async function probe(
       headers,
       body: Buffer.from(JSON.stringify(body)),
     } as const;
-    const response = await exchange(outgoing, ownTools(channel, deadline));
+    const response = await exchange(outgoing, ownProviderContext(channel, deadline));
     const text = await readLimited(response, TEST_MAX_BYTES);
     const upstream_request_id = redact(channel, response.headers.get("x-request-id") ?? "");
     return { ...judge(channel, dialect, model, response.status, text), upstream_request_id, status: response.status };
@@ -99,7 +100,7 @@ export async function probe(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof AppError) throw error;
-    if (error instanceof Failed) return refused(error.failure);
+    if (error instanceof UpstreamError) return refused(error.failure);
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     const code = String((error as { code?: unknown } | null)?.code ?? "unreachable");
     return { usage: NO_USAGE, problem: timedOut ? `timeout (${timeoutMs / 1000} s)` : code, upstream_request_id: "" };

@@ -32,20 +32,8 @@ import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./model
 import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
 import { readRun } from "./runs";
-import {
-  copyChannel,
-  countByStatus,
-  createChannels,
-  deleteChannel,
-  getChannel,
-  listByTag,
-  listChannels,
-  listTags,
-  pageChannels,
-  pageTags,
-  revealKeys,
-  updateChannel,
-} from "./service";
+import { copyChannel, createChannels, deleteChannel, getChannel, revealKeys, updateChannel } from "./service";
+import { countByStatus, listByTag, listChannels, listTags, pageChannels, pageTags } from "./list";
 import { testAll } from "./test-all";
 import { channelHealth, upstreamUse } from "./usage";
 

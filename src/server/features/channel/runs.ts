@@ -6,7 +6,7 @@
 import { eq } from "drizzle-orm";
 import type { ChannelRun, RunKind } from "../../../shared/channel-operations";
 import { AppError, type ErrorCode } from "../../../shared/errors";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 
 /** Channels that are called at the same time. */
 export const PARALLEL = 8;

@@ -8,7 +8,7 @@ import { CHANNEL_STATUS } from "../../../shared/channel";
 import { isMultiKeyMode } from "../../../shared/channel-keys";
 import type { ChannelRun } from "../../../shared/channel-operations";
 import { AppError } from "../../../shared/errors";
-import { type Services, seconds, type UserCtx } from "../../context";
+import { type Services, seconds, type UserCtx } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
 import { autoDisable, autoEnable, disables, type Suspect } from "./auto-status";
 import { modelToTest, runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";

@@ -3,8 +3,8 @@ import type { ChannelType } from "../../../shared/channel-types";
 import { providerOf } from "../../relay/providers/registry";
 import { redact } from "../../relay/providers/redact";
 import { headersOf } from "../../relay/providers/rewrite";
-import { initFor } from "../../relay/providers/tools";
-import type { PoolChannel } from "../../relay/seams";
+import { initFor } from "../../relay/providers/provider-context";
+import type { PoolChannel } from "../../contracts/channel";
 
 /** A channel that is only a form yet, for the calls above. */
 export function unsavedChannel(type: ChannelType, base_url: string, key: string): PoolChannel {

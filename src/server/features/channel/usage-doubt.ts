@@ -2,8 +2,8 @@
 import { eq } from "drizzle-orm";
 import { jsonObject } from "../../../shared/channel";
 import type { ChannelDoubt, UsageDoubt } from "../../../shared/usage-doubt";
-import { type Services, seconds } from "../../context";
-import { run } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
 
 /** A channel is marked at most so often: one that always lies would write with every call. */

@@ -3,7 +3,7 @@ import { and, desc, eq, gte, inArray, max, min, ne, sql } from "drizzle-orm";
 import type { HealthHour, UpstreamUse } from "../../../shared/channel-operations";
 import { UNKNOWN_CLIENT } from "../../../shared/client-type";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { count, jsonMember, total } from "../../db/sql";
 import { findChannel } from "./service";
 

@@ -3,9 +3,9 @@ import { and, desc, eq, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { type Attention, LOW_BALANCE } from "../../../shared/dashboard";
 import { FOLDED } from "../../../shared/log";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 import { count } from "../../db/sql";
-import { countByStatus } from "../channel/service";
+import { countByStatus } from "../channel/list";
 import { unpricedOf } from "../pricing/catalogue";
 
 const DAY = 86_400;

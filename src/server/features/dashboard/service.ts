@@ -19,7 +19,7 @@ import {
   type TotalsQuery,
 } from "../../../shared/dashboard";
 import { fail } from "../../../shared/errors";
-import { seconds, type UserCtx } from "../../context";
+import { seconds, type UserCtx } from "../../contracts/context";
 import { total, withoutNul } from "../../db/sql";
 import { DIMENSION_COLUMN, summedUntil, sumsBy } from "../log/sums";
 import { type Bucket, bucketSql, bucketsOf, stretches } from "./time-buckets";

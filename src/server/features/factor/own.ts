@@ -1,8 +1,9 @@
 /** Which second factors an account has, and their end. */
 import { and, count, eq, gt } from "drizzle-orm";
 import type { OwnedFactors } from "../../../shared/factor";
-import type { Services } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 
 export async function hasTotp({ db }: Pick<Services, "db">, user_id: number): Promise<boolean> {
   const { totps } = db.t;

@@ -23,15 +23,15 @@ import {
   type passkeyRegisterInput,
   type PasskeyView,
 } from "../../../shared/factor";
-import { type Ctx, seconds, type UserCtx } from "../../context";
-import { run } from "../../db/client";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import type { PasskeyRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { siteOf } from "../../http/site";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
-import { keepAWayIn } from "../auth/ways";
+import { assertLoginRemains } from "../auth/login-methods";
 
 /** Extensions travel, but have buffers in their type that JSON has not. */
 export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;
@@ -149,7 +149,7 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
         .returning(),
     );
     if (!removed) return fail("passkey_not_found");
-    yield* keepAWayIn(ctx, q, ctx.actor.id);
+    yield* assertLoginRemains(ctx, q, ctx.actor.id);
   });
   await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, before: { passkey: id } });
 }

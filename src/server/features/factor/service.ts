@@ -4,7 +4,7 @@ import { fail } from "../../../shared/errors";
 import type { FactorStatus, passkeyAnswerInput, PasskeyUse } from "../../../shared/factor";
 import { ROLE } from "../../../shared/roles";
 import type { SignedInUser } from "../../../shared/user";
-import type { Ctx, UserCtx } from "../../context";
+import type { Ctx, UserCtx } from "../../contracts/context";
 import { signedIn } from "../../http/trpc";
 import { enterAs, finishSecondStep, secondStepOf } from "../auth/sign-in";
 import { markVerified } from "../auth/step-up";

@@ -6,7 +6,7 @@ import { and, eq, gt, lt } from "drizzle-orm";
 import { Secret, TOTP } from "otpauth";
 import { AppError, fail } from "../../../shared/errors";
 import { RECOVERY_CODES, TOTP_DIGITS, TOTP_PERIOD } from "../../../shared/factor";
-import { type Ctx, seconds, type UserCtx } from "../../context";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { randomText, sha256 } from "../../lib/secrets";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";

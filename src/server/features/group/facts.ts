@@ -1,6 +1,6 @@
 /** The group options as one record, for the rules of shared/group.ts. */
 import type { GroupFacts } from "../../../shared/group";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 
 /** Values in force now; a change of an option holds at the next call. */
 export const groupFacts = ({ options }: Pick<Services, "options">): GroupFacts => ({

@@ -1,6 +1,6 @@
 /** Doors of groups: all names for administrators, and what the signed-in user may choose. */
 import { AUTO_GROUP, autoGroups, usableGroups, userModelsInput } from "../../../shared/group";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { groupFacts } from "./facts";
 

@@ -8,14 +8,16 @@ import {
   type IdentityProvider,
 } from "../../../shared/identity";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
-import { type Ctx, seconds, type UserCtx } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
-import { isUniqueViolation, withoutNul } from "../../db/sql";
+import { withoutNul } from "../../db/sql";
+import { isUniqueViolation } from "../../db/errors";
 import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
 import { requireStepUp } from "../auth/step-up";
-import { keepAWayIn } from "../auth/ways";
+import { assertLoginRemains } from "../auth/login-methods";
 import type { ProvenPerson } from "./oauth";
 
 /** How a provider is called in the caller's language, for messages. */
@@ -145,7 +147,7 @@ export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): 
         .returning({ id: identities.id }),
     );
     if (removed.length === 0) refuse(ctx, "identity_not_bound", provider);
-    yield* keepAWayIn(ctx, q, id);
+    yield* assertLoginRemains(ctx, q, id);
   });
 }
 

@@ -79,6 +79,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     return `/api/oauth/${provider}${back.search}`;
   };
   const signedInAs = async (browser: Browser, answer: ApiAnswer) => {
+    // spec: C-495, C-496
     expect(answer.body).toMatchObject({ success: true, message: "" });
     const { id, username } = answer.body.data as { id: number; username: string };
     const self = await browser.get("/api/user/self", { "new-api-user": String(id) });
@@ -219,6 +220,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     newPerson();
     const [one, two] = [await weir.newUser(), await weir.newUser()];
     const [first, second] = [new Browser(weir, one), new Browser(weir, two)];
+    // spec: C-495
     expect((await first.get(await goThere(first, "github"))).body).toEqual({ success: true, message: "bind" });
     expect((await first.get("/api/user/self")).body.data).toMatchObject({
       id: one.id,
@@ -264,6 +266,8 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("PasswordLoginEnabled", "true");
     expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body.success).toBe(true);
     expect(await identitiesOf(one.id)).toEqual([]);
+    // spec: C-496
+    expect((await first.get(await goThere(first, "linuxdo"))).body).toEqual({ success: true, message: "bind" });
     expect((await weir.anonymous("GET", "/api/user/oauth/bindings")).status).toBe(401);
   });
 
@@ -461,6 +465,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const navigated = telegram({ id: ++subjects });
     navigated.set("state", String(body.data));
     expect((await new Browser(weir).get(`/api/oauth/telegram/bind?${navigated}`)).status).toBe(403);
+    // spec: C-479
     expect((await bind(navigated, {})).status).toBe(302);
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
     // A guest's state names nobody to bind to.

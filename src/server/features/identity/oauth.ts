@@ -5,7 +5,7 @@
  */
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import * as oauth from "oauth4webapi";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 
 /**

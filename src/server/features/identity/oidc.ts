@@ -4,7 +4,7 @@
  */
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 import { authorizationUrl, exchange, type RedirectDoor, userInfo } from "./oauth";
 

@@ -4,7 +4,7 @@ import { fail } from "../../../shared/errors";
 import type { RedirectProvider } from "../../../shared/identity";
 import { askWithToken, authorizationUrl, type CodeClient, exchange, type RedirectDoor } from "./oauth";
 import { oidc } from "./oidc";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 
 /**
  * docs.github.com, "Authorizing OAuth apps", and github.blog 2025-07-14 on PKCE (read 2026-11-22). No scope: the public

@@ -17,7 +17,7 @@ import {
   type telegramBindInput,
   type TelegramFields,
 } from "../../../shared/identity";
-import type { Ctx, UserCtx } from "../../context";
+import type { Ctx, UserCtx } from "../../contracts/context";
 import { siteOf } from "../../http/site";
 import { signedIn } from "../../http/trpc";
 import { ResponseTooLarge } from "../../lib/egress";

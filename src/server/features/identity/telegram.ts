@@ -2,7 +2,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { fail } from "../../../shared/errors";
 import type { TelegramFields } from "../../../shared/identity";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { sameText } from "../../lib/secrets";
 import type { ProvenPerson } from "./oauth";
 

@@ -1,7 +1,7 @@
 /** Whether what root has typed for a way to sign in works, tried before anybody signs in by it. */
 import * as z from "zod";
 import type { OidcTrial, TelegramTrial } from "../../../shared/identity";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 import { discover } from "./oidc";
 

@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 import type { ProvenPerson } from "./oauth";
 

@@ -2,10 +2,12 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { INVITE_LIMITS } from "../../../shared/invite";
-import type { UserCtx } from "../../context";
-import { type Db, run, type Q, type Steps } from "../../db/client";
+import type { UserCtx } from "../../contracts/context";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
-import { isUniqueViolation, withoutNul } from "../../db/sql";
+import { withoutNul } from "../../db/sql";
+import { isUniqueViolation } from "../../db/errors";
 import { randomText } from "../../lib/secrets";
 
 /** Codes of one length that may be taken before a longer one is tried. */

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { ROLE } from "../../../shared/roles";
-import { run } from "../../db/client";
+import { run } from "../../db/transaction";
 import { audit } from "../wallet/audit";
 import { creditSteps } from "../wallet/credit";
 import { findInviter, inviteCode } from "./code";
@@ -127,6 +127,7 @@ for (const engine of ENGINES) {
         [4, 100],
         [4, 20],
       ]);
+      // spec: C-358
       expect(await logsOf(inviter)).toMatchObject([{ type: 4, quota: 3 }]);
       expect(await findings()).toEqual([]);
       await options({ QuotaForNewUser: "0", QuotaForInvitee: "0", QuotaForInviter: "0" });
@@ -143,18 +144,22 @@ for (const engine of ENGINES) {
     test("an inviter gets his share of a paid order once, rounded down, and none while the option is 0", async () => {
       const [inviter, user, stranger] = [await h.person(), await h.person(), await h.person()];
       await register(user, inviter);
+      // spec: C-014
       expect(await paid(user, 1000)).toEqual([0]);
       await options({ InviteRebatePercent: "12.5" });
       expect(await paid(user, 1001, 3)).toEqual([125, 0, 0]);
       expect(await paid(user, 7)).toEqual([0]);
       expect(await paid(stranger, 1000)).toEqual([0]);
+      // spec: C-014
       expect(await self(inviter)).toMatchObject({ quota: 0, aff_quota: 125, aff_history_quota: 125 });
       const shares = await inviter.call.invite.dividends({});
+      // spec: C-016
       expect(shares).toMatchObject({
         total: 1,
         items: [{ invitee_id: idOf(user), username: user.ctx.actor.username, amount: 125 }],
       });
       const invited = await inviter.call.invite.invited({});
+      // spec: C-015
       expect(invited).toMatchObject({ total: 1, items: [{ id: idOf(user), orders: 1, amount: 125 }] });
       expect((await user.call.invite.dividends({})).items).toEqual([]);
       expect(await findings()).toEqual([]);
@@ -230,6 +235,7 @@ for (const engine of ENGINES) {
       expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const settled = (await person.call.invite.withdrawals({})).items.find(({ id }) => id === first.id);
       expect((await self(person)).aff_quota).toBe(settled?.status === "refused" ? 2 * DOLLAR : DOLLAR);
+      // spec: C-017
       expect(await settle(second.id, "paid", "done")).toMatchObject({ status: "paid", note: "done" });
       await expect(settle(second.id, "refused")).rejects.toThrow("settled");
       await expect(settle(999_999, "paid")).rejects.toThrow("No such withdrawal");
@@ -287,6 +293,7 @@ for (const engine of ENGINES) {
       await give(person, DOLLAR);
       const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });
       const waiting = await admin.call.invite.allWithdrawals({ status: "pending", page_size: 100 });
+      // spec: C-017, C-018
       expect(waiting.items.find((item) => item.id === id)).toMatchObject({
         user_id: idOf(person),
         username: person.ctx.actor.username,

@@ -2,8 +2,9 @@
  * What invitations know of one person: for his export, and what an erasure removes of it. Amounts stay, for the audit.
  */
 import { and, asc, eq, inArray } from "drizzle-orm";
-import type { UserCtx } from "../../context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { UserCtx } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { presentWithdrawal } from "./present";
 
 /** Lines of an export: withdrawals and shares of orders. */

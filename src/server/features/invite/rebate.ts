@@ -1,8 +1,9 @@
 /** The inviter's share of what an invited user pays (C-014). */
 import { eq, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
-import type { Services } from "../../context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { accountRow } from "../log/record";
 import { quotaText } from "../wallet/quota-text";

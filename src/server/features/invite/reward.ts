@@ -1,11 +1,12 @@
 /** What a registration gives: to the new user, and to whoever invited him. */
 import { and, eq, sql } from "drizzle-orm";
-import type { Services } from "../../context";
-import { run, type Q, type Steps } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
 import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
-import type { Credit } from "../wallet/ledger";
+import type { Credit } from "../../contracts/ledger";
 import { quotaText } from "../wallet/quota-text";
 import { earn } from "./rebate";
 

@@ -9,8 +9,9 @@ import type {
   WithdrawalToSettle,
   WithdrawalView,
 } from "../../../shared/invite";
-import { seconds, type UserCtx } from "../../context";
-import { run, type Q, type Steps } from "../../db/client";
+import { seconds, type UserCtx } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { count, total, withoutNul } from "../../db/sql";
 import { auditRow } from "../audit/record";
 import { accountRow } from "../log/record";

@@ -7,10 +7,11 @@
 import type { DryRunLimit } from "../../../shared/dry-run";
 import type { ErrorCode } from "../../../shared/errors";
 import { LIMIT_FIELDS, type LimitScope, type LimitSet, limitScopes, limitsOf } from "../../../shared/limits";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { Demand, Reservation } from "../../cluster/types";
-import type { Admission, Limits, LimitState, Need, Used } from "../../relay/limits";
-import type { Caller, PoolChannel } from "../../relay/seams";
+import type { Admission, Limits, LimitState, LimitRequest, Used } from "../../contracts/rate-limits";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
 import { periodsAt } from "./periods";
 import type { Budget, SpendBook } from "./spend";
 
@@ -55,7 +56,7 @@ export function createLimits(services: LimitNeeds): Limits {
     scope: LimitScope,
     of: string | number,
     limits: LimitSet,
-    { tokens, inside }: Need,
+    { tokens, inside }: LimitRequest,
   ): void {
     const { rpm = 0, tpm = 0, concurrency = 0, budget_day = 0, budget_month = 0 } = limits;
     const add = (rule: Omit<Rule, "scope" | "of">): void => void rules.counters.push({ ...rule, scope, of });
@@ -138,8 +139,8 @@ export function createLimits(services: LimitNeeds): Limits {
   const groupLimits = (group: string): LimitSet | undefined => limitsOf(options.get("GroupLimits"), group);
 
   /** Everything but the channel; undefined when nothing limits the caller. A free call asks no budget. */
-  function callerRules(caller: Caller, need: Need): Rules | undefined {
-    const { model, units } = need;
+  function callerRules(caller: Caller, limitRequest: LimitRequest): Rules | undefined {
+    const { model, units } = limitRequest;
     // With group auto the group is known when a channel is: enterChannel asks then.
     const group = caller.groups ? undefined : groupLimits(caller.group);
     const ofModel = model === "" ? undefined : limitsOf(options.get("ModelLimits"), model);
@@ -149,34 +150,37 @@ export function createLimits(services: LimitNeeds): Limits {
       return undefined;
     const rules: Rules = { counters: [], budgets: [] };
     addOptionRules(rules, caller);
-    if (ofToken && caller.token_id !== 0) addRules(rules, "token", caller.token_id, caller, need);
-    if (user_limits) addRules(rules, "user", caller.user_id, user_limits, need);
-    if (group) addRules(rules, "group", caller.group, group, need);
-    if (ofModel) addRules(rules, "model", model, ofModel, need);
+    if (ofToken && caller.token_id !== 0) addRules(rules, "token", caller.token_id, caller, limitRequest);
+    if (user_limits) addRules(rules, "user", caller.user_id, user_limits, limitRequest);
+    if (group) addRules(rules, "group", caller.group, group, limitRequest);
+    if (ofModel) addRules(rules, "model", model, ofModel, limitRequest);
     return priced(rules, units);
   }
 
-  function channelRules(channel: PoolChannel, caller: Caller, need: Need): Rules | undefined {
+  function channelRules(channel: PoolChannel, caller: Caller, limitRequest: LimitRequest): Rules | undefined {
     const group = caller.groups ? groupLimits(caller.group) : undefined;
     if (!channel.limits && !group) return undefined;
     const rules: Rules = { counters: [], budgets: [] };
-    if (group) addRules(rules, "group", caller.group, group, need);
-    if (channel.limits) addRules(rules, "channel", channel.id, channel.limits, need);
-    return priced(rules, need.units);
+    if (group) addRules(rules, "group", caller.group, group, limitRequest);
+    if (channel.limits) addRules(rules, "channel", channel.id, channel.limits, limitRequest);
+    return priced(rules, limitRequest.units);
   }
 
   return {
-    admit(caller, need) {
-      const rules = callerRules(caller, need);
-      return rules && ask(services, rules, need);
+    admit(caller, limitRequest) {
+      const rules = callerRules(caller, limitRequest);
+      return rules && ask(services, rules, limitRequest);
     },
-    enterChannel(channel, caller, need) {
-      const rules = channelRules(channel, caller, need);
-      return rules && ask(services, rules, need);
+    enterChannel(channel, caller, limitRequest) {
+      const rules = channelRules(channel, caller, limitRequest);
+      return rules && ask(services, rules, limitRequest);
     },
     async standing(caller, model, channels) {
-      const need: Need = { model, tokens: 0, units: 1 };
-      const all = [callerRules(caller, need), ...channels.map((channel) => channelRules(channel, caller, need))];
+      const limitRequest: LimitRequest = { model, tokens: 0, units: 1 };
+      const all = [
+        callerRules(caller, limitRequest),
+        ...channels.map((channel) => channelRules(channel, caller, limitRequest)),
+      ];
       const counters = all.flatMap((rules) => rules?.counters ?? []);
       const budgets = all.flatMap((rules) => rules?.budgets ?? []);
       // What takes nothing is never refused, and changes nothing.
@@ -209,7 +213,7 @@ const secondsUntil = (ends: number, ms: number): number => Math.max(1, ends - Ma
 
 const nothingReserved: Reservation = { refused: -1, states: [], end: () => undefined };
 
-async function ask(services: LimitNeeds, { counters, budgets }: Rules, { units }: Need): Promise<Admission> {
+async function ask(services: LimitNeeds, { counters, budgets }: Rules, { units }: LimitRequest): Promise<Admission> {
   const reservation = counters.length > 0 ? await services.cluster.counter.reserve(counters) : nothingReserved;
   const admission = countersOf(counters, reservation);
   if (admission.refused || budgets.length === 0) return admission;

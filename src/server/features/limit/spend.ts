@@ -5,8 +5,8 @@
  * a call's estimate, never too late.
  */
 import { eq, inArray, lt, sql } from "drizzle-orm";
-import { type Services, seconds } from "../../context";
-import { run } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import { run } from "../../db/transaction";
 
 /** A budget in its period. */
 export interface Budget {

@@ -10,8 +10,8 @@ import { and, asc, eq, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { FOLDED } from "../../../shared/log";
 import type { LogCleaning } from "../../../shared/log-list";
-import { type Services, seconds } from "../../context";
-import type { Db } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import type { Db } from "../../db/types";
 
 const BATCH = 500;
 /** A cleaning under way says so at least this often; silent for SILENT_SECONDS it is dead. */

@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { eq } from "drizzle-orm";
 import type { LogContent } from "../../../shared/log-list";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { withoutNul } from "../../db/sql";
-import type { KeepContent, Sample } from "../../relay/content";
+import type { KeepContent, Sample } from "../../contracts/content-capture";
 import { redact } from "./redact";
 
 const pack = promisify(gzip);

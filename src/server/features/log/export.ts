@@ -4,9 +4,9 @@
  */
 import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
-import type { PlainDoor } from "../../http/plain";
+import type { PlainRoute } from "../../http/plain";
 import { signedIn } from "../../http/trpc";
 import type { LogScope } from "./filter";
 import { present, readSlice, scopeOf } from "./service";
@@ -103,7 +103,7 @@ function bodyOf(ctx: UserCtx, scope: LogScope, filter: LogFilter, format: Format
 const TYPES: Record<Format, string> = { csv: "text/csv; charset=utf-8", jsonl: "application/x-ndjson; charset=utf-8" };
 
 /** `?format=csv|jsonl` and the filters of the list. An ordinary user gets his own rows, whatever he asks for. */
-export const logExport: PlainDoor = {
+export const logExport: PlainRoute = {
   line: "GET /api/log/export",
   answer: async (base, request) => {
     const ctx = signedIn(base, ROLE.user);

@@ -5,10 +5,10 @@
 import { type AnyColumn, and, desc, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
-import { aside, byIndex, contains, withoutNul } from "../../db/sql";
-import { beyond } from "./place";
+import { withoutIndex, byIndex, contains, withoutNul } from "../../db/sql";
+import { afterCursor } from "./cursor";
 
 /** Whose rows: everybody's for administrators, else the user's own. */
 export type LogScope = "all" | "own";
@@ -94,7 +94,7 @@ async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<
 /** As with models: rows of several tokens, gathered by their index or met on the way. */
 function ofTokens({ db }: UserCtx, ids: readonly number[], common: boolean): SQL {
   const { token_id } = db.t.logs;
-  return common ? inArray(aside(db, token_id), [...ids]) : inArray(token_id, [...ids]);
+  return common ? inArray(withoutIndex(db, token_id), [...ids]) : inArray(token_id, [...ids]);
 }
 
 /** Filters that compare one column with one number or text and have an index of their own: the narrowest first. */
@@ -111,7 +111,7 @@ function indexed(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named)
 /** `narrowed`: an index that says more stands beside it. */
 function ofGroup({ db }: UserCtx, group: string, narrowed: boolean): SQL | undefined {
   if (!group) return undefined;
-  return narrowed ? eq(aside(db, db.t.logs.group), group) : byIndex(db, eq(db.t.logs.group, group));
+  return narrowed ? eq(withoutIndex(db, db.t.logs.group), group) : byIndex(db, eq(db.t.logs.group, group));
 }
 
 /** The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match. */
@@ -175,7 +175,7 @@ export async function rangeOf(
       and(
         indexed(ctx, scope, filter, named)[0],
         end ? lte(logs.created_at, end) : undefined,
-        place ? beyond(ctx, place, "behind") : undefined,
+        place ? afterCursor(ctx, place, "behind") : undefined,
       ),
     )
     .orderBy(desc(logs.created_at), desc(logs.id))

@@ -7,7 +7,8 @@
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE, type RepeatedRefusal } from "../../../shared/log";
 import type { Cluster } from "../../cluster/types";
-import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { jsonNumber } from "../../db/sql";
 import { reopenSteps, sumHours } from "./sums";
 

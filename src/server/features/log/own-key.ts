@@ -1,9 +1,9 @@
 /** The log of one relay key, for whoever holds it. Source: facts/compatibility.md 1.9; the range: checklist C-647. */
 import { and, desc, eq, gte, lte } from "drizzle-orm";
 import { logStatSelfRest } from "../../../shared/log-list";
-import { seconds } from "../../context";
+import { seconds } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
-import type { PlainDoor } from "../../http/plain";
+import type { PlainRoute } from "../../http/plain";
 import { keyOf, tokenOfKey } from "../token/own-key";
 import { presentForOwner } from "./present";
 
@@ -14,7 +14,7 @@ const DEFAULT_DAYS = 3;
 /**
  * `?key=sk-…` or Authorization: the newest rows of the key; of the last 3 days unless `start_timestamp` says otherwise.
  */
-export const logOfKey: PlainDoor = {
+export const logOfKey: PlainRoute = {
   line: "GET /api/log/token",
   cors: true,
   answer: async (ctx, request) => {

@@ -1,23 +1,18 @@
 /** What may leave of a log row. Which channels were tried is the operator's business: administrators alone see it. */
-import type { LogView } from "../../../shared/log-list";
+import { LOG_FIELDS, type LogView, OWN_LOG_FIELDS } from "../../../shared/log-list";
+import { pick } from "../../../shared/pick";
 import type { LogRow } from "../../db/schema";
 
-/** For administrators: everything but the bookkeeping columns. */
-export function presentForAdmin(row: LogRow): LogView {
-  const { folded: _folded, visible: _visible, ...rest } = row;
-  return rest;
-}
+export const presentForAdmin = (row: LogRow): LogView => pick(row, LOG_FIELDS);
 
 /** For the row's own user: without channel, attempts and the upstream's request id. */
-export function presentForOwner(row: LogRow): LogView {
-  return {
-    ...presentForAdmin(row),
-    channel: 0,
-    channel_name: "",
-    upstream_request_id: "",
-    other: withoutAdminInfo(row.other),
-  };
-}
+export const presentForOwner = (row: LogRow): LogView => ({
+  ...pick(row, OWN_LOG_FIELDS),
+  channel: 0,
+  channel_name: "",
+  upstream_request_id: "",
+  other: withoutAdminInfo(row.other),
+});
 
 /** `other` without admin_info; a text that is no JSON object is withheld. */
 export function withoutAdminInfo(other: string): string {

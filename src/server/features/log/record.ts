@@ -1,10 +1,10 @@
 /** Rows that are not charges: failed calls, notable events. Charges are written by the ledger. */
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
-import { type Actor, type Services, seconds } from "../../context";
+import { type Actor, type Services, seconds } from "../../contracts/context";
 import type { NewLogRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
 import { newRequestId } from "../../http/request-id";
-import type { CallLog } from "../wallet/ledger";
+import type { CallLog } from "../../contracts/ledger";
 
 /** The row of a call that was not charged. A lost row is logged, never thrown into the relay. */
 export async function recordFailure({ db, log }: Pick<Services, "db" | "log">, row: CallLog): Promise<void> {

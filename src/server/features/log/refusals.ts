@@ -6,12 +6,14 @@
  */
 import { eq } from "drizzle-orm";
 import { FOLDED, type RepeatedRefusal } from "../../../shared/log";
-import type { Services } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { forUpdate } from "../../db/sql";
-import type { CallLog } from "../wallet/ledger";
+import type { CallLog } from "../../contracts/ledger";
 import { addToHours, type Hour, NOTHING, repeatedOf } from "./fold";
 import { recordFailure } from "./record";
+import type { Refusals } from "../../contracts/refusals";
 
 /** Rows in an hour of one caller, code and model. */
 const MOST_ROWS = 100;
@@ -32,13 +34,6 @@ interface Pair {
   last: { request_id: string; other: string } | undefined;
   repeated: number;
   until: number;
-}
-
-export interface Refusals {
-  /** Keeps a refusal: as a row, or as a count on one. Never throws. */
-  record(row: CallLog, code: string): Promise<void>;
-  /** Writes what has been counted; rejects when it cannot be written, and keeps it then. */
-  flush(): Promise<void>;
 }
 
 type Needs = Pick<Services, "db" | "log" | "background">;

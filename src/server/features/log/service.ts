@@ -11,11 +11,11 @@ import {
   MAX_LOG_TOTAL,
 } from "../../../shared/log-list";
 import { mayActOn, ROLE } from "../../../shared/roles";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
 import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";
-import { beyond } from "./place";
+import { afterCursor } from "./cursor";
 import { presentForAdmin, presentForOwner } from "./present";
 
 /** As many as existing front-ends expect of a search. */
@@ -57,7 +57,7 @@ export async function pageLogs(
     ),
   );
   const n = all?.n ?? 0;
-  const place = after ? beyond(ctx, after, "behind") : before ? beyond(ctx, before, "before") : undefined;
+  const place = after ? afterCursor(ctx, after, "behind") : before ? afterCursor(ctx, before, "before") : undefined;
   const rows =
     n === 0
       ? []
@@ -105,7 +105,10 @@ export async function readSlice(
     .select()
     .from(logs)
     .where(
-      and(await conditions(ctx, scope, filter, range, { named }), cursor ? beyond(ctx, cursor, "behind") : undefined),
+      and(
+        await conditions(ctx, scope, filter, range, { named }),
+        cursor ? afterCursor(ctx, cursor, "behind") : undefined,
+      ),
     )
     .orderBy(desc(logs.created_at), desc(logs.id))
     .limit(limit + 1);

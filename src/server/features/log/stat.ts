@@ -10,8 +10,8 @@ import { type AnyColumn, and, eq, gte, inArray, lt, type SQL, sql } from "drizzl
 import type { Dimension } from "../../../shared/dashboard";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { LogFilter, LogStat } from "../../../shared/log-list";
-import { seconds, type UserCtx } from "../../context";
-import { aside, contains, count, total } from "../../db/sql";
+import { seconds, type UserCtx } from "../../contracts/context";
+import { withoutIndex, contains, count, total } from "../../db/sql";
 import { logCompleteSince } from "./clean";
 import { clean, conditions, type LogScope, type Named, namesOf, rangeOf, subject } from "./filter";
 import { summedUntil, sumsBy } from "./sums";
@@ -107,7 +107,7 @@ function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { use
       by,
       item: sql`item IN (${sql.raw(wanted.map((id) => `'${id}'`).join(", "))})`,
       hourly: inArray(hourly, [...wanted]),
-      log: inArray(aside(db, log), [...wanted]),
+      log: inArray(withoutIndex(db, log), [...wanted]),
     });
   const user = scope === "own" ? actor.id : user_id;
   if (user !== undefined) ids("user", u.user_id, logs.user_id, [user]);
@@ -120,7 +120,7 @@ function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { use
       by: "group",
       item: sql`item = ${group}`,
       hourly: eq(u.group, group),
-      log: eq(aside(db, logs.group), group),
+      log: eq(withoutIndex(db, logs.group), group),
     });
   const model = clean(filter.model_name);
   if (model)
@@ -163,7 +163,7 @@ function apart({ db }: UserCtx, { start, end }: { start: number; end: number }, 
       .from(logs)
       .where(and(...which, ...filters.map(({ log }) => log)))}`;
   const within = [gte(created_at, start), lt(created_at, end)];
-  const later = [gte(aside(db, created_at), start), lt(aside(db, created_at), end)];
+  const later = [gte(withoutIndex(db, created_at), start), lt(withoutIndex(db, created_at), end)];
   const [not_yet, done, never] = [FOLDED.not_yet, FOLDED.done, FOLDED.never].map((state) => sql.raw(String(state)));
   const refunds = rows(
     sql`${quota}`,
@@ -177,7 +177,7 @@ function apart({ db }: UserCtx, { start, end }: { start: number; end: number }, 
   const notYet = rows(
     sql`${quota}`,
     sql`${folded} = ${not_yet}`,
-    sql`${aside(db, type)} = ${CONSUMED}`,
+    sql`${withoutIndex(db, type)} = ${CONSUMED}`,
     eq(visible, true),
     ...later,
   );

@@ -8,7 +8,8 @@
  */
 import { and, asc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import { DIMENSIONS, type Dimension } from "../../../shared/dashboard";
-import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { forUpdate } from "../../db/sql";
 
 const HOUR = 3600;

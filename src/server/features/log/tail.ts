@@ -8,12 +8,12 @@ import { desc, gt } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { logTailRest, type LogTail, MAX_TAIL_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { buildInput } from "../../http/coerce";
-import type { PlainDoor } from "../../http/plain";
+import type { PlainRoute } from "../../http/plain";
 import { signedIn } from "../../http/trpc";
-import { PING, writeFrame } from "../../relay/sse";
+import { PING, writeFrame } from "../../lib/sse";
 import { fits } from "./filter";
 import { present, scopeOf } from "./service";
 
@@ -41,7 +41,7 @@ export interface LiveTail {
    * `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes
    * again.
    */
-  door: PlainDoor;
+  door: PlainRoute;
   /** Ends every stream and lets nobody in: the process stops. */
   close(): void;
 }
@@ -123,7 +123,7 @@ class Watcher {
 export function createLogTail(services: Needs): LiveTail {
   const watcher = new Watcher(services);
   const over = new AbortController();
-  const door: PlainDoor = {
+  const door: PlainRoute = {
     line: "GET /api/log/live",
     answer: async (base, request) => {
       const ctx = signedIn(base, ROLE.user);

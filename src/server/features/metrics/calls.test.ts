@@ -13,7 +13,7 @@ const call = (group: string, model: string, ms = 0): EndedCall => {
     operation: { key: "chat" },
     arrived: 1000,
     first_content_at: 1000 + ms / 2,
-    engine: { seams: { now: () => 1000 + ms } },
+    engine: { controlPlane: { now: () => 1000 + ms } },
   };
   return facts as unknown as EndedCall;
 };

@@ -4,9 +4,8 @@
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call } from "../../relay/call";
-import type { PoolChannel } from "../../relay/seams";
-import type { CallEnd, Watch } from "../../relay/watch";
+import type { Call, CallEnd, CallObserver } from "../../relay/call/call";
+import type { PoolChannel } from "../../contracts/channel";
 
 /** Most (group, model, channel type); what comes beyond is counted as "other". Models are those that channels list. */
 const MAX_SERIES = 2_000;
@@ -49,7 +48,7 @@ function observe(into: Distribution, seconds: number): void {
 
 const raise = <K>(map: Map<K, number>, key: K): void => void map.set(key, (map.get(key) ?? 0) + 1);
 
-export class CallCounts implements Watch {
+export class CallCounts implements CallObserver {
   readonly traces = false;
   readonly series = new Map<string, Series>();
   /** By operation. */
@@ -83,7 +82,7 @@ export class CallCounts implements Watch {
     }
     let times = this.times.get(operation.key);
     if (!times) this.times.set(operation.key, (times = { duration: distribution(), first_content: distribution() }));
-    observe(times.duration, Math.max(0, engine.seams.now() - arrived) / 1000);
+    observe(times.duration, Math.max(0, engine.controlPlane.now() - arrived) / 1000);
     if (first_content_at >= 0) observe(times.first_content, Math.max(0, first_content_at - arrived) / 1000);
   }
 

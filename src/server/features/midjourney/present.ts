@@ -2,7 +2,7 @@
 import { mjImageUrl, mjText, readMjData } from "../../../shared/midjourney";
 import { FINAL_STATUSES } from "../../../shared/task";
 import type { DrawingView } from "../../../shared/task-list";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import type { TaskRow } from "../../db/schema";
 import type { LogScope } from "../log/filter";
 import { parsed, presentJob } from "../task/present";

@@ -6,12 +6,12 @@ import { createHmac } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Notice, NotifyType } from "../../../shared/notice";
 import { NOTICES, noticeText } from "../../../shared/notice";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import type { Tables } from "../../db/schema";
 import { egressFetch } from "../../lib/egress";
 import { isMailbox } from "../../../shared/mailbox";
 import { pushTo } from "../push/send";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 import { type NoticeSetting, noticeSetting } from "./setting";
 
 export type Post = Pick<Services, "db" | "env" | "log" | "options" | "secrets" | "background" | "sendMail" | "now">;

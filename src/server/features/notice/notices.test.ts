@@ -111,21 +111,23 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     test("is told at most once in two hours, however many ask at once and whether or not the balance rose in between", async () => {
       const { id } = await somebody();
       const told = await Promise.all(Array.from({ length: 20 }, () => warn(id)));
-      // spec: A-547, D-85
+      // spec: A-547, C-658, D-85
       expect(told.filter((n) => n === 1)).toHaveLength(1);
       const { users } = house.services.db.t;
       const set = (quota: number) =>
         house.services.db.q.update(users).set({ quota }).where(eq(users.id, id)).returning();
       house.advance(3600);
       await set(5000);
-      // spec: D-85
+      // spec: C-658, D-85
       expect(await warn(id)).toBe(0);
       await set(10);
       house.advance(3540);
+      // spec: C-658
       expect(await warn(id)).toBe(0);
       house.advance(120);
+      // spec: C-658
       expect(await warn(id)).toBe(1);
-      // spec: A-547
+      // spec: A-547, C-658
       expect(house.mails).toHaveLength(2);
     });
 

@@ -8,14 +8,14 @@ import { and, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import type { StatusReason } from "../../../shared/channel-operations";
 import { errorText } from "../../../shared/errors";
 import { LOW_QUOTA_EVERY_SECONDS, type Notice } from "../../../shared/notice";
-import { ROLE } from "../../../shared/roles";
-import { type Services, seconds } from "../../context";
-import type { Db } from "../../db/client";
+import { ROLE, USER_STATUS } from "../../../shared/roles";
+import { type Services, seconds } from "../../contracts/context";
+import type { Db } from "../../db/types";
 import { createCollector } from "../../lib/collector";
 import { quotaText } from "../wallet/quota-text";
 import { deliver, isReachable, type Post, type Recipient, recipientColumns, recipientOf } from "./deliver";
+import type { Notices } from "../../contracts/notices";
 
-const ENABLED_USER = 1;
 const LOOK_AFTER_MS = 1_000;
 /** Users whose balance waits to be looked at; beyond it, their next charge asks again. */
 const MAX_WAITING = 10_000;
@@ -26,13 +26,6 @@ const PARALLEL = 8;
 const CHANNELS_AFTER_MS = 15_000;
 export const CHANNELS_EVERY_SECONDS = 600;
 const MAX_CHANNELS = 100;
-
-export interface Notices {
-  /** A user was charged: he may be low now. */
-  charged(user_id: number): void;
-  /** A channel, or one of its keys, was disabled automatically. */
-  channelDisabled(id: number, reason: StatusReason): void;
-}
 
 export function createNotices(post: Post): Notices {
   const low = createCollector<number, true>(post.background, {
@@ -79,7 +72,11 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
       .from(users)
       .leftJoin(held, eq(held.user_id, users.id))
       .where(
-        and(inArray(users.id, ids.slice(from, from + BATCH)), eq(users.status, ENABLED_USER), isNull(users.deleted_at)),
+        and(
+          inArray(users.id, ids.slice(from, from + BATCH)),
+          eq(users.status, USER_STATUS.active),
+          isNull(users.deleted_at),
+        ),
       );
     const low = rows.flatMap((row) => {
       const recipient = recipientOf(row);
@@ -113,7 +110,7 @@ export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<num
   const rows = await post.db.q
     .select(recipientColumns(post.db.t))
     .from(users)
-    .where(and(gte(users.role, ROLE.root), eq(users.status, ENABLED_USER), isNull(users.deleted_at)));
+    .where(and(gte(users.role, ROLE.root), eq(users.status, USER_STATUS.active), isNull(users.deleted_at)));
   const roots = rows.map(recipientOf).filter((recipient) => isReachable(post, recipient));
   if (roots.length === 0) return true; // nobody to tell: the log has it
   if (!(await claim(post, "channels-disabled", CHANNELS_EVERY_SECONDS))) return false;

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import { deliver, isReachable, recipientColumns, recipientOf } from "./deliver";
 
 /** Sends a test notice to the caller. Throws notice_unreachable, address_forbidden, mail_*, notice_failed. */

@@ -5,8 +5,8 @@ import { eq } from "drizzle-orm";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import { type NoticeSettingInput, noticeSettingSchema, settingMembers } from "../../../shared/notice";
-import type { UserCtx } from "../../context";
-import { run } from "../../db/client";
+import type { UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
 import type { Secrets } from "../../lib/secrets";
 

@@ -1,8 +1,9 @@
 /**
  * The words that no prompt may contain (options CheckSensitiveEnabled, CheckSensitiveOnPromptEnabled, SensitiveWords).
  */
-import type { OptionStore } from "./store";
-import { type WordList, wordList } from "./word-list";
+import type { OptionStore } from "../../contracts/option-store";
+import { wordList } from "./word-list";
+import type { WordList } from "../../contracts/word-list";
 
 /**
  * The list in force now, undefined when a switch is off or there is no word. Made anew when the words change, and only

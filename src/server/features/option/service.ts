@@ -1,7 +1,7 @@
 /** Verbs on options, with their audit rows. The store checks, keeps and announces. */
 import { fail } from "../../../shared/errors";
 import { isOptionKey, missingNeeds, option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
-import type { Ctx, UserCtx } from "../../context";
+import type { Ctx, UserCtx } from "../../contracts/context";
 import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 import { requirePerson } from "../auth/step-up";

@@ -15,22 +15,12 @@ import {
   parseOption,
 } from "../../../shared/options";
 import type { Bus } from "../../cluster/types";
-import { AfterCommit, type Db, run } from "../../db/client";
+import type { Db } from "../../db/types";
+import { AfterCommit, run } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
 import type { Logger } from "../../lib/log";
 import type { Secrets } from "../../lib/secrets";
-
-export interface OptionStore {
-  /** The typed value now. */
-  get<K extends OptionKey>(key: K): OptionValue<K>;
-  /** The text now, as in the database or the registry's default. Secrets in clear: do not let it out. */
-  text(key: OptionKey): string;
-  /** Checks, stores, tells every instance. Throws option_unknown, option_invalid, option_needs. */
-  set(key: string, text: string): Promise<void>;
-  /** Hears of every change, here or elsewhere; prices and pools rebuild on it. */
-  onChange(listener: () => void): () => void;
-  reload(): Promise<void>;
-}
+import type { OptionStore } from "../../contracts/option-store";
 
 export interface OptionStoreDeps {
   db: Db;

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { AppError, fail } from "../../../shared/errors";
 import type { Text } from "../../../shared/text";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 
 const SUBJECT: Text = { zh: "{name} 测试邮件", en: "{name} test mail" };
 const TEXT: Text = {

@@ -1,6 +1,6 @@
 /** What the options say of calls to single makers' models (card "models"), by value at the time of the call. */
-import type { VendorRules } from "../../relay/providers/vendor-rules";
-import type { OptionStore } from "./store";
+import type { VendorRules } from "../../contracts/vendor-rules";
+import type { OptionStore } from "../../contracts/option-store";
 
 /** The rules in force; each member is read anew. */
 export const vendorRules = (options: Pick<OptionStore, "get">): VendorRules => ({

@@ -4,8 +4,8 @@
  */
 import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
 import { ORDER_LIFE, STRANGERS, type Verdict } from "../../../shared/order";
-import { type Services, seconds } from "../../context";
-import { run } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { askEpay, epayConfig } from "./epay";
 import { FIRST_CHECK } from "./service";

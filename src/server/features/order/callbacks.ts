@@ -5,10 +5,10 @@
 import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
-import type { Services } from "../../context";
-import { seconds } from "../../context";
+import type { Services } from "../../contracts/context";
+import { seconds } from "../../contracts/context";
 import { withoutNul } from "../../db/sql";
-import { BODY_LIMITS, readBytes } from "../../lib/body";
+import { BODY_LIMITS, readBytes } from "../../lib/request-body/read-body";
 import { epayConfig, readEpayNotice } from "./epay";
 import { endOrder, isSettled, settlePayment } from "./settle";
 import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";

@@ -10,7 +10,7 @@ import type { PaymentForm } from "../../../shared/order";
 import type { Env } from "../../env";
 import { egressFetch } from "../../lib/egress";
 import { sameText } from "../../lib/secrets";
-import type { OptionStore } from "../option/store";
+import type { OptionStore } from "../../contracts/option-store";
 import type { Payment } from "./settle";
 
 /** The protocol's money is yuan. */

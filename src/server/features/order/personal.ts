@@ -1,7 +1,8 @@
 /** What an erasure removes of one person's orders. The orders stay, for the audit: they carry an id and no name. */
 import { eq, inArray } from "drizzle-orm";
-import type { Services } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 
 /** Removes what payment providers said of the payer: Stripe's reports carry his name and address. */
 export function* eraseOrderSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<void> {

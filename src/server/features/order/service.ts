@@ -20,8 +20,8 @@ import {
 } from "../../../shared/order";
 import { QUOTA_PICKS } from "../../../shared/quota";
 import { mayActOn } from "../../../shared/roles";
-import { type Ctx, seconds, type Services, type UserCtx } from "../../context";
-import { run } from "../../db/client";
+import { type Ctx, seconds, type Services, type UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";

@@ -4,8 +4,9 @@
  */
 import { and, eq, inArray } from "drizzle-orm";
 import { centsOf, ORDER_STATUSES, PAYABLE_STATUSES, type PaymentProvider, type Verdict } from "../../../shared/order";
-import { type Services, seconds } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import { type Services, seconds } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { payRebate } from "../invite/rebate";
 import { accountRow } from "../log/record";

@@ -9,7 +9,7 @@ import { centsOf, moneyText } from "../../../shared/order";
 import type { Env } from "../../env";
 import { readLimited } from "../../lib/egress";
 import { sameText } from "../../lib/secrets";
-import type { OptionStore } from "../option/store";
+import type { OptionStore } from "../../contracts/option-store";
 import type { Payment } from "./settle";
 
 export interface StripeConfig {

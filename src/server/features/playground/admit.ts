@@ -7,9 +7,9 @@ import { fail } from "../../../shared/errors";
 import { mayUseGroup } from "../../../shared/group";
 import { type LimitSet, readLimits } from "../../../shared/limits";
 import type { Lang } from "../../../shared/text";
-import type { Actor, Services } from "../../context";
-import type { JsonObject } from "../../relay/json";
-import type { Caller } from "../../relay/seams";
+import type { Actor, Services } from "../../contracts/context";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { Caller } from "../../contracts/caller";
 import { groupFacts } from "../group/facts";
 
 /** What the console keeps with its messages and no upstream knows. */

@@ -38,6 +38,8 @@ const asked = async (
 
 describe("GET /api/pricing", () => {
   test("a guest gets exactly the documented shape, groups beside data", async () => {
+    // spec: C-557
+    // spec: C-295, C-296, C-297, C-298, C-299, C-300, C-301, C-302, C-303
     expect(await asked()).toEqual({
       success: true,
       message: "",
@@ -77,6 +79,7 @@ describe("GET /api/pricing", () => {
 
   test("no group is named that the caller may not use, and no model that only such groups serve", async () => {
     const text = JSON.stringify(await asked());
+    // spec: C-303
     for (const secret of ["staff", "svip"]) expect(text).not.toContain(secret);
     const catalogue = JSON.stringify(await (await weir.newUser()).trpc.pricing.catalogue.query());
     for (const secret of ["staff", "svip"]) expect(catalogue).not.toContain(secret);
@@ -85,7 +88,7 @@ describe("GET /api/pricing", () => {
   test("a user sees his own group too, at the ratios that he pays", async () => {
     const { headers } = await weir.newUser({ group: "svip" });
     const list = await asked(headers);
-    // spec: A-532
+    // spec: A-532, C-303
     expect(list.group_ratio).toEqual({ svip: 2, default: 1, vip: 0.25 });
     expect(list.data.map((row) => row.model_name)).toContain("m-svip");
     expect(JSON.stringify(list)).not.toContain("staff");
@@ -109,8 +112,10 @@ describe("GET /api/pricing", () => {
 describe("the console's catalogue", () => {
   test("a guest is shown the prices of new users; a user starts in his own group", async () => {
     const guest = await (await fetch(`${weir.url}/trpc/pricing.catalogue`)).json();
+    // spec: C-160
     expect(guest.result.data.user_group).toBe(DEFAULT_GROUP);
     const { trpc } = await weir.newUser({ group: "svip" });
+    // spec: C-162
     expect((await trpc.pricing.catalogue.query()).user_group).toBe("svip");
   });
 
@@ -133,17 +138,19 @@ describe("the console's catalogue", () => {
       const price = catalogPrice(model, groups[group]?.ratio ?? Number.NaN, quota_per_unit);
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
-      // spec: A-529, A-530, A-531
+      // spec: A-529, A-530, A-531, C-161, C-628, C-629
       expect(shown).toEqual({
         input: String(30 * factor),
         output: String(60 * factor),
         cache_read: String(3 * factor),
       });
       const charge = chargeOf(price, { input: 1_000_000, cache_read: 1_000_000, output: 1_000_000 });
+      // spec: C-628, C-629
       expect(charge.quota / quota_per_unit).toBe((30 + 60 + 3) * factor);
     }
     const perCall = models.find((candidate) => candidate.model === "m-call");
     const price = perCall && catalogPrice(perCall, 0.5, quota_per_unit);
+    // spec: C-161
     expect(price && displayPrices(price)).toEqual({ call: "0.02" });
     expect(price && chargeOf(price, { input: 5 }).quota).toBe(10_000);
   });

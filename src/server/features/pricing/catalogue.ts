@@ -7,7 +7,7 @@ import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } fro
 import { priceNoteOf } from "../../../shared/price-rows";
 import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
-import type { Actor, Services } from "../../context";
+import type { Actor, Services } from "../../contracts/context";
 import { groupFacts } from "../group/facts";
 import { createPriceBook, type LivePriceBook } from "./price";
 

@@ -9,7 +9,7 @@ import {
   type PriceTables,
   priceTableKeys,
 } from "../../../shared/pricing";
-import type { OptionStore } from "../option/store";
+import type { OptionStore } from "../../contracts/option-store";
 
 export interface LivePriceBook {
   /** undefined when the model has neither price nor ratio (and SelfUseModeEnabled is off). */

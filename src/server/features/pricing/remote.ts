@@ -2,9 +2,9 @@
 import { AppError, fail } from "../../../shared/errors";
 import { type IncomingPrices, readPrices } from "../../../shared/price-import";
 import type { PriceNumbers } from "../../../shared/price-rows";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 
 /** Where a gateway publishes its prices: all factors, or the list that every gateway of this kind has. */
 const PATHS = ["/api/ratio_config", "/api/pricing"];

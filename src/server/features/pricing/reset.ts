@@ -1,4 +1,4 @@
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { recordAct } from "../audit/record";
 import { forgetOption } from "../option/store";
 

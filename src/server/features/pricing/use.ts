@@ -2,7 +2,7 @@
 import { desc, gte, sql } from "drizzle-orm";
 import { canonicalModel } from "../../../shared/channel-types";
 import { MAX_USED, type PriceUse } from "../../../shared/price-use";
-import { type Ctx, seconds } from "../../context";
+import { type Ctx, seconds } from "../../contracts/context";
 import { total } from "../../db/sql";
 import { summedUntil, sumsBy } from "../log/sums";
 

@@ -5,7 +5,7 @@
 import { eq } from "drizzle-orm";
 import webPush from "web-push";
 import * as z from "zod";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { Secrets } from "../../lib/secrets";
 
 export const VAPID = "vapid";

@@ -2,10 +2,10 @@
 import { eq } from "drizzle-orm";
 import webPush from "web-push";
 import type { PushMessage } from "../../../shared/push";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { PushSubscriptionRow } from "../../db/schema";
 import { egressFetch } from "../../lib/egress";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 import { vapidKeys, type VapidKeys } from "./keys";
 
 type Sender = Pick<Services, "db" | "env" | "options" | "secrets" | "background" | "log">;

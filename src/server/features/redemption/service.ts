@@ -13,8 +13,8 @@ import {
   type RedemptionChange,
   type RedemptionState,
 } from "../../../shared/redemption";
-import { type Ctx, seconds, type UserCtx } from "../../context";
-import { run } from "../../db/client";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import type { RedemptionRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";

@@ -8,7 +8,7 @@ import { startWeir } from "../../../../tests/kit/weir";
 import { ROOT_QUOTA } from "../../../shared/user";
 import { readEnv } from "../../env";
 import { createLogger } from "../../lib/log";
-import { openServices } from "../../services";
+import { openServices } from "../../wiring/services";
 import { setUpUnattended } from "./service";
 
 describe.each([...ENGINES])("first run on %s", (engine) => {

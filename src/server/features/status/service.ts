@@ -1,6 +1,6 @@
 /** GET /api/status: what everybody may know. Options name themselves in it (`public` in shared/options.ts). */
 import { publicStatus } from "../../../shared/options";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import { VERSION } from "../../version";
 import { onlineTopupEnabled } from "../order/service";
 import { isSetUp } from "../setup/service";

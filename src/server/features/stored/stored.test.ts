@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
-import type { Services } from "../../context";
-import { createShelf, pack, unpack } from "./shelf";
+import type { Services } from "../../contracts/context";
+import { createShelf, pack, unpack } from "./stored-objects";
 import { sweepStored } from "./sweep";
 
 const DAY = 86_400;
@@ -23,7 +23,7 @@ for (const engine of ENGINES) {
       options: { get } as Services["options"],
       now: () => time * 1000,
     });
-    const shelf = () => createShelf(services());
+    const storedObjects = () => createShelf(services());
     const response = (object_id: string, user_id: number, more: object = {}) => ({
       kind: "response" as const,
       object_id,
@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
       ...more,
     });
     const ids = async (user: number) =>
-      (await shelf().list("response", user, { order: "asc", limit: 100 })).map(({ object_id }) => object_id);
+      (await storedObjects().list("response", user, { order: "asc", limit: 100 })).map(({ object_id }) => object_id);
 
     beforeAll(async () => {
       fresh = await freshDatabase(engine);
@@ -48,37 +48,37 @@ for (const engine of ENGINES) {
 
     test("a value comes back as it was, whatever characters it has", async () => {
       const value = { text: "\u0000 \ud83d\ude00 您好 \ud800", list: [1, null, { deep: true }] };
-      await shelf().put(response("resp_a", 1, { value }));
-      expect((await shelf().find("response", "resp_a", 1))?.value).toEqual(value);
+      await storedObjects().put(response("resp_a", 1, { value }));
+      expect((await storedObjects().find("response", "resp_a", 1))?.value).toEqual(value);
       expect(await unpack(await pack(undefined))).toBeUndefined();
     });
 
     test("an id finds nothing for anybody else, in another kind, and after its time", async () => {
-      await shelf().put(response("resp_b", 1));
-      expect(await shelf().find("response", "resp_b", 2)).toBeUndefined();
-      expect(await shelf().find("file", "resp_b", 1)).toBeUndefined();
-      await shelf().remove("response", "resp_b", 2);
-      expect(await shelf().find("response", "resp_b", 1)).toBeDefined();
+      await storedObjects().put(response("resp_b", 1));
+      expect(await storedObjects().find("response", "resp_b", 2)).toBeUndefined();
+      expect(await storedObjects().find("file", "resp_b", 1)).toBeUndefined();
+      await storedObjects().remove("response", "resp_b", 2);
+      expect(await storedObjects().find("response", "resp_b", 1)).toBeDefined();
       time += 30 * DAY;
-      expect(await shelf().find("response", "resp_b", 1)).toBeUndefined();
+      expect(await storedObjects().find("response", "resp_b", 1)).toBeUndefined();
       time -= 30 * DAY;
     });
 
     test("an id that another one has is not taken over, one's own is replaced", async () => {
-      await shelf().put(response("resp_c", 1));
-      await shelf().put(response("resp_c", 2, { value: "stolen" }));
-      expect(await shelf().find("response", "resp_c", 2)).toBeUndefined();
-      expect(await shelf().find("response", "resp_c", 1)).toMatchObject({ value: { said: "resp_c" } });
-      await Promise.all([1, 2, 3].map((turn) => shelf().put(response("resp_c", 1, { value: turn }))));
-      expect([1, 2, 3]).toContain(Number((await shelf().find("response", "resp_c", 1))?.value));
+      await storedObjects().put(response("resp_c", 1));
+      await storedObjects().put(response("resp_c", 2, { value: "stolen" }));
+      expect(await storedObjects().find("response", "resp_c", 2)).toBeUndefined();
+      expect(await storedObjects().find("response", "resp_c", 1)).toMatchObject({ value: { said: "resp_c" } });
+      await Promise.all([1, 2, 3].map((turn) => storedObjects().put(response("resp_c", 1, { value: turn }))));
+      expect([1, 2, 3]).toContain(Number((await storedObjects().find("response", "resp_c", 1))?.value));
     });
 
     test("pages follow each other without a gap when several were made in one second", async () => {
-      for (let n = 0; n < 7; n++) await shelf().put(response(`resp_p${n}`, 3, { created_at: time - (n % 2) }));
+      for (let n = 0; n < 7; n++) await storedObjects().put(response(`resp_p${n}`, 3, { created_at: time - (n % 2) }));
       const whole = await ids(3);
       const seen: string[] = [];
       for (let after: string | undefined; ; after = seen.at(-1)) {
-        const page = await shelf().list("response", 3, {
+        const page = await storedObjects().list("response", 3, {
           order: "asc",
           limit: 2,
           ...(after !== undefined && { after }),
@@ -88,25 +88,25 @@ for (const engine of ENGINES) {
       }
       expect(seen).toEqual(whole);
       expect(
-        (await shelf().list("response", 3, { order: "desc", limit: 100 })).map(({ object_id }) => object_id),
+        (await storedObjects().list("response", 3, { order: "desc", limit: 100 })).map(({ object_id }) => object_id),
       ).toEqual(whole.toReversed());
-      expect(await shelf().list("response", 3, { order: "asc", limit: 2, after: "resp_a" })).toEqual([]);
+      expect(await storedObjects().list("response", 3, { order: "asc", limit: 2, after: "resp_a" })).toEqual([]);
     });
 
     test("a chain that is continued lives on together, and nothing of another's with it", async () => {
-      await shelf().put(response("resp_old", 4, { expires_at: time + DAY }));
-      await shelf().put(response("resp_his", 5, { expires_at: time + DAY }));
-      await shelf().prolong("response", ["resp_old", "resp_his"], 4, time + 30 * DAY);
-      await shelf().prolong("response", ["resp_old"], 4, time + 2 * DAY);
-      expect((await shelf().find("response", "resp_old", 4))?.expires_at).toBe(time + 30 * DAY);
-      expect((await shelf().find("response", "resp_his", 5))?.expires_at).toBe(time + DAY);
+      await storedObjects().put(response("resp_old", 4, { expires_at: time + DAY }));
+      await storedObjects().put(response("resp_his", 5, { expires_at: time + DAY }));
+      await storedObjects().prolong("response", ["resp_old", "resp_his"], 4, time + 30 * DAY);
+      await storedObjects().prolong("response", ["resp_old"], 4, time + 2 * DAY);
+      expect((await storedObjects().find("response", "resp_old", 4))?.expires_at).toBe(time + 30 * DAY);
+      expect((await storedObjects().find("response", "resp_his", 5))?.expires_at).toBe(time + DAY);
     });
 
     test("the sweep takes what has expired and what lies with a channel that is gone, and leaves the rest", async () => {
-      await shelf().put(response("resp_gone", 6, { expires_at: time - 1 }));
-      await shelf().put(response("resp_lost", 6, { channel_id: 999_999 }));
-      await shelf().put({ ...response("file-1", 6, { expires_at: 0 }), kind: "file" });
-      await shelf().put(response("resp_stays", 6));
+      await storedObjects().put(response("resp_gone", 6, { expires_at: time - 1 }));
+      await storedObjects().put(response("resp_lost", 6, { channel_id: 999_999 }));
+      await storedObjects().put({ ...response("file-1", 6, { expires_at: 0 }), kind: "file" });
+      await storedObjects().put(response("resp_stays", 6));
       await Promise.all([sweepStored(services()), sweepStored(services())]);
       const { stored_objects } = fresh.db.t;
       const left = await fresh.db.q.select().from(stored_objects);
@@ -121,14 +121,14 @@ for (const engine of ENGINES) {
     test("beyond the cap a user loses what expires first, others lose nothing, and files do not count", async () => {
       set.set("StoredResponseMaxMB", 1);
       for (let n = 0; n < 6; n++)
-        await shelf().put(response(`resp_k${n}`, 7, { expires_at: time + DAY + n, bytes: 300_000 }));
-      await shelf().put(response("resp_other", 8, { bytes: 900_000 }));
-      await shelf().put({ ...response("file-2", 8, { bytes: 5_000_000, expires_at: 0 }), kind: "file" });
+        await storedObjects().put(response(`resp_k${n}`, 7, { expires_at: time + DAY + n, bytes: 300_000 }));
+      await storedObjects().put(response("resp_other", 8, { bytes: 900_000 }));
+      await storedObjects().put({ ...response("file-2", 8, { bytes: 5_000_000, expires_at: 0 }), kind: "file" });
       await sweepStored(services());
       expect(await ids(7)).toEqual(["resp_k3", "resp_k4", "resp_k5"]);
       expect(await ids(8)).toEqual(["resp_other"]);
-      expect(await shelf().size("file", 8)).toBe(5_000_000);
-      expect(await shelf().size("file", 9)).toBe(0);
+      expect(await storedObjects().size("file", 8)).toBe(5_000_000);
+      expect(await storedObjects().size("file", 9)).toBe(0);
       set.clear();
     });
   });

@@ -3,7 +3,7 @@
  * what one user may keep, those that expire first.
  */
 import { and, asc, eq, gt, inArray, lte, ne, notInArray, sql } from "drizzle-orm";
-import { type Services, seconds } from "../../context";
+import { type Services, seconds } from "../../contracts/context";
 import { total } from "../../db/sql";
 
 const MB = 1 << 20;

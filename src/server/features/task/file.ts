@@ -5,14 +5,14 @@
 import { jobFileRest } from "../../../shared/task-list";
 import { ROLE } from "../../../shared/roles";
 import { buildInput } from "../../http/coerce";
-import type { PlainDoor } from "../../http/plain";
+import type { PlainRoute } from "../../http/plain";
 import { signedIn } from "../../http/trpc";
 import { scopeOf } from "../log/service";
 import { nameOf } from "./row";
 import { findJob } from "./service";
 
 /** `GET /api/task/file?id=7&n=0`: ranges are answered; what is no picture, sound or film is never sent as one. */
-export const taskFile: PlainDoor = {
+export const taskFile: PlainRoute = {
   line: "GET /api/task/file",
   shown: true,
   async answer(guest, request) {
@@ -21,7 +21,7 @@ export const taskFile: PlainDoor = {
       buildInput(jobFileRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }),
     );
     const row = await findJob(ctx, scopeOf(ctx), "any", id);
-    const response = await ctx.desk.file({ ...nameOf(row), index: n }, request, ctx.request_id, ctx.lang);
+    const response = await ctx.taskService.file({ ...nameOf(row), index: n }, request, ctx.request_id, ctx.lang);
     // It is shown on pages of ours alone.
     response.headers.set("cross-origin-resource-policy", "same-origin");
     return response;

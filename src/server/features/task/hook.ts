@@ -2,9 +2,9 @@
  * Tells an address that a caller typed what has become of his job (Midjourney's notifyHook): once, by the policy of
  * lib/egress.ts.
  */
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
-import { userFetch } from "../option/user-fetch";
+import { userFetch } from "../option/egress-policy";
 
 /** Receivers are told within this time or not at all; their owner can always ask. */
 const TIMEOUT_MS = 10_000;

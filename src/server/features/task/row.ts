@@ -1,7 +1,7 @@
 /** A row of the table `tasks` as the relay's Task, and back. */
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
 import type { TaskRow } from "../../db/schema";
-import type { Task, TaskState } from "../../relay/tasks/task";
+import type { Task, TaskState } from "../../contracts/task-store";
 
 /** JSON that this house wrote; undefined for ''. */
 const parsed = (text: string): unknown => (text === "" ? undefined : JSON.parse(text));

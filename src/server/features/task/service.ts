@@ -6,7 +6,7 @@ import { and, desc, eq, gte, inArray, lte, ne, type SQL, sql } from "drizzle-orm
 import { fail } from "../../../shared/errors";
 import { TASK_PLATFORMS, type TaskPlatform } from "../../../shared/task";
 import { type JobFile, type JobPage, MAX_TASK_TOTAL, type Opened } from "../../../shared/task-list";
-import type { UserCtx } from "../../context";
+import type { UserCtx } from "../../contracts/context";
 import type { TaskRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
 import { recordAct } from "../audit/record";
@@ -136,15 +136,15 @@ export async function findJob(ctx: UserCtx, scope: LogScope, kind: JobKind | "an
 /** What the console shows with an opened job. */
 export async function openJob<View extends object>(ctx: UserCtx, row: TaskRow, view: View): Promise<Opened<View>> {
   // A vendor that does not say where its files are now is no reason not to show the rest.
-  const media = await ctx.desk.files(nameOf(row)).catch((): JobFile["media"][] => []);
+  const media = await ctx.taskService.files(nameOf(row)).catch((): JobFile["media"][] => []);
   const files = media.map((kind, n) => ({ media: kind, url: `/api/task/file?id=${row.id}&n=${n}` }));
-  return { ...view, files, cancellable: ctx.desk.canCancel(nameOf(row)) };
+  return { ...view, files, cancellable: ctx.taskService.canCancel(nameOf(row)) };
 }
 
 /** Stops a job where its vendor can. An administrator's hand in somebody else's job is an act that is recorded. */
 export async function cancelJob(ctx: UserCtx, scope: LogScope, id: number): Promise<TaskRow> {
   const row = await findJob(ctx, scope, "any", id);
-  await ctx.desk.cancel(nameOf(row));
+  await ctx.taskService.cancel(nameOf(row));
   if (row.user_id !== ctx.actor.id)
     await recordAct(ctx, {
       action: "task.cancel",

@@ -12,19 +12,13 @@ import { AUTO_GROUP, autoGroups, mayUseGroup } from "../../../shared/group";
 import { type LimitField, type LimitSet, readLimits } from "../../../shared/limits";
 import { tokenMjMode } from "../../../shared/midjourney";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
-import type { Lang } from "../../../shared/text";
 import { bareKey, isExhausted, isExpired, TOKEN_STATUS } from "../../../shared/token";
-import type { Services } from "../../context";
+import type { Services } from "../../contracts/context";
 import type { TokenRow, UserRow } from "../../db/schema";
 import { compileNetworks, inNetworks, type Network } from "../../lib/addresses";
-import type { Caller } from "../../relay/seams";
+import type { Caller } from "../../contracts/caller";
 import { groupFacts } from "../group/facts";
-
-export interface TokenCache {
-  /** See `Seams.authenticate` (relay/seams.ts). */
-  authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
-  close(): void;
-}
+import type { TokenCache } from "../../contracts/token-cache";
 
 /** A token with its owner, prepared for many calls. */
 interface Identity {

@@ -3,9 +3,9 @@ import { and, eq, isNull } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { USER_STATUS } from "../../../shared/roles";
 import { TOKEN_STATUS } from "../../../shared/token";
-import type { Ctx } from "../../context";
+import type { Ctx } from "../../contracts/context";
 import type { TokenRow } from "../../db/schema";
-import type { PlainDoor } from "../../http/plain";
+import type { PlainRoute } from "../../http/plain";
 import { compileNetworks, inNetworks } from "../../lib/addresses";
 import { normalKey } from "./authenticate";
 
@@ -38,7 +38,7 @@ export function keyOf(request: Request): string | undefined {
 }
 
 /** Source: facts/compatibility.md 1.7. `expires_at` 0 = never; what an unlimited token has left is no number of use. */
-export const tokenUsage: PlainDoor = {
+export const tokenUsage: PlainRoute = {
   line: "GET /api/usage/token",
   cors: true,
   answer: async (ctx, request) => {

@@ -1,13 +1,13 @@
 /** What its owner sees of a token. Nobody else sees any of it. */
 import { tokenMjMode } from "../../../shared/midjourney";
-import { tokenStatus, type TokenView, type TokenWithKey } from "../../../shared/token";
-import { type Ctx, seconds } from "../../context";
+import { pick } from "../../../shared/pick";
+import { TOKEN_FIELDS, tokenStatus, type TokenView, type TokenWithKey } from "../../../shared/token";
+import { type Ctx, seconds } from "../../contracts/context";
 import type { TokenRow } from "../../db/schema";
 
 /** For the console: the hint instead of the key. */
 export function presentToken(ctx: Pick<Ctx, "now">, row: TokenRow): TokenView {
-  const { key_hash: _hash, key_cipher: _cipher, deleted_at: _deleted, ...rest } = row;
-  return { ...rest, mj_mode: tokenMjMode(row.mj_mode), status: tokenStatus(row, seconds(ctx)) };
+  return { ...pick(row, TOKEN_FIELDS), mj_mode: tokenMjMode(row.mj_mode), status: tokenStatus(row, seconds(ctx)) };
 }
 
 /** For REST: with the key in clear, without sk-, as existing front-ends read it (C-119). */

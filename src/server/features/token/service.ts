@@ -20,8 +20,8 @@ import {
   type TokenChange,
   type TokenFields,
 } from "../../../shared/token";
-import { seconds, type UserCtx } from "../../context";
-import { run } from "../../db/client";
+import { seconds, type UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import type { TokenRow } from "../../db/schema";
 import { contains, count, startsWith, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";

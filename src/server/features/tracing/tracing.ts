@@ -25,8 +25,7 @@ import {
 import type { AttemptRecord } from "../../../shared/log";
 import type { Usage } from "../../../shared/pricing";
 import type { Env } from "../../env";
-import type { Call } from "../../relay/call";
-import type { CallEnd, Watch } from "../../relay/watch";
+import type { Call, CallEnd, CallObserver } from "../../relay/call/call";
 import { VERSION } from "../../version";
 import { operationName, providerName } from "./names";
 
@@ -39,7 +38,7 @@ const EXPORT_LIMIT_MS = 10_000;
 const LAST_EXPORT_MS = 3_000;
 
 export interface Tracing {
-  watch: Watch;
+  observer: CallObserver;
   /** Sends what waits, for at most LAST_EXPORT_MS. Never rejects. */
   stop(): Promise<void>;
 }
@@ -161,14 +160,14 @@ export function startTracing(
   }
 
   return {
-    watch: {
+    observer: {
       traces: true,
       attempted: () => undefined,
       refused: () => undefined,
       ended(call, end) {
         const span = callSpan(call, end);
         if (!span) return;
-        const ended = call.engine.seams.now();
+        const ended = call.engine.controlPlane.now();
         const context = trace.setSpan(ROOT_CONTEXT, span);
         for (const attempt of attemptsOf(call, ended)) attemptSpan(call, attempt, context, ended, end.usage);
         span.end(ended);

@@ -1,8 +1,8 @@
 /** What an administrator does for somebody who has lost his second factors. Who may change an account may do this. */
 import { fail } from "../../../shared/errors";
 import type { OwnedFactors } from "../../../shared/factor";
-import type { UserCtx } from "../../context";
-import { run } from "../../db/client";
+import type { UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import { auditRow } from "../audit/record";
 import { requireStepUp } from "../auth/step-up";
 import { ownedFactors, removeFactorSteps } from "../factor/own";

@@ -4,7 +4,7 @@ import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
 import { mayActOn } from "../../../shared/roles";
 import type { CreditView, ManagedUser, UserFilter } from "../../../shared/user-manage";
-import type { Ctx, UserCtx } from "../../context";
+import type { Ctx, UserCtx } from "../../contracts/context";
 import type { UserRow } from "../../db/schema";
 import { anyContains, count, withoutNul } from "../../db/sql";
 import { presentManaged } from "./present";

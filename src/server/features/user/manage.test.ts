@@ -91,10 +91,11 @@ for (const engine of ENGINES) {
       expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
       // spec: D-42
       expect(await told(admin, { username: "fresh", password: "x".repeat(21) })).toContain("20");
-      // spec: A-410
+      // spec: A-410, C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
+      // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
-      // spec: A-410
+      // spec: A-410, C-467
       expect(await told(root, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
       expect(await create(root, { role: 10 })).toMatchObject({ role: 10 });
     });
@@ -119,7 +120,7 @@ for (const engine of ENGINES) {
         ["POST", "/api/user/manage", { id, action: "delete" }],
       ];
       for (const [method, path, body] of calls) {
-        // spec: A-403
+        // spec: A-403, C-456
         expect((await user.rest(method, path, body)).body).toMatchObject({
           success: false,
           message: "无权进行此操作，权限不足",
@@ -139,7 +140,7 @@ for (const engine of ENGINES) {
             ),
           )),
         ];
-        // spec: A-407, A-408, A-409
+        // spec: A-407, A-408, A-409, C-464..C-466, C-469..C-471
         for (const body of told) expect(body.success).toBe(false);
         // spec: A-408, A-409
         expect(await rowOf(other)).toEqual(before);
@@ -175,7 +176,7 @@ for (const engine of ENGINES) {
       const { id } = await create(root);
       const manage = async (by: Person, action: string) =>
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
-      // spec: A-411
+      // spec: A-411, C-468
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
       // spec: A-430
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
@@ -214,8 +215,12 @@ for (const engine of ENGINES) {
         .values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
       await q.insert(t.identities).values({ user_id: id, provider: "github", subject: `s${id}`, created_at: 1 });
       await q.insert(t.logs).values({ request_id: `r${id}`, created_at: 1, type: 3, user_id: id, username, folded: 2 });
-      // spec: A-424
-      expect((await admin.rest("GET", `/api/user/${id}`)).body.data.github_id).toBe(`s${id}`);
+      // spec: A-424, C-486
+      expect((await admin.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({
+        id,
+        username,
+        github_id: `s${id}`,
+      });
       const { body } = await admin.rest("POST", "/api/user/manage", { id, action: "delete" });
       // spec: A-430
       expect(body).toMatchObject({ success: true, data: { status: 1, role: 1 } });
@@ -311,7 +316,7 @@ for (const engine of ENGINES) {
       ]);
       const { q, t } = h.services.db;
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, id)).orderBy(t.logs.id);
-      // spec: D-47
+      // spec: C-357, D-47
       expect(rows.map((row) => [row.type, row.quota])).toEqual([
         [3, 0],
         [3, 0],

@@ -1,8 +1,9 @@
 /** Whether a name is free. */
 import { and, ne, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
-import type { Ctx } from "../../context";
-import { type Q, run, type Steps } from "../../db/client";
+import type { Ctx } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 
 /**
  * Throws username_taken when another account has this name: a deleted one, too (D-35), and in whatever case (D-84). Of

@@ -3,8 +3,8 @@
  * id and no name; so `weir audit` holds before and after.
  */
 import { and, asc, eq, gt, inArray, isNull, ne, or } from "drizzle-orm";
-import { seconds, type UserCtx } from "../../context";
-import { run } from "../../db/client";
+import { seconds, type UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
 import type { LogRow } from "../../db/schema";
 import { auditRow, recordAct } from "../audit/record";
 import { earningLines, eraseEarningSteps } from "../invite/personal";

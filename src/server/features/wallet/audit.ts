@@ -5,7 +5,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { DIMENSIONS } from "../../../shared/dashboard";
 import { LOG_TYPE } from "../../../shared/log";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import { logCompleteSince } from "../log/clean";
 import { repeatedOf } from "../log/fold";
 import { DIMENSION_COLUMN, SUMMED } from "../log/sums";

@@ -7,7 +7,8 @@
 import type { Database } from "bun:sqlite";
 import { REOPEN } from "../log/sums";
 import type { Room } from "./call-log";
-import type { CallLog } from "./ledger";
+import type { CallLog } from "../../contracts/ledger";
+import { USER_STATUS } from "../../../shared/roles";
 
 interface UserRow {
   quota: number;
@@ -190,7 +191,7 @@ export class Batch {
 
 const prepare = (client: Database) => ({
   readUser: client.prepare<UserRow, [number]>(
-    "SELECT quota, used_quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = ?",
+    `SELECT quota, used_quota, status = ${USER_STATUS.active} AND deleted_at IS NULL AS usable FROM users WHERE id = ?`,
   ),
   readToken: client.prepare<TokenRow, [number]>(
     "SELECT remain_quota, unlimited_quota, status, deleted_at, expired_time, user_id FROM tokens WHERE id = ?",

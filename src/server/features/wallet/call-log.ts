@@ -1,7 +1,7 @@
 /** What the two engines' ledgers share: the columns of a charge's log row in one order, and the check of amounts. */
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import { withoutNul } from "../../db/sql";
-import type { CallLog, Settlement } from "./ledger";
+import type { CallLog, Settlement } from "../../contracts/ledger";
 
 type Column = keyof CallLog;
 type Cell = string | number | boolean;

@@ -5,12 +5,13 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
-import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { LogRow } from "../../db/schema";
 import { forUpdate } from "../../db/sql";
 import { reopenSteps } from "../log/sums";
 import { chargeable, logRow } from "./call-log";
-import type { Settlement } from "./ledger";
+import type { Settlement } from "../../contracts/ledger";
 import { refundRequestId } from "./refund";
 
 /** In `other` of a charge that a sweep made, and of no other. */

@@ -4,9 +4,10 @@
  */
 import { eq, sql } from "drizzle-orm";
 import { UNITS_LIMIT } from "../../../shared/quota";
-import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { forUpdate } from "../../db/sql";
-import type { Credit, CreditResult } from "./ledger";
+import type { Credit, CreditResult } from "../../contracts/ledger";
 
 /**
  * Runs inside `db.tx(…, { durable: true })`: credits wait for the disk. Units may be negative (a deduction), but never

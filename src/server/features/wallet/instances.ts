@@ -1,6 +1,6 @@
 /** Running processes: a row with a heartbeat in database time, so that nobody's clock decides who is dead. */
 import { and, eq, notExists, type SQL, sql } from "drizzle-orm";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 
 export const HEARTBEAT_MS = 5_000;
 /** An instance whose heartbeat is older is silent: its holds are swept. */

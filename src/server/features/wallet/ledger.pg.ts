@@ -8,15 +8,18 @@
  */
 import { LOG_TYPE } from "../../../shared/log";
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
-import type { Db } from "../../db/client";
-import type { Connections } from "../../db/connections";
-import { isTransient, isUniqueViolation } from "../../db/sql";
+import type { Db } from "../../db/types";
+import type { Connections } from "../../db/connection-types";
+import { isTransient, isUniqueViolation } from "../../db/errors";
 import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import { askedAgain, granted, type HoldRefusal, type Ledger, type Settlement, type SettleResult } from "./ledger";
+import type { HoldRefusal, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
+import { TOKEN_STATUS } from "../../../shared/token";
+import { USER_STATUS } from "../../../shared/roles";
 
 const MAX_TRIES = 6;
 /** A verb is given up after this time, however often it was asked: its caller waits. */
@@ -25,10 +28,10 @@ const MAX_MS = 10_000;
 /** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
 export const HOLD = `
 WITH u AS MATERIALIZED (
-  SELECT id, quota, status = 1 AND deleted_at IS NULL AS usable FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
+  SELECT id, quota, status = ${USER_STATUS.active} AND deleted_at IS NULL AS usable FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
 ), t AS MATERIALIZED (
   SELECT tokens.id, remain_quota, unlimited_quota,
-    tokens.status = 1 AND tokens.deleted_at IS NULL AND tokens.user_id = u.id
+    tokens.status = ${TOKEN_STATUS.enabled} AND tokens.deleted_at IS NULL AND tokens.user_id = u.id
       AND (expired_time = -1 OR expired_time > $5::bigint) AS usable
   FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
 ), purse AS MATERIALIZED (

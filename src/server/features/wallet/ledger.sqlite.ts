@@ -10,21 +10,15 @@
  */
 import type { Database } from "bun:sqlite";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import { Batch } from "./batch.sqlite";
 import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import {
-  askedAgain,
-  granted,
-  type HoldRequest,
-  type HoldResult,
-  type Ledger,
-  type Settlement,
-  type SettleResult,
-} from "./ledger";
+import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
+import { TOKEN_STATUS } from "../../../shared/token";
 
 const MAX_BATCH = 64;
 /**
@@ -232,7 +226,7 @@ function prepareVerbs(client: Database, batch: Batch, instanceId: string, second
       if (token_id !== 0) {
         if (
           !token ||
-          token.status !== 1 ||
+          token.status !== TOKEN_STATUS.enabled ||
           token.deleted_at !== null ||
           token.user_id !== user_id ||
           (token.expired_time !== -1 && token.expired_time <= seconds())

@@ -1,6 +1,6 @@
 /** Picks the ledger of the database's engine. */
-import type { Db } from "../../db/client";
-import type { Ledger } from "./ledger";
+import type { Db } from "../../db/types";
+import type { Ledger } from "../../contracts/ledger";
 import { createPostgresLedger } from "./ledger.pg";
 import { createSqliteLedger } from "./ledger.sqlite";
 

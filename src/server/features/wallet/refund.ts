@@ -8,10 +8,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod";
 import { LOG_TYPE } from "../../../shared/log";
-import { type Db, type Q, run, type Steps } from "../../db/client";
+import type { Db, Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
 import { checkUnits } from "./call-log";
-import type { Refund, RefundedCharge, RefundResult } from "./ledger";
+import type { Refund, RefundedCharge, RefundResult } from "../../contracts/ledger";
 
 const kept = z.object({ admin_info: z.object({ budgets: z.array(z.string()) }) });
 

@@ -7,13 +7,14 @@
  */
 import { eq } from "drizzle-orm";
 import { AppError } from "../../../shared/errors";
-import type { Services } from "../../context";
-import type { Db } from "../../db/client";
+import type { Services } from "../../contracts/context";
+import type { Db } from "../../db/types";
 import { CannotStart } from "../../lib/cannot-start";
 import { isUnavailable } from "../../lib/unavailable";
 import { logCompleteSince } from "../log/clean";
 import { type Journal, openJournal, type Place } from "./journal";
-import type { CallLedger, LateEnd, Ledger } from "./ledger";
+import type { CallLedger, LateEnd, Ledger } from "../../contracts/ledger";
+import type { SettleQueue } from "../../contracts/settle-queue";
 
 /** Pause between two rounds; a random part keeps instances from asking all at once. */
 const ROUND_MS = 5_000;
@@ -34,17 +35,6 @@ interface Waiting {
   places: Place[];
   /** Not tried before, by performance.now(). */
   from: number;
-}
-
-export interface SettleQueue extends Pick<CallLedger, "later"> {
-  /** Ends of calls that wait; holds of unknown fate are none. */
-  size(): number;
-  /** The journal has no room for new calls. */
-  full(): boolean;
-  /** The journal's file, for who asks whether its disk can be written. */
-  readonly path: string;
-  /** A last round, then the files are given back. What still waits is the next process's. */
-  close(): Promise<void>;
 }
 
 /** A record of the journal. */

@@ -8,11 +8,11 @@
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Cluster } from "../../cluster/types";
-import type { Db } from "../../db/client";
+import type { Db } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
 import { SWEPT } from "./correct";
 import { databaseNow, SILENT_SECONDS } from "./instances";
-import type { CallLog, Ledger } from "./ledger";
+import type { CallLog, Ledger } from "../../contracts/ledger";
 
 const BATCH = 200;
 

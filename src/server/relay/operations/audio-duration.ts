@@ -2,7 +2,7 @@
 import { type IAudioMetadata, parseFromTokenizer } from "music-metadata";
 import { fromBuffer } from "strtok3";
 import { fail } from "../../../shared/errors";
-import type { Bytes } from "../sse";
+import type { Bytes } from "../../lib/sse";
 
 /** For a file that does not say how long it is (what browsers record does not): bytes a second, as of 32 kbit/s. */
 const GUESSED_BYTES_PER_SECOND = 4_000;

@@ -1,6 +1,6 @@
 /** POST /v1/chat/completions. */
 import { fail } from "../../../shared/errors";
-import { isObject, type JsonObject } from "../json";
+import { isObject, type JsonObject } from "../../lib/json-bytes";
 import { type Operation, readCount, readFlag, readModel } from "./operation";
 
 function includeUsage(body: JsonObject): boolean {

@@ -2,7 +2,7 @@
  * POST /v1/responses/compact (types of the `openai` SDK 7.55, CompactedResponse): what a vendor compacts is sealed and
  * only itself can read it, so it is asked of channels that serve the Responses API and translated for none.
  */
-import { readUsage } from "../dialects/openai-chat/usage";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { type Operation, readModel } from "./operation";
 
 export const compact: Operation = {

@@ -4,7 +4,7 @@
  * it passes through.
  */
 import { fail } from "../../../shared/errors";
-import { isObject } from "../json";
+import { isObject } from "../../lib/json-bytes";
 import { type Operation, readCount, readFlag, readModel } from "./operation";
 
 const limit = (most: number | undefined): { max_output?: number } => (most === undefined ? {} : { max_output: most });

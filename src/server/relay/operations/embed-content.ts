@@ -4,7 +4,7 @@
  * one entry a text, for channels that are Google's.
  */
 import { fail } from "../../../shared/errors";
-import { isObject, type JsonObject } from "../json";
+import { isObject, type JsonObject } from "../../lib/json-bytes";
 import { embeddings } from "./embeddings";
 import { type Operation, readCount } from "./operation";
 
@@ -53,8 +53,8 @@ function valuesOf(item: unknown): number[] {
 /** `batch`: several texts, and a list of answers. The path names the model. */
 export const embedContent = (model: string, batch: boolean): Operation => ({
   ...embeddings,
-  wording: {
-    inOpenai(body) {
+  adapter: {
+    toOpenAi(body) {
       const requests = requestsOf(body, batch);
       const dimensions = dimensionsOf(requests);
       return {
@@ -68,7 +68,7 @@ export const embedContent = (model: string, batch: boolean): Operation => ({
       const { google: _, ...rest } = body;
       return rest;
     },
-    fromOpenai({ data, usage }) {
+    fromOpenAi({ data, usage }) {
       const found = (Array.isArray(data) ? data : []).map((item) => ({ values: valuesOf(item) }));
       const counted =
         isObject(usage) && typeof usage.prompt_tokens === "number"

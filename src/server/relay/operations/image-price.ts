@@ -1,9 +1,9 @@
 /** What pictures cost (facts/compatibility.md 4.6). */
 import { printDecimal } from "../../../shared/decimal";
 import { compilePrice, type CompiledPrice, type Usage } from "../../../shared/pricing";
-import { readUsage } from "../dialects/openai-chat/usage";
-import { isObject } from "../json";
-import type { Terms } from "./direct";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
+import { isObject } from "../../lib/json-bytes";
+import type { Terms } from "../../protocol/call-terms";
 
 /** What a request says about its pictures. */
 export interface ImageAsk {

@@ -1,13 +1,12 @@
 /** POST /v1/images/generations, /edits and /variations. */
 import { fail } from "../../../shared/errors";
-import type { ChatRequest } from "../events";
-import { dataUrlOf, mediaTypeOfUrl } from "../dialects/shared/media";
-import type { JsonObject } from "../json";
-import type { Part } from "./multipart";
-import type { DirectRules } from "./direct";
-import type { Form } from "./form";
+import type { ChatRequest } from "../../protocol/chat-events";
+import { dataUrlOf, mediaTypeOfUrl } from "../../protocol/dialects/shared/media";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { Part } from "../../lib/request-body/multipart";
+import type { Form } from "../../lib/request-body/multipart-form";
 import { imageTerms, imageUsage, type ImageAsk } from "./image-price";
-import { type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
+import { type UntranslatedRules, type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
 
 /** The model of a body that names none (facts/compatibility.md 1.10). */
 const DEFAULT_MODEL = "dall-e-2";
@@ -84,7 +83,7 @@ function needsPrompt(prompt: unknown): void {
   if (typeof prompt !== "string" || prompt === "") fail("invalid_request", { detail: "prompt" });
 }
 
-const answers: Pick<DirectRules, "plain" | "isAnswer" | "usageOf"> = {
+const answers: Pick<UntranslatedRules, "plain" | "isAnswer" | "usageOf"> = {
   plain: "never",
   isAnswer: (body) => Array.isArray(body.data),
   usageOf: (body) => imageUsage(body.usage),

@@ -1,6 +1,6 @@
 /** POST /v1/moderations: input only; vendors report no usage. */
 import { fail } from "../../../shared/errors";
-import { readUsage } from "../dialects/openai-chat/usage";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { type Operation, readModelOr } from "./operation";
 
 const DEFAULT_MODEL = "text-moderation-stable";

@@ -1,9 +1,9 @@
 /** What an operation asks of a request body. One small file per operation. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
-import type { JsonObject } from "../json";
-import type { ChatRequest, DialectKey } from "../events";
-import type { DirectRules } from "./direct";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { ChatRequest, DialectKey, Usage } from "../../protocol/chat-events";
+import type { Form } from "../../lib/request-body/multipart-form";
 
 export interface Operation {
   readonly key: OperationKey;
@@ -16,18 +16,18 @@ export interface Operation {
   /** What its calls may refer to: files, or earlier answers as well (stored/thread.ts). */
   readonly refers?: "files" | "responses";
   /** For what is no conversation. */
-  readonly direct?: DirectRules;
+  readonly direct?: UntranslatedRules;
   /** For callers that do not ask for it in OpenAI's words. */
-  readonly wording?: Wording;
+  readonly adapter?: RequestAdapter;
 }
 
 /** An operation in a caller's own words, made of OpenAI's. */
-export interface Wording {
+export interface RequestAdapter {
   /** Throws invalid_request. */
-  inOpenai(body: JsonObject): JsonObject;
+  toOpenAi(body: JsonObject): JsonObject;
   /** OpenAI's body without what only a vendor of the caller's kind understands. */
   withoutHints(body: JsonObject): JsonObject;
-  fromOpenai(answer: JsonObject): JsonObject;
+  fromOpenAi(answer: JsonObject): JsonObject;
 }
 
 /** The model's name. */
@@ -75,4 +75,24 @@ export function readModelOr(body: JsonObject, otherwise: string): { model: strin
   return model === undefined || model === null || model === ""
     ? { model: otherwise, model_added: true }
     : { model: readModel(body) };
+}
+
+/** What the relay must know of an operation that no dialect translates. */
+export interface UntranslatedRules {
+  /** Whether a body may be JSON. */
+  readonly json: boolean;
+  /** Reads a multipart form; absent: it may not be one. */
+  readForm?(form: Form): ChatRequest | Promise<ChatRequest>;
+  /** The form as the body of OpenAI's JSON call, for vendors that take no forms; absent: there is no such call. */
+  inJson?(form: Form): Promise<JsonObject>;
+  /** Where a vendor's path for the operation ends, and how it ends for this one (images: /generations -> /edits). */
+  readonly path?: readonly [ordinary: string, own: string];
+  /** Answers need not be JSON: sound, or text in the format that was asked for. */
+  readonly plain: "audio" | "text" | "never";
+  /** Whether a JSON body is an answer of this operation. */
+  isAnswer(body: JsonObject): boolean;
+  /** Bytes of generated text in an answer; absent: what it makes is no text, or is priced by the request. */
+  contentBytes?(body: JsonObject): number;
+  /** The usage of an answer, or of an object { usage } that stood in a stream; undefined when it names none. */
+  usageOf(body: JsonObject): Usage | undefined;
 }

@@ -1,9 +1,9 @@
 /** POST /v1/rerank: the shape that Jina and Cohere share. */
 import { fail } from "../../../shared/errors";
-import { readUsage } from "../dialects/openai-chat/usage";
-import type { Usage } from "../events";
-import { isObject, type JsonObject } from "../json";
-import { tokenCount } from "../usage-check";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
+import type { Usage } from "../../protocol/chat-events";
+import { isObject, type JsonObject } from "../../lib/json-bytes";
+import { tokenCount } from "../../protocol/usage-check";
 import { type Operation, readCount, readModel } from "./operation";
 
 const tokensIn = (value: unknown): number | undefined => (isObject(value) ? tokenCount(value.input_tokens) : undefined);

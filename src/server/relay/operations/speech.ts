@@ -1,7 +1,7 @@
 /** POST /v1/audio/speech: text in, sound out, untouched; billed by the characters of the text. */
 import { fail } from "../../../shared/errors";
-import { readUsage } from "../dialects/openai-chat/usage";
-import type { Usage } from "../events";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
+import type { Usage } from "../../protocol/chat-events";
 import { type Operation, readModelOr, readText } from "./operation";
 
 const DEFAULT_MODEL = "tts-1";

@@ -1,12 +1,11 @@
 /** POST /v1/audio/transcriptions and /translations: a form with a sound file; billed by its duration. */
 import { fail } from "../../../shared/errors";
-import { readUsage } from "../dialects/openai-chat/usage";
-import type { ChatRequest, Usage } from "../events";
-import { isObject } from "../json";
+import { readUsage } from "../../protocol/dialects/openai-chat/usage";
+import type { ChatRequest, Usage } from "../../protocol/chat-events";
+import { isObject } from "../../lib/json-bytes";
 import { secondsOf } from "./audio-duration";
-import type { DirectRules } from "./direct";
-import type { Form } from "./form";
-import type { Operation } from "./operation";
+import type { Form } from "../../lib/request-body/multipart-form";
+import type { UntranslatedRules, Operation } from "./operation";
 
 const DEFAULT_MODEL = "whisper-1";
 /** Tokens that a minute of sound is billed as (facts/compatibility.md 4.6); begun seconds count whole. */
@@ -44,7 +43,7 @@ function usageOf(value: unknown): Usage | undefined {
   return readUsage({ ...value, input_tokens_details: value.input_token_details ?? value.input_tokens_details });
 }
 
-const rules: DirectRules = {
+const rules: UntranslatedRules = {
   json: false,
   plain: "text",
   readForm,

@@ -5,20 +5,20 @@
  * wan-image-generation-api-reference, wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; error-code; read
  * November 2026).
  */
-import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, isObject, object, objects, text } from "../dialects/shared/json";
-import { dataUrlOf } from "../dialects/shared/media";
-import { readError as readOpenai } from "../dialects/openai-chat/error";
-import type { WireError, WireObject } from "../events";
-import { afterAcceptance, Failed } from "../failed";
-import { classifyStatus } from "../failures";
-import { tryParse } from "../json";
+import { type ErrorKind, wireError } from "../../protocol/dialects/shared/error-kind";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { compact, isObject, object, objects, text } from "../../protocol/dialects/shared/json";
+import { dataUrlOf } from "../../protocol/dialects/shared/media";
+import { readError as readOpenai } from "../../protocol/dialects/openai-chat/error";
+import type { WireError, WireObject } from "../../protocol/chat-events";
+import { afterAcceptance, UpstreamError } from "../../protocol/upstream-error";
+import { classifyStatus } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
 import { ordinary } from "./ordinary";
 import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
-import type { DirectCodec, Outgoing, Provider } from "./provider";
-import { send, type Tools } from "./tools";
+import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
+import { send } from "./provider-context";
 
 const PICTURE_JOB = "/api/v1/services/aigc/text2image/image-synthesis";
 const EDIT_JOB = "/api/v1/services/aigc/image2image/image-synthesis";
@@ -121,15 +121,15 @@ const rerank: DirectCodec = {
 };
 
 /** Asks for a job until it has ended. */
-async function ended(made: Response, { channel, headers }: Outgoing, tools: Tools): Promise<Response> {
+async function ended(made: Response, { channel, headers }: Outgoing, context: ProviderContext): Promise<Response> {
   let response = made;
   let bytes = await made.arrayBuffer();
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(LAST_POLL_MS, pause * 1.5)) {
     const { task_id, task_status } = object(object(tryParse(new Uint8Array(bytes))).output);
     if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return rewritten(response, bytes);
-    await tools.wait(pause);
+    await context.wait(pause);
     const { authorization = "" } = headers;
-    const asked = await tools.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, {
+    const asked = await context.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, {
       method: "GET",
       headers: { authorization },
     });
@@ -137,9 +137,9 @@ async function ended(made: Response, { channel, headers }: Outgoing, tools: Tool
     if (asked.status === 429 || asked.status >= 500) continue;
     // It is being made: nobody else is asked for it.
     if (!asked.ok)
-      throw new Failed({
+      throw new UpstreamError({
         ...classifyStatus(
-          tools.redact,
+          context.redact,
           asked.status,
           readError(tryParse(new Uint8Array(await asked.arrayBuffer()))),
           channel.status_mapping,
@@ -186,13 +186,13 @@ export const ali: Provider = {
     const headers = ordinary.headers(channel);
     return channel.other === "" ? headers : { ...headers, "x-dashscope-plugin": channel.other };
   },
-  async open(outgoing, tools) {
-    if (outgoing.operation !== "images" || !isJob(outgoing.model)) return send(outgoing, tools);
+  async open(outgoing, context) {
+    if (outgoing.operation !== "images" || !isJob(outgoing.model)) return send(outgoing, context);
     const response = await send(
       { ...outgoing, headers: { ...outgoing.headers, "x-dashscope-async": "enable" } },
-      tools,
+      context,
     );
-    return response.ok ? afterAcceptance(tools.signal, () => ended(response, outgoing, tools)) : response;
+    return response.ok ? afterAcceptance(context.signal, () => ended(response, outgoing, context)) : response;
   },
   readError,
   direct: { images, rerank },

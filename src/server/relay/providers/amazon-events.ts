@@ -1,8 +1,8 @@
 /** Amazon's binary event streams (application/vnd.amazon.eventstream) and errors, as the relay reads them: JSON. */
 import { EventStreamCodec } from "@smithy/core/event-streams";
-import type { OutFrame } from "../dialects/translation";
-import { isObject, type JsonObject, tryParse } from "../json";
-import { asBuffer } from "../sse";
+import type { OutFrame } from "../../protocol/dialects/translation";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
+import { asBuffer } from "../../lib/sse";
 import { piecesOf } from "./framing";
 
 /** Bytes of a message, at most: Amazon's own limit for a payload. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { channelType } from "../../../shared/channel-types";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/channel";
 import { imageEdits } from "../operations/images";
 import { translations } from "../operations/transcription";
-import { urlOf } from "../upstream";
+import { urlOf } from "./address";
 import { azure } from "./azure";
 
 const type = channelType(3);
@@ -30,6 +30,7 @@ const channel = (more: Partial<PoolChannel> = {}): PoolChannel => ({
 
 describe("Azure's address", () => {
   test("names the deployment without dots and the channel's API version, or the type's default", () => {
+    // spec: C-236
     expect(azure.url(channel({ other: "2024-10-21" }), "chat", "gpt-3.5-turbo")).toBe(
       "https://res.openai.azure.com/openai/deployments/gpt-35-turbo/chat/completions?api-version=2024-10-21",
     );

@@ -3,9 +3,9 @@
  * openai SDK 7.55): a deployment in the address, a dated API version in the query, the key in `api-key`.
  */
 import { type Operation, operationPath, otherFor } from "../../../shared/channel-types";
-import { openaiChat } from "../dialects/openai-chat/dialect";
-import { withMembers } from "../json";
-import type { PoolChannel } from "../seams";
+import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
+import { withMembers } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/channel";
 import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 

@@ -3,7 +3,7 @@
  * search on (cloud.baidu.com/doc/qianfan-api/s/3m7of64lb: web_search; read November 2026).
  */
 import { withoutSearch } from "../../../shared/thinking-suffix";
-import { isObject, tryParse, withMembers } from "../json";
+import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 

@@ -4,14 +4,14 @@
  * November 2026).
  */
 import type { Operation } from "../../../shared/channel-types";
-import { readError } from "../dialects/baidu/answer";
-import { RequestFault } from "../dialects/shared/fault";
-import { count, isObject, list, optionalText } from "../dialects/shared/json";
-import { tryParse } from "../json";
+import { readError } from "../../protocol/dialects/baidu/answer";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { count, isObject, list, optionalText } from "../../protocol/dialects/shared/json";
+import { tryParse } from "../../lib/json-bytes";
 import { rewritten } from "./framing";
 import { keyParts } from "./parts";
-import type { DirectCodec, Outgoing, Provider } from "./provider";
-import { send, tokenRefused, type Tools } from "./tools";
+import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
+import { send, tokenRefused } from "./provider-context";
 
 const ROOT = "/rpc/2.0/ai_custom/v1/wenxinworkshop";
 
@@ -39,22 +39,22 @@ const endpoints: Readonly<Record<string, string>> = {
 const folders: Readonly<Partial<Record<Operation, string>>> = { chat: "chat", embeddings: "embeddings" };
 
 /** A token, by the key and the secret of an application; good for 30 days. */
-const accessToken = (outgoing: Outgoing, tools: Tools): Promise<string> =>
-  tools.token(async () => {
+const accessToken = (outgoing: Outgoing, context: ProviderContext): Promise<string> =>
+  context.token(async () => {
     const { api_key: client_id = "", secret_key: client_secret = "" } = keyParts(outgoing.channel);
     const query = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });
     const { origin } = new URL(outgoing.url);
-    const response = await tools.fetch(`${origin}/oauth/2.0/token?${query}`, { method: "POST" });
+    const response = await context.fetch(`${origin}/oauth/2.0/token?${query}`, { method: "POST" });
     const answer = tryParse(Buffer.from(await response.arrayBuffer()));
     const token = isObject(answer) ? optionalText(answer.access_token) : undefined;
     if (!response.ok || !token || !isObject(answer))
-      throw tokenRefused(response.status, readError(answer)?.message ?? "no access token", tools.redact);
+      throw tokenRefused(response.status, readError(answer)?.message ?? "no access token", context.redact);
     return { token, expires_in: count(answer.expires_in) ?? 3600 };
   });
 
-async function ask(outgoing: Outgoing, tools: Tools): Promise<Response> {
-  const access_token = await accessToken(outgoing, tools);
-  return send({ ...outgoing, url: `${outgoing.url}?${new URLSearchParams({ access_token })}` }, tools);
+async function ask(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
+  const access_token = await accessToken(outgoing, context);
+  return send({ ...outgoing, url: `${outgoing.url}?${new URLSearchParams({ access_token })}` }, context);
 }
 
 /** "Access token invalid or no longer valid", and expired. */
@@ -81,15 +81,15 @@ export const baidu: Provider = {
       : `${base_url}${ROOT}/${folder}/${encodeURIComponent(endpoints[name] ?? name)}`;
   },
   headers: () => ({}),
-  async open(outgoing, tools) {
-    const response = await ask(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await ask(outgoing, context);
     if (!/json/i.test(response.headers.get("content-type") ?? "")) return response;
     const bytes = await response.arrayBuffer();
     const error = readError(tryParse(new Uint8Array(bytes)));
     if (!error || !stale.has(error.code)) return rewritten(response, bytes);
     // A kept token was taken back: one new one is worth a try.
-    tools.dropToken();
-    return ask(outgoing, tools);
+    context.dropToken();
+    return ask(outgoing, context);
   },
   direct: { embeddings },
 };

@@ -2,12 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { channelType } from "../../../shared/channel-types";
 import { amazonEvent, amazonException, claudePiece } from "../../../../tests/conformance/amazon";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/channel";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrock } from "./bedrock";
 import { bedrockModel, isClaude } from "./bedrock-models";
-import type { Outgoing } from "./provider";
-import type { Tools } from "./tools";
+import type { Outgoing, ProviderContext } from "./provider";
 
 const type = channelType(33);
 if (!type) throw new Error("no channel type 33");
@@ -30,7 +29,7 @@ const channel = (key: string, more: Partial<PoolChannel> = {}): PoolChannel => (
   test_model: "",
   ...more,
 });
-const tools = { now: () => Date.UTC(2026, 10, 21, 12) } as Tools;
+const context = { now: () => Date.UTC(2026, 10, 21, 12) } as ProviderContext;
 
 function outgoing(key: string, more: Partial<Outgoing> = {}): Outgoing {
   const from = channel(key);
@@ -81,7 +80,7 @@ describe("Bedrock's request", () => {
   test("has the signature that Amazon's own signer makes", async () => {
     const ready = await bedrock.prepare?.(
       outgoing("AKIDEXAMPLE|wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY|us-east-1"),
-      tools,
+      context,
     );
     expect(ready?.url).toBe(
       "https://bedrock-runtime.us-east-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke",
@@ -102,7 +101,7 @@ describe("Bedrock's request", () => {
     const signature = async (token: string): Promise<readonly [unknown, string | undefined]> => {
       const ready = await bedrock.prepare?.(
         outgoing(`${id}|${secret}|us-east-1${token === "" ? "" : `|${token}`}`),
-        tools,
+        context,
       );
       return [ready?.headers["x-amz-security-token"], /Signature=(\w+)/.exec(ready?.headers.authorization ?? "")?.[1]];
     };
@@ -119,7 +118,10 @@ describe("Bedrock's request", () => {
 
   test("a search of the web, which Bedrock does not run, is left out with a warning; other tools stay", async () => {
     const warned: string[] = [];
-    const noting = { ...tools, warn: (code: string, detail: string) => void warned.push(`${code} ${detail}`) } as Tools;
+    const noting = {
+      ...context,
+      warn: (code: string, detail: string) => void warned.push(`${code} ${detail}`),
+    } as ProviderContext;
     const sent = async (list: unknown[]) => {
       const body = Buffer.from(
         JSON.stringify({ model: "m", max_tokens: 10, messages: [], tools: list, tool_choice: { type: "auto" } }),
@@ -138,7 +140,7 @@ describe("Bedrock's request", () => {
   });
 
   test("an API key travels as it is, without a signature", async () => {
-    const ready = await bedrock.prepare?.(outgoing("my-api-key|eu-west-1"), tools);
+    const ready = await bedrock.prepare?.(outgoing("my-api-key|eu-west-1"), context);
     expect(ready?.headers).toEqual({ authorization: "Bearer my-api-key" });
     expect(ready?.url).toStartWith("https://bedrock-runtime.eu-west-1.amazonaws.com/model/eu.anthropic.");
   });

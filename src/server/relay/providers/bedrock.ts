@@ -6,17 +6,17 @@
  */
 import { AwsV4Signer } from "aws4fetch";
 import { splitKey } from "../../../shared/channel-types";
-import { readError } from "../dialects/anthropic/error";
-import type { OutFrame } from "../dialects/translation";
-import type { Warn } from "../events";
-import { isObject, type JsonObject, tryParse } from "../json";
-import type { PoolChannel } from "../seams";
+import { readError } from "../../protocol/dialects/anthropic/error";
+import type { OutFrame } from "../../protocol/dialects/translation";
+import type { Warn } from "../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/channel";
 import { jsonEvents, withError } from "./amazon-events";
 import { bedrockBetas, bedrockModel, isClaude, withoutProfile } from "./bedrock-models";
 import { bodyOf, withBody } from "./changed-body";
 import { eventsOf } from "./framing";
 import type { Outgoing, Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** The version of the Messages API that Bedrock speaks. */
 const VERSION = "bedrock-2023-05-31";
@@ -132,8 +132,8 @@ export const bedrock: Provider = {
         : asked;
     return { outgoing: ready, member: "inputTokens" };
   },
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     if (!response.ok) return withError(response);
     if (!/vnd\.amazon\.eventstream/i.test(response.headers.get("content-type") ?? "")) return response;
     return eventsOf(

@@ -1,6 +1,6 @@
 /** A request that leaves with another body. */
-import { isObject, tryParse } from "../json";
-import type { WireObject } from "../events";
+import { isObject, tryParse } from "../../lib/json-bytes";
+import type { WireObject } from "../../protocol/chat-events";
 import type { Outgoing } from "./provider";
 
 /** The body as an object; {} where it is none. */

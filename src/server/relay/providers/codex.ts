@@ -5,13 +5,13 @@
  * id; renewing the token is the business of who signed in: the key need not hold what that takes.
  */
 import { splitKey } from "../../../shared/channel-types";
-import { readError } from "../dialects/openai-responses/stream-decode";
-import type { Warn, WireError } from "../events";
-import { isObject, type JsonObject, tryParse } from "../json";
+import { readError } from "../../protocol/dialects/openai-responses/stream-decode";
+import type { Warn, WireError } from "../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { framesOf, isEvents } from "./framing";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** The members of a request that the service takes. */
 const TAKEN: ReadonlySet<string> = new Set([
@@ -89,8 +89,8 @@ export const codex: Provider = {
     const headers = { ...outgoing.headers, accept: "text/event-stream" };
     return withBody({ ...outgoing, headers }, codexBody(bodyOf(outgoing), warn));
   },
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     return outgoing.stream || !isEvents(response) ? response : wholeAnswer(response);
   },
   /** OpenAI's, and `{ detail }` where the service refuses before any model does. */

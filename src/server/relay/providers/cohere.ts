@@ -2,9 +2,18 @@
  * Cohere: its v2 addresses, and embeddings and reranking in its own words (docs.cohere.com/reference: embed, rerank;
  * read November 2026).
  */
-import type { WireObject } from "../events";
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, count, isObject, list, object, objects, optionalText, text } from "../dialects/shared/json";
+import type { WireObject } from "../../protocol/chat-events";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import {
+  compact,
+  count,
+  isObject,
+  list,
+  object,
+  objects,
+  optionalText,
+  text,
+} from "../../protocol/dialects/shared/json";
 import { ordinary } from "./ordinary";
 import type { DirectCodec, Provider } from "./provider";
 

@@ -2,14 +2,14 @@
  * Coze: whose bot is asked, and its events (docs.coze.cn/developer_guides/chat_v3, read November 2026). An answer is
  * always streamed: the vendor's whole answers must be asked for every second until they are there, and are kept by it.
  */
-import { COMPLETED, MESSAGE } from "../dialects/coze/answer";
-import type { WireObject } from "../events";
-import { tryParse } from "../json";
+import { COMPLETED, MESSAGE } from "../../protocol/dialects/coze/answer";
+import type { WireObject } from "../../protocol/chat-events";
+import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { eventsOf, framesOf, isEvents } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** The vendor's events with their names in the data. */
 async function* named(response: Response): AsyncGenerator<{ event: string; data: unknown }> {
@@ -35,8 +35,8 @@ export const coze: Provider = {
   ...ordinary,
   /** The channel's bot; a channel that names none has bots for models. */
   prepare: (outgoing) => withBody(outgoing, { ...bodyOf(outgoing), bot_id: outgoing.channel.other || outgoing.model }),
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     if (!isEvents(response)) return response;
     return outgoing.stream ? eventsOf(written(response), response.headers) : gathered(response);
   },

@@ -2,18 +2,18 @@
  * Dify: the address by the kind of the application, uploads, and whole answers out of events (docs.dify.ai, API
  * reference, read November 2026).
  */
-import { readError } from "../dialects/dify/answer";
-import { appKind } from "../dialects/dify/request-encode";
-import { isObject, objects, text } from "../dialects/shared/json";
-import type { WireObject } from "../events";
-import { Failed } from "../failed";
-import { classifyStatus } from "../failures";
-import { tryParse } from "../json";
+import { readError } from "../../protocol/dialects/dify/answer";
+import { appKind } from "../../protocol/dialects/dify/request-encode";
+import { isObject, objects, text } from "../../protocol/dialects/shared/json";
+import type { WireObject } from "../../protocol/chat-events";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { classifyStatus } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { framesOf, isEvents } from "./framing";
 import { ordinary } from "./ordinary";
-import type { Outgoing, Provider } from "./provider";
-import { send, type Tools } from "./tools";
+import type { Outgoing, Provider, ProviderContext } from "./provider";
+import { send } from "./provider-context";
 
 const paths = {
   chat: "/v1/chat-messages",
@@ -26,7 +26,7 @@ async function upload(
   file: WireObject,
   user: string,
   { channel, headers }: Outgoing,
-  tools: Tools,
+  context: ProviderContext,
 ): Promise<WireObject> {
   const { type, media_type, data, name } = file;
   const form = new FormData();
@@ -35,7 +35,7 @@ async function upload(
   form.set("user", user);
   // The form brings its own type, with its boundary.
   const { authorization = "" } = headers;
-  const response = await tools.fetch(`${channel.base_url}/v1/files/upload`, {
+  const response = await context.fetch(`${channel.base_url}/v1/files/upload`, {
     method: "POST",
     headers: { authorization },
     body: form,
@@ -43,8 +43,8 @@ async function upload(
   const answer = tryParse(Buffer.from(await response.arrayBuffer()));
   const id = isObject(answer) ? text(answer.id) : "";
   if (!response.ok || id === "")
-    throw new Failed(
-      classifyStatus(tools.redact, response.ok ? 502 : response.status, readError(answer), channel.status_mapping),
+    throw new UpstreamError(
+      classifyStatus(context.redact, response.ok ? 502 : response.status, readError(answer), channel.status_mapping),
     );
   return { type, transfer_method: "local_file", upload_file_id: id };
 }
@@ -78,16 +78,18 @@ async function gathered(response: Response): Promise<Response> {
 export const dify: Provider = {
   ...ordinary,
   url: ({ base_url }, operation, model) => (operation === "chat" ? base_url + paths[appKind(model)] : undefined),
-  async prepare(outgoing, tools) {
+  async prepare(outgoing, context) {
     const body = bodyOf(outgoing);
     const files = objects(body.files);
     if (!files.some(({ transfer_method }) => transfer_method === "inline")) return outgoing;
     const user = text(body.user);
-    const sent = files.map((file) => (file.transfer_method === "inline" ? upload(file, user, outgoing, tools) : file));
+    const sent = files.map((file) =>
+      file.transfer_method === "inline" ? upload(file, user, outgoing, context) : file,
+    );
     return withBody(outgoing, { ...body, files: await Promise.all(sent) });
   },
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     return isEvents(response) && !outgoing.stream ? gathered(response) : response;
   },
 };

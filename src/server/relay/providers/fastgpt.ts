@@ -3,15 +3,15 @@
  * labring/FastGPT: v1/chat/completions and common/response; read November 2026). Its counts of tokens mean nothing, and
  * its errors have numbers of their own: with status 500, or as an event `error` of a stream that began with 200.
  */
-import { type ErrorKind, wireError } from "../dialects/shared/error-kind";
-import { isObject, text } from "../dialects/shared/json";
-import type { OutFrame } from "../dialects/translation";
-import type { WireError } from "../events";
-import { tryParse } from "../json";
+import { type ErrorKind, wireError } from "../../protocol/dialects/shared/error-kind";
+import { isObject, text } from "../../protocol/dialects/shared/json";
+import type { OutFrame } from "../../protocol/dialects/translation";
+import type { WireError } from "../../protocol/chat-events";
+import { tryParse } from "../../lib/json-bytes";
 import { eventsOf, framesOf, rewritten } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 const DONE = "[DONE]";
 
@@ -62,8 +62,8 @@ async function* events(body: ReadableStream<Uint8Array> | null): AsyncGenerator<
 
 export const fastgpt: Provider = {
   ...ordinary,
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     if (!response.ok) return response;
     const isJson = /json/i.test(response.headers.get("content-type") ?? "");
     return outgoing.stream && !isJson ? eventsOf(events(response.body), response.headers) : withoutCounts(response);

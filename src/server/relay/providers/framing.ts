@@ -1,6 +1,6 @@
 /** A vendor's own framing made into server-sent events, which is what the relay reads. */
-import type { OutFrame } from "../dialects/translation";
-import { type Frame, FrameSplitter, readFrame, wholeFrames, writeFrame } from "../sse";
+import type { OutFrame } from "../../protocol/dialects/translation";
+import { type Frame, FrameSplitter, readFrame, wholeFrames, writeFrame } from "../../lib/sse";
 
 /**
  * An answer of events, one for each piece of `data` (JSON text without line ends; a frame where the dialect names its

@@ -4,12 +4,12 @@
  * types of
  * @google/genai 3.1; November 2026).
  */
-import { mediaPart } from "../dialects/gemini/parts-encode";
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, list, number, object, objects, optionalText, text } from "../dialects/shared/json";
-import { sourceOfUrl } from "../dialects/shared/media";
-import { readUsage } from "../dialects/gemini/usage";
-import type { WireObject } from "../events";
+import { mediaPart } from "../../protocol/dialects/gemini/parts-encode";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { compact, list, number, object, objects, optionalText, text } from "../../protocol/dialects/shared/json";
+import { sourceOfUrl } from "../../protocol/dialects/shared/media";
+import { readUsage } from "../../protocol/dialects/gemini/usage";
+import type { WireObject } from "../../protocol/chat-events";
 import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
 import type { DirectCodec } from "./provider";
 import { safetyOf } from "./vendor-rules";

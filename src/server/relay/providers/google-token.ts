@@ -4,9 +4,10 @@
  */
 import { importPKCS8, SignJWT } from "jose";
 import { splitKey } from "../../../shared/channel-types";
-import { isObject, tryParse } from "../json";
-import type { PoolChannel } from "../seams";
-import { type FreshToken, tokenRefused, type Tools } from "./tools";
+import { isObject, tryParse } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/channel";
+import { tokenRefused } from "./provider-context";
+import type { FreshToken, ProviderContext } from "./provider";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
@@ -42,7 +43,10 @@ async function assertion({ client_email, private_key, token_uri }: ServiceAccoun
 }
 
 /** A new token. Throws Failed where Google gives none. */
-export async function googleToken(account: ServiceAccount, { fetch, now, redact }: Tools): Promise<FreshToken> {
+export async function googleToken(
+  account: ServiceAccount,
+  { fetch, now, redact }: ProviderContext,
+): Promise<FreshToken> {
   const response = await fetch(account.token_uri, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },

@@ -2,8 +2,8 @@
  * MiniMax: chat is OpenAI's, speech is not (platform.minimax.io/docs/api-reference/speech-t2a-http, read November
  * 2026).
  */
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, object, text } from "../dialects/shared/json";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { compact, object, text } from "../../protocol/dialects/shared/json";
 import { ordinary } from "./ordinary";
 import type { DirectCodec, Provider } from "./provider";
 

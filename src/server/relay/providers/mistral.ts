@@ -2,7 +2,7 @@
  * Mistral: chat in its own narrower language, embeddings without the words that it refuses (docs.mistral.ai/api, read
  * November 2026).
  */
-import { compact } from "../dialects/shared/json";
+import { compact } from "../../protocol/dialects/shared/json";
 import { ordinary } from "./ordinary";
 import type { DirectCodec, Provider } from "./provider";
 

@@ -1,6 +1,6 @@
 /** Every vendor that speaks its dialect at an ordinary address with its key in a header. */
 import { type AuthStyle, isCodingPlan, operationPath, planAddress, splitKey } from "../../../shared/channel-types";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Provider } from "./provider";
 
 /** The key itself and the headers that its other parts travel in (Qianfan: `key|appid`). */

@@ -5,7 +5,7 @@
 import { eventsOf } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** What the vendor calls the model of that name. */
 const names: Readonly<Record<string, string>> = { "PaLM-2": "chat-bison-001" };
@@ -20,8 +20,8 @@ export const palm: Provider = {
     operation === "chat"
       ? `${base_url}/v1beta2/models/${encodeURIComponent(names[model] ?? model)}:generateMessage`
       : undefined,
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     return response.ok && outgoing.stream ? eventsOf(whole(response), response.headers) : response;
   },
 };

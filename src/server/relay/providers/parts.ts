@@ -1,7 +1,7 @@
 /** The named parts of a channel's key. */
 import { type KeyParts, splitKey } from "../../../shared/channel-types";
-import type { PoolChannel } from "../seams";
-import { tokenRefused } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import { tokenRefused } from "./provider-context";
 
 /** Throws Failed (bad credentials) where the key has not the form of its type; never repeats the key. */
 export function keyParts({ type, key }: PoolChannel): KeyParts {

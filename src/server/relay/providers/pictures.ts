@@ -3,10 +3,10 @@
  * (platform.openai.com/docs/api-reference/images/createEdit, JSON body; November 2026).
  */
 import { whiteWhereClear } from "../../lib/png-mask";
-import { RequestFault } from "../dialects/shared/fault";
-import { isObject, text } from "../dialects/shared/json";
-import { sourceOfUrl } from "../dialects/shared/media";
-import type { WireObject } from "../events";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { isObject, text } from "../../protocol/dialects/shared/json";
+import { sourceOfUrl } from "../../protocol/dialects/shared/media";
+import type { WireObject } from "../../protocol/chat-events";
 
 /** The address of one picture, a data URL among them. Throws RequestFault for a file that only OpenAI has. */
 function addressOf(picture: unknown, param: string): string {

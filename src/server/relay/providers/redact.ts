@@ -5,8 +5,8 @@
  */
 import { splitKey } from "../../../shared/channel-types";
 import { withHeaders } from "../../../shared/header-override";
-import type { PoolChannel } from "../seams";
-import { type Bytes, firstFrameEnd, lastFrameEnd } from "../sse";
+import type { PoolChannel } from "../../contracts/channel";
+import { type Bytes, firstFrameEnd, lastFrameEnd } from "../../lib/sse";
 
 /** What stands in place of a secret. */
 const MARK = "[key]";

@@ -1,6 +1,6 @@
 /** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/channel";
 import { aiproxyLibrary } from "./aiproxy-library";
 import { ali } from "./ali";
 import { azure } from "./azure";

@@ -2,16 +2,16 @@
  * Replicate: pictures as predictions, waited for inside the call (replicate.com/docs/reference/http:
  * models.predictions.create, predictions.get; docs/topics/predictions/create-a-prediction; read November 2026).
  */
-import { RequestFault } from "../dialects/shared/fault";
-import { compact, isObject, list, object, text } from "../dialects/shared/json";
-import type { WireError, WireObject } from "../events";
-import { afterAcceptance, Failed } from "../failed";
-import { classifyStatus, failureOf } from "../failures";
-import { tryParse } from "../json";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { compact, isObject, list, object, text } from "../../protocol/dialects/shared/json";
+import type { WireError, WireObject } from "../../protocol/chat-events";
+import { afterAcceptance, UpstreamError } from "../../protocol/upstream-error";
+import { classifyStatus, failureOf } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { ordinary } from "./ordinary";
-import type { DirectCodec, Outgoing, Provider } from "./provider";
-import { send, type Tools } from "./tools";
+import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
+import { send } from "./provider-context";
 
 /** Seconds that the vendor may hold the first request open; 60 is its most. */
 const WAIT_S = 60;
@@ -60,13 +60,13 @@ function ratioOf(size: unknown): string | undefined {
 }
 
 /** A picture's bytes: it is named by its address, or written into it. */
-async function base64Of(address: string, tools: Tools): Promise<string> {
+async function base64Of(address: string, context: ProviderContext): Promise<string> {
   const inside = /^data:[^,]*;base64,/.exec(address);
   if (inside) return address.slice(inside[0].length);
   // The key stays here: the address is public, and of another host.
-  const response = await tools.fetch(address, { method: "GET" });
+  const response = await context.fetch(address, { method: "GET" });
   const size = Number(response.headers.get("content-length") ?? 0);
-  if (!response.ok || size > PICTURE_LIMIT) throw new Failed(failureOf("malformed", response.status));
+  if (!response.ok || size > PICTURE_LIMIT) throw new UpstreamError(failureOf("malformed", response.status));
   return Buffer.from(await response.arrayBuffer()).toString("base64");
 }
 
@@ -86,7 +86,7 @@ const images: DirectCodec = {
     });
     return { input };
   },
-  async decode(prediction, asked, tools) {
+  async decode(prediction, asked, context) {
     const { status, output, created_at } = prediction;
     const addresses = (Array.isArray(output) ? list(output) : [output]).filter(
       (one): one is string => typeof one === "string",
@@ -94,7 +94,7 @@ const images: DirectCodec = {
     if (status !== "succeeded" || addresses.length === 0) return undefined;
     const whole = asked.response_format === "b64_json";
     const data = await Promise.all(
-      addresses.map(async (url): Promise<WireObject> => (whole ? { b64_json: await base64Of(url, tools) } : { url })),
+      addresses.map(async (url): Promise<WireObject> => (whole ? { b64_json: await base64Of(url, context) } : { url })),
     );
     return { created: Math.floor((Date.parse(text(created_at)) || 0) / 1000), data };
   },
@@ -133,29 +133,29 @@ export const replicate: Provider = {
     return version === undefined ? ready : withBody(ready, { ...bodyOf(ready), version });
   },
   /** Until the prediction is over; the limits of the call are the limit. */
-  async open(outgoing, tools) {
-    const made = await send(outgoing, tools);
-    return made.ok ? afterAcceptance(tools.signal, () => ended(made, outgoing, tools)) : made;
+  async open(outgoing, context) {
+    const made = await send(outgoing, context);
+    return made.ok ? afterAcceptance(context.signal, () => ended(made, outgoing, context)) : made;
   },
   readError,
   direct: { images },
 };
 
 /** Asks for a prediction until it is over. */
-async function ended(made: Response, { channel, headers }: Outgoing, tools: Tools): Promise<Response> {
+async function ended(made: Response, { channel, headers }: Outgoing, context: ProviderContext): Promise<Response> {
   const { authorization = "" } = headers;
   for (let response = made; ;) {
     const prediction = tryParse(Buffer.from(await response.arrayBuffer()));
     if (!isObject(prediction) || !unfinished.has(text(prediction.status))) return Response.json(prediction ?? {});
-    await tools.wait(POLL_MS);
+    await context.wait(POLL_MS);
     // Not the address in the answer: the key goes to the channel's host only.
     const address = `${channel.base_url}/v1/predictions/${encodeURIComponent(text(prediction.id))}`;
-    response = await tools.fetch(address, { method: "GET", headers: { authorization } });
+    response = await context.fetch(address, { method: "GET", headers: { authorization } });
     // It is being made: nobody else is asked for it.
     if (!response.ok)
-      throw new Failed({
+      throw new UpstreamError({
         ...classifyStatus(
-          tools.redact,
+          context.redact,
           response.status,
           readError(tryParse(Buffer.from(await response.arrayBuffer()))),
           channel.status_mapping,

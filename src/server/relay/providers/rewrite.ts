@@ -3,10 +3,10 @@
  * 5.4).
  */
 import { withHeaders } from "../../../shared/header-override";
-import type { Block, ChatPrompt, Message } from "../events";
-import { isObject, type JsonObject, tryParse } from "../json";
+import type { Block, ChatPrompt, Message } from "../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import type { Outgoing, Provider } from "./provider";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/channel";
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 

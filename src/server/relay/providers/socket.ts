@@ -1,7 +1,7 @@
 /** A vendor that answers one message over a WebSocket with many. */
 import { socketThrough } from "../../lib/proxy";
-import type { PoolChannel } from "../seams";
-import type { Tools } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import type { ProviderContext } from "./provider";
 
 /** The browser's types of WebSocket, which are in force, know no options. */
 const Socket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => WebSocket;
@@ -17,7 +17,7 @@ export async function* messagesOf(
   url: string,
   text: string,
   { setting: { proxy } }: PoolChannel,
-  { signal }: Tools,
+  { signal }: ProviderContext,
 ): AsyncGenerator<string> {
   signal.throwIfAborted();
   const socket = await socketThrough(proxy, (through) => new Socket(url, through));

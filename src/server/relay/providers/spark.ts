@@ -3,17 +3,16 @@
  * and domains; general_url_authentication.html; read November 2026).
  */
 import { createHmac } from "node:crypto";
-import { joinFrames, LAST } from "../dialects/spark/answer";
-import { isObject, object } from "../dialects/shared/json";
-import type { WireObject } from "../events";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { tryParse } from "../json";
+import { joinFrames, LAST } from "../../protocol/dialects/spark/answer";
+import { isObject, object } from "../../protocol/dialects/shared/json";
+import type { WireObject } from "../../protocol/chat-events";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { tryParse } from "../../lib/json-bytes";
 import { eventsOf } from "./framing";
 import { keyParts } from "./parts";
-import type { Outgoing, Provider } from "./provider";
+import type { Outgoing, Provider, ProviderContext } from "./provider";
 import { messagesOf } from "./socket";
-import type { Tools } from "./tools";
 
 interface Version {
   readonly path: string;
@@ -55,8 +54,8 @@ export function sparkAddress(address: string, api_key: string, api_secret: strin
 }
 
 /** The frames of one answer, as text; the last one has status 2, or an error. */
-async function* framesOf({ url, body, channel }: Outgoing, tools: Tools): AsyncGenerator<string> {
-  for await (const text of messagesOf(url, body.toString(), channel, tools)) {
+async function* framesOf({ url, body, channel }: Outgoing, context: ProviderContext): AsyncGenerator<string> {
+  for await (const text of messagesOf(url, body.toString(), channel, context)) {
     const frame = tryParse(Buffer.from(text));
     // A line end inside a frame would end it.
     yield isObject(frame) ? JSON.stringify(frame) : "{}";
@@ -69,10 +68,10 @@ async function* framesOf({ url, body, channel }: Outgoing, tools: Tools): AsyncG
 const REFUSED = new Set([401, 403, 429]);
 
 /** A refused handshake tells a WebSocket nothing: the same address asked without one tells why. */
-async function refusal(url: string, tools: Tools): Promise<Response> {
-  const response = await tools.fetch(url.replace(/^ws/, "http"), { method: "GET" });
+async function refusal(url: string, context: ProviderContext): Promise<Response> {
+  const response = await context.fetch(url.replace(/^ws/, "http"), { method: "GET" });
   if (REFUSED.has(response.status)) return response;
-  throw new Failed(failureOf("unreachable"));
+  throw new UpstreamError(failureOf("unreachable"));
 }
 
 export const spark: Provider = {
@@ -96,10 +95,10 @@ export const spark: Provider = {
       body: Buffer.from(JSON.stringify(frame)),
     };
   },
-  async open(outgoing, tools) {
-    const frames = framesOf(outgoing, tools);
+  async open(outgoing, context) {
+    const frames = framesOf(outgoing, context);
     const first = await frames.next().catch((error: unknown) => error);
-    if (first instanceof Error) return refusal(outgoing.url, tools);
+    if (first instanceof Error) return refusal(outgoing.url, context);
     async function* all(): AsyncGenerator<string> {
       if (isObject(first) && typeof first.value === "string") yield first.value;
       yield* frames;
@@ -108,7 +107,7 @@ export const spark: Provider = {
     const parts: WireObject[] = [];
     for await (const text of all()) parts.push(object(JSON.parse(text)));
     const whole = joinFrames(parts);
-    if (!whole) throw new Failed(failureOf("cut", 200));
+    if (!whole) throw new UpstreamError(failureOf("cut", 200));
     return Response.json(whole);
   },
 };

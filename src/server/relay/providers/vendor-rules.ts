@@ -4,30 +4,14 @@
  * models say of their thoughts. Here and nowhere else they meet a call.
  */
 import { type AskedEffort, type AskedThoughts, type Maker, splitThinking } from "../../../shared/thinking-suffix";
-import { modelFacts } from "../dialects/anthropic/models";
-import { geminiFacts } from "../dialects/gemini/models";
-import { budgetOf, wantedEffort } from "../dialects/shared/effort";
-import type { UpstreamDialectKey } from "../dialects/vendor-dialects";
-import type { ChatPrompt, Reasoning, WireObject } from "../events";
-import { isObject } from "../json";
-import type { PoolChannel } from "../seams";
-
-export interface VendorRules {
-  /** Option global.pass_through_request_enabled. */
-  readonly pass_through: boolean;
-  /** Model -> header -> values (claude.model_headers_settings). */
-  readonly claude_headers: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
-  /** Model, or "default" -> tokens (claude.default_max_tokens). */
-  readonly claude_max_tokens: Readonly<Record<string, number>>;
-  /** The share of max_tokens that a name ending in -thinking gives to thoughts; undefined: such names mean nothing. */
-  readonly claude_thinking_share: number | undefined;
-  /** The same for Gemini's names, which may also end in -nothinking and -thinking-<tokens>. */
-  readonly gemini_thinking_share: number | undefined;
-  /** Category of harm, or "default" -> threshold (gemini.safety_settings). */
-  readonly gemini_safety: Readonly<Record<string, string>>;
-  /** Model, or "default" -> version of the API (gemini.version_settings). */
-  readonly gemini_versions: Readonly<Record<string, string>>;
-}
+import { modelFacts } from "../../protocol/dialects/anthropic/models";
+import { geminiFacts } from "../../protocol/dialects/gemini/models";
+import { budgetOf, wantedEffort } from "../../protocol/dialects/shared/effort";
+import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
+import type { ChatPrompt, Reasoning, WireObject } from "../../protocol/chat-events";
+import { isObject } from "../../lib/json-bytes";
+import type { PoolChannel } from "../../contracts/channel";
+import type { VendorRules } from "../../contracts/vendor-rules";
 
 /** A model as a channel is asked for it: `asked` is the caller's name, `model` the vendor's. */
 export interface ModelNames {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { channelType, keyProblem } from "../../../shared/channel-types";
 import { makeChannel } from "../../../../tests/relay/kit";
 import { googleToken, serviceAccount } from "./google-token";
-import type { Tools } from "./tools";
+import type { ProviderContext } from "./provider";
 import { vertex } from "./vertex";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
 
@@ -26,9 +26,11 @@ describe("Vertex' address", () => {
 
   test("takes the region of the model where the operator named one", () => {
     const map = channel('{"default":"us-central1","claude-opus-4-6":"global"}');
+    // spec: C-246
     expect(vertex.url(map, "chat", "claude-opus-4-6")).toContain(
       "/locations/global/publishers/anthropic/models/claude-opus-4-6:rawPredict",
     );
+    // spec: C-246
     expect(vertex.url(map, "chat", "gemini-2.5-pro")).toStartWith("https://us-central1-aiplatform.googleapis.com/");
   });
 
@@ -62,7 +64,7 @@ describe("a key of the express mode", () => {
       return new Response("{}", { status: 401 });
     };
     // Only what sending uses.
-    const tools = { fetch, signal: new AbortController().signal } as unknown as Tools;
+    const context = { fetch, signal: new AbortController().signal } as unknown as ProviderContext;
     const asked = {
       channel: express,
       operation: "chat",
@@ -72,9 +74,9 @@ describe("a key of the express mode", () => {
       headers: {},
       body: Buffer.from("{}"),
     } as const;
-    const ready = await vertex.prepare?.(asked, tools);
+    const ready = await vertex.prepare?.(asked, context);
     expect(ready?.headers).toEqual({ "x-goog-api-key": KEY });
-    expect((await vertex.open?.(ready ?? asked, tools))?.status).toBe(401);
+    expect((await vertex.open?.(ready ?? asked, context))?.status).toBe(401);
     expect(calls).toHaveLength(1);
   });
 
@@ -123,7 +125,9 @@ test("a private key that cannot be read, or that Google refuses, is bad credenti
       Response.json({ error: "invalid_grant", error_description: "Invalid JWT Signature." }, { status: 400 }),
   };
   // Only what the token's fetch uses.
-  const failure: unknown = await googleToken(found, tools as unknown as Tools).catch((error: unknown) => error);
+  const failure: unknown = await googleToken(found, tools as unknown as ProviderContext).catch(
+    (error: unknown) => error,
+  );
   expect(failure).toMatchObject({ failure: { class: "bad_credentials", disable: true } });
   expect(JSON.stringify(failure)).not.toContain("no key");
 });

@@ -6,14 +6,14 @@
  * Google's own models, no project, no region.
  */
 import { type Operation, otherFor, splitKey } from "../../../shared/channel-types";
-import { geminiDialect } from "../dialects/gemini/dialect";
-import { isObject, withMembers } from "../json";
+import { geminiDialect } from "../../protocol/dialects/gemini/dialect";
+import { isObject, withMembers } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { googleImages, isImagen, vertexEmbeddings } from "./google-codecs";
 import { googleToken, serviceAccount } from "./google-token";
-import type { PoolChannel } from "../seams";
-import type { Outgoing, Provider } from "./provider";
-import { send, tokenRefused, type Tools } from "./tools";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Outgoing, Provider, ProviderContext } from "./provider";
+import { send, tokenRefused } from "./provider-context";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
 
 /** The version of the Messages API that Vertex speaks. */
@@ -64,12 +64,12 @@ function spoken(outgoing: Outgoing): Outgoing {
 const expressKey = ({ type, key }: PoolChannel): string | undefined => splitKey(type.id, key)?.api_key;
 
 /** The request with the account's token, or with the key of the express mode. Throws Failed where there is neither. */
-async function authorized(outgoing: Outgoing, tools: Tools): Promise<Outgoing> {
+async function authorized(outgoing: Outgoing, context: ProviderContext): Promise<Outgoing> {
   const key = expressKey(outgoing.channel);
   if (key !== undefined) return { ...outgoing, headers: { ...outgoing.headers, "x-goog-api-key": key } };
   const account = serviceAccount(outgoing.channel);
   if (!account) throw tokenRefused(401, "the key is no service account");
-  const token = await tools.token(() => googleToken(account, tools));
+  const token = await context.token(() => googleToken(account, context));
   return { ...outgoing, headers: { ...outgoing.headers, authorization: `Bearer ${token}` } };
 }
 
@@ -102,17 +102,17 @@ export const vertex: Provider = {
   },
   headers: () => ({}),
   dialect: (_, model) => vertexFamily(model),
-  prepare: (outgoing, tools) => authorized(spoken(outgoing), tools),
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  prepare: (outgoing, context) => authorized(spoken(outgoing), context),
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     if (response.status !== 401 || expressKey(outgoing.channel) !== undefined) return response;
     // A kept token was taken back: one new one is worth a try.
-    tools.dropToken();
+    context.dropToken();
     await response.body?.cancel();
-    return send(await authorized(outgoing, tools), tools);
+    return send(await authorized(outgoing, context), context);
   },
-  count: async (outgoing, tools) => ({
-    outgoing: await authorized(inquiry(outgoing), tools),
+  count: async (outgoing, context) => ({
+    outgoing: await authorized(inquiry(outgoing), context),
     member: vertexFamily(outgoing.model) === "anthropic" ? "input_tokens" : "totalTokens",
   }),
   direct: { embeddings: vertexEmbeddings, images: googleImages },

@@ -5,7 +5,7 @@
  * (docs.x.ai/developers/rest-api-reference/inference/images); read November 2026.
  */
 import { withoutSearch } from "../../../shared/thinking-suffix";
-import { isObject } from "../json";
+import { isObject } from "../../lib/json-bytes";
 import { bodyOf, withBody } from "./changed-body";
 import { ordinary } from "./ordinary";
 import type { Outgoing, Provider } from "./provider";

@@ -3,11 +3,11 @@
  * (open.bigmodel.cn, model-api; jwt_token.py of zhipuai 1.0.7, read November 2026), and events with a member `meta`.
  */
 import { SignJWT } from "jose";
-import { FrameSplitter, readFields, wholeFrames } from "../sse";
+import { FrameSplitter, readFields, wholeFrames } from "../../lib/sse";
 import { eventsOf, piecesOf } from "./framing";
 import { keyParts } from "./parts";
 import type { Provider } from "./provider";
-import { send } from "./tools";
+import { send } from "./provider-context";
 
 /** A day, as the vendor's documents have it. */
 const LIFE_S = 24 * 3600;
@@ -36,13 +36,13 @@ export const zhipuV3: Provider = {
       ? `${base_url}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? "sse-invoke" : "invoke"}`
       : undefined,
   headers: () => ({}),
-  async prepare(outgoing, tools) {
+  async prepare(outgoing, context) {
     const { id = "", secret = "" } = keyParts(outgoing.channel);
-    const token = async () => ({ token: await zhipuToken(id, secret, tools.now(), LIFE_S), expires_in: LIFE_S });
-    return { ...outgoing, headers: { ...outgoing.headers, authorization: await tools.token(token) } };
+    const token = async () => ({ token: await zhipuToken(id, secret, context.now(), LIFE_S), expires_in: LIFE_S });
+    return { ...outgoing, headers: { ...outgoing.headers, authorization: await context.token(token) } };
   },
-  async open(outgoing, tools) {
-    const response = await send(outgoing, tools);
+  async open(outgoing, context) {
+    const response = await send(outgoing, context);
     const events = response.ok && /event-stream/i.test(response.headers.get("content-type") ?? "");
     return events ? eventsOf(framesOf(response.body), response.headers) : response;
   },

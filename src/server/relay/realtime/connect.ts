@@ -1,16 +1,16 @@
 /** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
 import type { AttemptRecord } from "../../../shared/log";
 import { socketThrough } from "../../lib/proxy";
-import type { Call } from "../call";
-import { asIs, classifyStatus, type Failure, failureOf } from "../failures";
-import { patienceOf } from "../patience";
+import type { Call } from "../call/call";
+import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
+import { timeoutsFor } from "../call/timeouts";
 import { headersOf } from "../providers/rewrite";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { providerOf } from "../providers/registry";
-import type { PoolChannel } from "../seams";
-import type { Selection } from "../select";
-import { type Refused, tryChannels } from "../tries";
-import { urlOf, withVersion } from "../upstream";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Selection } from "../routing/channel-selector";
+import { type Refused, tryChannels } from "../upstream/retry";
+import { urlOf, withVersion } from "../providers/address";
 
 /** What the caller asked for besides the model. */
 export interface RealtimeWish {
@@ -65,10 +65,10 @@ const isFailure = (outcome: Upstream | Failure): outcome is Failure => "class" i
 async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { engine, request } = call;
   const {
-    seams,
-    routing: { cooling },
+    controlPlane,
+    routing: { cooldown },
   } = engine;
-  const started = seams.now();
+  const started = controlPlane.now();
   const record: AttemptRecord = {
     channel: channel.id,
     channel_name: channel.name,
@@ -84,22 +84,22 @@ async function attempt(call: Call, channel: PoolChannel, wish: RealtimeWish): Pr
   call.attempts.push(record);
   call.channel = channel;
   call.upstream_model = channel.model_mapping.get(request.model) ?? request.model;
-  cooling.begin(placeOf(channel), request.model, record);
+  cooldown.begin(credentialId(channel), request.model, record);
   const outcome = await open(call, channel, wish);
-  record.duration_ms = seams.now() - started;
-  engine.watch.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
+  record.duration_ms = controlPlane.now() - started;
+  engine.observer.attempted(channel, isFailure(outcome) ? outcome.class : "ok");
   if (!isFailure(outcome)) {
     record.status = 101;
-    cooling.served(placeOf(channel), request.model, started);
+    cooldown.served(credentialId(channel), request.model, started);
     return outcome;
   }
   record.status = outcome.upstream_status;
   record.failure = outcome.class;
   record.message = outcome.phase ?? "";
-  cooling.failed(placeOf(channel), request.model, record, started, outcome);
+  cooldown.failed(credentialId(channel), request.model, record, started, outcome);
   if (!call.left) {
     const { upstream_status: status, disable } = outcome;
-    seams.channelFailed(channel, {
+    controlPlane.channelFailed(channel, {
       status,
       disable,
       message: "",
@@ -131,7 +131,7 @@ async function open(call: Call, channel: PoolChannel, wish: RealtimeWish): Promi
   } catch {
     return failureOf("unreachable");
   }
-  const { connectMs } = patienceOf(engine.seams.option, channel);
+  const { connectMs } = timeoutsFor(engine.controlPlane.option, channel);
   const giveUp = (failure: Failure): void => {
     resolve(failure);
     socket.terminate();

@@ -3,13 +3,13 @@
  * others pass unread. Shapes: OpenAI's API reference, "Realtime server events", as typed by its SDK (openai 7.55,
  * resources/realtime, November 2026); Azure OpenAI follows the same reference. Pure.
  */
-import { readError } from "../dialects/openai-chat/error";
-import type { RelayError } from "../error";
-import { tokensOfContent } from "../estimate";
-import type { Usage, WireError } from "../events";
-import { isObject, type JsonObject, tryParse } from "../json";
+import { readError } from "../../protocol/dialects/openai-chat/error";
+import type { RelayError } from "../../protocol/relay-error";
+import { tokensOfContent } from "../billing/token-estimate";
+import type { Usage, WireError } from "../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { transcriptions } from "../operations/transcription";
-import { tokenCount } from "../usage-check";
+import { tokenCount } from "../../protocol/usage-check";
 
 export type RealtimeEvent =
   /**

@@ -4,22 +4,24 @@
 import { AppError, errors, fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
-import { Alarm } from "../alarm";
-import type { Call, Engine } from "../call";
-import type { CallerDialect } from "../dialects/dialect";
-import { type Door, offeredProtocols } from "../door";
-import { callError, thrownError } from "../error";
-import { priceFor } from "../groups";
-import { type Admission, enter, leavePlaces } from "../limits";
+import { Deadlines } from "../call/deadlines";
+import type { Call, Engine } from "../call/call";
+import type { CallerDialect } from "../../protocol/dialects/dialect";
+import { type Responder, offeredProtocols } from "../response/responder";
+import { callError, thrownError } from "../response/error-response";
+import { maxPrice } from "../billing/call-price";
+import { releaseSlots } from "../billing/budgets";
+import { enter } from "../admission/rate-limit";
+import type { Admission } from "../../contracts/rate-limits";
 import { checkLength } from "../operations/operation";
 import { realtime } from "../operations/realtime";
-import { patienceOf } from "../patience";
-import { callRow, recordRefusal } from "../row";
-import type { Caller } from "../seams";
-import type { Selection } from "../select";
+import { timeoutsFor } from "../call/timeouts";
+import { callRow, recordRefusal } from "../billing/log-row";
+import type { Caller } from "../../contracts/caller";
+import type { Selection } from "../routing/channel-selector";
 import { connect, type RealtimeWish } from "./connect";
 import { errorEvent } from "./events";
-import { Rounds } from "./rounds";
+import { ResponseBilling } from "./response-billing";
 import { type CallerEvents, RealtimeSession } from "./session";
 
 /** Smallest step of a hold, in tokens, when PreConsumedQuota is set lower. */
@@ -49,7 +51,7 @@ export interface RealtimeArrival {
 interface Prepared {
   wish: RealtimeWish;
   selection: Selection;
-  rounds: Rounds;
+  responseBilling: ResponseBilling;
   admission?: Admission;
 }
 
@@ -64,41 +66,41 @@ const nothing = { tokens: 0, success: false, units: 0 };
 export async function openRealtime(
   engine: Engine,
   request: Request,
-  door: Door,
+  responder: Responder,
   arrival: RealtimeArrival,
   upgrade: Upgrade | undefined,
 ): Promise<Response> {
   if (!upgrade || request.headers.get("upgrade")?.toLowerCase() !== "websocket") fail("upgrade_required");
-  const { seams } = engine;
+  const { controlPlane } = engine;
   const { caller, request_id, lang } = arrival;
   const { model, ...wish } = await readWish(request, engine, arrival);
-  const refuse = (error: unknown): Promise<void> => recordRefusal(seams, caller, { ...arrival, model }, error);
+  const refuse = (error: unknown): Promise<void> => recordRefusal(controlPlane, caller, { ...arrival, model }, error);
   let prepared: Prepared;
   try {
-    prepared = { wish, ...(await prepare(engine, door, arrival, model)) };
+    prepared = { wish, ...(await prepare(engine, responder, arrival, model)) };
   } catch (error) {
     await refuse(error);
     throw error;
   }
-  const { rounds, admission } = prepared;
+  const { responseBilling, admission } = prepared;
   const headers = answerHeaders(request, request_id);
   try {
-    await rounds.hold();
+    await responseBilling.hold();
   } catch (error) {
     await admission?.end(nothing);
     await refuse(error);
     const told = error instanceof AppError && errors[error.code].owner === "caller";
-    if (told) engine.watch.refused(error.code);
+    if (told) engine.observer.refused(error.code);
     if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code)))
       return upgraded();
     throw error;
   }
-  return start(request, door, prepared, (events) => upgrade(headers, events));
+  return start(request, responder, prepared, (events) => upgrade(headers, events));
 }
 
 async function readWish(
   request: Request,
-  { seams }: Engine,
+  { controlPlane }: Engine,
   arrival: RealtimeArrival,
 ): Promise<RealtimeWish & { model: string }> {
   const query = new URL(request.url).searchParams;
@@ -109,35 +111,35 @@ async function readWish(
     offeredProtocols(request).includes("openai-beta.realtime-v1");
   if (model !== "" && (intent === undefined || intent === "transcription")) return { model, intent, beta };
   const error = model === "" ? new AppError("model_missing") : new AppError("invalid_request", { detail: "intent" });
-  await recordRefusal(seams, arrival.caller, { ...arrival, model }, error);
+  await recordRefusal(controlPlane, arrival.caller, { ...arrival, model }, error);
   throw error;
 }
 
 async function prepare(
   engine: Engine,
-  door: Door,
+  responder: Responder,
   arrival: RealtimeArrival,
   model: string,
 ): Promise<Omit<Prepared, "wish">> {
-  const { seams } = engine;
+  const { controlPlane } = engine;
   const { caller } = arrival;
   checkLength("model", model, TEXT_LIMITS.model);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const selection = engine.routing.select({ caller, operation: realtime, model });
-  const price = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-  const admitted = seams.limits.admit(caller, { model, tokens: 0, units: 0 });
-  const admission = admitted && enter(await admitted, door);
-  const alarm = new Alarm(() => seams.now(), engine.timers);
+  const price = maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
+  const admitted = controlPlane.limits.admit(caller, { model, tokens: 0, units: 0 });
+  const admission = admitted && enter(await admitted, responder);
+  const deadlines = new Deadlines(() => controlPlane.now(), engine.timers);
   const attempts: Call["attempts"] = [];
-  const step = Math.max(LEAST_STEP, seams.option.preConsumedTokens);
-  const rounds = new Rounds(
+  const step = Math.max(LEAST_STEP, controlPlane.option.preConsumedTokens);
+  const responseBilling = new ResponseBilling(
     (id, name, itsPrice, terms) => ({
       ...arrival,
       request_id: id,
       engine,
       operation: realtime,
       betas: "",
-      alarm,
+      deadlines,
       attempts,
       explain: () => selection.explain(),
       request: { model: name, stream: true, include_usage: true, max_output: step, terms },
@@ -145,14 +147,14 @@ async function prepare(
       form: undefined,
       price: itsPrice,
       input_bound: step,
-      arrived: seams.now(),
+      arrived: controlPlane.now(),
       channel: undefined,
-      need: { model: name, tokens: 0, units: 0 },
+      limitRequest: { model: name, tokens: 0, units: 0 },
       upstream_model: "",
       upstream_request_id: "",
       warnings: [],
       first_content_at: -1,
-      room: undefined,
+      channelSlot: undefined,
       left: false,
       over: false,
       onLeave: undefined,
@@ -161,40 +163,40 @@ async function prepare(
     model,
     price,
   );
-  return { selection, rounds, ...(admission && { admission }) };
+  return { selection, responseBilling, ...(admission && { admission }) };
 }
 
 /** The upstream first: what it refuses is an HTTP error, and another channel may take it. */
 async function start(
   request: Request,
-  door: Door,
+  responder: Responder,
   prepared: Prepared,
   upgrade: (events: CallerEvents) => boolean,
 ): Promise<Response> {
-  const { wish, selection, rounds, admission } = prepared;
-  const { call } = rounds;
+  const { wish, selection, responseBilling, admission } = prepared;
+  const { call } = responseBilling;
   const { engine } = call;
-  const { seams } = engine;
-  const leave = (): void => {
+  const { controlPlane } = engine;
+  const handleDisconnect = (): void => {
     call.left = true;
     call.onLeave?.();
   };
-  request.signal.addEventListener("abort", leave, { once: true });
+  request.signal.addEventListener("abort", handleDisconnect, { once: true });
   // The session takes a place at the channel; what a response needs is asked when it begins.
-  const { need } = call;
-  call.need = { model: need.model, tokens: 0, units: 0 };
+  const { limitRequest } = call;
+  call.limitRequest = { model: limitRequest.model, tokens: 0, units: 0 };
   const outcome = await connect(call, selection, wish);
-  call.need = need;
-  const places = { admission, room: call.room };
-  call.room = undefined;
+  call.limitRequest = limitRequest;
+  const places = { admission, channelSlot: call.channelSlot };
+  call.channelSlot = undefined;
   // An upgrade ends the request as well.
-  request.signal.removeEventListener("abort", leave);
+  request.signal.removeEventListener("abort", handleDisconnect);
   if (!outcome.ok) {
-    await leavePlaces(places, nothing);
-    await rounds.end(outcome.end_reason);
+    await releaseSlots(places, nothing);
+    await responseBilling.end(outcome.end_reason);
     const error = callError(call, outcome.failure);
-    engine.watch.ended(call, { end_reason: outcome.end_reason, quota: 0, usage: undefined });
-    await seams.recordFailure(
+    engine.observer.ended(call, { end_reason: outcome.end_reason, quota: 0, usage: undefined });
+    await controlPlane.recordFailure(
       callRow(call, {
         end_reason: outcome.end_reason,
         quota: 0,
@@ -204,11 +206,11 @@ async function start(
         content: error.message,
       }),
     );
-    return door.error(call.dialect, error);
+    return responder.error(call.dialect, error);
   }
-  call.alarm.total(patienceOf(seams.option, call.channel).totalMs);
-  const session = new RealtimeSession(call, rounds, outcome.upstream);
-  void session.ended.then(() => leavePlaces(places, { ...nothing, success: true }));
+  call.deadlines.total(timeoutsFor(controlPlane.option, call.channel).totalMs);
+  const session = new RealtimeSession(call, responseBilling, outcome.upstream);
+  void session.ended.then(() => releaseSlots(places, { ...nothing, success: true }));
   if (!engine.draining && !call.left && upgrade(session)) return upgraded();
   await session.abandon();
   throw new AppError(engine.draining ? "draining" : "upgrade_required");

@@ -4,18 +4,19 @@
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
-import type { Call, OpenSession } from "../call";
-import { ownError, type RelayError, thrownError } from "../error";
-import type { WireError } from "../events";
-import { asIs, classifyErrorIn200, type Failure } from "../failures";
-import { recordRefusal } from "../row";
-import { screenedFrame } from "../sensitive";
-import { type Patience, patienceOf } from "../patience";
+import type { Call, OpenSession } from "../call/call";
+import { ownError, thrownError } from "../response/error-response";
+import type { RelayError } from "../../protocol/relay-error";
+import type { WireError } from "../../protocol/chat-events";
+import { asIs, classifyErrorIn200, type Failure } from "../../protocol/upstream-failure";
+import { recordRefusal } from "../billing/log-row";
+import { screenedFrame } from "../admission/word-filter";
+import { type Timeouts, timeoutsFor } from "../call/timeouts";
 import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent, saidBy } from "./events";
-import { placeOf } from "../providers/key-place";
+import { credentialId } from "../providers/credential-id";
 import { redact, redactEvent, redactOf } from "../providers/redact";
-import type { Rounds } from "./rounds";
+import type { ResponseBilling } from "./response-billing";
 
 /** The caller's half, as Bun's server gives it. */
 export interface CallerSocket {
@@ -64,11 +65,11 @@ const codeFor = (code: number): number => {
 
 export class RealtimeSession implements CallerEvents, OpenSession {
   readonly #call: Call;
-  readonly #rounds: Rounds;
+  readonly #rounds: ResponseBilling;
   readonly #upstream: UpstreamSocket;
   /** What came from the upstream and was not looked at yet; the last may be its close. */
   readonly #queue: Upstream["queue"];
-  readonly #patience: Patience;
+  readonly #patience: Timeouts;
   readonly #ended = Promise.withResolvers<void>();
   #caller: CallerSocket | undefined;
   #transcriptionModel: string | undefined;
@@ -81,18 +82,18 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   #leaving = false;
   #over = false;
 
-  constructor(call: Call, rounds: Rounds, { socket, queue }: Upstream) {
+  constructor(call: Call, responseBilling: ResponseBilling, { socket, queue }: Upstream) {
     this.#call = call;
-    this.#rounds = rounds;
+    this.#rounds = responseBilling;
     this.#upstream = socket;
     this.#queue = queue;
     socket.onmessage = ({ data }) => this.#take(data);
     socket.onclose = ({ code, reason }) => this.#take({ code, reason });
-    const { engine, alarm } = call;
-    this.#patience = patienceOf(engine.seams.option, call.channel);
-    alarm.onLimit = (phase) => this.#expire(phase);
-    alarm.onPing = () => this.#ping();
-    alarm.pings(this.#patience.pingMs);
+    const { engine, deadlines } = call;
+    this.#patience = timeoutsFor(engine.controlPlane.option, call.channel);
+    deadlines.onLimit = (phase) => this.#expire(phase);
+    deadlines.onPing = () => this.#ping();
+    deadlines.pings(this.#patience.pingMs);
     engine.sessions.add(this);
     engine.stats.open_streams++;
     engine.stats.open_sessions++;
@@ -130,12 +131,12 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     this.#full = false;
     if (!this.#rounds.running && !this.#busy) return void this.#end("caller_left", code);
     this.#leaving = true;
-    this.#call.alarm.total(this.#patience.drainMs, true);
+    this.#call.deadlines.total(this.#patience.drainMs, true);
     if (this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     if (!this.#busy) this.#upstream.resume();
   }
 
-  goAway(now: boolean): Promise<void> {
+  shutdown(now: boolean): Promise<void> {
     this.#leaving = true;
     if (now || (!this.#rounds.running && !this.#busy)) void this.#end("gateway_restart", CLOSE.going_away, "restart");
     return this.#ended.promise;
@@ -158,14 +159,14 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   #screened(frame: string): string | undefined {
     const { engine, lang, caller, ip, path, request, request_id } = this.#rounds.call;
     try {
-      return screenedFrame(engine.seams, frame);
+      return screenedFrame(engine.controlPlane, frame);
     } catch (thrown) {
       const error = thrownError(thrown, lang, this.#call.request_id);
       this.#caller?.send(errorEvent(error, request_id));
-      if (thrown instanceof AppError) engine.watch.refused(thrown.code);
-      const arrived = engine.seams.now();
+      if (thrown instanceof AppError) engine.observer.refused(thrown.code);
+      const arrived = engine.controlPlane.now();
       void recordRefusal(
-        engine.seams,
+        engine.controlPlane,
         caller,
         { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, lang, model: request.model },
         thrown,
@@ -184,8 +185,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   /** A frame moved: the silence begins anew. */
   #stir(): void {
-    const { alarm, left } = this.#call;
-    if (!left) alarm.limit("idle", this.#patience.idleMs);
+    const { deadlines, left } = this.#call;
+    if (!left) deadlines.limit("idle", this.#patience.idleMs);
   }
 
   /** Nothing was said to the caller for the ping interval: proxies between are told that the connection lives. */
@@ -229,7 +230,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   }
 
   async #account(event: RealtimeEvent, frame: string): Promise<void> {
-    const rounds = this.#rounds;
+    const responseBilling = this.#rounds;
     switch (event.type) {
       case "session":
         this.#transcriptionModel = event.transcription_model;
@@ -239,20 +240,20 @@ export class RealtimeSession implements CallerEvents, OpenSession {
         return this.#send(frame);
       case "response_created":
         this.#send(frame);
-        return rounds.began(event.id);
+        return responseBilling.began(event.id);
       case "transcribed":
-        if (event.usage) await rounds.transcribed(this.#transcriptionModel, event.usage);
+        if (event.usage) await responseBilling.transcribed(this.#transcriptionModel, event.usage);
         this.#send(frame);
         // A session may do nothing else, so nothing else would look at the balance.
-        if (event.usage && !this.#leaving && !this.#over) await rounds.renew();
+        if (event.usage && !this.#leaving && !this.#over) await responseBilling.renew();
         return;
       case "response_done": {
         if (event.error) this.#report(this.#judge(event.error));
         const end_reason: EndReason = this.#call.left ? "caller_left" : event.failed ? "upstream_error" : "complete";
         // Nobody pays an estimate for what the upstream itself calls a failure.
-        await rounds.done(event.id, event.usage ?? (event.failed ? {} : undefined), end_reason);
+        await responseBilling.done(event.id, event.usage ?? (event.failed ? {} : undefined), end_reason);
         this.#send(frame);
-        if (!this.#leaving && !this.#over) await rounds.hold();
+        if (!this.#leaving && !this.#over) await responseBilling.hold();
       }
     }
   }
@@ -273,9 +274,9 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { channel, engine, request, request_id } = this.#call;
     if (!channel || !failure.disable) return;
     const { upstream_status: status, disable } = failure;
-    engine.routing.cooling.add(placeOf(channel), request.model, failure.cool_ms);
+    engine.routing.cooldown.add(credentialId(channel), request.model, failure.cool_ms);
     const message = failure.error?.message ?? "";
-    engine.seams.channelFailed(channel, {
+    engine.controlPlane.channelFailed(channel, {
       status,
       disable,
       message,
@@ -288,7 +289,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   #send(frame: Frame): void {
     if (this.#over || this.#call.left) return;
     this.#stir();
-    this.#call.alarm.sent();
+    this.#call.deadlines.sent();
     const sent = this.#caller?.send(frame);
     if (sent === -1) {
       this.#full = true;
@@ -330,7 +331,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     // What ran has the row of its charge.
     if (!running)
       await recordRefusal(
-        engine.seams,
+        engine.controlPlane,
         caller,
         { request_id: call.request_id, ip, arrived, path, lang, model: request.model },
         thrown,
@@ -343,9 +344,9 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     if (this.#over) return this.#ended.promise;
     this.#over = true;
     const call = this.#call;
-    const { engine, alarm } = call;
+    const { engine, deadlines } = call;
     call.over = true;
-    alarm.clear();
+    deadlines.clear();
     if (!call.left) {
       if (error) this.#caller?.send(errorEvent(error, call.request_id));
       this.#caller?.close(code, reason);

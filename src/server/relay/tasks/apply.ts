@@ -1,15 +1,15 @@
 /** What a vendor says of a job, and what the house makes of it: progress never goes back, a success needs a result. */
 import { isFinal, type TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
-import type { Usage } from "../events";
-import { cleanText } from "../failures";
-import { isObject } from "../json";
-import type { Seams } from "../seams";
+import type { Usage } from "../../protocol/chat-events";
+import { cleanText } from "../../protocol/upstream-failure";
+import { isObject } from "../../lib/json-bytes";
+import type { ControlPlane } from "../../contracts/control-plane";
 import { pauseOf } from "./clock";
 import { unitsOf, unpackPrice } from "./price";
-import { checkUsage, tokensOn } from "../usage-check";
+import { checkUsage, tokensOn } from "../../protocol/usage-check";
 import type { FinalPrice, TaskReport, TaskWatcher } from "./provider";
-import type { Priced, Task, TaskChange } from "./task";
+import type { Priced, Task, TaskChange } from "../../contracts/task-store";
 
 /**
  * How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that
@@ -58,21 +58,21 @@ function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
 
 /** Takes a report of a job in. False: somebody else has decided about the job meanwhile; nothing changed. */
 export async function applyReport(
-  seams: Pick<Seams, "tasks" | "now" | "option" | "tell" | "pool" | "usageDoubted">,
+  controlPlane: Pick<ControlPlane, "tasks" | "now" | "option" | "sendWebhook" | "pool" | "usageDoubted">,
   watcher: TaskWatcher,
   task: Task,
   report: TaskReport,
 ): Promise<boolean> {
   if (isFinal(task.status)) return false;
-  const { tasks: book } = seams;
-  const now = seams.now();
+  const { tasks: taskStore } = controlPlane;
+  const now = controlPlane.now();
   const change = changeOf(task, report, now);
   if (!isFinal(report.status)) {
-    const won = await book.note(task, task.status, {
+    const won = await taskStore.note(task, task.status, {
       ...change,
       next_poll_at_ms: now + pauseOf(watcher, now - task.submit_time_ms, 0),
     });
-    if (won) tellChange(seams, watcher, task, change);
+    if (won) tellChange(controlPlane, watcher, task, change);
     return won;
   }
   const began = change.start_time_ms ?? task.start_time_ms;
@@ -88,20 +88,20 @@ export async function applyReport(
       : watcher.hasResult({ action: task.action, data, state })
         ? undefined
         : NO_RESULT;
-  if (fails !== undefined) return failTask(seams, watcher, task, fails, ended);
+  if (fails !== undefined) return failTask(controlPlane, watcher, task, fails, ended);
   const price = unpackPrice(task.state.price);
-  const final = report.final && price ? checkedPrice(seams, task, report.final) : undefined;
+  const final = report.final && price ? checkedPrice(controlPlane, task, report.final) : undefined;
   const quota = final && price ? unitsOf(price, final.priced) : task.quota;
   const doubted = final && final.doubts.length > 0 ? { state: { ...state, usage_doubts: final.doubts } } : {};
-  const won = await book.succeed(task, task.status, quota, { ...ended, ...doubted });
-  if (won) tellChange(seams, watcher, task, { ...ended, status: "SUCCESS" });
-  if (won && quota > task.quota) await book.collect(task.id);
+  const won = await taskStore.succeed(task, task.status, quota, { ...ended, ...doubted });
+  if (won) tellChange(controlPlane, watcher, task, { ...ended, status: "SUCCESS" });
+  if (won && quota > task.quota) await taskStore.collect(task.id);
   return won;
 }
 
 /** What a job is really priced by, as far as its vendor's count can be believed (usage-check.ts). */
 function checkedPrice(
-  { pool, usageDoubted }: Pick<Seams, "pool" | "usageDoubted">,
+  { pool, usageDoubted }: Pick<ControlPlane, "pool" | "usageDoubted">,
   task: Task,
   final: FinalPrice,
 ): { priced: Priced; doubts: readonly UsageDoubt[] } {
@@ -121,16 +121,16 @@ function checkedPrice(
 
 /** Ends a job as failed. False: somebody else has decided about it meanwhile. */
 export async function failTask(
-  seams: Pick<Seams, "tasks" | "now" | "option" | "tell">,
+  controlPlane: Pick<ControlPlane, "tasks" | "now" | "option" | "sendWebhook">,
   watcher: TaskWatcher | undefined,
   task: Task,
   fail_reason: string,
   change: TaskChange = {},
 ): Promise<boolean> {
-  const won = await seams.tasks.fail(task, task.status, fail_reason, change);
+  const won = await controlPlane.tasks.fail(task, task.status, fail_reason, change);
   if (won && watcher)
-    tellChange(seams, watcher, task, {
-      finish_time_ms: seams.now(),
+    tellChange(controlPlane, watcher, task, {
+      finish_time_ms: controlPlane.now(),
       ...change,
       status: "FAILURE",
       progress: "100%",
@@ -141,13 +141,13 @@ export async function failTask(
 
 /** Whoever wants to know of a job is told what it has become. */
 function tellChange(
-  seams: Pick<Seams, "now" | "option" | "tell">,
+  controlPlane: Pick<ControlPlane, "now" | "option" | "sendWebhook">,
   watcher: TaskWatcher,
   task: Task,
   change: TaskChange,
 ): void {
   const after: Task = { ...task, ...change };
   if (after.status === task.status && after.progress === task.progress) return;
-  const hook = watcher.hook?.(after, seams);
-  if (hook) seams.tell(hook.url, hook.body);
+  const hook = watcher.hook?.(after, controlPlane);
+  if (hook) controlPlane.sendWebhook(hook.url, hook.body);
 }

@@ -1,16 +1,16 @@
 /** One channel is asked to take a job. Never throws: what goes wrong is a failure, and every try leaves its record. */
 import type { AttemptRecord } from "../../../shared/log";
-import type { Call } from "../call";
-import { RequestFault } from "../dialects/shared/fault";
-import { Failed } from "../failed";
-import { type Failure, failureOf } from "../failures";
-import { patienceOf } from "../patience";
-import { placeOf } from "../providers/key-place";
+import type { Call } from "../call/call";
+import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { type Failure, failureOf } from "../../protocol/upstream-failure";
+import { timeoutsFor } from "../call/timeouts";
+import { credentialId } from "../providers/credential-id";
 import { redactError } from "../providers/redact";
-import type { PoolChannel } from "../seams";
+import type { PoolChannel } from "../../contracts/channel";
 import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
-import { errand, type Heard } from "./tools";
+import { errand, type RequestOutcome } from "./provider-context";
 
 export type Tried = { ok: true; accepted: Accepted } | { ok: false; failure: Failure };
 
@@ -25,10 +25,10 @@ export async function attempt<Input>(
     request: { model },
   } = call;
   const {
-    seams,
-    routing: { cooling },
+    controlPlane,
+    routing: { cooldown },
   } = engine;
-  const started = seams.now();
+  const started = controlPlane.now();
   const record: AttemptRecord = {
     channel: channel.id,
     channel_name: channel.name,
@@ -44,9 +44,9 @@ export async function attempt<Input>(
   call.attempts.push(record);
   call.channel = channel;
   call.upstream_model = channel.model_mapping.get(model) ?? model;
-  cooling.begin(placeOf(channel), model, record);
-  const { firstByteMs, totalMs } = patienceOf(seams.option, channel);
-  const heard: Heard = { status: 0 };
+  cooldown.begin(credentialId(channel), model, record);
+  const { firstByteMs, totalMs } = timeoutsFor(controlPlane.option, channel);
+  const heard: RequestOutcome = { status: 0 };
   const { action, input, parent } = order;
   let tried: Tried;
   try {
@@ -59,29 +59,29 @@ export async function attempt<Input>(
       ...(parent && { parent }),
     };
     const limits = { ms: Math.min(firstByteMs, totalMs), total_ms: Math.min(totalMs, SUBMIT_LIMIT_MS / 2) };
-    const accepted = await errand(engine, channel, limits, (tools) => provider.submit(job, tools), {
+    const accepted = await errand(engine, channel, limits, (context) => provider.submit(job, context), {
       submits: true,
       heard,
     });
-    if (accepted.upstream_id === "") throw new Failed(failureOf("malformed", heard.status));
+    if (accepted.upstream_id === "") throw new UpstreamError(failureOf("malformed", heard.status));
     tried = { ok: true, accepted };
   } catch (error) {
     tried = { ok: false, failure: failureFrom(error, channel, engine.log, heard.status) };
   }
   record.status = heard.status;
-  record.duration_ms = seams.now() - started;
-  engine.watch.attempted(channel, tried.ok ? "ok" : tried.failure.class);
+  record.duration_ms = controlPlane.now() - started;
+  engine.observer.attempted(channel, tried.ok ? "ok" : tried.failure.class);
   if (tried.ok) {
-    cooling.served(placeOf(channel), model, started);
+    cooldown.served(credentialId(channel), model, started);
     return tried;
   }
   const { failure } = tried;
-  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.tokens.drop(channel);
+  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
   record.failure = failure.class;
   record.message = failure.error?.message ?? failure.phase ?? "";
-  cooling.failed(placeOf(channel), model, record, started, failure);
+  cooldown.failed(credentialId(channel), model, record, started, failure);
   const said = JSON.stringify({ ...order.kept, prompt: order.prompt }).toLowerCase();
-  seams.channelFailed(channel, {
+  controlPlane.channelFailed(channel, {
     status: failure.upstream_status,
     disable: failure.disable,
     message: failure.error?.message ?? "",
@@ -96,7 +96,7 @@ export async function attempt<Input>(
  * What was thrown by a provider, judged. A fault of our own is told to the log and answered as an unreadable answer.
  */
 export function failureFrom(error: unknown, channel: PoolChannel, log: Call["engine"]["log"], status = 0): Failure {
-  if (error instanceof Failed) return error.failure;
+  if (error instanceof UpstreamError) return error.failure;
   if (error instanceof RequestFault) {
     const { message, param } = error;
     return {

@@ -1,13 +1,13 @@
 /** Stopping a job, where its vendor can. What it cost is given back when the vendor says that it has stopped. */
 import { fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
-import type { Engine } from "../call";
+import type { Engine } from "../call/call";
 import { applyReport } from "./apply";
 import { ERRAND_MS, VISIT_MS } from "./clock";
 import { channelOf } from "./file";
 import { watcherOf } from "./registry";
-import type { Task } from "./task";
-import { errand } from "./tools";
+import type { Task } from "../../contracts/task-store";
+import { errand } from "./provider-context";
 
 /** Whether a job can be stopped: for lists and their buttons. */
 export const canCancel = ({ platform, status }: Pick<Task, "platform" | "status">): boolean =>
@@ -19,9 +19,9 @@ export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
   const channel = channelOf(engine, task);
   if (!canCancel(task) || !watcher?.cancel || !channel) fail("task_not_cancellable");
   const { cancel } = watcher;
-  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
-    cancel.call(watcher, task, channel, tools),
+  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
+    cancel.call(watcher, task, channel, context),
   );
-  await applyReport(engine.seams, watcher, task, report);
-  return (await engine.seams.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
+  await applyReport(engine.controlPlane, watcher, task, report);
+  return (await engine.controlPlane.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");
 }

@@ -1,8 +1,8 @@
 /** A vendor's stream of events about a job: its first event tells what was accepted, all of them are for the caller. */
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { isObject, type JsonObject, tryParse } from "../json";
-import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../sse";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
+import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../../lib/sse";
 
 export interface Events {
   first: JsonObject;
@@ -29,10 +29,10 @@ export async function readEvents({ body, status }: Response): Promise<Events> {
       const first = tryParse(Buffer.from(data));
       if (isObject(first)) return { first, all: joined(kept, reader) };
       await reader.cancel();
-      throw new Failed(failureOf("malformed", status));
+      throw new UpstreamError(failureOf("malformed", status));
     }
   }
-  throw new Failed(failureOf(kept.length === 0 ? "malformed" : "cut", status));
+  throw new UpstreamError(failureOf(kept.length === 0 ? "malformed" : "cut", status));
 }
 
 function joined(

@@ -5,19 +5,19 @@
  */
 import { AppError, fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
-import type { Engine } from "../call";
-import type { Door } from "../door";
-import { Failed } from "../failed";
-import { asIs, classifyStatus, failureOf } from "../failures";
-import { holding } from "../keys";
-import { initFor } from "../providers/tools";
-import type { PoolChannel } from "../seams";
+import type { Engine } from "../call/call";
+import type { Responder } from "../response/responder";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { asIs, classifyStatus, failureOf } from "../../protocol/upstream-failure";
+import { keyOwning } from "../routing/key-rotation";
+import { initFor } from "../providers/provider-context";
+import type { PoolChannel } from "../../contracts/channel";
 import { ERRAND_MS } from "./clock";
 import { fromMemory } from "./file-range";
-import type { ResultFile } from "./provider";
+import type { ResultFile } from "../../contracts/task-service";
 import { watcherOf } from "./registry";
-import type { Task } from "./task";
-import { taskTools } from "./tools";
+import type { Task } from "../../contracts/task-store";
+import { taskTools } from "./provider-context";
 
 const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
@@ -52,14 +52,14 @@ export async function filesOf(engine: Engine, task: Task): Promise<readonly Resu
   const watcher = watcherOf(task.platform);
   if (!hasFiles(task) || !watcher?.files) return [];
   const channel = channelOf(engine, task);
-  const tools = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
-  return watcher.files(task, channel, tools);
+  const context = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
+  return watcher.files(task, channel, context);
 }
 
 /** The channel that holds a job, enabled or not; undefined when it or its key is gone. */
-export function channelOf({ seams }: Engine, { channel_id, channel_key_id }: Task): PoolChannel | undefined {
-  const holder = seams.pool.byId(channel_id);
-  return holder && holding(holder.channel, channel_key_id);
+export function channelOf({ controlPlane }: Engine, { channel_id, channel_key_id }: Task): PoolChannel | undefined {
+  const holder = controlPlane.pool.byId(channel_id);
+  return holder && keyOwning(holder.channel, channel_key_id);
 }
 
 /**
@@ -71,11 +71,11 @@ export async function sendFile(
   task: Task,
   index: number,
   request: Request,
-  door: Door,
+  responder: Responder,
 ): Promise<Response> {
   if (!hasFiles(task)) fail("task_not_finished");
   const file = (await filesOf(engine, task))[index] ?? fail("task_file_missing");
-  const { timers, seams } = engine;
+  const { timers, controlPlane } = engine;
   const late = new AbortController();
   const signal = AbortSignal.any([request.signal, late.signal]);
   const range = request.headers.get("range") ?? "";
@@ -84,13 +84,13 @@ export async function sendFile(
     "accept-encoding": "identity",
     ...(RANGE.test(range) && { range }),
   };
-  const cancel = timers.after(seams.option.firstByteTimeoutMs, () => late.abort());
+  const cancel = timers.after(controlPlane.option.firstByteTimeoutMs, () => late.abort());
   let response: Response;
   try {
     response = await opened(engine, task, file, headers, signal);
   } catch (error) {
-    if (error instanceof AppError || error instanceof Failed) throw error;
-    throw new Failed(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf("unreachable"));
+    if (error instanceof AppError || error instanceof UpstreamError) throw error;
+    throw new UpstreamError(late.signal.aborted ? failureOf("timeout", 0, "first byte") : failureOf("unreachable"));
   } finally {
     cancel();
   }
@@ -98,7 +98,7 @@ export async function sendFile(
   if (status !== 200 && status !== 206 && status !== 416) {
     await response.body?.cancel();
     if (status >= 400 && status < 500) fail("task_file_missing");
-    throw new Failed(classifyStatus(asIs, status, undefined, new Map()));
+    throw new UpstreamError(classifyStatus(asIs, status, undefined, new Map()));
   }
   const length = response.headers.has("content-encoding") ? null : response.headers.get("content-length");
   if (Number(length ?? 0) > fileKinds[file.media].most_bytes) {
@@ -114,7 +114,7 @@ export async function sendFile(
   if (length !== null) passed["content-length"] = length;
   const part = response.headers.get("content-range");
   if (part !== null && CONTENT_RANGE.test(part)) passed["content-range"] = part;
-  return door.file(
+  return responder.file(
     limited(response, engine, late, fileKinds[file.media].most_bytes),
     typeOf(file, response.headers),
     status,
@@ -139,11 +139,11 @@ async function opened(
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { seams } = engine;
+  const { controlPlane } = engine;
   if (file.from === "answer") return fromMemory((await file.read()) ?? fail("task_file_missing"), headers.range);
   const written = inAddress(file.url);
   if (written) return fromMemory(written, headers.range);
-  if (file.from === "public") return seams.openAddress(file.url, { headers, signal });
+  if (file.from === "public") return controlPlane.openAddress(file.url, { headers, signal });
   const channel = channelOf(engine, task) ?? fail("task_file_missing");
   const response = await engine.fetch(file.url, { headers, ...initFor(channel, signal) });
   const location = response.headers.get("location");
@@ -151,13 +151,13 @@ async function opened(
   await response.body?.cancel();
   const own = Object.keys(file.headers ?? {});
   const public_headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name)));
-  return seams.openAddress(new URL(location, file.url).href, { headers: public_headers, signal });
+  return controlPlane.openAddress(new URL(location, file.url).href, { headers: public_headers, signal });
 }
 
 /** The body as its reader takes it, cut when it stands still for too long or is larger than `most` bytes. */
 function limited(
   response: Response,
-  { timers, seams }: Engine,
+  { timers, controlPlane }: Engine,
   late: AbortController,
   most: number,
 ): ReadableStream<Uint8Array> | null {
@@ -167,7 +167,7 @@ function limited(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const cancel = timers.after(seams.option.idleTimeoutMs, () => late.abort());
+        const cancel = timers.after(controlPlane.option.idleTimeoutMs, () => late.abort());
         try {
           const { done, value } = await reader.read();
           if (done) return controller.close();

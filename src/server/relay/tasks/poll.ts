@@ -3,19 +3,19 @@
  * is too old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
  */
 import { isFinal } from "../../../shared/task";
-import type { Engine } from "../call";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { placeOf } from "../providers/key-place";
-import { holding } from "../keys";
-import type { PoolChannel } from "../seams";
+import type { Engine } from "../call/call";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { credentialId } from "../providers/credential-id";
+import { keyOwning } from "../routing/key-rotation";
+import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
 import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./clock";
 import type { TaskWatcher } from "./provider";
 import { watcherOf } from "./registry";
-import type { Task } from "./task";
-import { errand } from "./tools";
+import type { Task } from "../../contracts/task-store";
+import { errand } from "./provider-context";
 
 /** Jobs of one round; what is left comes with the next. */
 const MOST_A_ROUND = 500;
@@ -41,18 +41,18 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 
 /** One round. Never throws for one job's sake; what it could not do is due again later. */
 export async function pollTasks(engine: Engine): Promise<void> {
-  const due = await engine.seams.tasks.due(MOST_A_ROUND);
-  const groups = new Map<string, Visit>();
+  const due = await engine.controlPlane.tasks.due(MOST_A_ROUND);
+  const groups = new Map<string, SideRequest>();
   for (const task of due) {
-    const visit = await settledOrVisit(engine, task).catch(
+    const sideRequest = await settledOrVisit(engine, task).catch(
       (error: unknown) => void engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after"),
     );
-    if (!visit) continue;
-    const { watcher, channel } = visit;
-    const key = `${watcher.platform} ${placeOf(channel)}`;
+    if (!sideRequest) continue;
+    const { watcher, channel } = sideRequest;
+    const key = `${watcher.platform} ${credentialId(channel)}`;
     const known = groups.get(key);
     if (known) known.tasks.push(task);
-    else groups.set(key, { ...visit, tasks: [task] });
+    else groups.set(key, { ...sideRequest, tasks: [task] });
   }
   const visits = [...groups.values()].flatMap(({ tasks, ...rest }) => {
     const { poll_many = 1 } = rest.watcher;
@@ -63,7 +63,7 @@ export async function pollTasks(engine: Engine): Promise<void> {
       tasks: tasks.slice(i * poll_many, (i + 1) * poll_many),
     }));
   });
-  await each(visits, (visit) => visitChannel(engine, visit));
+  await each(visits, (sideRequest) => visitChannel(engine, sideRequest));
 }
 
 /** Failures that another question to the same vendor would only repeat, each after its whole time limit. */
@@ -73,68 +73,68 @@ const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable", "cut"]);
 export async function lookNow(engine: Engine, task: Task): Promise<void> {
   if (isFinal(task.status)) return;
   try {
-    const visit = await settledOrVisit(engine, task);
-    if (visit) await visitChannel(engine, { ...visit, tasks: [task], state: { down: false } });
+    const sideRequest = await settledOrVisit(engine, task);
+    if (sideRequest) await visitChannel(engine, { ...sideRequest, tasks: [task], state: { down: false } });
   } catch (error) {
     engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after");
   }
 }
 
-interface Visit {
+interface SideRequest {
   watcher: TaskWatcher;
   channel: PoolChannel;
   tasks: Task[];
 }
 
 /** Ends what needs no vendor's word; answers whom to ask about the rest. */
-async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<Visit, "tasks"> | undefined> {
-  const { tasks: book, pool, now } = engine.seams;
-  if (isFinal(task.status)) return void (await book.collect(task.id));
+async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequest, "tasks"> | undefined> {
+  const { tasks: taskStore, pool, now } = engine.controlPlane;
+  if (isFinal(task.status)) return void (await taskStore.collect(task.id));
   if (task.status === "NOT_START") return void (await halfDone(engine, task));
   const watcher = watcherOf(task.platform);
-  if (now() >= task.deadline_ms) return void (await failTask(engine.seams, watcher, task, REASONS.late));
-  if (!watcher) return void (await book.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
+  if (now() >= task.deadline_ms) return void (await failTask(engine.controlPlane, watcher, task, REASONS.late));
+  if (!watcher) return void (await taskStore.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
   // Disabled is not gone: what was accepted there is still fetched.
   const holder = pool.byId(task.channel_id);
-  if (!holder) return void (await failTask(engine.seams, watcher, task, REASONS.channel_gone));
-  const channel = holding(holder.channel, task.channel_key_id);
+  if (!holder) return void (await failTask(engine.controlPlane, watcher, task, REASONS.channel_gone));
+  const channel = keyOwning(holder.channel, task.channel_key_id);
   // One of several keys that is disabled may come back.
   if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));
   return { watcher, channel };
 }
 
 /** A submit whose process ended, or whose charge is late. */
-async function halfDone({ seams }: Engine, task: Task): Promise<void> {
-  const { tasks: book, ledger, now } = seams;
+async function halfDone({ controlPlane }: Engine, task: Task): Promise<void> {
+  const { tasks: taskStore, ledger, now } = controlPlane;
   const watcher = watcherOf(task.platform);
   // In this order: a settle makes a charge of a hold.
-  const held = await book.held(task);
-  const charged = await book.charged(task);
+  const held = await taskStore.held(task);
+  const charged = await taskStore.charged(task);
   if (task.upstream_id !== "" && watcher && (charged || task.state.units === 0)) {
-    await book.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
+    await taskStore.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
     return;
   }
   // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is
   // gone.
   if (!charged && held && now() < task.deadline_ms)
-    return void (await book.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
+    return void (await taskStore.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
   if (!charged) await ledger.release(task.charge_id);
-  await book.fail(task, "NOT_START", REASONS.never_accepted, {});
+  await taskStore.fail(task, "NOT_START", REASONS.never_accepted, {});
 }
 
 async function visitChannel(
   engine: Engine,
-  { watcher, channel, tasks, state }: Visit & { state: { down: boolean } },
+  { watcher, channel, tasks, state }: SideRequest & { state: { down: boolean } },
 ): Promise<void> {
-  const { seams, log } = engine;
+  const { controlPlane, log } = engine;
   try {
-    if (state.down) throw new Failed(failureOf("unreachable"));
-    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (tools) =>
-      watcher.poll(tasks, channel, tools),
+    if (state.down) throw new UpstreamError(failureOf("unreachable"));
+    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
+      watcher.poll(tasks, channel, context),
     );
     for (const task of tasks) {
       const report = reports.get(task.upstream_id);
-      if (report) await applyReport(seams, watcher, task, report);
+      if (report) await applyReport(controlPlane, watcher, task, report);
       else await later(engine, watcher, task, 0);
     }
   } catch (error) {
@@ -144,19 +144,19 @@ async function visitChannel(
       { platform: watcher.platform, channel: channel.id, failure: failure.class },
       "jobs could not be asked for",
     );
-    if (failure.upstream_status === 401) engine.tokens.drop(channel);
+    if (failure.upstream_status === 401) engine.accessTokens.drop(channel);
     for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
   }
 }
 
 /** Nothing is known: asked again after a pause that grows with the failures, at its deadline at the latest. */
-async function later({ seams }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
-  const now = seams.now();
+async function later({ controlPlane }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
+  const now = controlPlane.now();
   const next_poll_at_ms = Math.min(
     Math.max(task.deadline_ms, now),
     now + pauseOf(watcher, now - task.submit_time_ms, fails),
   );
-  await seams.tasks.note(task, task.status, {
+  await controlPlane.tasks.note(task, task.status, {
     polls: task.polls + 1,
     state: { ...task.state, fails },
     next_poll_at_ms,

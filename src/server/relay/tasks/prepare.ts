@@ -2,25 +2,25 @@
 import { knownClientType } from "../../../shared/client-type";
 import { fail } from "../../../shared/errors";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
-import { Alarm } from "../alarm";
-import type { Visit } from "../aside";
-import type { Call } from "../call";
-import { priceFor } from "../groups";
-import { holding } from "../keys";
-import { enter } from "../limits";
-import { CallMoney } from "../money";
-import type { Terms } from "../operations/direct";
+import { Deadlines } from "../call/deadlines";
+import type { SideRequest } from "../admission/side-call";
+import type { Call } from "../call/call";
+import { maxPrice } from "../billing/call-price";
+import { keyOwning } from "../routing/key-rotation";
+import { enter } from "../admission/rate-limit";
+import { CallBilling } from "../billing/call-billing";
+import type { Terms } from "../../protocol/call-terms";
 import { checkLength, type Operation } from "../operations/operation";
-import type { PoolChannel } from "../seams";
-import type { Selection } from "../select";
-import { refuseSensitive } from "../sensitive";
-import { traceOf } from "../watch";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Selection } from "../routing/channel-selector";
+import { refuseSensitive } from "../admission/word-filter";
+import { traceOf } from "../call/observers";
 import { termsOf, unitsOf } from "./price";
 import type { TaskOrder, TaskProvider } from "./provider";
 
 export interface Prepared {
   call: Call;
-  money: CallMoney;
+  billing: CallBilling;
   selection: Selection;
 }
 
@@ -43,21 +43,21 @@ export function providerFor<Input>(
  * Throws what the caller gets when it is refused before a channel is asked. Holds the dearest price that is possible.
  */
 export async function prepare<Input>(
-  visit: Visit,
+  sideRequest: SideRequest,
   order: TaskOrder<Input>,
   arrived: number,
   task_id: string,
 ): Promise<Prepared> {
-  const { engine, caller, request, lang, ip, path, dialect, door, request_id } = visit;
-  const { seams } = engine;
+  const { engine, caller, request, lang, ip, path, dialect, responder, request_id } = sideRequest;
+  const { controlPlane } = engine;
   const { kind, model, parent } = order;
   const at = order.at ?? parent;
-  if (!kind.enabled(seams.option)) fail("tasks_disabled");
+  if (!kind.enabled(controlPlane.option)) fail("tasks_disabled");
   checkLength("model", model, TEXT_LIMITS.model);
   checkLength("prompt", order.prompt, TEXT_LIMITS.task_prompt);
   checkLength("input", JSON.stringify(order.kept), TEXT_LIMITS.task_input);
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-  refuseSensitive(seams, { ...order.kept, prompt: order.prompt });
+  refuseSensitive(controlPlane, { ...order.kept, prompt: order.prompt });
   const operation: Operation = {
     key: kind.operation,
     streams: false,
@@ -67,9 +67,9 @@ export async function prepare<Input>(
   // What follows a job goes to its channel, and to the account that holds it.
   const from = at ? { ...caller, channel_id: at.channel_id } : caller;
   const selection = engine.routing.select({ caller: from, operation, model, supports });
-  if (at) selection.only((channel) => holding(channel, at.channel_key_id));
+  if (at) selection.restrictTo((channel) => keyOwning(channel, at.channel_key_id));
   if (selection.left === 0) fail("channel_disabled");
-  const listed = priceFor(seams, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
+  const listed = maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
   const { terms: its, price } =
     dearestOf(
       selection.candidates.flatMap((channel) => {
@@ -99,13 +99,13 @@ export async function prepare<Input>(
     form: undefined,
     price,
     input_bound: 0,
-    alarm: new Alarm(() => seams.now(), engine.timers),
+    deadlines: new Deadlines(() => controlPlane.now(), engine.timers),
     attempts: [],
     explain: () => selection.explain(),
     task_id,
     channel: undefined,
-    need: { model, tokens: 0, units: 0 },
-    room: undefined,
+    limitRequest: { model, tokens: 0, units: 0 },
+    channelSlot: undefined,
     upstream_model: "",
     upstream_request_id: "",
     warnings: [],
@@ -115,16 +115,16 @@ export async function prepare<Input>(
     onLeave: undefined,
     ...traceOf(engine, request),
   };
-  const money = new CallMoney(call);
-  const admission = seams.limits.admit(caller, call.need);
-  if (admission) call.admission = enter(await admission, door);
+  const billing = new CallBilling(call);
+  const admission = controlPlane.limits.admit(caller, call.limitRequest);
+  if (admission) call.admission = enter(await admission, responder);
   try {
-    await money.hold();
+    await billing.hold();
   } catch (error) {
     await call.admission?.end({ tokens: 0, success: false, units: 0 });
     throw error;
   }
-  return { call, money, selection };
+  return { call, billing, selection };
 }
 
 interface Quote {

@@ -2,8 +2,8 @@
 import { printDecimal } from "../../../shared/decimal";
 import { chargeOf } from "../../../shared/charge";
 import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
-import type { Terms } from "../operations/direct";
-import type { Priced } from "./task";
+import type { Terms } from "../../protocol/call-terms";
+import type { Priced } from "../../contracts/task-store";
 
 /** USD of one job at model ratio 1, where a model has no price per call (facts/compatibility.md 7.3: ratio / 2). */
 const USD_PER_RATIO = 0.5;

@@ -6,13 +6,15 @@
 import type { ChannelTypeKey, Operation as OperationKey } from "../../../shared/channel-types";
 import type { TaskPlatform, TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
-import type { Usage, WireError } from "../events";
-import type { JsonObject } from "../json";
-import type { Terms } from "../operations/direct";
-import type { Tools } from "../providers/tools";
-import type { PoolChannel, RelayOptions, Seams } from "../seams";
+import type { Usage, WireError } from "../../protocol/chat-events";
+import type { JsonObject } from "../../lib/json-bytes";
+import type { Terms } from "../../protocol/call-terms";
+import type { ProviderContext } from "../providers/provider";
+import type { RelayOptions, ControlPlane } from "../../contracts/control-plane";
+import type { PoolChannel } from "../../contracts/channel";
 import type { Events } from "./events";
-import type { Priced, Task } from "./task";
+import type { Priced, Task } from "../../contracts/task-store";
+import type { ResultFile } from "../../contracts/task-service";
 
 /** One request to a channel. */
 export interface TaskRequest {
@@ -39,10 +41,10 @@ export interface TaskRequest {
  * The world as a provider sees it: the network under the attempt's time limit and the channel's proxy, time, access
  * tokens.
  */
-export interface TaskTools extends Tools {
+export interface TaskProviderContext extends ProviderContext {
   /**
-   * Sends a request and reads its answer. Throws Failed, classified by relay/failures.ts, for no answer, an error
-   * status, an error in a 200 that `readError` finds, and what is no JSON object.
+   * Sends a request and reads its answer. Throws Failed, classified by protocol/upstream-failure.ts, for no answer, an
+   * error status, an error in a 200 that `readError` finds, and what is no JSON object.
    */
   json(request: TaskRequest): Promise<JsonObject>;
   /** The same for an answer that is a JSON list. */
@@ -103,18 +105,6 @@ export interface Accepted {
   report?: TaskReport;
 }
 
-/** Where a finished job's file is. `media` is the kind that the job makes; a browser is told no other. */
-export type ResultFile = { media: "image" | "video" | "audio" } &
-  /**
-   * `public`: anybody may fetch it, under the egress rule. `channel`: the channel's own address, with these headers and
-   * its proxy.
-   */
-  (
-    | { from: "public" | "channel"; url: string; headers?: Record<string, string> }
-    /** The vendor hands it over inside an answer: the bytes, asked for anew. undefined: it is not there any more. */
-    | { from: "answer"; read(): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> }
-  );
-
 /** What the engine needs of a provider after the submit: nothing here knows the kind's input. */
 export interface TaskWatcher {
   readonly platform: TaskPlatform;
@@ -128,7 +118,11 @@ export interface TaskWatcher {
    * What became of jobs of one channel (and key): upstream id -> report. One that is not in the answer is asked again
    * later, until its lifetime ends; a job that the vendor says it does not have any more is a FAILURE. Throws Failed.
    */
-  poll(tasks: readonly Task[], channel: PoolChannel, tools: TaskTools): Promise<ReadonlyMap<string, TaskReport>>;
+  poll(
+    tasks: readonly Task[],
+    channel: PoolChannel,
+    context: TaskProviderContext,
+  ): Promise<ReadonlyMap<string, TaskReport>>;
   /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
   /**
@@ -139,18 +133,18 @@ export interface TaskWatcher {
   files?(
     task: Task,
     channel: PoolChannel | undefined,
-    tools: TaskTools | undefined,
+    context: TaskProviderContext | undefined,
   ): readonly ResultFile[] | Promise<readonly ResultFile[]>;
   readonly half_done?: boolean;
   /** Who wants to be told that the job has changed, and in which words. */
-  hook?(task: Task, seams: Pick<Seams, "option" | "now">): { url: string; body: JsonObject } | undefined;
+  hook?(task: Task, controlPlane: Pick<ControlPlane, "option" | "now">): { url: string; body: JsonObject } | undefined;
   /**
    * The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on
    * it.
    */
-  forget?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<void>;
+  forget?(task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<void>;
   /** Stops a job, where the vendor can: what it is then. Throws Failed. */
-  cancel?(task: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport>;
+  cancel?(task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<TaskReport>;
 }
 
 export interface TaskProvider<Input> extends TaskWatcher {
@@ -164,7 +158,7 @@ export interface TaskProvider<Input> extends TaskWatcher {
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
   /** Asks the vendor for it. Throws Failed, and RequestFault for an input that this vendor cannot be told. */
-  submit(job: Job<Input>, tools: TaskTools): Promise<Accepted>;
+  submit(job: Job<Input>, context: TaskProviderContext): Promise<Accepted>;
 }
 
 /** A kind of job: one input, several vendors. A door of the kind submits to whichever channel serves the model. */

@@ -5,24 +5,24 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
-import type { Visit } from "../aside";
-import type { Call } from "../call";
-import { failed as failCall } from "../deliver";
-import { Failed } from "../failed";
-import { failureOf } from "../failures";
-import { listedAt } from "../groups";
-import type { CallMoney } from "../money";
-import { recordRefusal } from "../row";
-import { budgetsOf } from "../limits";
-import type { PoolChannel } from "../seams";
-import { tryChannels } from "../tries";
+import type { SideRequest } from "../admission/side-call";
+import type { Call } from "../call/call";
+import { failed as failCall } from "../delivery/deliver";
+import { UpstreamError } from "../../protocol/upstream-error";
+import { failureOf } from "../../protocol/upstream-failure";
+import { listedAt } from "../billing/call-price";
+import type { CallBilling } from "../billing/call-billing";
+import { recordRefusal } from "../billing/log-row";
+import { budgetsOf } from "../billing/budgets";
+import type { PoolChannel } from "../../contracts/channel";
+import { tryChannels } from "../upstream/retry";
 import { applyReport } from "./apply";
 import { attempt } from "./attempt";
 import { SUBMIT_LIMIT_MS, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
 import { prepare, providerFor, type Prepared } from "./prepare";
 import { packPrice, termsOf, unitsOf } from "./price";
 import type { Accepted, TaskOrder, TaskProvider, TaskWatcher } from "./provider";
-import type { Task, TaskState } from "./task";
+import type { Task, TaskState } from "../../contracts/task-store";
 
 /** Longest Idempotency-Key. */
 const MAX_CLIENT_KEY = 255;
@@ -38,7 +38,7 @@ interface Keys {
   input_hash: string;
 }
 
-function keysOf({ request, caller, path }: Visit, body: Uint8Array): Keys {
+function keysOf({ request, caller, path }: SideRequest, body: Uint8Array): Keys {
   const given = request.headers.get("idempotency-key") ?? "";
   if (given.length > MAX_CLIENT_KEY) fail("invalid_request", { detail: "idempotency-key" });
   return {
@@ -59,23 +59,23 @@ function again(earlier: Task, input_hash: string): Task {
  * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked, Failed for
  * what the last channel said; either way nothing is charged and the log has its row.
  */
-export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): Promise<Task> {
-  const { engine, caller, request_id, lang, ip, path } = visit;
-  const { seams } = engine;
-  const keys = keysOf(visit, order.body);
-  const earlier = keys.client_key === undefined ? undefined : await seams.tasks.byClientKey(keys.client_key);
+export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrder<Input>): Promise<Task> {
+  const { engine, caller, request_id, lang, ip, path } = sideRequest;
+  const { controlPlane } = engine;
+  const keys = keysOf(sideRequest, order.body);
+  const earlier = keys.client_key === undefined ? undefined : await controlPlane.tasks.byClientKey(keys.client_key);
   if (earlier) return again(earlier, keys.input_hash);
-  const arrived = seams.now();
+  const arrived = controlPlane.now();
   let prepared: Prepared;
   try {
     prepared = await prepare(
-      visit,
+      sideRequest,
       order,
       arrived,
       order.task_id ?? `${order.id_prefix ?? "task_"}${randomBytes(16).toString("hex")}`,
     );
   } catch (error) {
-    await recordRefusal(seams, caller, { arrived, request_id, ip, path, lang, model: order.model }, error);
+    await recordRefusal(controlPlane, caller, { arrived, request_id, ip, path, lang, model: order.model }, error);
     throw error;
   }
   engine.stats.open_calls++;
@@ -83,14 +83,14 @@ export async function submitTask<Input>(visit: Visit, order: TaskOrder<Input>): 
     return await run(order, prepared, keys);
   } finally {
     // Counts only while the hold is open.
-    await prepared.money.release();
+    await prepared.billing.release();
     engine.stats.open_calls--;
   }
 }
 
 /** The call has its hold: asks channels until one accepts. */
-async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: Prepared, keys: Keys): Promise<Task> {
-  const { tasks: book, ledger } = call.engine.seams;
+async function run<Input>(order: TaskOrder<Input>, { call, billing, selection }: Prepared, keys: Keys): Promise<Task> {
+  const { tasks: taskStore, ledger } = call.engine.controlPlane;
   let opened: Task | undefined;
   let state: TaskState | undefined;
   let twin = false;
@@ -103,8 +103,8 @@ async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: P
     const provider = providerFor(order, channel);
     if (!provider) return { ok: false, failure: failureOf("malformed") };
     state = priceAt(call, channel, provider, order, keys.input_hash);
-    if (opened) await book.place(opened.id, placeOf(call, channel, provider, state));
-    else opened = await book.open(newTask(call, order, keys, placeOf(call, channel, provider, state)));
+    if (opened) await taskStore.place(opened.id, placeOf(call, channel, provider, state));
+    else opened = await taskStore.open(newTask(call, order, keys, placeOf(call, channel, provider, state)));
     twin = opened === undefined;
     if (!opened) return { ok: false, failure: failureOf("caller_mistake") };
     // From here on a sweep charges it, if this process ends; the poller then ends what was not accepted with a refund.
@@ -113,15 +113,16 @@ async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: P
     return tried.ok ? { ...tried, provider, channel } : tried;
   });
   if (twin) {
-    await money.release();
-    const first = keys.client_key === undefined ? undefined : await book.byClientKey(keys.client_key);
+    await billing.release();
+    const first = keys.client_key === undefined ? undefined : await taskStore.byClientKey(keys.client_key);
     return again(first ?? fail("task_in_flight"), keys.input_hash);
   }
   if (!outcome.ok || !opened || !state) {
     const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
-    await failCall(call, money, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-    if (opened) await book.fail(opened, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
-    throw new Failed(failure);
+    await failCall(call, billing, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
+    if (opened)
+      await taskStore.fail(opened, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
+    throw new UpstreamError(failure);
   }
   const { upstream_id } = outcome.accepted;
   // Before the job has the vendor's id: from then on it is charged even if this process ends.
@@ -130,7 +131,7 @@ async function run<Input>(order: TaskOrder<Input>, { call, money, selection }: P
     channel_id: outcome.channel.id,
     channel_key_id: outcome.channel.key_row?.id ?? 0,
   });
-  return keep(call, money, opened, state, outcome);
+  return keep(call, billing, opened, state, outcome);
 }
 
 const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProvider<Input>, state: TaskState) => ({
@@ -143,7 +144,7 @@ const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProv
 
 function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Keys, place: ReturnType<typeof placeOf>) {
   const { caller, request_id, engine } = call;
-  const now = engine.seams.now();
+  const now = engine.controlPlane.now();
   return {
     ...place,
     client_key,
@@ -192,16 +193,16 @@ function priceAt<Input>(
 /** The vendor has accepted: its id first, then the charge, then the job is alive. */
 async function keep(
   call: Call,
-  money: CallMoney,
+  billing: CallBilling,
   opened: Task,
   placed: TaskState,
   { accepted, provider }: { accepted: Accepted; provider: TaskWatcher },
 ): Promise<Task> {
   const { engine } = call;
-  const { tasks: book, now } = engine.seams;
+  const { tasks: taskStore, now } = engine.controlPlane;
   const { poll_ms, lifetime_ms } = watcherTimes(provider);
   const state = { ...placed, own: accepted.own ?? {} };
-  const known = await book.answered(opened.id, {
+  const known = await taskStore.answered(opened.id, {
     upstream_id: accepted.upstream_id,
     data: accepted.data,
     state,
@@ -210,12 +211,12 @@ async function keep(
   });
   // It took so long that the job was given up and paid back: nothing is charged for what nobody can see.
   if (!known) fail("upstream_timeout", { phase: "submit" });
-  await money.settle({ end_reason: "complete", usage: undefined, content_bytes: 0 });
+  await billing.settle({ end_reason: "complete", usage: undefined, content_bytes: 0 });
   // Where the charge is late it is the poller that finds it.
-  await book.activate(opened.id, state.units, now() + poll_ms);
-  const task = await book.find([provider.platform], opened.task_id, opened.user_id);
+  await taskStore.activate(opened.id, state.units, now() + poll_ms);
+  const task = await taskStore.find([provider.platform], opened.task_id, opened.user_id);
   if (!task) return fail("database_unavailable");
   if (!accepted.report || task.status === "NOT_START") return task;
-  await applyReport(engine.seams, provider, task, accepted.report);
-  return (await book.find([provider.platform], opened.task_id, opened.user_id)) ?? task;
+  await applyReport(engine.controlPlane, provider, task, accepted.report);
+  return (await taskStore.find([provider.platform], opened.task_id, opened.user_id)) ?? task;
 }

@@ -4,24 +4,24 @@
  */
 import { channelTypes } from "../../../../shared/channel-types";
 import type { TaskStatus } from "../../../../shared/task";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import { usageOf } from "../../dialects/openai-responses/answer-decode";
-import { tokensOfContent } from "../../estimate";
-import type { Usage, WireError } from "../../events";
-import { Failed } from "../../failed";
-import { classifyErrorIn200, failureOf } from "../../failures";
-import { isObject, type JsonObject } from "../../json";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import { usageOf } from "../../../protocol/dialects/openai-responses/answer-decode";
+import { tokensOfContent } from "../../billing/token-estimate";
+import type { Usage, WireError } from "../../../protocol/chat-events";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { classifyErrorIn200, failureOf } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { responses } from "../../operations/dialect-chat";
 import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
 import { headersOf, withInstructions } from "../../providers/rewrite";
-import { addressOf, operationFor } from "../../providers/speak";
-import type { PoolChannel } from "../../seams";
-import { keepsAnswers } from "../../spoken";
-import { dearMembers, without } from "../../tiers";
-import { placeOf } from "../../vendor";
-import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
-import type { Priced, Task } from "../task";
+import { addressOf, operationFor } from "../../providers/dispatch";
+import type { PoolChannel } from "../../../contracts/channel";
+import { isStateful } from "../../providers/capabilities";
+import { surchargedFields, without } from "../../providers/surcharged-fields";
+import { urlFor } from "../../upstream/pinned-request";
+import type { TaskKind, TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
+import type { Priced, Task } from "../../../contracts/task-store";
 
 export interface BackgroundInput {
   body: JsonObject;
@@ -82,7 +82,7 @@ const headers = (channel: PoolChannel): Record<string, string> => {
 };
 
 function required(url: string | undefined): string {
-  if (url === undefined) throw new Failed(failureOf("malformed"));
+  if (url === undefined) throw new UpstreamError(failureOf("malformed"));
   return url;
 }
 
@@ -94,9 +94,9 @@ async function openStream(
   channel: PoolChannel,
   input: BackgroundInput,
   request: TaskRequest,
-  tools: TaskTools,
+  context: TaskProviderContext,
 ): Promise<JsonObject> {
-  const { first, all } = await tools.events(request);
+  const { first, all } = await context.events(request);
   const { response } = first;
   if (isObject(response) && text(response.id) !== "") {
     input.events = redactedBody(channel, all);
@@ -105,7 +105,7 @@ async function openStream(
   await all.cancel();
   // An error has its members beside the event's type.
   const error = first.type === "error" ? openaiChat.readError({ error: first }) : undefined;
-  throw new Failed(error ? classifyErrorIn200(tools.redact, error) : failureOf("malformed", 200));
+  throw new UpstreamError(error ? classifyErrorIn200(context.redact, error) : failureOf("malformed", 200));
 }
 
 const provider: TaskProvider<BackgroundInput> = {
@@ -113,13 +113,13 @@ const provider: TaskProvider<BackgroundInput> = {
   types: channelTypes
     .filter(({ operations }) => operations.some((operation) => operation === "responses"))
     .map(({ key }) => key),
-  serves: (channel) => keepsAnswers(channel, responses),
+  serves: (channel) => isStateful(channel, responses),
 
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false, hidden_turns: true }),
 
-  async submit({ channel, model, input }, tools) {
+  async submit({ channel, model, input }, context) {
     const body = {
-      ...without(withInstructions(input.body, channel), dearMembers(input.body, channel.setting)).body,
+      ...without(withInstructions(input.body, channel), surchargedFields(input.body, channel.setting)).body,
       model,
     };
     const request: TaskRequest = {
@@ -130,25 +130,25 @@ const provider: TaskProvider<BackgroundInput> = {
       readError,
     };
     const response =
-      input.body.stream === true ? await openStream(channel, input, request, tools) : await tools.json(request);
+      input.body.stream === true ? await openStream(channel, input, request, context) : await context.json(request);
     input.first = response;
     return { upstream_id: text(response.id), data: factsOf(response) };
   },
 
-  async poll([task], channel, tools) {
+  async poll([task], channel, context) {
     if (!task) return new Map();
     const url = required(
-      placeOf(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`),
+      urlFor(channel, operationFor(channel, responses, ""), `/${encodeURIComponent(task.upstream_id)}`),
     );
     try {
       return new Map([
         [
           task.upstream_id,
-          reportOf(await tools.json({ method: "GET", url, headers: headers(channel), readError }), task),
+          reportOf(await context.json({ method: "GET", url, headers: headers(channel), readError }), task),
         ],
       ]);
     } catch (error) {
-      if (!(error instanceof Failed) || error.failure.upstream_status !== 404) throw error;
+      if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
       // Its owner has deleted it, perhaps so that nobody could see what it used: the charge stands as it was made.
       return new Map<string, TaskReport>([[task.upstream_id, { status: "SUCCESS" }]]);
     }

@@ -1,15 +1,15 @@
 /** POST /v1/responses with `background: true`: the answer comes later, and is asked for where the vendor keeps it. */
 import { AppError, fail } from "../../../../shared/errors";
-import type { Aside } from "../../aside";
-import { isObject, tryParse } from "../../json";
-import { BYTES_PER_TOKEN } from "../../money";
-import type { Received } from "../../operations/direct";
+import type { SideHandler } from "../../admission/side-call";
+import { isObject, tryParse } from "../../../lib/json-bytes";
+import { BYTES_PER_TOKEN } from "../../billing/call-billing";
+import type { Received } from "../../admission/receive";
 import { responses } from "../../operations/dialect-chat";
 import type { Operation } from "../../operations/operation";
-import { operationFor } from "../../providers/speak";
-import { refuseSensitive } from "../../sensitive";
-import { Thread } from "../../stored/thread";
-import { askEvents, askJson, placeOf } from "../../vendor";
+import { operationFor } from "../../providers/dispatch";
+import { refuseSensitive } from "../../admission/word-filter";
+import { StoredConversation } from "../../endpoints/stored/conversation";
+import { askEvents, askJson, urlFor } from "../../upstream/pinned-request";
 import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";
@@ -24,27 +24,27 @@ export const asksForBackground = (operation: Operation, { json }: Received): boo
  * where no channel of the model keeps answers.
  */
 export const submitBackground =
-  (received: Received): Aside =>
-  async (visit) => {
-    const { engine, caller, request_id, door } = visit;
-    const { shelf, option, now } = engine.seams;
-    if (shelf.lifetime <= 0) fail("background_unsupported");
+  (received: Received): SideHandler =>
+  async (sideRequest) => {
+    const { engine, caller, request_id, responder } = sideRequest;
+    const { storedObjects, option, now } = engine.controlPlane;
+    if (storedObjects.lifetime <= 0) fail("background_unsupported");
     if (received.json?.store === false) fail("invalid_request", { detail: "store" });
     const bytes = received.body;
-    const thread = await Thread.open(engine, caller, responses, received);
+    const conversation = await StoredConversation.open(engine, caller, responses, received);
     const body = tryParse(received.body);
     if (!isObject(body)) fail("bad_json");
-    refuseSensitive(engine.seams, body);
+    refuseSensitive(engine.controlPlane, body);
     const { model, max_output } = received.asked;
     const input: BackgroundInput = {
       body: { ...body, store: true },
       input: Math.ceil(received.input_bound / BYTES_PER_TOKEN),
       output: Math.min(max_output ?? Infinity, option.maxHoldOutputTokens),
     };
-    const at = thread?.home?.at;
+    const at = conversation?.home?.at;
     const { user_id, token_id } = caller;
-    const expires_at = Math.floor(now() / 1000) + shelf.lifetime;
-    const task = await submitTask(visit, {
+    const expires_at = Math.floor(now() / 1000) + storedObjects.lifetime;
+    const task = await submitTask(sideRequest, {
       kind: backgroundResponses,
       action: "RESPONSE",
       model,
@@ -54,14 +54,14 @@ export const submitBackground =
       body: bytes,
       ...(at && { at }),
       accepted: ({ upstream_id, ...place }) =>
-        shelf.put({
+        storedObjects.put({
           kind: "response",
           object_id: upstream_id,
           user_id,
           token_id,
           ...place,
           model,
-          parent_id: thread?.previous ?? "",
+          parent_id: conversation?.previous ?? "",
           status: "queued",
           expires_at,
           value: { tokens: 0 },
@@ -72,19 +72,21 @@ export const submitBackground =
         ? new AppError("background_unsupported")
         : error;
     });
-    if (thread && thread.ids.length > 0) await shelf.prolong("response", thread.ids, user_id, expires_at);
-    if (input.events) return door.events(input.events);
-    if (input.first) return door.json(JSON.stringify(input.first));
+    if (conversation && conversation.ids.length > 0)
+      await storedObjects.prolong("response", conversation.ids, user_id, expires_at);
+    if (input.events) return responder.events(input.events);
+    if (input.first) return responder.json(JSON.stringify(input.first));
     // Said again under its Idempotency-Key.
     const channel = channelOf(engine, task) ?? fail("response_not_found", { id: request_id });
     const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
-    const url = placeOf(
+    const url = urlFor(
       channel,
       operationFor(channel, responses, ""),
       `/${encodeURIComponent(task.upstream_id)}`,
       query,
       ["stream"],
     );
-    if (!received.asked.stream) return door.json((await askJson(visit, channel, { method: "GET", url })).body);
-    return door.events((await askEvents(visit, channel, { method: "GET", url })) ?? new Uint8Array());
+    if (!received.asked.stream)
+      return responder.json((await askJson(sideRequest, channel, { method: "GET", url })).body);
+    return responder.events((await askEvents(sideRequest, channel, { method: "GET", url })) ?? new Uint8Array());
   };

@@ -4,22 +4,22 @@
  */
 import type { TaskStatus } from "../../../../shared/task";
 import type { UsageDoubt } from "../../../../shared/usage-doubt";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import { readUsage } from "../../dialects/openai-chat/usage";
-import { tokensOfContent } from "../../estimate";
-import type { Usage } from "../../events";
-import { Failed } from "../../failed";
-import { classifyStatus, failureOf } from "../../failures";
-import { isObject, type JsonObject, tryParse } from "../../json";
-import { BYTES_PER_TOKEN } from "../../money";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import { readUsage } from "../../../protocol/dialects/openai-chat/usage";
+import { tokensOfContent } from "../../billing/token-estimate";
+import type { Usage } from "../../../protocol/chat-events";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { classifyStatus, failureOf } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
+import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 import { headersOf } from "../../providers/rewrite";
 import { providerOf } from "../../providers/registry";
-import type { PoolChannel } from "../../seams";
-import { takes } from "../../stored/files";
-import { placeOf } from "../../vendor";
-import { checkUsage } from "../../usage-check";
-import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskTools } from "../provider";
-import type { Priced, Task } from "../task";
+import type { PoolChannel } from "../../../contracts/channel";
+import { takes } from "../../endpoints/stored/files";
+import { urlFor } from "../../upstream/pinned-request";
+import { checkUsage } from "../../../protocol/usage-check";
+import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
+import type { Priced, Task } from "../../../contracts/task-store";
 import { batchPrice } from "./price";
 import { linesOf, type Survey } from "./survey";
 
@@ -66,7 +66,7 @@ async function usedBy(body: ReadableStream<Uint8Array> | null, accepted: Priced)
   let calls = 0;
   const doubts: UsageDoubt[] = [];
   const input = Math.ceil((accepted.usage.input ?? 0) / Math.max(1, accepted.times?.calls ?? 1));
-  for await (const line of linesOf(body, () => new Failed(failureOf("malformed", 200)))) {
+  for await (const line of linesOf(body, () => new UpstreamError(failureOf("malformed", 200)))) {
     const answer = tryParse(line);
     const response = isObject(answer) && isObject(answer.response) ? answer.response : {};
     const status = response.status_code;
@@ -96,8 +96,8 @@ const headers = (channel: PoolChannel): Record<string, string> => {
 
 /** Where a channel has batches or files. Throws Failed for a type that has none. */
 function address(channel: PoolChannel, what: "batches" | "files", path: string): string {
-  const url = placeOf(channel, what, path);
-  if (url === undefined) throw new Failed(failureOf("malformed"));
+  const url = urlFor(channel, what, path);
+  if (url === undefined) throw new UpstreamError(failureOf("malformed"));
   return url;
 }
 
@@ -105,15 +105,16 @@ function address(channel: PoolChannel, what: "batches" | "files", path: string):
 async function billed(
   output: string,
   channel: PoolChannel,
-  tools: TaskTools,
+  context: TaskProviderContext,
   accepted: Priced,
 ): Promise<FinalPrice | undefined> {
-  const response = await tools.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), {
+  const response = await context.fetch(address(channel, "files", `/${encodeURIComponent(output)}/content`), {
     method: "GET",
     headers: headers(channel),
   });
   if (response.status === 404 || response.status === 410) return undefined;
-  if (!response.ok) throw new Failed(classifyStatus(tools.redact, response.status, undefined, channel.status_mapping));
+  if (!response.ok)
+    throw new UpstreamError(classifyStatus(context.redact, response.status, undefined, channel.status_mapping));
   return usedBy(response.body, accepted);
 }
 
@@ -133,7 +134,7 @@ function reasonOf({ errors, status }: JsonObject): string {
 async function reportOf(
   batch: JsonObject,
   channel: PoolChannel,
-  tools: TaskTools,
+  context: TaskProviderContext,
   { state }: Task,
 ): Promise<TaskReport> {
   const status = statuses[text(batch.status)] ?? "UNKNOWN";
@@ -142,14 +143,14 @@ async function reportOf(
   if (status === "SUCCESS" || (status === "FAILURE" && output !== "")) {
     // What was answered before it was cancelled or its time was over is paid; the rest goes back.
     const final =
-      output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, tools, state.priced);
+      output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, context, state.priced);
     return { ...report, status: "SUCCESS", ...(final && { final }) };
   }
   return status === "FAILURE" ? { ...report, fail_reason: reasonOf(batch) } : report;
 }
 
-const look = (task: Task, channel: PoolChannel, tools: TaskTools, path = ""): Promise<JsonObject> =>
-  tools.json({
+const look = (task: Task, channel: PoolChannel, context: TaskProviderContext, path = ""): Promise<JsonObject> =>
+  context.json({
     method: path === "" ? "GET" : "POST",
     headers: headers(channel),
     url: address(channel, "batches", `/${encodeURIComponent(task.upstream_id)}${path}`),
@@ -170,8 +171,8 @@ const provider: TaskProvider<BatchInput> = {
     priced: (price) => batchPrice(price, ratio),
   }),
 
-  async submit({ channel, input }, tools) {
-    const batch = await tools.json({
+  async submit({ channel, input }, context) {
+    const batch = await context.json({
       method: "POST",
       url: address(channel, "batches", ""),
       headers: headers(channel),
@@ -181,12 +182,13 @@ const provider: TaskProvider<BatchInput> = {
     return { upstream_id: text(batch.id), data: batch };
   },
 
-  async poll([task], channel, tools) {
+  async poll([task], channel, context) {
     if (!task) return new Map();
-    return new Map([[task.upstream_id, await reportOf(await look(task, channel, tools), channel, tools, task)]]);
+    return new Map([[task.upstream_id, await reportOf(await look(task, channel, context), channel, context, task)]]);
   },
 
-  cancel: async (task, channel, tools) => reportOf(await look(task, channel, tools, "/cancel"), channel, tools, task),
+  cancel: async (task, channel, context) =>
+    reportOf(await look(task, channel, context, "/cancel"), channel, context, task),
 
   hasResult: () => true,
 };

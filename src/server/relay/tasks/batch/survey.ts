@@ -1,10 +1,10 @@
 /** The input of a batch, read once before it is submitted: what it asks for, and what that may cost. */
 import { AppError, fail } from "../../../../shared/errors";
-import { scanJson } from "../../../lib/json-scan";
-import { inputTokenBound } from "../../body";
-import { asksForHiddenTurns } from "../../hidden-turns";
-import { isObject, type JsonObject, tryParse } from "../../json";
-import { BYTES_PER_TOKEN } from "../../money";
+import { scanJson } from "../../../lib/request-body/json-scan";
+import { inputTokenBound } from "../../../lib/request-body/json-body";
+import { asksForHiddenTurns } from "../../../protocol/hidden-turns";
+import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
+import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 
 /** Most lines and bytes of an input (OpenAI's guide, batch: 50,000 requests, 200 MB; read November 2026). */
 export const MOST_LINES = 50_000;

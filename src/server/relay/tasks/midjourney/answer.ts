@@ -4,9 +4,9 @@
  * github.com/litter-coder/midjourney-proxy-plus docs/api.md (buttons, MODAL), read November 2026.
  */
 import { MJ_ACTIONS, MJ_CODE, type MjAction, WINDOW_ACTIONS } from "../../../../shared/midjourney";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import type { WireError } from "../../events";
-import { isObject, type JsonObject, tryParse } from "../../json";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import type { WireError } from "../../../protocol/chat-events";
+import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 
 export interface SubmitAnswer {
   code: number;

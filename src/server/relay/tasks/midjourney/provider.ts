@@ -13,11 +13,12 @@ import {
   WINDOW_ACTIONS,
 } from "../../../../shared/midjourney";
 import { AppError } from "../../../../shared/errors";
-import { Failed } from "../../failed";
-import { type Failure, type FailureClass, failureOf } from "../../failures";
-import type { PoolChannel } from "../../seams";
-import type { Accepted, Job, ResultFile, TaskProvider, TaskReport, TaskTools } from "../provider";
-import type { Task } from "../task";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { type Failure, type FailureClass, failureOf } from "../../../protocol/upstream-failure";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { Accepted, Job, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
+import type { ResultFile } from "../../../contracts/task-service";
+import type { Task } from "../../../contracts/task-store";
 import {
   filmsOf,
   isAccepted,
@@ -71,7 +72,7 @@ const classes: ReadonlyMap<number, FailureClass> = new Map([
  * A refusal, judged. Code 3 says that the server has no account, which is the operator's to mend; to a follow-up it may
  * as well say that the followed job is gone there.
  */
-function refused(answer: SubmitAnswer, follows: boolean): Failed {
+function refused(answer: SubmitAnswer, follows: boolean): UpstreamError {
   const rule = failureOf(classes.get(answer.code) ?? "server_error", 200);
   const noAccount = answer.code === MJ_CODE.no_account && !follows;
   const failure: Failure = {
@@ -81,7 +82,7 @@ function refused(answer: SubmitAnswer, follows: boolean): Failed {
     error: { message: answer.description, type: "upstream_error", code: String(answer.code), param: null },
   };
   refusals.set(failure, answer);
-  return new Failed(failure);
+  return new UpstreamError(failure);
 }
 
 /**
@@ -111,17 +112,20 @@ function firstReport(answer: SubmitAnswer, action: MjAction): TaskReport | undef
   return WINDOW_ACTIONS.has(action) ? { status: "MODAL" } : undefined;
 }
 
-async function submit({ channel, input, task_id, parent }: Job<MjInput>, tools: TaskTools): Promise<Accepted> {
+async function submit(
+  { channel, input, task_id, parent }: Job<MjInput>,
+  context: TaskProviderContext,
+): Promise<Accepted> {
   const url = mjUrl(channel, input.path, input.segment);
   const asked = input.body(parent?.upstream_id ?? "");
   // The vendor tells us, and we tell the caller: its ids and addresses are not his.
   const body =
     input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
-  const said = await tools.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: readMjError });
+  const said = await context.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: readMjError });
   const answer = readSubmitAnswer(said);
   const { action } = input;
   const accepted = answer && isAccepted(answer, action);
-  if (!answer || accepted === undefined) throw new Failed(failureOf("malformed", 200));
+  if (!answer || accepted === undefined) throw new UpstreamError(failureOf("malformed", 200));
   if (!accepted) throw refused(answer, input.parent_id !== "");
   const { code, description, properties, raw } = answer;
   const data: MjData = { code, description, properties, ...(Array.isArray(raw.result) && { result: raw.result }) };
@@ -151,11 +155,11 @@ export function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
 async function poll(
   tasks: readonly Task[],
   channel: PoolChannel,
-  tools: TaskTools,
+  context: TaskProviderContext,
 ): Promise<ReadonlyMap<string, TaskReport>> {
   const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
   return reportsOf(
-    await tools.list({
+    await context.list({
       method: "POST",
       url: mjUrl(channel, "/task/list-by-condition"),
       headers: mjHeaders(channel),
@@ -169,17 +173,17 @@ async function poll(
  * Stops a job (Plus alone: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable where
  * there is no such path.
  */
-async function cancel({ upstream_id }: Task, channel: PoolChannel, tools: TaskTools): Promise<TaskReport> {
+async function cancel({ upstream_id }: Task, channel: PoolChannel, context: TaskProviderContext): Promise<TaskReport> {
   const url = mjUrl(channel, `/task/${encodeURIComponent(upstream_id)}/cancel`);
-  const said = await tools
+  const said = await context
     .json({ method: "POST", url, headers: mjHeaders(channel), body: {}, readError: readMjError })
     .catch((error: unknown) => {
-      throw error instanceof Failed && error.failure.upstream_status === 404
+      throw error instanceof UpstreamError && error.failure.upstream_status === 404
         ? new AppError("task_not_cancellable")
         : error;
     });
   const answer = readSubmitAnswer(said);
-  if (!answer) throw new Failed(failureOf("malformed", 200));
+  if (!answer) throw new UpstreamError(failureOf("malformed", 200));
   if (answer.code !== MJ_CODE.submitted) throw refused(answer, true);
   return { status: "FAILURE", fail_reason: "cancelled" };
 }

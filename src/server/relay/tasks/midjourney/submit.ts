@@ -5,7 +5,7 @@
 import { fail } from "../../../../shared/errors";
 import { MJ_MODELS, type MjAction } from "../../../../shared/midjourney";
 import { TEXT_LIMITS } from "../../../../shared/text-limits";
-import { isObject, type JsonObject } from "../../json";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { readCustomId, readSimpleChange } from "./custom-id";
 
 /** What the operator lets through (options Mj…). */

@@ -3,8 +3,8 @@
  */
 import { type MjData, MJ_VIDEO_PATH, mjImageUrl, mjText, readMjData } from "../../../../shared/midjourney";
 import { isFinal } from "../../../../shared/task";
-import type { JsonObject } from "../../json";
-import type { Task } from "../task";
+import type { JsonObject } from "../../../lib/json-bytes";
+import type { Task } from "../../../contracts/task-store";
 import { callerCode, filmsOf, isAction } from "./answer";
 
 export interface MjShown {

@@ -3,13 +3,14 @@
  * of servers that follow it: openxs.apifox.cn/api-222048807; read November 2026).
  */
 import { TASK_STATUSES, type TaskStatus } from "../../../../shared/task";
-import { openaiChat } from "../../dialects/openai-chat/dialect";
-import type { WireError } from "../../events";
-import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
-import { isObject, type JsonObject } from "../../json";
-import type { PoolChannel } from "../../seams";
-import type { ResultFile, TaskKind, TaskProvider, TaskReport } from "../provider";
+import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
+import type { WireError } from "../../../protocol/chat-events";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { failureOf } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { TaskKind, TaskProvider, TaskReport } from "../provider";
+import type { ResultFile } from "../../../contracts/task-service";
 
 /** The members of a submit, as the vendor wants them; `task_id` is not among them. */
 export type SunoInput = JsonObject;
@@ -57,9 +58,9 @@ const provider: TaskProvider<SunoInput> = {
   types: ["suno"],
   poll_many: 100,
 
-  async submit({ channel, action, input, parent }, tools) {
+  async submit({ channel, action, input, parent }, context) {
     const body = parent ? { ...input, task_id: parent.upstream_id } : input;
-    const answer = await tools.json({
+    const answer = await context.json({
       method: "POST",
       url: `${channel.base_url}/suno/submit/${action}`,
       headers: headers(channel),
@@ -69,16 +70,16 @@ const provider: TaskProvider<SunoInput> = {
     return { upstream_id: text(answer.data) };
   },
 
-  async poll(tasks, channel, tools) {
+  async poll(tasks, channel, context) {
     const body = { ids: tasks.map(({ upstream_id }) => upstream_id) };
-    const answer = await tools.json({
+    const answer = await context.json({
       method: "POST",
       url: `${channel.base_url}/suno/fetch`,
       headers: headers(channel),
       body,
       readError,
     });
-    if (!Array.isArray(answer.data)) throw new Failed(failureOf("malformed", 200));
+    if (!Array.isArray(answer.data)) throw new UpstreamError(failureOf("malformed", 200));
     return new Map(answer.data.filter(isObject).map((task) => [text(task.task_id), reportOf(task)]));
   },
 

@@ -3,9 +3,9 @@
  * cancel or delete; error codes; of October 2025 to September 2026, read November 2026). Counted in tokens, which a
  * finished job names.
  */
-import { readError } from "../../dialects/openai-chat/error";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, number, object, text } from "../../dialects/shared/json";
+import { readError } from "../../../protocol/dialects/openai-chat/error";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
 import type { VideoAsk } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 

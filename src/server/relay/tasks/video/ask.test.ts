@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { RequestFault } from "../../dialects/shared/fault";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { describeAsk, readAsk } from "./ask";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

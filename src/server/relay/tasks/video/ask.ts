@@ -2,10 +2,10 @@
  * What a caller asks of a video, whichever door he came by: one neutral form that every vendor's words are made of.
  * Members that decide the price are read here and nowhere else; they never reach a vendor by another way (`extra`).
  */
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, isObject, list, object } from "../../dialects/shared/json";
-import { dataUrlOf } from "../../dialects/shared/media";
-import type { WireObject } from "../../events";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, isObject, list, object } from "../../../protocol/dialects/shared/json";
+import { dataUrlOf } from "../../../protocol/dialects/shared/media";
+import type { WireObject } from "../../../protocol/chat-events";
 
 export interface VideoAsk {
   readonly model: string;

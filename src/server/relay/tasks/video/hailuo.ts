@@ -4,9 +4,9 @@
  * 2026, read November 2026). A finished job names a file, whose address is asked for when somebody wants it: it lives
  * nine hours.
  */
-import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, isObject, number, object, text } from "../../dialects/shared/json";
+import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, isObject, number, object, text } from "../../../protocol/dialects/shared/json";
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const kinds: Readonly<Record<string, ErrorKind>> = {

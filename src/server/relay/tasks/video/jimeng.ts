@@ -3,9 +3,9 @@
  * pictures of docs/85621 answer alike; read November 2026). Every call is a signed POST to the root; the model is the
  * `req_key`.
  */
-import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, isObject, list, object, text } from "../../dialects/shared/json";
+import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, isObject, list, object, text } from "../../../protocol/dialects/shared/json";
 import { keyParts } from "../../providers/parts";
 import { volcHeaders } from "../../providers/volc-signature";
 import { inlineImage } from "./ask";

@@ -4,9 +4,9 @@
  * or an API key.
  */
 import { SignJWT } from "jose";
-import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, isObject, object, objects, text } from "../../dialects/shared/json";
+import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, isObject, object, objects, text } from "../../../protocol/dialects/shared/json";
 import { keyParts } from "../../providers/parts";
 import { inlineImage } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";

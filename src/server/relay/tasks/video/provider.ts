@@ -2,16 +2,17 @@
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
-import { compact, flag, isObject, list, number, text } from "../../dialects/shared/json";
-import type { WireObject } from "../../events";
-import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
-import type { JsonObject } from "../../json";
+import { compact, flag, isObject, list, number, text } from "../../../protocol/dialects/shared/json";
+import type { WireObject } from "../../../protocol/chat-events";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { failureOf } from "../../../protocol/upstream-failure";
+import type { JsonObject } from "../../../lib/json-bytes";
 import { ordinary } from "../../providers/ordinary";
-import type { Terms } from "../../operations/direct";
-import type { PoolChannel } from "../../seams";
-import type { ResultFile, TaskProvider, TaskReport, TaskRequest, TaskTools } from "../provider";
-import type { Priced, Task } from "../task";
+import type { Terms } from "../../../protocol/call-terms";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
+import type { ResultFile } from "../../../contracts/task-service";
+import type { Priced, Task } from "../../../contracts/task-store";
 import type { VideoAsk } from "./ask";
 import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor } from "./vendor";
 
@@ -74,16 +75,16 @@ async function requestOf(
   vendor: VideoVendor,
   call: VendorCall,
   channel: PoolChannel,
-  tools: TaskTools,
+  context: TaskProviderContext,
   known: (answer: WireObject) => boolean,
 ): Promise<TaskRequest> {
   const { sign } = vendor;
   return {
     method: call.method,
     url: call.url,
-    headers: { ...(await headersOf(vendor, channel, tools)), ...call.headers },
+    headers: { ...(await headersOf(vendor, channel, context)), ...call.headers },
     ...((call.form ?? call.body) !== undefined && { body: call.form ?? call.body }),
-    ...(sign && { sign: (body, headers) => ({ ...headers, ...sign(call, channel, tools.now(), body) }) }),
+    ...(sign && { sign: (body, headers) => ({ ...headers, ...sign(call, channel, context.now(), body) }) }),
     readError: (answer) => (isObject(answer) && known(answer) ? undefined : vendor.readError(answer)),
   };
 }
@@ -91,8 +92,8 @@ async function requestOf(
 const headersOf = async (
   { headers }: VideoVendor,
   channel: PoolChannel,
-  tools: TaskTools,
-): Promise<Record<string, string>> => (headers ? headers(channel, tools) : ordinary.headers(channel));
+  context: TaskProviderContext,
+): Promise<Record<string, string>> => (headers ? headers(channel, context) : ordinary.headers(channel));
 
 /** Files are at addresses that everybody may fetch. */
 const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
@@ -141,20 +142,20 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
 export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
   const [[, first]] = vendors;
   const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
-  const ask = async (task: Task, channel: PoolChannel, tools: TaskTools): Promise<Asked> => {
+  const ask = async (task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<Asked> => {
     const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(
       vendor,
       vendor.poll(jobOf(task), place),
       channel,
-      tools,
+      context,
       (answer) => vendor.report(answer) !== undefined,
     );
     try {
-      const answer = await tools.json(request);
+      const answer = await context.json(request);
       const report = vendor.report(answer);
-      if (!report) throw new Failed(failureOf("malformed"));
+      if (!report) throw new UpstreamError(failureOf("malformed"));
       return { answer, report };
     } catch (error) {
       const refused = refusalOf(error);
@@ -173,49 +174,49 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
       const asked = parent?.model ?? input.model;
       return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
     },
-    async submit({ channel, model, input, action, parent }, tools) {
+    async submit({ channel, model, input, action, parent }, context) {
       const vendor = vendorOf(channel);
       const place: Place = { channel, model };
       const call: VendorCall & { readonly kind?: string } =
         action === REMIX && parent && vendor.remix
           ? vendor.remix(jobOf(parent), input.prompt, place)
           : vendor.submit(input, place);
-      const answer = await tools.json(
-        await requestOf(vendor, call, channel, tools, (said) => vendor.accepted(said) !== undefined),
+      const answer = await context.json(
+        await requestOf(vendor, call, channel, context, (said) => vendor.accepted(said) !== undefined),
       );
       const upstream_id = vendor.accepted(answer);
-      if (upstream_id === undefined) throw new Failed(failureOf("malformed", 200));
+      if (upstream_id === undefined) throw new UpstreamError(failureOf("malformed", 200));
       return { upstream_id, own: { model, kind: call.kind ?? "", files: [] } };
     },
-    async poll([task], channel, tools) {
+    async poll([task], channel, context) {
       if (!task) return new Map();
-      const { report } = await ask(task, channel, tools);
+      const { report } = await ask(task, channel, context);
       return new Map([[task.upstream_id, reported(vendorOf(channel), traits, task, report)]]);
     },
     hasResult: (task) => ownOf(task).files.length > 0,
-    async files(task, channel, tools): Promise<ResultFile[]> {
-      if (channel && tools)
-        return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, tools, () =>
-          ask(task, channel, tools),
+    async files(task, channel, context): Promise<ResultFile[]> {
+      if (channel && context)
+        return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, context, () =>
+          ask(task, channel, context),
         );
       // What is at the channel alone went with it.
       const { files, media } = ownOf(task);
       return isOpen(first) ? files.map(open(media)) : [];
     },
     ...(first.remove && {
-      async forget(task, channel, tools) {
+      async forget(task, channel, context) {
         const vendor = vendorOf(channel);
         const call = vendor.remove?.(jobOf(task), { channel, model: ownOf(task).model });
-        if (call) await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
+        if (call) await settled(context.json(await requestOf(vendor, call, channel, context, () => false)));
       },
     }),
     ...(first.cancel && {
-      async cancel(task, channel, tools) {
+      async cancel(task, channel, context) {
         const vendor = vendorOf(channel);
         const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
-        if (!call) throw new Failed(failureOf("malformed"));
-        await settled(tools.json(await requestOf(vendor, call, channel, tools, () => false)));
-        return reported(vendor, traits, task, (await ask(task, channel, tools)).report);
+        if (!call) throw new UpstreamError(failureOf("malformed"));
+        await settled(context.json(await requestOf(vendor, call, channel, context, () => false)));
+        return reported(vendor, traits, task, (await ask(task, channel, context)).report);
       },
     }),
   };
@@ -227,7 +228,8 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
  * the job.
  */
 function refusalOf(error: unknown): VideoReport | undefined {
-  if (!(error instanceof Failed) || error.failure.class !== "caller_mistake" || !error.failure.error) return undefined;
+  if (!(error instanceof UpstreamError) || error.failure.class !== "caller_mistake" || !error.failure.error)
+    return undefined;
   const { code, message } = error.failure.error;
   return { status: "failed", code: code || String(error.failure.upstream_status), message };
 }
@@ -237,7 +239,7 @@ async function settled(errand: Promise<unknown>): Promise<void> {
   try {
     await errand;
   } catch (error) {
-    const { failure } = error instanceof Failed ? error : { failure: undefined };
+    const { failure } = error instanceof UpstreamError ? error : { failure: undefined };
     if (failure?.class !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
   }
 }
@@ -251,7 +253,7 @@ async function filesAt(
   vendor: VideoVendor,
   task: Task,
   place: Place,
-  tools: TaskTools,
+  context: TaskProviderContext,
   again: () => Promise<Asked>,
 ): Promise<ResultFile[]> {
   const { files, media } = ownOf(task);
@@ -267,7 +269,7 @@ async function filesAt(
     }));
   }
   if (content) {
-    const headers = await headersOf(vendor, place.channel, tools);
+    const headers = await headersOf(vendor, place.channel, context);
     return files.flatMap((file) =>
       content(jobOf(task), file, place).map(({ url, media }): ResultFile => ({ url, from: "channel", headers, media })),
     );
@@ -275,13 +277,13 @@ async function filesAt(
   if (locate) {
     const found = await Promise.all(
       files.map(async (file) => {
-        const request = await requestOf(vendor, locate.call(file, place), place.channel, tools, () => false);
-        return locate.read(await tools.json(request));
+        const request = await requestOf(vendor, locate.call(file, place), place.channel, context, () => false);
+        return locate.read(await context.json(request));
       }),
     );
     return found.flatMap((url) => (url === undefined ? [] : [open(media)(url)]));
   }
-  if (link_seconds > 0 && tools.now() - task.finish_time_ms > link_seconds * 1000) {
+  if (link_seconds > 0 && context.now() - task.finish_time_ms > link_seconds * 1000) {
     const { report } = await again();
     if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open(media));
   }

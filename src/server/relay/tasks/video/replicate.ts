@@ -3,10 +3,10 @@
  * .get, .cancel; read November 2026). What a model takes is its maker's business: only what the caller said goes along.
  * Pictures that a caller waits for are relay/providers/replicate.ts.
  */
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, list, number, object, text } from "../../dialects/shared/json";
-import { mediaTypeOfUrl } from "../../dialects/shared/media";
-import type { WireObject } from "../../events";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, list, number, object, text } from "../../../protocol/dialects/shared/json";
+import { mediaTypeOfUrl } from "../../../protocol/dialects/shared/media";
+import type { WireObject } from "../../../protocol/chat-events";
 import { replicate as provider } from "../../providers/replicate";
 import type { VideoReport, VideoVendor } from "./vendor";
 

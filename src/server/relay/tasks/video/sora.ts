@@ -3,10 +3,10 @@
  * types of the `openai` SDK 7.55, read November 2026). OpenAI itself ended Sora on 24 September 2026; the language
  * lives on at Azure (learn.microsoft.com/azure/foundry/openai/concepts/video-generation) and at other gateways.
  */
-import { readError } from "../../dialects/openai-chat/error";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, number, object, text } from "../../dialects/shared/json";
-import type { PoolChannel } from "../../seams";
+import { readError } from "../../../protocol/dialects/openai-chat/error";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
+import type { PoolChannel } from "../../../contracts/channel";
 import { dimensions, inlineImage, type VideoAsk } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 

@@ -2,9 +2,9 @@
  * A vendor of videos: pure translation between the neutral question (ask.ts) and his words for making, asking for and
  * ending a job. Sending, paying and remembering are the engine's.
  */
-import type { WireError, WireObject } from "../../events";
-import type { PoolChannel } from "../../seams";
-import type { Tools } from "../../providers/tools";
+import type { WireError, WireObject } from "../../../protocol/chat-events";
+import type { PoolChannel } from "../../../contracts/channel";
+import type { ProviderContext } from "../../providers/provider";
 import type { VideoAsk } from "./ask";
 
 /** A request to the vendor, whole but for what proves the channel. */
@@ -71,7 +71,7 @@ export interface VideoVendor {
   /**
    * The headers that prove the channel; absent: its type's ordinary ones. Throws Failed where no token is to be had.
    */
-  headers?(channel: PoolChannel, tools: Tools): Record<string, string> | Promise<Record<string, string>>;
+  headers?(channel: PoolChannel, context: ProviderContext): Record<string, string> | Promise<Record<string, string>>;
   /** The headers of a signature over a request as it leaves. */
   sign?(call: VendorCall, channel: PoolChannel, now: number, body: string): Record<string, string>;
   /**

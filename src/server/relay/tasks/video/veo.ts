@@ -4,14 +4,14 @@
  * November 2026. Vertex hands the video over inside the answer, base64.
  */
 import { otherFor } from "../../../../shared/channel-types";
-import { geminiDialect } from "../../dialects/gemini/dialect";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, list, number, object, objects, text } from "../../dialects/shared/json";
-import type { WireObject } from "../../events";
-import { Failed } from "../../failed";
-import { failureOf } from "../../failures";
+import { geminiDialect } from "../../../protocol/dialects/gemini/dialect";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, list, number, object, objects, text } from "../../../protocol/dialects/shared/json";
+import type { WireObject } from "../../../protocol/chat-events";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { failureOf } from "../../../protocol/upstream-failure";
 import { googleToken, serviceAccount } from "../../providers/google-token";
-import { tokenRefused } from "../../providers/tools";
+import { tokenRefused } from "../../providers/provider-context";
 import { vertexHost } from "../../providers/vertex-models";
 import { inlineImage, type VideoAsk } from "./ask";
 import type { Place, VideoReport, VideoVendor } from "./vendor";
@@ -109,7 +109,7 @@ function vertexCall({ channel, model }: Place, call: string): string {
   const account = serviceAccount(channel);
   const location = otherFor(channel.type.id, channel.other, model);
   if (!account) throw tokenRefused(401, "the key is no service account");
-  if (location === "") throw new Failed(failureOf("malformed"));
+  if (location === "") throw new UpstreamError(failureOf("malformed"));
   const base = channel.base_url || vertexHost(location);
   const place = `/v1/projects/${encodeURIComponent(account.project_id)}/locations/${encodeURIComponent(location)}`;
   return `${base}${place}/publishers/google/models/${encodeURIComponent(model)}:${call}`;
@@ -138,9 +138,9 @@ export const veoVertex: VideoVendor = {
     return base64 === "" ? undefined : { type: text(video?.mimeType) || "video/mp4", base64 };
   },
   readError,
-  async headers(channel, tools): Promise<Record<string, string>> {
+  async headers(channel, context): Promise<Record<string, string>> {
     const account = serviceAccount(channel);
     if (!account) throw tokenRefused(401, "the key is no service account");
-    return { authorization: `Bearer ${await tools.token(() => googleToken(account, tools))}` };
+    return { authorization: `Bearer ${await context.token(() => googleToken(account, context))}` };
   },
 };

@@ -3,9 +3,9 @@
  * codes; of
  * 2025 to September 2026, read November 2026).
  */
-import { type ErrorKind, wireError } from "../../dialects/shared/error-kind";
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, isObject, objects, text } from "../../dialects/shared/json";
+import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, isObject, objects, text } from "../../../protocol/dialects/shared/json";
 import type { VideoAsk } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 

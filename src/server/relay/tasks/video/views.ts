@@ -3,9 +3,9 @@
  */
 import type { TaskStatus } from "../../../../shared/task";
 import { videoTariff } from "../../../../shared/video-tariffs";
-import { compact, list, number, object, text } from "../../dialects/shared/json";
-import type { JsonObject } from "../../json";
-import type { Task } from "../task";
+import { compact, list, number, object, text } from "../../../protocol/dialects/shared/json";
+import type { JsonObject } from "../../../lib/json-bytes";
+import type { Task } from "../../../contracts/task-store";
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 const percentOf = ({ progress, status }: Task): number =>

@@ -4,9 +4,9 @@
  * of 2026, read November 2026). Models up to 2.6 are asked in an older form: a size for texts, one picture for
  * pictures.
  */
-import { RequestFault } from "../../dialects/shared/fault";
-import { compact, number, object, text } from "../../dialects/shared/json";
-import type { WireObject } from "../../events";
+import { RequestFault } from "../../../protocol/dialects/shared/fault";
+import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
+import type { WireObject } from "../../../protocol/chat-events";
 import { readError } from "../../providers/ali";
 import type { VideoAsk } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
-import { objects } from "../../dialects/shared/json";
+import { objects } from "../../../protocol/dialects/shared/json";
 import { volcHeaders } from "../../providers/volc-signature";
 import { ark } from "./ark";
 import { hailuo } from "./hailuo";

@@ -1,0 +1,46 @@
+/**
+ * WEIR_WORKERS=n: n processes on one port (the kernel shares the connections out). They are ordinary instances that
+ * agree through Postgres; this process only keeps them running and passes signals on.
+ */
+import type { Env } from "../env";
+import type { Logger } from "../lib/log";
+
+/** A worker that ends sooner than this after its start is started again with a growing pause. */
+const HEALTHY_MS = 10_000;
+const MAX_PAUSE_MS = 30_000;
+
+/** Never resolves: ends the process when the workers have ended. */
+export async function superviseWorkers(env: Env, log: Logger): Promise<never> {
+  const command = Bun.isStandaloneExecutable
+    ? [process.execPath]
+    : [process.execPath, ...process.execArgv, process.argv[1] ?? ""];
+  const children = new Set<Bun.Subprocess>();
+  let stopping = false;
+
+  const keep = async (index: number): Promise<void> => {
+    for (let pause = 500; !stopping;) {
+      const started = performance.now();
+      const child = Bun.spawn([...command, "serve"], {
+        env: { ...process.env, WEIR_WORKER: String(index) },
+        stdio: ["ignore", "inherit", "inherit"],
+      });
+      children.add(child);
+      const code = await child.exited;
+      children.delete(child);
+      if (stopping) return;
+      pause = performance.now() - started > HEALTHY_MS ? 500 : Math.min(pause * 2, MAX_PAUSE_MS);
+      log.error({ worker: index, code, pause_ms: pause }, "a worker ended and is started again");
+      await Bun.sleep(pause);
+    }
+  };
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      stopping = true;
+      for (const child of children) child.kill(signal);
+    });
+  }
+  log.info({ workers: env.WEIR_WORKERS, port: env.PORT }, "starting workers");
+  await Promise.all(Array.from({ length: env.WEIR_WORKERS }, (_, i) => keep(i + 1)));
+  process.exit(0);
+}

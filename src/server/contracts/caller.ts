@@ -1,0 +1,43 @@
+/** Who calls, after authentication, and what they may spend. */
+import type { MjMode } from "../../shared/midjourney";
+import type { LimitSet } from "../../shared/limits";
+import type { Lang } from "../../shared/text";
+
+/** Who calls, after authentication. */
+export interface Caller {
+  user_id: number;
+  username: string;
+  role: number;
+  /** The user's own group. */
+  user_group: string;
+  /** The group whose channels and ratio are used: the token's, else the user's. */
+  group: string;
+  /** Group "auto": the groups it stands for, in order; `group` becomes the one that serves. */
+  groups?: readonly string[];
+  token_id: number;
+  token_name: string;
+  /** undefined = every model. */
+  models?: ReadonlySet<string>;
+  /** Administrators only: `sk-KEY-<channel id>`. */
+  channel_id?: number;
+  /** The token's limits; 0 or absent = none. */
+  rpm: number;
+  tpm: number;
+  concurrency: number;
+  budget_day?: number;
+  budget_month?: number;
+  /** How fast the token's drawing jobs are wanted; absent = nobody says. */
+  mj_mode?: MjMode;
+  /** The user's own; absent when he has none. */
+  user_limits?: LimitSet;
+  lang: Lang;
+}
+
+/** What a caller may spend, in units. */
+export interface Funds {
+  remain: number;
+  used: number;
+  unlimited: boolean;
+  /** When the token ends, epoch seconds; 0 = never. */
+  expires: number;
+}

@@ -1,0 +1,61 @@
+/** A channel as the relay uses it, and the set of all of them. */
+import type { ChannelType } from "../../shared/channel-types";
+import type { ChannelSetting } from "../../shared/channel-setting";
+import type { LimitSet } from "../../shared/limits";
+import type { MultiKeyMode } from "../../shared/channel-keys";
+import type { HeaderRules } from "../../shared/header-override";
+
+/** A channel as the relay uses it: parsed once when the pool is built. The clear key lives in memory only. */
+export interface PoolChannel {
+  id: number;
+  name: string;
+  type: ChannelType;
+  key: string;
+  /** Without a trailing slash; the type's own address when the channel names none. */
+  base_url: string;
+  other: string;
+  organization: string;
+  models: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+  priority: number;
+  weight: number;
+  auto_ban: boolean;
+  /** Requested model -> upstream model, chains resolved. */
+  model_mapping: ReadonlyMap<string, string>;
+  /** Upstream status -> status seen by retry, disable and caller. */
+  status_mapping: ReadonlyMap<number, number>;
+  setting: ChannelSetting;
+  /** Its own limits, members of `setting`; absent when it has none. */
+  limits?: LimitSet;
+  test_model: string;
+  /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
+  max_input_tokens?: number;
+  /** Its keys, where it has several: the channel once with each enabled one, in their order. */
+  keys?: readonly PoolChannel[];
+  /** How an attempt takes one of them. */
+  multi_key_mode?: MultiKeyMode;
+  /** The one of several keys that `key` is. */
+  key_row?: { id: number; position: number; hint: string };
+  /** What it changes in a JSON body, the last thing before it is sent (param_override). */
+  override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** What it changes in the headers (header_override). */
+  headers?: HeaderRules;
+}
+
+export interface Pool {
+  /** Enabled channels that serve (group, model), any order; the array is shared, never changed. */
+  candidates(group: string, model: string): readonly PoolChannel[];
+  /** Any channel, enabled or not, for pinned calls and tests. */
+  byId(id: number): { channel: PoolChannel; enabled: boolean } | undefined;
+  /** Every channel, enabled or not, any order. */
+  all(): readonly PoolChannel[];
+  /** Every enabled channel of a group, any order, for calls that name no model. */
+  inGroup(group: string): readonly PoolChannel[];
+  /**
+   * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
+   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   */
+  broken(group: string, model: string): boolean;
+  /** Names of the models some enabled channel serves in a group, sorted. */
+  models(group: string): readonly string[];
+}

@@ -1,0 +1,124 @@
+/**
+ * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
+ * move money, write a log. The relay sees nothing else of the features and no database.
+ */
+import type { CompiledPrice } from "../../shared/pricing";
+import type { Lang } from "../../shared/text";
+import type { UsageDoubt } from "../../shared/usage-doubt";
+import type { ChannelTrouble } from "./channel-trouble";
+import type { WordList } from "./word-list";
+import type { CallLedger, CallLog } from "./ledger";
+import type { KeepContent } from "./content-capture";
+import type { JsonObject } from "../lib/json-bytes";
+import type { Limits } from "./rate-limits";
+import type { StoredObjectStore } from "./stored-objects";
+import type { TaskStore } from "./task-store";
+import type { VendorRules } from "./vendor-rules";
+import type { Caller, Funds } from "./caller";
+import type { Pool, PoolChannel } from "./channel";
+
+export interface ControlPlane {
+  /**
+   * The caller behind a presented key (any spelling: with or without `sk-`, `-<channel id>` at the end). Throws
+   * AppError token_missing, token_invalid, token_expired, token_exhausted, token_disabled, user_banned,
+   * token_ip_denied, token_channel_denied, group_denied.
+   */
+  authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
+  /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
+  price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
+  pool: Pool;
+  ledger: CallLedger;
+  /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
+  funds(caller: Caller): Promise<Funds>;
+  /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
+  recordFailure(log: CallLog): Promise<void>;
+  /** The same for a call that was refused with `code` before a channel was asked: many that are alike are one row. */
+  recordRefusal(log: CallLog, code: string): Promise<void>;
+  /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
+  readonly keepContent?: KeepContent | undefined;
+  limits: Limits;
+  /** What callers left behind. */
+  storedObjects: StoredObjectStore;
+  /** Jobs that take minutes. */
+  tasks: TaskStore;
+  /**
+   * Opens an address that a vendor named, under the egress rule (lib/egress.ts); the body is not read. Throws AppError
+   * address_forbidden, and what fetch and DNS throw.
+   */
+  openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
+  /**
+   * Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never
+   * throws; nobody asks twice.
+   */
+  sendWebhook(address: string, body: JsonObject): void;
+  /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
+  channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
+  /** Told of every count that was not believed: the channel is marked. Answers at once and never throws. */
+  usageDoubted(
+    channel: Pick<PoolChannel, "id">,
+    doubts: readonly UsageDoubt[],
+    of: { request_id: string; request: { model: string } },
+  ): void;
+  /** Options the relay reads, by value at the time of the call. */
+  option: RelayOptions;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** The options of drawing. */
+export interface MidjourneyOptions {
+  /** notifyHook: callers may be told of their jobs. */
+  readonly notify: boolean;
+  /** accountFilter is passed on. */
+  readonly accountFilter: boolean;
+  /** --fast, --relax and --turbo are cut from prompts. */
+  readonly modeClear: boolean;
+  /** What follows a job needs it to be a success. */
+  readonly checkSuccess: boolean;
+  /** Pictures are served from here. */
+  readonly forwardUrl: boolean;
+}
+
+/**
+ * What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call.
+ */
+export interface RelayOptions {
+  readonly retryTimes: number;
+  /**
+   * A call that an upstream may have accepted is repeated elsewhere if it costs less than so many units (option
+   * RetryMaxCost).
+   */
+  readonly repeatBelowUnits: number;
+  /** Units... of tokens: PreConsumedQuota, the step of a stream's hold. */
+  readonly preConsumedTokens: number;
+  /** Cap of output tokens assumed for a plain call that names no maximum. */
+  readonly maxHoldOutputTokens: number;
+  readonly logConsume: boolean;
+  readonly pingAfterMs: number;
+  readonly connectTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  /** Time all attempts before the head share. */
+  readonly attemptBudgetMs: number;
+  /** Words that no request may contain; undefined when none are checked. */
+  readonly sensitiveWords?: WordList | undefined;
+  /** A request that contains one goes on with a mask in its place; absent: it is refused. */
+  readonly maskSensitive?: boolean;
+  /** What the operator says of calls to single makers' models; absent: nothing. */
+  readonly vendorRules?: VendorRules;
+  /** Conversations return to the channel that served them last. */
+  readonly stickyRouting?: boolean;
+  readonly maxBodyBytes: number;
+  /** What callers may ask of Midjourney (options Mj…). */
+  readonly midjourney: MidjourneyOptions;
+  /** Our own address without a trailing slash, "" = not given. */
+  readonly serverAddress: string;
+  /** What a batch costs, as a share of its calls (option BatchRatio). */
+  readonly batchRatio: number;
+  /** Drawing jobs, and the other ones, are taken. */
+  readonly drawing: boolean;
+  readonly tasks: boolean;
+  /** Units of what balances are shown in: QuotaPerUnit for dollars, else 1. */
+  readonly balanceUnit: number;
+}

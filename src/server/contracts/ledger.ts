@@ -1,0 +1,179 @@
+/**
+ * THE money file: hold, extend, settle, release, refund, credit. Nothing else writes users.quota, users.used_quota,
+ * users.request_count, tokens.remain_quota, tokens.used_quota, holds or credits.
+ *
+ * Every hold ends exactly once. Deleting the hold row is the first guard, the unique request id on the log row the
+ * second. For every user: quota + holds + used_quota = sum(credits), at every commit.
+ *
+ * Two engines, one behaviour, one suite: `ledger.sqlite.ts` (a queue: all verbs of one turn of the loop run in one
+ * BEGIN IMMEDIATE, each undone alone if refused) and `ledger.pg.ts` (one statement each, lock order user, token, hold).
+ */
+import type { NewLogRow } from "../db/schema";
+
+/** The log row of a call, complete but for `id`, `type`, `folded`. */
+export type CallLog = Omit<NewLogRow, "id" | "type" | "folded">;
+
+export interface HoldRequest {
+  request_id: string;
+  user_id: number;
+  /** 0 for calls without a token (playground, tests). */
+  token_id: number;
+  /** Units to take now, >= 0. */
+  amount: number;
+  /**
+   * Units that will do: then at most a quarter of what user and limited token have left is taken, but never less than
+   * this.
+   */
+  least?: number;
+  /**
+   * What a sweep writes when this process dies: JSON of the log row as known at the start. What the hold itself knows
+   * (request id, user, token, time) may be left out.
+   */
+  draft: string;
+}
+
+export type HoldRefusal = "user_quota" | "token_quota" | "token_unusable" | "user_unusable";
+
+export type HoldResult =
+  /** `held`: units taken, where that is less than `amount`. */
+  | { ok: true; held?: number }
+  /**
+   * `balance` is the user's or the token's spendable units, for the message; `left` what both together let the call
+   * spend, where that is less.
+   */
+  | { ok: false; reason: HoldRefusal; balance: number; left?: number };
+
+export interface Settlement {
+  request_id: string;
+  user_id: number;
+  token_id: number;
+  /**
+   * Final charge in units, >= 0, already rounded once by shared/charge.ts. What no book can hold of it (UNITS_LIMIT) is
+   * not charged.
+   */
+  quota: number;
+  /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
+  log: CallLog;
+  /**
+   * For the sweep: a hold that somebody has ended since it was seen is not charged a second time, nor after its
+   * release.
+   */
+  held_only?: boolean;
+}
+
+export type SettleResult =
+  /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
+  | { settled: true; hold_missing: boolean }
+  /**
+   * This call was settled before (its log row exists and no sweep wrote it: such a row is corrected). Or `held_only`,
+   * and the hold was gone. Nothing moved.
+   */
+  | { settled: false };
+
+export interface Refund {
+  /** Request id of the charge that is given back. */
+  charge_id: string;
+  /** Units, at most the charge; absent = all of it. */
+  quota?: number;
+  /** What a reader of the log sees. */
+  content?: string;
+  /** More members of the row's `other`, beside `refund_of`. */
+  other?: Record<string, unknown>;
+  /** The charge as its owner keeps it, where its row has been cleaned out of the log meanwhile. */
+  cleaned?: RefundedCharge;
+  /** Names of the budgets that counted the charge; absent: those that its row names (a sweep's row names none). */
+  budgets?: readonly string[];
+}
+
+/** What a refund's row repeats of its charge. */
+export type RefundedCharge = Required<
+  Pick<
+    CallLog,
+    | "user_id"
+    | "username"
+    | "token_id"
+    | "token_name"
+    | "channel"
+    | "channel_name"
+    | "group"
+    | "model_name"
+    | "quota"
+    | "visible"
+  >
+>;
+
+export type RefundResult =
+  /** `quota`: units given back to user and token. */
+  | { refunded: true; quota: number }
+  /** Nothing moved: the charge was refunded before, there is none of this id, or it was smaller than what is asked. */
+  | { refunded: false; reason: "duplicate" | "charge_missing" | "exceeds_charge" };
+
+export interface Credit {
+  user_id: number;
+  /** Units; negative deducts. */
+  amount: number;
+  kind: "setup" | "adjust" | "redeem" | "order" | "reward" | "transfer";
+  /** One credit per key, for ever. */
+  idempotency_key: string;
+  note?: string;
+  actor_id?: number;
+}
+
+export interface CreditResult {
+  applied: boolean;
+  /** The user's spendable units afterwards. */
+  balance: number;
+  /**
+   * Why nothing moved: the key was used before, a deduction exceeds the balance, the balance would exceed UNITS_LIMIT,
+   * or there is no such user.
+   */
+  reason?: "duplicate" | "insufficient" | "limit" | "user_missing";
+}
+
+/**
+ * Every verb may be asked again with the same request id after an answer was lost: a second hold takes nothing more, a
+ * second settle charges nothing more, a second refund gives nothing more, a second credit with the same key adds
+ * nothing more.
+ */
+export interface Ledger {
+  /**
+   * Takes `amount` (or down to `least`) from user and limited token if both cover it; never below zero, under any
+   * concurrency.
+   */
+  hold(request: HoldRequest): Promise<HoldResult>;
+  /**
+   * Takes `amount` more for a running call and records `running`, the estimated cost so far (what a sweep would
+   * charge). False when the balance does not cover it or the hold is gone; `running` is recorded all the same.
+   */
+  extend(request_id: string, amount: number, running: number): Promise<boolean>;
+  /**
+   * Ends a hold with a charge: corrects user and token by the difference, raises used_quota and request_count, logs.
+   */
+  settle(settlement: Settlement): Promise<SettleResult>;
+  /** Ends a hold without a charge: gives everything back. False when the hold was gone. */
+  release(request_id: string): Promise<boolean>;
+  /** Gives a charge back, once, in whole or in part: user, token, totals. Waits for the disk. */
+  refund(refund: Refund): Promise<RefundResult>;
+  /** Adds units once per idempotency key. Waits for the disk. */
+  credit(credit: Credit): Promise<CreditResult>;
+  /** Verbs that wait for their commit. */
+  queued(): number;
+  /** Waits until everything queued is committed. */
+  flush(): Promise<void>;
+}
+
+/** An end of a call that the ledger could not take yet. */
+export type LateEnd =
+  | { settle: Settlement }
+  | { release: string }
+  /** Request id of a hold that may have been taken although its answer was lost, and that no call will end. */
+  | { undo: string };
+
+/** What a call may do: the relay knows no credits and no refunds. */
+export interface CallLedger extends Pick<Ledger, "hold" | "extend" | "settle" | "release"> {
+  /**
+   * Takes over an end that failed, or that has had no answer for long: it is tried until the ledger has it, as long as
+   * the process lives, and after a kill by the next one. Resolves when it is on disk; never rejects.
+   */
+  later(end: LateEnd): Promise<void>;
+}

@@ -1,0 +1,18 @@
+/** Counters of the running relay. */
+
+/** Counters of the running process, for metrics and tests. */
+export interface RelayStats {
+  /** Calls that have not left a log row yet. */
+  open_calls: number;
+  /** Streams whose body is not over. */
+  open_streams: number;
+  /** Realtime sessions that are open; each is an open stream as well. */
+  open_sessions: number;
+  /** Settles that failed or had no answer for seconds, and went into the journal. */
+  late_settles: number;
+  /** Settles whose hold was gone: charged all the same. */
+  missing_holds: number;
+  /** Conversations that had a choice of channels, and those of them that returned to their own. */
+  sticky_calls: number;
+  sticky_hits: number;
+}

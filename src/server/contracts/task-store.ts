@@ -1,0 +1,185 @@
+/**
+ * A job as the relay sees it, and the seam that keeps jobs: everything that moves a status or money stands behind it.
+ */
+import type { TaskPlatform, TaskStatus } from "../../shared/task";
+import type { Usage } from "../protocol/chat-events";
+import type { JsonObject } from "../lib/json-bytes";
+import type { CallTimes } from "../../shared/charge";
+import type { Lang } from "../../shared/text";
+import type { UsageDoubt } from "../../shared/usage-doubt";
+
+/** What a job is priced by: the part of a call's Terms that outlives the submit. */
+export interface Priced {
+  /** By ratio: tokens. */
+  usage: Usage;
+  /** By call: how many results, and factors such as seconds, size, resolution. */
+  times?: CallTimes;
+  /** The vendor may work out of sight (hidden-turns.ts). */
+  hidden_turns?: true;
+}
+
+/** What the engine keeps with a job and nobody is shown (tasks.state). */
+export interface TaskState {
+  /** Units held before the submit; 0 = a free one, which has no charge to wait for. */
+  units: number;
+  /** The compiled price it was accepted at, as text (price-text.ts). '' = it was not priced. */
+  price: string;
+  priced: Priced;
+  /** Names of the budgets that its charge was taken from. */
+  budgets: readonly string[];
+  /** Its caller's, for the log rows that follow. */
+  lang: Lang;
+  /** Of the submit's body, for a client key that is used again. */
+  input_hash: string;
+  /** Polls in a row that failed. */
+  fails: number;
+  /** What a completed job owes beyond its charge, and is not charged yet. */
+  owed?: number;
+  /** Counts of its vendor that were not believed; on the row of its correction. */
+  usage_doubts?: readonly UsageDoubt[];
+  /**
+   * The provider's own: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may stand
+   * here.
+   */
+  own: JsonObject;
+}
+
+/** A job. Times are epoch milliseconds, 0 = not yet. */
+export interface Task {
+  readonly id: number;
+  /** The id that its owner knows. */
+  readonly task_id: string;
+  readonly platform: TaskPlatform;
+  readonly action: string;
+  readonly user_id: number;
+  readonly username: string;
+  readonly token_id: number;
+  readonly group: string;
+  readonly channel_id: number;
+  readonly channel_key_id: number;
+  /** As the caller named it. */
+  readonly model: string;
+  /** The vendor's id; '' until the submit has answered. */
+  readonly upstream_id: string;
+  readonly parent_id: string;
+  readonly status: TaskStatus;
+  /** "45%" */
+  readonly progress: string;
+  readonly fail_reason: string;
+  readonly prompt: string;
+  readonly submit_time_ms: number;
+  readonly start_time_ms: number;
+  readonly finish_time_ms: number;
+  /** Units charged, net of what was given back. */
+  readonly quota: number;
+  /** Request id of its charge. */
+  readonly charge_id: string;
+  /** Units given back. */
+  readonly refunded: number;
+  /** What the caller asked, without media. */
+  readonly input: JsonObject;
+  /** The vendor's last answer, as the provider shows it; undefined before the first. */
+  readonly data: unknown;
+  readonly state: TaskState;
+  readonly polls: number;
+  readonly deadline_ms: number;
+}
+
+/** A job that is about to be submitted. */
+export type NewTask = Omit<
+  Task,
+  | "id"
+  | "status"
+  | "progress"
+  | "fail_reason"
+  | "upstream_id"
+  | "start_time_ms"
+  | "finish_time_ms"
+  | "quota"
+  | "refunded"
+  | "data"
+  | "polls"
+> & {
+  /** A caller's Idempotency-Key, hashed with his id; undefined = none. */
+  client_key: string | undefined;
+  next_poll_at_ms: number;
+};
+
+/** What changes in a job that goes on; absent members stay. */
+export interface TaskChange {
+  status?: TaskStatus;
+  progress?: string;
+  fail_reason?: string;
+  prompt?: string;
+  start_time_ms?: number;
+  finish_time_ms?: number;
+  data?: unknown;
+  state?: TaskState;
+  /** 0 = it is not polled any more. */
+  next_poll_at_ms?: number;
+  polls?: number;
+}
+
+/** A page of a user's own jobs, newest first unless `order` says otherwise. */
+export interface TaskPage {
+  /** The task_id after which it begins. */
+  after?: string;
+  order: "asc" | "desc";
+  limit: number;
+}
+
+/**
+ * Where jobs are kept (features/task/task-store.ts). Every change is conditional on the status that it was decided from
+ * (compare-and-set): of two that decide at once one wins, and only the winner moves money.
+ */
+export interface TaskStore {
+  /** Writes a job before its submit, status NOT_START. undefined: its client key is taken. */
+  open(task: NewTask): Promise<Task | undefined>;
+  /** The caller's job of that client key, if he has used it. */
+  byClientKey(client_key: string): Promise<Task | undefined>;
+  /** The submit goes to this channel: said before each attempt. */
+  place(id: number, place: Pick<Task, "platform" | "channel_id" | "channel_key_id" | "group" | "state">): Promise<void>;
+  /** The vendor has accepted: its id is kept before anything is charged. False: the job was given up meanwhile. */
+  answered(
+    id: number,
+    answer: Pick<Task, "upstream_id" | "data" | "state" | "deadline_ms"> & { prompt?: string },
+  ): Promise<boolean>;
+  /**
+   * NOT_START -> SUBMITTED, if its charge is in the books (or it is free); `quota` is then what was charged. False: it
+   * is not, or somebody else decided.
+   */
+  activate(id: number, quota: number, next_poll_at_ms: number): Promise<boolean>;
+  /** A change that moves no money. False: its status is no longer `from`. */
+  note(task: Pick<Task, "id">, from: TaskStatus, change: TaskChange): Promise<boolean>;
+  /**
+   * -> SUCCESS. `quota` is the corrected price: less than was charged is refunded in the same transaction; more is owed
+   * (`state.owed`) until `collect` has charged it. False: its status is no longer `from`.
+   */
+  succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange): Promise<boolean>;
+  /** Whether a job's charge is in the books. */
+  charged(task: Pick<Task, "charge_id">): Promise<boolean>;
+  /** Whether the units of its submit are still held: then somebody submits it, or a sweep is to come. */
+  held(task: Pick<Task, "charge_id">): Promise<boolean>;
+  /** Charges what a finished job owes, once however often it is asked. */
+  collect(id: number): Promise<void>;
+  /**
+   * -> FAILURE, with its whole charge given back to user, token, totals and budgets in the same transaction; without a
+   * charge nothing moves. False: its status is no longer `from`.
+   */
+  fail(task: Task, from: TaskStatus, fail_reason: string, change: TaskChange): Promise<boolean>;
+  /** The caller's own job; undefined when there is none, and when it is another's. */
+  find(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<Task | undefined>;
+  findMany(platforms: readonly TaskPlatform[], task_ids: readonly string[], user_id: number): Promise<Task[]>;
+  list(platforms: readonly TaskPlatform[], user_id: number, page: TaskPage): Promise<Task[]>;
+  /** Anybody's, for doors whose link is the permission (an image proxy). */
+  anybodys(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
+  /** The owner takes a finished job out of his lists. False: there is none, or it is not finished. */
+  remove(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<boolean>;
+  /** Jobs whose time has come, those that wait longest first. */
+  due(limit: number): Promise<Task[]>;
+  /**
+   * A call back of a vendor that these channels belong to: its job is polled at the next round. What the call says is
+   * not believed.
+   */
+  nudge(channel_ids: readonly number[], upstream_id: string): Promise<void>;
+}

@@ -1,0 +1,22 @@
+/** Nobody may take the last way into his own account away (checklist D-70). */
+import { eq } from "drizzle-orm";
+import { fail } from "../../../shared/errors";
+import { IDENTITY_PROVIDERS, isIdentityProvider } from "../../../shared/identity";
+import type { Services } from "../../contracts/context";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
+import { hasPassword } from "./password";
+
+/** Throws identity_last when neither a password, an account elsewhere that is let in, nor a passkey is left. */
+export function* assertLoginRemains({ db, options }: Pick<Services, "db" | "options">, q: Q, id: number): Steps<void> {
+  const { users, identities, passkeys } = db.t;
+  const [user] = yield* run(q.select().from(users).where(eq(users.id, id)));
+  if (user && hasPassword(user) && options.get("PasswordLoginEnabled")) return;
+  const [passkey] = yield* run(q.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.user_id, id)).limit(1));
+  if (passkey) return;
+  const bound = yield* run(
+    q.select({ provider: identities.provider }).from(identities).where(eq(identities.user_id, id)),
+  );
+  if (!bound.some(({ provider }) => isIdentityProvider(provider) && options.get(IDENTITY_PROVIDERS[provider].enabled)))
+    fail("identity_last");
+}

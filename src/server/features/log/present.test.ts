@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { ADMIN_LOG_FIELDS, LOG_FIELDS } from "../../../shared/log-list";
+import { createSecrets } from "../../lib/secrets";
+import { sqliteTables, type Tables } from "../../db/schema";
+import { presentChannel } from "../channel/present";
+import { presentRedemption } from "../redemption/present";
+import { presentToken, presentWithKey } from "../token/present";
+import { presentForAdmin, presentForOwner } from "./present";
+
+const secrets = createSecrets("a secret for tests only");
+const services = { secrets, now: () => 1_790_000_000_000 };
+
+/** A row of a table in which every column says its own name, and one column that no presenter has heard of. */
+function rowOf<Name extends keyof Tables>(name: Name, values: object = {}) {
+  const columns = Object.keys(sqliteTables[name]).filter(
+    (column) => !/^(_|\$|enableRLS|getSQL|shouldOmit)/.test(column),
+  );
+  const row = Object.fromEntries([...columns, "new_column"].map((column) => [column, `${column} of ${name}`]));
+  return { ...row, ...values } as unknown as Tables[Name]["$inferSelect"];
+}
+
+const log = rowOf("logs", { other: JSON.stringify({ group: "vip", admin_info: { use_channel: ["7"] } }) });
+
+describe("what may leave is listed", () => {
+  const presented = {
+    "the log, for administrators": presentForAdmin(log),
+    "the log, for its owner": presentForOwner(log),
+    channels: presentChannel(rowOf("channels")),
+    tokens: presentToken(services, rowOf("tokens")),
+    "tokens with their key": presentWithKey(
+      services,
+      rowOf("tokens", { key_cipher: secrets.encrypt("relay-key", "k") }),
+    ),
+    "redemption codes": presentRedemption(
+      services,
+      rowOf("redemptions", { key_cipher: secrets.encrypt("redemption-key", "k") }),
+    ),
+  };
+
+  for (const [what, view] of Object.entries(presented)) {
+    test(`${what}: a new column reaches no one until it is listed`, () => {
+      expect(Object.keys(view)).toContain("id");
+      expect(JSON.stringify(view)).not.toContain("new_column");
+    });
+
+    test(`${what}: no hash and no encrypted key leaves`, () => {
+      expect(JSON.stringify(view)).not.toMatch(/key_hash|key_cipher/);
+    });
+  }
+
+  test("a log row shows administrators every listed column as it is stored", () => {
+    expect(Object.keys(presentForAdmin(log)).sort()).toEqual([...LOG_FIELDS].sort());
+    expect(presentForAdmin(log)).toMatchObject({ channel_name: "channel_name of logs", ip: "ip of logs" });
+  });
+
+  test("a log row's owner sees the same columns, those of its channel empty and nothing of the attempts", () => {
+    const own = presentForOwner(log);
+    expect(Object.keys(own).sort()).toEqual([...LOG_FIELDS].sort());
+    for (const field of ADMIN_LOG_FIELDS) expect(own[field]).toBe(field === "channel" ? 0 : "");
+    expect(own.other).toBe('{"group":"vip"}');
+  });
+});

@@ -1,0 +1,44 @@
+/** Anthropic's errors (platform.claude.com/docs, API errors; types of @anthropic-ai/sdk 1.11; read November 2026). */
+import type { RelayError } from "../../relay-error";
+import type { WireError, WireObject } from "../../chat-events";
+import { isObject, text } from "../shared/json";
+
+const types: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+/**
+ * What Anthropic tells in words only, in those of protocol/upstream-failure.ts: an empty account and a reached spend
+ * limit come as
+ * 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as
+ * not_found_error.
+ */
+function codeOf(type: string, message: string): string {
+  if (type === "not_found_error" && message.startsWith("model:")) return "model_not_found";
+  if (type !== "invalid_request_error") return type;
+  return /^Your credit balance is too low|^You have reached your specified API usage limits/.test(message)
+    ? "credit_balance_too_low"
+    : type;
+}
+
+/** {type: "error", error: {type, message}}, as body and as event. */
+export function readError(body: unknown): WireError | undefined {
+  if (!isObject(body) || !isObject(body.error)) return undefined;
+  const { type, message, details } = body.error;
+  const code = isObject(details) ? text(details.error_code) : "";
+  return { message: text(message), type: text(type), code: code || codeOf(text(type), text(message)), param: null };
+}
+
+export function writeError({ status, message }: RelayError): WireObject {
+  const type = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
+  return { type: "error", error: { type, message } };
+}

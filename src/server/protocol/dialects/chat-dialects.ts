@@ -1,0 +1,17 @@
+/** Every dialect that can be translated, by its key. */
+import type { DialectKey } from "../chat-events";
+import { anthropicDialect } from "./anthropic/dialect";
+import { geminiDialect } from "./gemini/dialect";
+import { openaiChatDialect } from "./openai-chat/chat-dialect";
+import { responsesDialect } from "./openai-responses/dialect";
+import type { ChatDialect } from "./translation";
+
+export const chatDialects: Readonly<Record<DialectKey, ChatDialect>> = {
+  "openai-chat": openaiChatDialect,
+  "openai-responses": responsesDialect,
+  anthropic: anthropicDialect,
+  gemini: geminiDialect,
+};
+
+/** Whether a vendor's dialect is one of them. */
+export const isChatDialect = (dialect: string): dialect is DialectKey => Object.hasOwn(chatDialects, dialect);

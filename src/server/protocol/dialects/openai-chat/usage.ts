@@ -1,0 +1,99 @@
+/** OpenAI's usage object (API reference, chat.completion.usage) and what compatible vendors make of it. */
+import type { Usage } from "../../../../shared/pricing";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
+import { tokenCount, unlessZero } from "../../usage-check";
+
+function tokens(object: JsonObject | undefined, ...names: string[]): number | undefined {
+  for (const name of names) {
+    const value = tokenCount(object?.[name]);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+const child = (object: JsonObject, name: string): JsonObject | undefined => {
+  const value = object[name];
+  return isObject(value) ? value : undefined;
+};
+
+/**
+ * Calls of the vendor's own tools that a usage object counts, by the names that prices have; undefined when it counts
+ * none. xAI: server_side_tool_usage_details, successful calls, which are what it bills, and num_sources_used of the
+ * older live search (docs.x.ai, tool usage details); OpenRouter: searches, whoever made them (openrouter.ai/docs,
+ * ServerToolUse; November 2026).
+ */
+function toolsIn(value: JsonObject): Record<string, number> | undefined {
+  const found: Record<string, number> = {};
+  const note = (tool: string, calls: number | undefined): void => {
+    if (calls !== undefined && calls > 0) found[tool] = calls;
+  };
+  const xai = child(value, "server_side_tool_usage_details");
+  for (const name of Object.keys(xai ?? {}))
+    if (name.endsWith("_calls")) note(name.slice(0, -"_calls".length), tokens(xai, name));
+  note("live_search", tokens(value, "num_sources_used"));
+  note(
+    "web_search",
+    tokens(child(value, "server_tool_use") ?? child(value, "server_tool_use_details"), "web_search_requests") ??
+      found.web_search,
+  );
+  return Object.keys(found).length > 0 ? found : undefined;
+}
+
+/**
+ * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning
+ * tokens inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside
+ * completion_tokens (xAI), it is not taken out; Google's OpenAI door tells of thoughts by total_tokens alone (recording
+ * of 2026-02-26, discuss.ai.google.dev/t/127400).
+ */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const prompt = tokens(value, "prompt_tokens", "input_tokens");
+  const completion = tokens(value, "completion_tokens", "output_tokens");
+  const total = tokens(value, "total_tokens");
+  if (prompt === undefined && completion === undefined && total === undefined) return undefined;
+  const inDetails = child(value, "prompt_tokens_details") ?? child(value, "input_tokens_details");
+  const outDetails = child(value, "completion_tokens_details") ?? child(value, "output_tokens_details");
+  const input = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0));
+  const output = completion ?? Math.max(0, (total ?? 0) - input);
+
+  // cached_tokens at the top: Moonshot; prompt_cache_hit_tokens: DeepSeek; cache_write_tokens: OpenAI and
+  // OpenRouter; cache_creation_input_tokens: Qwen (Model Studio, context cache); cached_creation_tokens: other
+  // gateways.
+  const cacheRead = Math.min(
+    input,
+    tokens(inDetails, "cached_tokens") ?? tokens(value, "cached_tokens", "prompt_cache_hit_tokens") ?? 0,
+  );
+  const cacheWrite = Math.min(
+    input - cacheRead,
+    tokens(inDetails, "cache_write_tokens", "cache_creation_input_tokens", "cached_creation_tokens") ?? 0,
+  );
+  const hourly = Math.min(
+    cacheWrite,
+    tokens(inDetails && child(inDetails, "cache_creation"), "ephemeral_1h_input_tokens") ?? 0,
+  );
+  const audioIn = Math.min(input - cacheRead - cacheWrite, tokens(inDetails, "audio_tokens") ?? 0);
+  const imageIn = Math.min(input - cacheRead - cacheWrite - audioIn, tokens(inDetails, "image_tokens") ?? 0);
+  const audioOut = Math.min(output, tokens(outDetails, "audio_tokens") ?? 0);
+  const imageOut = Math.min(output - audioOut, tokens(outDetails, "image_tokens") ?? 0);
+  const reasoning = tokens(outDetails, "reasoning_tokens") ?? 0;
+  const beyond = (total ?? 0) - input - output;
+  const untold = reasoning === 0 && beyond > 0 && beyond !== cacheRead + cacheWrite;
+  const beside = untold || (reasoning > 0 && beyond === reasoning);
+  const server_tools = toolsIn(value);
+  const inside = beside ? 0 : Math.min(output - audioOut - imageOut, reasoning);
+
+  return {
+    input: input - cacheRead - cacheWrite - audioIn - imageIn,
+    output: output - audioOut - imageOut - inside,
+    ...(unlessZero(cacheRead) !== undefined && { cache_read: cacheRead }),
+    ...(cacheWrite > hourly && { cache_write_5m: cacheWrite - hourly }),
+    ...(hourly > 0 && { cache_write_1h: hourly }),
+    ...(audioIn > 0 && { audio_in: audioIn }),
+    ...(imageIn > 0 && { image_in: imageIn }),
+    ...((untold || reasoning > 0) && { reasoning: beside ? beyond : inside }),
+    ...(audioOut > 0 && { audio_out: audioOut }),
+    // OpenRouter's models that draw.
+    ...(imageOut > 0 && { image_out: imageOut }),
+    ...(server_tools && { server_tools }),
+  };
+}

@@ -1,0 +1,117 @@
+/** Conversations for vendors that know one system text, at the front, and want user and assistant to take turns. */
+import type { Block, ChatPrompt, Message, ToolCallBlock, ToolResultBlock, Warn } from "../../chat-events";
+
+const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
+
+/**
+ * One system message at most, first; then user and assistant by turns. What the system says later is said by the user,
+ * and neighbours of one role are one message.
+ */
+export function alternate(messages: readonly Message[], warn: Warn): Message[] {
+  const turns: Message[] = [];
+  for (const message of messages) {
+    const late = isSystem(message) && turns.some((turn) => turn.role !== "system");
+    if (late) warn("changed_value", "system message in the middle");
+    const role = late ? "user" : isSystem(message) ? "system" : message.role;
+    const last = turns.at(-1);
+    if (last?.role !== role) turns.push({ ...message, role });
+    else turns[turns.length - 1] = { ...last, ...message, role, content: [...last.content, ...message.content] };
+  }
+  return turns;
+}
+
+/** The words of blocks, a blank line between them; a warning for each block that is none. */
+export function wordsOf(blocks: readonly Block[], warn: Warn): string {
+  const words: string[] = [];
+  for (const block of blocks) {
+    if (block.cache) warn("dropped_field", "cache");
+    if (block.type !== "text" && block.type !== "refusal") warn("dropped_block", block.type);
+    else if (block.text !== "") words.push(block.text);
+  }
+  return words.join("\n\n");
+}
+
+/**
+ * One message of a vendor that knows functions but no parallel calls: the assistant asks for one, a function answers.
+ */
+export type PlainTurn =
+  | { readonly role: "user" | "assistant"; readonly text: string; readonly call?: ToolCallBlock }
+  | { readonly role: "function"; readonly text: string; readonly name: string };
+
+/**
+ * A conversation as words: calls of one turn are asked and answered one after the other. `functions` false: the vendor
+ * knows no functions, so their results are words of the user and the calls are lost.
+ */
+export function plainTurns(
+  messages: readonly Message[],
+  functions: boolean,
+  warn: Warn,
+): { system: string; turns: PlainTurn[] } {
+  let system = "";
+  const turns: PlainTurn[] = [];
+  const results = new Map<string, ToolResultBlock>();
+  const asked = new Set<string>();
+  for (const { content, extra } of messages) {
+    for (const members of Object.values(extra ?? {})) {
+      for (const name of Object.keys(members ?? {})) warn("dropped_field", `messages.${name}`);
+    }
+    for (const block of content) {
+      if (block.type === "tool_result") results.set(block.call_id, block);
+      else if (block.type === "tool_call") asked.add(block.id);
+    }
+  }
+  for (const { role, content } of alternate(messages, warn)) {
+    if (role === "system") {
+      system = wordsOf(content, warn);
+      continue;
+    }
+    const calls = content.filter((block) => block.type === "tool_call");
+    const rest = content.filter(
+      (block) => block.type !== "tool_call" && block.type !== "tool_result" && block.type !== "reasoning",
+    );
+    if (content.some((block) => block.type === "reasoning")) warn("dropped_block", "reasoning");
+    if (functions && calls.length > 0) {
+      let text = wordsOf(rest, warn);
+      for (const call of calls) {
+        turns.push({ role: "assistant", text, call });
+        text = "";
+        turns.push({ role: "function", name: call.name, text: resultWords(results.get(call.id), warn) });
+      }
+      continue;
+    }
+    if (calls.length > 0) warn("dropped_block", "tool_call");
+    // Results that no call of the conversation asked for, or that this vendor has no place for.
+    const loose = content.flatMap((block) =>
+      block.type === "tool_result" && !(functions && asked.has(block.call_id)) ? [resultWords(block, warn)] : [],
+    );
+    push(
+      turns,
+      role === "assistant" ? "assistant" : "user",
+      [...loose, wordsOf(rest, warn)].filter(Boolean).join("\n\n"),
+    );
+  }
+  return { system, turns };
+}
+
+function push(turns: PlainTurn[], role: "user" | "assistant", text: string): void {
+  const last = turns.at(-1);
+  if (text === "") return;
+  if (last && (last.role === role || (last.role === "function" && role === "user")) && !("call" in last)) {
+    // What the user adds to a result has no turn of its own.
+    turns[turns.length - 1] = { ...last, text: [last.text, text].filter(Boolean).join("\n\n") };
+  } else turns.push({ role, text });
+}
+
+function resultWords(result: ToolResultBlock | undefined, warn: Warn): string {
+  if (!result) return "";
+  if (result.error) warn("dropped_field", "tool_result.error");
+  return wordsOf(result.content, warn);
+}
+
+/** A warning for each member of a prompt that the vendor has no word for. */
+export function warnUnsupported(prompt: ChatPrompt, names: readonly (keyof ChatPrompt)[], warn: Warn): void {
+  for (const name of names) {
+    const value = prompt[name];
+    if (value !== undefined && !(name === "choices" && value === 1)) warn("dropped_field", name);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * What a call costs at its end, by how it ended. What failed before its first content never comes here: it is free.
+ * Beyond that the channel decides (setting.bill_broken, setting.bill_left); by default what was produced is paid.
+ */
+import type { EndReason } from "../../../shared/log";
+import { ownToolOf } from "../../../shared/model-prices";
+import { type Charge, chargeOf } from "../../../shared/charge";
+import type { UsageDoubt } from "../../../shared/usage-doubt";
+import type { Call } from "../call/call";
+import { tokensOfContent, tokensOfText } from "./token-estimate";
+import type { Usage } from "../../protocol/chat-events";
+import { asksForHiddenTurns } from "../../protocol/hidden-turns";
+import { type CheckedUsage, checkUsage, countsOutput, withSide } from "../../protocol/usage-check";
+
+/** How a call ended, for its bill. */
+export interface Ending {
+  end_reason: EndReason;
+  /** undefined: none came, the tokens are estimated from the request and `content_bytes`. */
+  usage: Usage | undefined;
+  content_bytes: number;
+  /** In a stream: how much of the content had come when `usage` last counted output. */
+  counted_bytes?: number;
+}
+
+/** Ends that are the upstream's doing. */
+const broken: ReadonlySet<EndReason> = new Set(["upstream_error", "upstream_cut", "idle_timeout"]);
+const nothing: Charge = { quota: 0, exact: "0", lines: [] };
+
+function isWaived({ channel }: Call, reason: EndReason): boolean {
+  if (broken.has(reason)) return channel?.setting.bill_broken === "free";
+  return reason === "caller_left" && channel?.setting.bill_left === "free";
+}
+
+export interface FinalCharge {
+  readonly charge: Charge;
+  readonly usage: Usage;
+  /** The tokens of a side, or of a part of it, are an estimate. */
+  readonly estimated: boolean;
+  /** The channel asks nothing for a call that ended so. */
+  readonly waived: boolean;
+  /** What the upstream counted and nobody believed. */
+  readonly doubts: readonly UsageDoubt[];
+}
+
+export function chargeAtEnd(call: Call, ending: Ending): FinalCharge {
+  const { terms } = call.request;
+  const { usage: told, estimated, doubts } = usageAtEnd(call, ending);
+  const usage = withOwnTool(call, told);
+  const waived = isWaived(call, ending.end_reason);
+  const charge = waived ? nothing : chargeOf(call.price, usage, terms?.times);
+  return { charge, usage, estimated, waived, doubts };
+}
+
+function usageAtEnd(call: Call, ending: Ending): CheckedUsage {
+  const { terms, max_output } = call.request;
+  const estimate = (): Usage => terms?.doubted ?? terms?.usage ?? estimateUsage(call, ending.content_bytes);
+  // Terms tell of pictures and sound; text that came is text that was made.
+  const made = (): Usage =>
+    ending.content_bytes > 0 ? { output: tokensOfContent(ending.content_bytes), ...terms?.usage } : estimate();
+  if (ending.usage === undefined) return { usage: terms?.usage ?? estimate(), estimated: !terms?.exact, doubts: [] };
+  const { usage, estimated } = withUncounted(ending.usage, ending);
+  const { channel } = call;
+  const checked = checkUsage(usage, {
+    estimate: { input: estimate, output: made },
+    max_output,
+    hidden: () => hidesTurns(call),
+    ...((channel?.type.agent || channel?.type.zero_output) && { zero_output: true }),
+    ...(channel?.setting.trust_usage && { trusted: true }),
+  });
+  return estimated ? { ...checked, estimated } : checked;
+}
+
+/**
+ * What came after the last count of output, in a stream that ended early, is estimated and added. A count that came
+ * before any content counted none (Anthropic's first frame says 1): then all of the content is estimated, however the
+ * stream ended.
+ */
+function withUncounted(
+  usage: Usage,
+  { end_reason, content_bytes, counted_bytes = content_bytes }: Ending,
+): { usage: Usage; estimated: boolean } {
+  const uncounted = content_bytes - counted_bytes;
+  const complete = end_reason === "complete";
+  // A zero at the end of an answer is for the rules of the check.
+  if (uncounted <= 0 || (complete && (counted_bytes > 0 || !countsOutput(usage)))) return { usage, estimated: false };
+  const output = tokensOfContent(uncounted);
+  if (counted_bytes === 0) return { usage: withSide(usage, "output", { output }), estimated: true };
+  return { usage: { ...usage, output: (usage.output ?? 0) + output }, estimated: true };
+}
+
+/** The vendor may do more for this call than its answer shows. */
+function hidesTurns({ request, channel }: Call): boolean {
+  if (request.hidden_turns || channel?.type.agent || ownToolOf(request.model) !== undefined) return true;
+  try {
+    return asksForHiddenTurns(channel?.override?.({}) ?? {});
+  } catch {
+    // Rules that need more of a body than nothing: a charge does not wait for them.
+    return false;
+  }
+}
+
+/** A model that always searches does not say so in its usage. */
+function withOwnTool({ operation, request }: Call, usage: Usage): Usage {
+  const tool = operation.key === "chat" && !usage.server_tools ? ownToolOf(request.model) : undefined;
+  return tool === undefined ? usage : { ...usage, server_tools: { [tool]: 1 } };
+}
+
+/**
+ * Embedded files count by their allowance (input_bound), not by their bytes; what a stored conversation adds to the
+ * bound is counted in tokens already.
+ */
+function estimateUsage({ body, input_bound }: Call, contentBytes: number): Usage {
+  const share = body.length > 0 ? Math.min(1, input_bound / body.length) : 0;
+  const beyond = Math.max(0, input_bound - body.length);
+  const input = share > 0 ? Math.ceil(tokensOfText(body) * share) + beyond : tokensOfContent(input_bound);
+  return { input, output: tokensOfContent(contentBytes) };
+}

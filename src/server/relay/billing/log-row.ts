@@ -1,0 +1,226 @@
+/** The log row of a call: what the usage page and the inspector show. */
+import type { ConsumeOther, EndReason } from "../../../shared/log";
+import { type BillLine } from "../../../shared/charge";
+import { priceFacts } from "../../../shared/price-display";
+import { type CompiledPrice } from "../../../shared/pricing";
+import type { Lang, Text } from "../../../shared/text";
+import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
+import type { UsageDoubt } from "../../../shared/usage-doubt";
+import type { CallLog } from "../../contracts/ledger";
+import type { Call } from "../call/call";
+import { budgetsOf } from "./budgets";
+import type { Usage } from "../../protocol/chat-events";
+import { cleanText } from "../../protocol/upstream-failure";
+import { thrownError } from "../response/error-response";
+import { redact } from "../providers/redact";
+import type { ControlPlane } from "../../contracts/control-plane";
+import type { Caller } from "../../contracts/caller";
+
+/** Most beginnings of drafts that are kept for a price: paths are the caller's. */
+const MOST_DRAFTS = 1000;
+/** Most warnings of a translation that a row keeps. */
+const MOST_WARNINGS = 50;
+
+export interface Outcome {
+  end_reason: EndReason;
+  quota: number;
+  bill: readonly BillLine[];
+  usage: Usage | undefined;
+  /** Tokens are an estimate, or a part of them. */
+  estimated: boolean;
+  /** Counts of the upstream that were not believed. */
+  doubts?: readonly UsageDoubt[];
+  /** The channel asks nothing for a call that ended so. */
+  waived?: boolean;
+  /** Readable text; made from the price when absent. */
+  content?: string;
+}
+
+const sum = (...values: (number | undefined)[]): number =>
+  values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+/** Input tokens as OpenAI counts them: cached, audio and image tokens included. */
+export const promptTokens = (usage: Usage): number =>
+  sum(usage.input, usage.cache_read, usage.cache_write_5m, usage.cache_write_1h, usage.audio_in, usage.image_in);
+
+/** Output tokens as OpenAI counts them: reasoning and audio included. */
+export const completionTokens = (usage: Usage): number =>
+  sum(usage.output, usage.reasoning, usage.audio_out, usage.image_out);
+
+function priceText(price: CompiledPrice): Text {
+  const { model_price, model_ratio, completion_ratio, group_ratio, user_group_ratio } = priceFacts(price);
+  const group = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
+  if (model_price >= 0) {
+    return {
+      zh: `模型价格 $${model_price}，分组倍率 ${group}`,
+      en: `Model price $${model_price}, group ratio ${group}`,
+    };
+  }
+  return {
+    zh: `模型倍率 ${model_ratio}，补全倍率 ${completion_ratio}，分组倍率 ${group}`,
+    en: `Model ratio ${model_ratio}, completion ratio ${completion_ratio}, group ratio ${group}`,
+  };
+}
+
+/** What the rows of all calls at one price share, written once. */
+interface PriceTexts {
+  content: Text;
+  /** The beginning of `other`: `{` and the price's members. */
+  facts: string;
+  /** Beginnings of drafts by language and path. */
+  drafts: Map<string, string>;
+}
+
+const priceTexts = new WeakMap<CompiledPrice, PriceTexts>();
+
+function textsOf(price: CompiledPrice): PriceTexts {
+  let texts = priceTexts.get(price);
+  if (!texts) {
+    const { cache_creation_ratio: _, ...facts } = priceFacts(price);
+    const members: Pick<ConsumeOther, PriceMember> = { ...facts, group: price.group };
+    texts = { content: priceText(price), facts: JSON.stringify(members).slice(0, -1), drafts: new Map() };
+    priceTexts.set(price, texts);
+  }
+  return texts;
+}
+
+/** Members of `other` that follow from the price alone. */
+type PriceMember =
+  | "model_ratio"
+  | "completion_ratio"
+  | "model_price"
+  | "group_ratio"
+  | "user_group_ratio"
+  | "cache_ratio"
+  | "group";
+
+/**
+ * JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft.
+ */
+export function sweepRow(call: Call): string {
+  const { caller, request, price, path, lang } = call;
+  const texts = textsOf(price);
+  // A price may be that of another name (setting.bill_by).
+  const key = `${lang} ${path} ${request.model}`;
+  let start = texts.drafts.get(key);
+  if (start === undefined) {
+    if (texts.drafts.size >= MOST_DRAFTS) texts.drafts.clear();
+    const other = `${texts.facts},${JSON.stringify({ request_path: cut(path, TEXT_LIMITS.request_path), estimated: true }).slice(1)}`;
+    start = JSON.stringify({
+      group: price.group,
+      model_name: cut(request.model, TEXT_LIMITS.model),
+      content: texts.content[lang],
+      other,
+    }).slice(0, -1);
+    texts.drafts.set(key, start);
+  }
+  const { username, token_name } = caller;
+  const visible = call.engine.controlPlane.option.logConsume;
+  return `${start},${JSON.stringify({ username, token_name, ip: call.ip, is_stream: request.stream, visible }).slice(1)}`;
+}
+
+/** The row of a call that ended: every column, so that a new one does not compile until it is filled here. */
+export function callRow(call: Call, outcome: Outcome): Required<CallLog> {
+  const { caller, channel, request, engine, arrived } = call;
+  const now = engine.controlPlane.now();
+  const texts = textsOf(call.price);
+  const { usage } = outcome;
+  const mapped = call.upstream_model !== "" && call.upstream_model !== request.model;
+  const other: Omit<ConsumeOther, PriceMember> = {
+    cache_tokens: usage?.cache_read ?? 0,
+    request_path: cut(call.path, TEXT_LIMITS.request_path),
+    client_type: call.client_type,
+    end_reason: outcome.end_reason,
+    bill: outcome.bill,
+  };
+  if (request.stream) other.frt = call.first_content_at < 0 ? -1 : call.first_content_at - arrived;
+  if (mapped) {
+    other.is_model_mapped = true;
+    other.upstream_model_name = call.upstream_model;
+  }
+  if (channel?.setting.bill_by === "upstream" && call.price.model !== request.model)
+    other.billed_model = call.price.model;
+  if (call.task_id !== undefined) other.task_id = call.task_id;
+  if (outcome.estimated) other.estimated = true;
+  if (outcome.waived) other.waived = true;
+  if (outcome.doubts && outcome.doubts.length > 0) other.usage_doubts = outcome.doubts;
+  if (call.warnings.length > 0) {
+    other.warnings = call.warnings
+      .slice(0, MOST_WARNINGS)
+      .map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
+  }
+  const budgets = budgetsOf(call);
+  other.admin_info = {
+    use_channel: call.attempts.map((attempt) => String(attempt.channel)),
+    attempts: call.attempts,
+    selection: call.explain(),
+    ...(budgets.length > 0 && { budgets }),
+  };
+  return {
+    request_id: call.request_id,
+    created_at: Math.floor(arrived / 1000),
+    user_id: caller.user_id,
+    username: caller.username,
+    token_id: caller.token_id,
+    token_name: caller.token_name,
+    group: caller.group,
+    ip: call.ip,
+    channel: channel?.id ?? 0,
+    channel_name: channel?.name ?? "",
+    model_name: cut(request.model, TEXT_LIMITS.model),
+    quota: outcome.quota,
+    prompt_tokens: usage ? promptTokens(usage) : 0,
+    completion_tokens: usage ? completionTokens(usage) : 0,
+    use_time: Math.max(0, Math.round((now - arrived) / 1000)),
+    is_stream: request.stream,
+    content: outcome.content === undefined ? texts.content[call.lang] : cut(outcome.content, TEXT_LIMITS.log_content),
+    other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
+    end_reason: outcome.end_reason,
+    upstream_request_id: call.upstream_request_id,
+    visible: engine.controlPlane.option.logConsume,
+  };
+}
+
+/** A call that was refused before it had a price. */
+interface RefusedCall {
+  request_id: string;
+  ip: string;
+  arrived: number;
+  path: string;
+  model: string;
+  lang: Lang;
+}
+
+/** Keeps a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
+export function recordRefusal(
+  { recordRefusal }: Pick<ControlPlane, "recordRefusal">,
+  caller: Caller,
+  call: RefusedCall,
+  error: unknown,
+  told_id = call.request_id,
+): Promise<void> {
+  const { code, message } = thrownError(error, call.lang, told_id);
+  return recordRefusal(refusedRow(caller, call, message), code);
+}
+
+function refusedRow(caller: Caller, call: RefusedCall, content: string): CallLog {
+  return {
+    request_id: call.request_id,
+    created_at: Math.floor(call.arrived / 1000),
+    user_id: caller.user_id,
+    username: caller.username,
+    token_id: caller.token_id,
+    token_name: caller.token_name,
+    group: caller.group,
+    ip: call.ip,
+    // A name that is no model's is not kept at all.
+    model_name: call.model.length > TEXT_LIMITS.model ? "" : call.model,
+    content: cut(content, TEXT_LIMITS.log_content),
+    other: JSON.stringify({
+      request_path: cut(call.path, TEXT_LIMITS.request_path),
+      group: caller.group,
+      end_reason: "refused",
+    }),
+    end_reason: "refused",
+  };
+}

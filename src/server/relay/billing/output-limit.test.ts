@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
+import { lowerLimit, withLimit } from "./output-limit";
+import { translateRequest } from "../../protocol/translate";
+import { failureOf } from "../../protocol/upstream-failure";
+
+/** Languages without a word for a limit: their channels are asked only when everything is held. */
+const SPEECHLESS: readonly string[] = ["aiproxy-library", "coze", "dify", "palm", "tencent", "zhipu-v3"];
+const dialects = Object.keys(upstreamDialects) as UpstreamDialectKey[];
+const said = (to: UpstreamDialectKey, more: object = {}): object =>
+  translateRequest(
+    "openai-chat",
+    to,
+    { model: "m", messages: [{ role: "user", content: "hi" }], temperature: 0.5, ...more },
+    "m",
+    { model: "m", stream: false },
+  ).body;
+
+describe("a limit of our own", () => {
+  test.each(dialects)("stands in a body of %s where the limit of a caller would", (to) => {
+    const body = Buffer.from(JSON.stringify(said(to)));
+    const limited: unknown = JSON.parse(
+      withLimit(body, { output_limit: 1234 }, to, { model: "m", operation: "chat" }).toString(),
+    );
+    if (SPEECHLESS.includes(to)) expect(limited).toEqual(said(to));
+    else expect(limited).toEqual(JSON.parse(JSON.stringify(said(to, { max_tokens: 1234 }))));
+  });
+
+  test("is never above the one that is there already, and a body without one of ours stays the same bytes", () => {
+    const body = Buffer.from(JSON.stringify(said("anthropic", { max_tokens: 100 })));
+    expect(
+      JSON.parse(withLimit(body, { output_limit: 1234 }, "anthropic", { model: "m", operation: "chat" }).toString()),
+    ).toMatchObject({ max_tokens: 100 });
+    expect(withLimit(body, {}, "anthropic", { model: "m", operation: "chat" })).toBe(body);
+  });
+
+  test("the older call for texts knows the older word alone", () => {
+    const body = Buffer.from('{"model":"gpt-5","prompt":"hi"}');
+    expect(
+      withLimit(body, { output_limit: 9 }, "openai-chat", { model: "gpt-5", operation: "completions" }).toString(),
+    ).toContain('"max_tokens":9');
+    expect(
+      withLimit(body, { output_limit: 9 }, "openai-chat", { model: "gpt-5", operation: "chat" }).toString(),
+    ).toContain('"max_completion_tokens":9');
+  });
+
+  test("is lowered once when the vendor finds fault with the call, and for no other reason", () => {
+    const call = { output_limit: 9000 };
+    for (const failure of [
+      failureOf("caller_mistake", 0),
+      failureOf("caller_mistake", 413),
+      failureOf("rate_limited", 429),
+      failureOf("server_error", 500),
+    ])
+      expect(lowerLimit(call, failure)).toBe(false);
+    expect([lowerLimit(call, failureOf("caller_mistake", 400)), call.output_limit]).toEqual([true, 4096]);
+    expect(lowerLimit(call, failureOf("caller_mistake", 400))).toBe(false);
+    expect(lowerLimit({}, failureOf("caller_mistake", 400))).toBe(false);
+  });
+});

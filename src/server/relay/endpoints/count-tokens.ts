@@ -1,0 +1,172 @@
+/**
+ * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and without a
+ * row. A channel that speaks the caller's dialect is asked; where there is none, or it fails, the answer is an estimate
+ * and says so.
+ */
+import { fail } from "../../../shared/errors";
+import { withHeaders } from "../../../shared/header-override";
+import type { SideHandler } from "../admission/side-call";
+import { readBody } from "../../lib/request-body/read-body";
+import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
+import type { Engine } from "../call/call";
+import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
+import { BYTES_PER_TOKEN } from "../billing/call-billing";
+import type { Outgoing } from "../providers/provider";
+import { providerOf } from "../providers/registry";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
+import type { Bytes } from "../../lib/sse";
+import { languageOf, operationFor } from "../providers/dispatch";
+import { send, providerContextFor } from "../providers/provider-context";
+import { supportsNatively } from "../providers/capabilities";
+import { addClaudeHeaders, atVersion, namesOf } from "../providers/vendor-rules";
+import { StoredConversation } from "./stored/conversation";
+import { below } from "../upstream/pinned-request";
+import type { Received } from "../admission/receive";
+import { responses } from "../operations/dialect-chat";
+import { type Operation, readModel } from "../operations/operation";
+
+/** How a dialect counts. */
+export interface TokenCounter {
+  readonly dialect: "anthropic" | "gemini" | "openai-responses";
+  /** The operation that channels must take as it is, where that is not a matter of their dialect. */
+  readonly operation?: Operation;
+  /** What the address of a call becomes. */
+  address(url: string): string;
+  /** The member that holds the count. */
+  readonly member: "input_tokens" | "totalTokens";
+  /** What else the answer says. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+export const anthropicCounter: TokenCounter = {
+  dialect: "anthropic",
+  address: (url) => `${url}/count_tokens`,
+  member: "input_tokens",
+};
+
+export const geminiCounter: TokenCounter = {
+  dialect: "gemini",
+  address: (url) => url.replace(/:generateContent$/, ":countTokens"),
+  member: "totalTokens",
+};
+
+/** POST /v1/responses/input_tokens (types of the `openai` SDK 7.55, InputTokenCountResponse). */
+export const responsesCounter: TokenCounter = {
+  dialect: "openai-responses",
+  operation: responses,
+  address: (url) => below(url, "/input_tokens"),
+  member: "input_tokens",
+  more: { object: "response.input_tokens" },
+};
+
+/** Longest wait for a vendor's count. */
+const COUNT_MS = 10_000;
+
+/** The door of a counter. `named` is the model where the path names it. */
+export const counting =
+  (counter: TokenCounter, named?: string): SideHandler =>
+  async ({ engine, caller, request, responder }) =>
+    responder.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
+
+/**
+ * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found,
+ * bad_json, body_too_large, previous_response_not_found.
+ */
+async function countTokens(
+  engine: Engine,
+  caller: Caller,
+  request: Request,
+  counter: TokenCounter,
+  named: string | undefined,
+): Promise<Record<string, unknown>> {
+  const { pool, option } = engine.controlPlane;
+  const sent = await readBody(request, option.maxBodyBytes);
+  const json = parseBody(sent);
+  const model = named ?? readModel(json);
+  if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
+  const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
+  const candidates = pinned?.enabled
+    ? [pinned.channel]
+    : caller.channel_id === undefined
+      ? pool.candidates(caller.group, model)
+      : [];
+  if (candidates.length === 0) fail("model_not_found", { group: caller.group, model });
+  const asked = { model, stream: false, include_usage: false };
+  const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
+  const conversation =
+    counter.operation && (await StoredConversation.open(engine, caller, counter.operation, received));
+  const { body } = received;
+  const own = candidates.filter((channel) =>
+    counter.operation
+      ? supportsNatively(channel, counter.operation)
+      : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
+  );
+  const [channel] = own
+    .flatMap((one) => (conversation ? (conversation.knower(one) ?? []) : one))
+    .toSorted((a, b) => b.priority - a.priority);
+  if (!channel && conversation?.home) throw conversation.home.missing;
+  const count =
+    channel &&
+    (await ask(
+      engine,
+      engine.routing.keys.take(channel, model),
+      counter,
+      model,
+      body,
+      request.headers.get("anthropic-beta") ?? "",
+    ));
+  const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
+  return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
+}
+
+/**
+ * What the channel counts; undefined when it does not answer as it should. `betas`: the caller's names of beta
+ * features, as for the call itself.
+ */
+async function ask(
+  engine: Engine,
+  channel: PoolChannel,
+  counter: TokenCounter,
+  model: string,
+  body: Bytes,
+  betas: string,
+): Promise<number | undefined> {
+  const rules = engine.controlPlane.option.vendorRules;
+  const names = namesOf(model, channel, counter.dialect, rules);
+  const { model: mapped } = names;
+  const provider = providerOf(channel);
+  const ownUrl = provider?.url(
+    channel,
+    counter.operation ? operationFor(channel, counter.operation, mapped) : "chat",
+    mapped,
+  );
+  if (!provider || ownUrl === undefined) return undefined;
+  const url = atVersion(ownUrl, channel, names, rules);
+  const headers = { ...provider.headers(channel), "content-type": "application/json", accept: "application/json" };
+  if (counter.dialect === "anthropic") addClaudeHeaders(headers, betas, names, rules);
+  const outgoing: Outgoing = {
+    channel,
+    operation: "chat",
+    model: mapped,
+    stream: false,
+    url,
+    headers: withHeaders(headers, channel.headers, channel.key),
+    body: mapped !== model && counter.dialect !== "gemini" ? withMembers(body, { model: mapped }) : body,
+  };
+  const context = providerContextFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.controlPlane.now());
+  try {
+    const inquiry = provider.count
+      ? await provider.count(outgoing, context)
+      : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
+    const response = await (provider.count && provider.open
+      ? provider.open(inquiry.outgoing, context)
+      : send(inquiry.outgoing, context));
+    const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
+    const count = isObject(answer) ? answer[inquiry.member] : undefined;
+    return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;
+  } catch {
+    // A count that cannot be had is estimated.
+    return undefined;
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Files of callers: POST and GET /v1/files, GET and DELETE /v1/files/{id}, its content (OpenAI API reference, files;
+ * types of the `openai` SDK 7.55, read November 2026). The bytes are upstream alone, with a channel whose
+ * `setting.allow_files` is true; a file is its owner's, and to everybody else it does not exist.
+ */
+import { AppError, fail } from "../../../../shared/errors";
+import type { SideHandler, SideRequest } from "../../admission/side-call";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { mayBeAccepted } from "../../../protocol/upstream-failure";
+import { keyOwning } from "../../routing/key-rotation";
+import { Form } from "../../../lib/request-body/multipart-form";
+import { boundaryOf } from "../../../lib/request-body/multipart";
+import { isObject, type JsonObject } from "../../../lib/json-bytes";
+import type { PoolChannel } from "../../../contracts/channel";
+import { draw } from "../../routing/channel-selector";
+import { ask, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import { listed, readPage } from "./pagination";
+import type { Stored } from "../../../contracts/stored-objects";
+
+const MB = 1 << 20;
+
+/** Whether a channel takes files, or batches of them. */
+export const takes = ({ type, setting }: PoolChannel, what: "files" | "batches"): boolean =>
+  type.operations.includes(what) &&
+  setting.allow_files === true &&
+  (what === "files" || setting.allow_batches === true);
+
+const whole = (value: unknown): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** A vendor's file object as its owner's entry. */
+export function entryOf(
+  { caller }: SideRequest,
+  channel: PoolChannel,
+  file: JsonObject,
+): Parameters<SideRequest["engine"]["controlPlane"]["storedObjects"]["put"]>[0] {
+  const created = whole(file.created_at);
+  return {
+    kind: "file",
+    object_id: text(file.id),
+    user_id: caller.user_id,
+    token_id: caller.token_id,
+    channel_id: channel.id,
+    channel_key_id: channel.key_row?.id ?? 0,
+    model: "",
+    parent_id: "",
+    status: text(file.status),
+    expires_at: whole(file.expires_at),
+    bytes: whole(file.bytes),
+    value: file,
+    ...(created > 0 && { created_at: created }),
+  };
+}
+
+/** The channels that may be sent a file: of the highest priority first, by weight. Throws files_unavailable. */
+function takers({ engine, caller }: SideRequest): PoolChannel[] {
+  const { pool } = engine.controlPlane;
+  const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
+  const groups = caller.groups ?? [caller.group];
+  const found = pinned
+    ? [pinned].filter(({ enabled }) => enabled).map(({ channel }) => channel)
+    : groups.flatMap((group) => pool.inGroup(group));
+  const left = [...new Set(found)].filter((channel) => takes(channel, "files"));
+  if (left.length === 0 || (caller.channel_id !== undefined && !pinned))
+    fail("files_unavailable", { group: caller.group });
+  const order: PoolChannel[] = [];
+  while (left.length > 0) {
+    const top = Math.max(...left.map(({ priority }) => priority));
+    const next = draw(
+      left.filter(({ priority }) => priority === top),
+      Math.random,
+    );
+    if (!next) break;
+    order.push(keyOwning(next, 0) ?? next);
+    left.splice(left.indexOf(next), 1);
+  }
+  return order;
+}
+
+/** The caller's own file and the channel that has it. Throws file_not_found. */
+export async function held(
+  { engine, caller }: SideRequest,
+  id: string,
+): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
+  const missing = new AppError("file_not_found", { id });
+  const entry = await engine.controlPlane.storedObjects.find("file", id, caller.user_id);
+  if (!entry) throw missing;
+  const holder = engine.controlPlane.pool.byId(entry.channel_id);
+  if (!holder?.enabled) throw missing;
+  if (!takes(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
+  const channel = keyOwning(holder.channel, entry.channel_key_id);
+  if (!channel) throw missing;
+  return { entry, channel, missing };
+}
+
+/** POST /v1/files. Another channel is tried where one cannot take it. */
+export const createFile: SideHandler = async (sideRequest) => {
+  const { engine, request, caller, responder } = sideRequest;
+  const { option, storedObjects } = engine.controlPlane;
+  const boundary =
+    boundaryOf(request.headers.get("content-type") ?? "") ?? fail("invalid_request", { detail: "content-type" });
+  const channels = takers(sideRequest);
+  const form = await Form.read(request, boundary, option.maxBodyBytes);
+  try {
+    if (form.text("purpose") === undefined) fail("invalid_request", { detail: "purpose" });
+    const [file, second] = form.files("file");
+    if (!file || second) fail("invalid_request", { detail: "file" });
+    const size = file.end - file.start;
+    if ((await storedObjects.size("file", caller.user_id)) + size > storedObjects.fileLimit)
+      fail("files_full", { limit: Math.floor(storedObjects.fileLimit / MB) });
+    for (let tries = 0; ; tries++) {
+      const channel = channels[tries];
+      if (!channel) fail("files_unavailable", { group: caller.group });
+      try {
+        const { body, length } = form.body(undefined);
+        const headers = { "content-type": form.content_type, "content-length": String(length) };
+        const made = await askJson(sideRequest, channel, {
+          method: "POST",
+          url: urlFor(channel, "files", ""),
+          headers,
+          body,
+        });
+        if (text(made.json.id) === "") fail("upstream_malformed");
+        await keep(sideRequest, channel, { ...made.json, bytes: whole(made.json.bytes) || size });
+        return responder.json(made.body);
+      } catch (error) {
+        const again =
+          error instanceof UpstreamError &&
+          error.failure.retry &&
+          !mayBeAccepted(error.failure) &&
+          tries < option.retryTimes &&
+          channels.length > tries + 1;
+        if (!again || request.signal.aborted) throw error;
+      }
+    }
+  } finally {
+    form.close();
+  }
+};
+
+/** A file that nobody could find again is taken back. */
+async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonObject): Promise<void> {
+  try {
+    await sideRequest.engine.controlPlane.storedObjects.put(entryOf(sideRequest, channel, file));
+  } catch (error) {
+    const url = urlFor(channel, "files", `/${encodeURIComponent(text(file.id))}`);
+    await ask(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
+    throw new AppError("database_unavailable", {}, { cause: error });
+  }
+}
+
+/** GET /v1/files: the caller's own, as their vendors described them. */
+export const listFiles: SideHandler = async ({ engine, caller, request, responder }) => {
+  const query = new URL(request.url).searchParams;
+  const { limit, ...page } = readPage(query, { limit: 10_000, most: 10_000 });
+  const purpose = query.get("purpose");
+  const found: JsonObject[] = [];
+  let { after } = page;
+  for (;;) {
+    const rows = await engine.controlPlane.storedObjects.list("file", caller.user_id, {
+      ...page,
+      ...(after !== undefined && { after }),
+      limit: 1_000,
+    });
+    for (const { value } of rows) {
+      if (isObject(value) && (!purpose || value.purpose === purpose)) found.push(value);
+    }
+    after = rows.at(-1)?.object_id;
+    if (found.length > limit || rows.length < 1_000) break;
+  }
+  return responder.json(JSON.stringify(listed(found.slice(0, limit), found.length > limit)));
+};
+
+const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefined =>
+  urlFor(channel, "files", `/${encodeURIComponent(id)}${path}`);
+
+/** GET /v1/files/{id}. */
+export const retrieveFile =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel, missing } = await held(sideRequest, id);
+    return sideRequest.responder.json(
+      (await mapNotFound(missing, askJson(sideRequest, channel, { method: "GET", url: fileUrl(channel, id) }))).body,
+    );
+  };
+
+/** DELETE /v1/files/{id}. What is gone upstream is forgotten here as well. */
+export const removeFile =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel } = await held(sideRequest, id);
+    try {
+      await ask(sideRequest, channel, { method: "DELETE", url: fileUrl(channel, id) });
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
+    }
+    await sideRequest.engine.controlPlane.storedObjects.remove("file", id, sideRequest.caller.user_id);
+    return sideRequest.responder.json(JSON.stringify({ id, object: "file", deleted: true }));
+  };
+
+/** GET /v1/files/{id}/content: passed through as it comes, as bytes of no kind that a browser would show. */
+export const fileContent =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel, missing } = await held(sideRequest, id);
+    const { body } = await mapNotFound(
+      missing,
+      ask(sideRequest, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
+    );
+    return sideRequest.responder.raw(body ?? new Uint8Array(), "application/octet-stream");
+  };

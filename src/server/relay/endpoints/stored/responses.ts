@@ -1,0 +1,138 @@
+/**
+ * Answers that were kept: GET and DELETE /v1/responses/{id}, its input items, its cancelling (OpenAI API reference,
+ * responses; types of the `openai` SDK 7.55, read November 2026). What an upstream keeps is asked of it, the rest is
+ * here.
+ */
+import { AppError, fail } from "../../../../shared/errors";
+import type { SideHandler, SideRequest } from "../../admission/side-call";
+import { ownError } from "../../response/error-response";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { keyOwning } from "../../routing/key-rotation";
+import { responses } from "../../operations/dialect-chat";
+import type { PoolChannel } from "../../../contracts/channel";
+import { operationFor } from "../../providers/dispatch";
+import { isStateful } from "../../providers/capabilities";
+import { ask, askEvents, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import { pageOf, readPage } from "./pagination";
+import type { Stored } from "../../../contracts/stored-objects";
+import { itemsBefore, keptIn, turnsUntil } from "./conversation";
+
+const missing = (id: string): AppError => new AppError("response_not_found", { id });
+const queryOf = ({ request }: SideRequest): URLSearchParams => new URL(request.url).searchParams;
+
+/** The caller's own entry, and the channel that keeps the answer. Throws response_not_found. */
+async function find(
+  { engine, caller }: SideRequest,
+  id: string,
+): Promise<{ entry: Stored; channel: PoolChannel | undefined }> {
+  const { storedObjects, pool } = engine.controlPlane;
+  const entry = await storedObjects.find("response", id, caller.user_id);
+  if (!entry) throw missing(id);
+  if (entry.channel_id === 0) return { entry, channel: undefined };
+  const holder = pool.byId(entry.channel_id);
+  if (!holder?.enabled || !isStateful(holder.channel, responses)) throw missing(id);
+  const channel = keyOwning(holder.channel, entry.channel_key_id);
+  if (!channel) throw missing(id);
+  return { entry, channel };
+}
+
+const address = (
+  channel: PoolChannel,
+  path: string,
+  query?: URLSearchParams,
+  passes?: readonly string[],
+): string | undefined => urlFor(channel, operationFor(channel, responses, ""), path, query, passes);
+
+/** GET /v1/responses/{id}; `stream` and `starting_after` where the vendor has them. */
+export const retrieve =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { entry, channel } = await find(sideRequest, id);
+    const query = queryOf(sideRequest);
+    const streamed = query.get("stream") === "true";
+    if (!channel) {
+      if (streamed) fail("response_not_streamable");
+      const kept = keptIn(entry);
+      if (!kept) throw missing(id);
+      return sideRequest.responder.json(JSON.stringify(kept.response));
+    }
+    const url = address(channel, `/${encodeURIComponent(id)}`, query, [
+      "include",
+      "include_obfuscation",
+      "starting_after",
+      "stream",
+    ]);
+    if (!streamed)
+      return sideRequest.responder.json(
+        (await mapNotFound(missing(id), askJson(sideRequest, channel, { method: "GET", url }))).body,
+      );
+    const body = await mapNotFound(missing(id), askEvents(sideRequest, channel, { method: "GET", url }));
+    return sideRequest.responder.raw(body ?? new Uint8Array(), "text/event-stream; charset=utf-8");
+  };
+
+/** DELETE /v1/responses/{id}. What is gone upstream is forgotten here as well. */
+export const remove =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel } = await find(sideRequest, id);
+    const { storedObjects } = sideRequest.engine.controlPlane;
+    try {
+      if (channel)
+        await ask(sideRequest, channel, { method: "DELETE", url: address(channel, `/${encodeURIComponent(id)}`) });
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
+    }
+    await storedObjects.remove("response", id, sideRequest.caller.user_id);
+    return sideRequest.responder.json(JSON.stringify({ id, object: "response", deleted: true }));
+  };
+
+/** GET /v1/responses/{id}/input_items: all that the answer was made from. */
+export const listInput =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { entry, channel } = await find(sideRequest, id);
+    const query = queryOf(sideRequest);
+    const page = readPage(query, { limit: 20, most: 100 });
+    if (channel) {
+      const url = address(channel, `/${encodeURIComponent(id)}/input_items`, query, [
+        "limit",
+        "order",
+        "after",
+        "before",
+        "include",
+      ]);
+      return sideRequest.responder.json(
+        (await mapNotFound(missing(id), askJson(sideRequest, channel, { method: "GET", url }))).body,
+      );
+    }
+    const { turns } = await turnsUntil(
+      sideRequest.engine.controlPlane.storedObjects,
+      entry,
+      sideRequest.caller.user_id,
+      () => missing(id),
+    );
+    return sideRequest.responder.json(JSON.stringify(pageOf(itemsBefore(turns), page)));
+  };
+
+/** POST /v1/responses/{id}/cancel: only what was made in the background can be cancelled, and nothing here is. */
+export const cancel =
+  (id: string): SideHandler =>
+  async (sideRequest) => {
+    const { channel } = await find(sideRequest, id);
+    if (!channel) fail("response_not_cancellable");
+    const url = address(channel, `/${encodeURIComponent(id)}/cancel`);
+    return sideRequest.responder.json((await askJson(sideRequest, channel, { method: "POST", url })).body);
+  };
+
+/**
+ * GET /v1/responses: the Responses API over a WebSocket begins here. Codex goes on over HTTP at once when it is refused
+ * with
+ * 426, and after several tries when with anything else (codex-rs/core/src/client.rs, read November 2026).
+ */
+export const refuseUpgrade: SideHandler = async ({ responder, dialect, request, lang, request_id }) => {
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
+    fail("not_found", { method: "GET", path: "/v1/responses" });
+  return responder.json(dialect.writeError(ownError("upgrade_refused", {}, lang, request_id)), 426, {
+    upgrade: "HTTP/1.1",
+  });
+};

@@ -1,0 +1,4 @@
+import type { PoolChannel } from "../../contracts/channel";
+
+/** The name of what cools and what is blamed: a channel, or one of its several keys. */
+export const credentialId = ({ id, key_row }: PoolChannel): number | string => (key_row ? `${id}.${key_row.id}` : id);

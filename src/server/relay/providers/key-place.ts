@@ -1,4 +1,0 @@
-import type { PoolChannel } from "../seams";
-
-/** The name of what cools and what is blamed: a channel, or one of its several keys. */
-export const placeOf = ({ id, key_row }: PoolChannel): number | string => (key_row ? `${id}.${key_row.id}` : id);

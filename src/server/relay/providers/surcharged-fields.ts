@@ -1,0 +1,48 @@
+/**
+ * Members of a call that make the same tokens dearer at the vendor: a faster tier, a certain region. A price knows none
+ * of them, so a channel passes them on only where its operator says so (shared/channel-setting). Sources: types of the
+ * `openai` SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo), @google/genai 3.1 (serviceTier); the
+ * price pages of OpenAI (fast mode, formerly priority processing) and Anthropic (fast mode, data residency); read
+ * November 2026.
+ */
+import type { ChannelSetting } from "../../../shared/channel-setting";
+import type { Warning, WireObject } from "../../protocol/chat-events";
+
+interface Tier {
+  /** The switch that lets it through. */
+  readonly allowed: "allow_service_tier" | "allow_speed" | "allow_inference_geo";
+  /** What costs no more than the price of the model. */
+  readonly ordinary: ReadonlySet<unknown>;
+}
+
+const service: Tier = {
+  allowed: "allow_service_tier",
+  ordinary: new Set(["auto", "default", "standard", "standard_only", "unspecified", "flex", "on_demand", null]),
+};
+const tiers: Readonly<Record<string, Tier>> = {
+  service_tier: service,
+  serviceTier: service,
+  speed: { allowed: "allow_speed", ordinary: new Set(["standard", null]) },
+  inference_geo: { allowed: "allow_inference_geo", ordinary: new Set(["global", null]) },
+};
+const names = Object.keys(tiers);
+
+/** The members of a call that the channel does not pass on; most calls have none. */
+export function surchargedFields(body: WireObject, setting: ChannelSetting): string[] {
+  return names.filter((name) => {
+    const value = body[name];
+    const tier = tiers[name];
+    return (
+      value !== undefined &&
+      tier !== undefined &&
+      setting[tier.allowed] !== true &&
+      !tier.ordinary.has(typeof value === "string" ? value.toLowerCase() : value)
+    );
+  });
+}
+
+/** The call without members, and a word of each. */
+export function without(body: WireObject, members: readonly string[]): { body: WireObject; warnings: Warning[] } {
+  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !members.includes(name)));
+  return { body: rest, warnings: members.map((detail) => ({ code: "dropped_field", detail })) };
+}

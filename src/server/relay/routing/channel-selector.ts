@@ -1,0 +1,283 @@
+/**
+ * Chooses the channels of one call, one after the other, and explains the choice.
+ *
+ * Highest priority first; inside a tier a draw in proportion to weight, without replacement (all weights 0: equal
+ * shares; a weight of 0 beside positive ones waits until those are used up: checklist C-662). A tier is exhausted
+ * before the next one begins. A cooling channel is passed over while another is left, and tried last when none is: real
+ * traffic is what ends a failure. With group auto the first group that has a channel awake comes first.
+ */
+import type { ErrorCode } from "../../../shared/errors";
+import type { Cooldown } from "./cooldown";
+import type { RelayStats } from "../../contracts/relay-stats";
+import { standingOf } from "./key-rotation";
+import type { SessionAffinity } from "./session-affinity";
+import type { PoolChannel } from "../../contracts/channel";
+import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
+
+/** Why a candidate was not among those drawn from. */
+export interface Skipped {
+  channel: number;
+  why: "unsupported" | "elsewhere" | "too_long" | "cooling" | "probing" | "limited";
+  /**
+   * For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known.
+   */
+  remaining_ms?: number;
+  /** For limited: the error that names the limit. */
+  limit?: ErrorCode;
+}
+
+/** Kept with the log row for administrators. */
+export interface SelectionRecord {
+  candidates: number;
+  /** Candidates by priority, highest first: ids and weights. */
+  tiers: { priority: number; channels: { id: number; weight: number }[] }[];
+  skipped: Skipped[];
+  /** The channel that this conversation went to before, when it was chosen for that. */
+  sticky?: number;
+  /** Group auto: the groups in the order they were open to this call. */
+  groups?: readonly string[];
+}
+
+/** One group of a call whose token leaves the choice to group auto. */
+export interface Stage {
+  group: string;
+  candidates: readonly PoolChannel[];
+}
+
+export interface SelectionOptions {
+  candidates: readonly PoolChannel[];
+  model: string;
+  /** The call's input in tokens, as far as it can be told from its size. */
+  input?: number | undefined;
+  cooldown: Cooldown;
+  /** Whether the channel can be asked for this operation at all. */
+  supports(channel: PoolChannel): boolean;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Group auto: the groups of `candidates` in order; a channel belongs to the first that has it. */
+  stages?: readonly Stage[] | undefined;
+}
+
+export class Selection {
+  readonly #left: PoolChannel[] = [];
+  readonly #skipped: Skipped[] = [];
+  readonly #options: SelectionOptions;
+  /** Channel -> index of its stage. */
+  readonly #groups: Map<PoolChannel, number> | undefined;
+  #sticky: number | undefined;
+  #preferred: number | undefined;
+  #stats: RelayStats | undefined;
+
+  constructor(options: SelectionOptions) {
+    this.#options = options;
+    if (options.stages) {
+      const groups = new Map<PoolChannel, number>();
+      options.stages.forEach(({ candidates }, stage) => {
+        for (const channel of candidates) if (!groups.has(channel)) groups.set(channel, stage);
+      });
+      this.#groups = groups;
+    }
+    for (const channel of options.candidates) {
+      const { max_input_tokens: most = 0 } = channel;
+      const why = !options.supports(channel)
+        ? "unsupported"
+        : most > 0 && (options.input ?? 0) > most
+          ? "too_long"
+          : undefined;
+      if (why) this.#skipped.push({ channel: channel.id, why });
+      else this.#left.push(channel);
+    }
+  }
+
+  /** The channel may be tried once more: its failure was that of one of its keys, and it has others. */
+  requeue(channel: PoolChannel): void {
+    this.#left.push(channel);
+  }
+
+  /** All that serve the model, whatever they support. */
+  get candidates(): readonly PoolChannel[] {
+    return this.#options.candidates;
+  }
+
+  /** Some channel would do, but for the length of the input. */
+  get tooLong(): boolean {
+    return this.#skipped.some(({ why }) => why === "too_long");
+  }
+
+  /** Channels that can still be tried. */
+  get left(): number {
+    return this.#left.length;
+  }
+
+  /** The next channel to try, undefined when all were tried. Never answers the same channel twice. */
+  next(): PoolChannel | undefined {
+    if (this.#left.length === 0) return undefined;
+    const awake = this.#left.length === 1 ? this.#left : this.#left.filter((channel) => this.#isAwake(channel));
+    const tier = this.#topTier(awake.length > 0 ? awake : this.#left);
+    const { random } = this.#options;
+    const preferred = this.#preferred;
+    const known = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
+    const chosen = known ?? draw(tier, random);
+    // Only a choice that was one: the preferred channel awake beside others.
+    if (known && tier.length > 1 && awake.includes(known)) {
+      this.#sticky = known.id;
+      if (this.#stats) this.#stats.sticky_hits++;
+    }
+    this.#preferred = undefined;
+    if (chosen) this.#left.splice(this.#left.indexOf(chosen), 1);
+    return chosen;
+  }
+
+  /**
+   * Every candidate in the order of the turns; nothing is drawn. In a turn the draw decides, but for the conversation's
+   * own channel, which comes first.
+   */
+  plan(): PlannedChannel[] {
+    const planned: PlannedChannel[] = [];
+    const add = (channel: PoolChannel, turn: number, share: number): void => {
+      planned.push({
+        channel,
+        group: this.groupOf(channel),
+        standing: turn === 0 ? "unsupported" : this.#standing(channel),
+        turn,
+        share,
+      });
+    };
+    const ready = this.#left.filter((channel) => this.#standing(channel) === "ready");
+    let turn = 0;
+    for (let rest of [ready, this.#left.filter((channel) => !ready.includes(channel))]) {
+      while (rest.length > 0) {
+        const tier = this.#topTier(rest);
+        turn++;
+        const own = turn === 1 ? tier.find(({ id }) => id === this.#preferred) : undefined;
+        const shares = own ? tier.map((channel) => (channel === own ? 1 : 0)) : sharesOf(tier);
+        tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 0));
+        rest = rest.filter((channel) => !tier.includes(channel));
+      }
+    }
+    for (const channel of this.#options.candidates)
+      if (!planned.some((known) => known.channel === channel)) add(channel, 0, 0);
+    return planned;
+  }
+
+  /** The conversation's own channel, when it comes first for that. */
+  get preferred(): number | undefined {
+    return this.#preferred;
+  }
+
+  /** The channel that was drawn last has no room now: it was not tried. */
+  limited(channel: PoolChannel, limit: ErrorCode, remaining_ms: number): void {
+    this.#skipped.push({ channel: channel.id, why: "limited", limit, remaining_ms });
+    if (this.#sticky !== channel.id) return;
+    this.#sticky = undefined;
+    if (this.#stats) this.#stats.sticky_hits--;
+  }
+
+  /** Those of the first group that is left, and of its highest priority. */
+  #topTier(from: readonly PoolChannel[]): readonly PoolChannel[] {
+    const stage = this.#groups ? from.reduce((least, channel) => Math.min(least, this.#stageOf(channel)), Infinity) : 0;
+    const open = this.#groups ? from.filter((channel) => this.#stageOf(channel) === stage) : from;
+    const top = open.reduce((most, channel) => Math.max(most, channel.priority), -Infinity);
+    return open.filter((channel) => channel.priority === top);
+  }
+
+  readonly #stageOf = (channel: PoolChannel): number => this.#groups?.get(channel) ?? 0;
+
+  /** Group auto: the group that a channel is tried in. */
+  groupOf(channel: PoolChannel): string | undefined {
+    return this.#options.stages?.[this.#stageOf(channel)]?.group;
+  }
+
+  /**
+   * Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the
+   * others.
+   */
+  restrictTo(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
+    for (const channel of this.#left.splice(0)) {
+      const known = knower(channel);
+      if (known) {
+        this.#left.push(known);
+        this.#groups?.set(known, this.#stageOf(channel));
+      } else this.#skipped.push({ channel: channel.id, why: "elsewhere" });
+    }
+  }
+
+  /**
+   * The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while
+   * it cools.
+   */
+  prefer(sticky: SessionAffinity, key: string, stats?: RelayStats): void {
+    if (stats) stats.sticky_calls++;
+    this.#stats = stats;
+    const place = sticky.get(key);
+    const channel = place === undefined ? undefined : this.#left.find(({ id }) => id === place);
+    if (channel && this.#standing(channel) === "ready") this.#preferred = channel.id;
+    else if (channel) sticky.delete(key);
+  }
+
+  #standing(channel: PoolChannel): CooldownState {
+    return standingOf(this.#options.cooldown, channel, this.#options.model);
+  }
+
+  #isAwake(channel: PoolChannel): boolean {
+    const standing = this.#standing(channel);
+    if (standing === "ready") return true;
+    if (!this.#skipped.some((entry) => entry.channel === channel.id)) {
+      const why = standing === "probing" ? { why: standing } : { why: "cooling" as const, remaining_ms: standing };
+      this.#skipped.push({ channel: channel.id, ...why });
+    }
+    return false;
+  }
+
+  #notes(): Pick<SelectionRecord, "sticky" | "groups"> {
+    const { stages } = this.#options;
+    if (!stages && this.#sticky === undefined) return {};
+    return {
+      ...(this.#sticky !== undefined && { sticky: this.#sticky }),
+      ...(stages && { groups: stages.map(({ group }) => group) }),
+    };
+  }
+
+  /** The choice, for the log row. */
+  explain(): SelectionRecord {
+    const { candidates } = this.#options;
+    return { candidates: candidates.length, tiers: tiersOf(candidates), skipped: this.#skipped, ...this.#notes() };
+  }
+}
+
+/** The pool's arrays are shared by calls and never changed. */
+const knownTiers = new WeakMap<readonly PoolChannel[], SelectionRecord["tiers"]>();
+
+function tiersOf(candidates: readonly PoolChannel[]): SelectionRecord["tiers"] {
+  let known = knownTiers.get(candidates);
+  if (!known) {
+    const tiers = new Map<number, { id: number; weight: number }[]>();
+    for (const { id, weight, priority } of candidates) {
+      const tier = tiers.get(priority);
+      if (tier) tier.push({ id, weight });
+      else tiers.set(priority, [{ id, weight }]);
+    }
+    known = [...tiers].sort(([a], [b]) => b - a).map(([priority, channels]) => ({ priority, channels }));
+    knownTiers.set(candidates, known);
+  }
+  return known;
+}
+
+/** The chance of each channel in a draw. */
+function sharesOf(channels: readonly PoolChannel[]): number[] {
+  const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
+  return channels.map(({ weight }) => (total === 0 ? 1 / channels.length : weight / total));
+}
+
+/** One of the channels, in proportion to weight; equal shares when all weights are 0. */
+export function draw(channels: readonly PoolChannel[], random: () => number): PoolChannel | undefined {
+  if (channels.length < 2) return channels[0];
+  const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
+  if (total === 0) return channels[Math.floor(random() * channels.length)];
+  let point = random() * total;
+  for (const channel of channels) {
+    point -= channel.weight;
+    if (point < 0) return channel;
+  }
+  return channels.findLast((channel) => channel.weight > 0);
+}

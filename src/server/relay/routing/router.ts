@@ -1,0 +1,81 @@
+/**
+ * Where calls may go: what a process knows of its channels beside their rows. The relay asks it for the channels of a
+ * call; the dry run asks the same and tries none.
+ */
+import { fail } from "../../../shared/errors";
+import { Cooldown } from "./cooldown";
+import { KeyRotation } from "./key-rotation";
+import type { Operation } from "../operations/operation";
+import { RetryBudget } from "./retry-budget";
+import type { Pool, PoolChannel } from "../../contracts/channel";
+import type { Caller } from "../../contracts/caller";
+import { Selection, type Stage } from "./channel-selector";
+import { SessionAffinity } from "./session-affinity";
+import { urlOf } from "../providers/address";
+
+/** What decides who may be asked. */
+export interface Destination {
+  caller: Pick<Caller, "group" | "groups" | "channel_id">;
+  operation: Operation;
+  model: string;
+  /** Its input in tokens, as far as it can be told from its size. */
+  input?: number;
+  /** Whether a channel can do it, for what is no call of an ordinary provider: a job. */
+  supports?(channel: PoolChannel): boolean;
+}
+
+export interface Routing {
+  readonly pool: Pool;
+  readonly cooldown: Cooldown;
+  readonly affinity: SessionAffinity;
+  readonly keys: KeyRotation;
+  readonly retries: RetryBudget;
+  /**
+   * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
+   * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
+   */
+  select(destination: Destination): Selection;
+}
+
+/** `now`: epoch milliseconds; `random`: a number in [0, 1). */
+export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
+  const cooldown = new Cooldown(now);
+  return {
+    pool,
+    cooldown,
+    affinity: new SessionAffinity(now),
+    keys: new KeyRotation(cooldown, random),
+    retries: new RetryBudget(now),
+    select: ({
+      caller,
+      operation,
+      model,
+      input,
+      supports = (channel) => urlOf(channel, operation, model) !== undefined,
+    }) => {
+      const { candidates, stages } = candidatesOf(pool, caller, model);
+      const selection = new Selection({ candidates, model, input, cooldown, supports, random, stages });
+      if (selection.left === 0)
+        fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
+      return selection;
+    },
+  };
+}
+
+function candidatesOf(
+  pool: Pool,
+  { group, groups, channel_id }: Destination["caller"],
+  model: string,
+): { candidates: readonly PoolChannel[]; stages?: Stage[] | undefined } {
+  if (channel_id !== undefined) {
+    const pinned = pool.byId(channel_id) ?? fail("invalid_request", { detail: `channel ${channel_id}` });
+    if (!pinned.enabled) fail("channel_disabled");
+    return { candidates: [pinned.channel] };
+  }
+  const stages = groups?.map((name) => ({ group: name, candidates: pool.candidates(name, model) }));
+  const candidates = stages ? [...new Set(stages.flatMap((stage) => stage.candidates))] : pool.candidates(group, model);
+  if (candidates.length > 0) return { candidates, stages };
+  // Somebody should serve it, but his row cannot be used: that is no missing model (C-600).
+  const broken = (groups ?? [group]).some((name) => pool.broken(name, model));
+  return fail(broken ? "channel_database_inconsistent" : "model_not_found", { group, model });
+}

@@ -1,0 +1,59 @@
+/**
+ * Which channel a conversation went to last: vendors keep prompt caches per account, so its next turn goes there again.
+ * Remembered for five minutes after the last turn, in this process; forgotten when the channel cools down.
+ */
+import { isObject, type JsonObject } from "../../lib/json-bytes";
+
+const KEEP_MS = 300_000;
+const MAX_ENTRIES = 50_000;
+
+export class SessionAffinity {
+  readonly #places = new Map<string, { channel: number; until: number }>();
+
+  constructor(readonly now: () => number) {}
+
+  /** The channel of this conversation, undefined when none is known. */
+  get(key: string): number | undefined {
+    const place = this.#places.get(key);
+    if (!place) return undefined;
+    if (place.until > this.now()) return place.channel;
+    this.#places.delete(key);
+    return undefined;
+  }
+
+  set(key: string, channel: number): void {
+    this.#places.delete(key); // what was used last is dropped last
+    this.#places.set(key, { channel, until: this.now() + KEEP_MS });
+    if (this.#places.size <= MAX_ENTRIES) return;
+    const oldest = this.#places.keys().next();
+    if (!oldest.done) this.#places.delete(oldest.value);
+  }
+
+  delete(key: string): void {
+    this.#places.delete(key);
+  }
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+const roleOf = (message: unknown): unknown => (isObject(message) ? message.role : undefined);
+
+/** System prompt and first message, wherever the caller's dialect puts them; undefined without messages. */
+function beginning(body: JsonObject): unknown[] | undefined {
+  const system = body.system ?? body.instructions ?? body.systemInstruction ?? body.system_instruction;
+  const messages = body.messages ?? body.contents ?? body.input ?? body.prompt;
+  if (!Array.isArray(messages)) return messages === undefined ? undefined : [system, messages];
+  const first = messages.findIndex((message) => roleOf(message) !== "system" && roleOf(message) !== "developer");
+  return [system, ...messages.slice(0, first < 0 ? messages.length : first + 1)];
+}
+
+/**
+ * What tells one conversation of a user from his others: the cache key or the end user that the caller names, else how
+ * it begins. A digest: no text of his is kept. undefined when the body says nothing of the kind.
+ */
+export function affinityKey(body: JsonObject, user: number, group: string, model: string): string | undefined {
+  const metadata = isObject(body.metadata) ? body.metadata.user_id : undefined;
+  const named = text(body.prompt_cache_key) ?? text(body.user) ?? text(metadata);
+  const said = named ?? beginning(body);
+  if (said === undefined) return undefined;
+  return `${user} ${group} ${model} ${Bun.hash(typeof said === "string" ? said : JSON.stringify(said)).toString(36)}`;
+}

@@ -1,0 +1,265 @@
+/**
+ * Everything below /mj and /{mode}/mj, as programs of midjourney-proxy call it (facts/compatibility.md 7.1). Jobs are
+ * their owner's alone; to everybody else they do not exist. A picture is for who knows its address, in which the id
+ * cannot be guessed.
+ */
+import { randomInt } from "node:crypto";
+import { fail } from "../../../../shared/errors";
+import {
+  MJ_CODE,
+  MJ_IMAGE_PATH,
+  MJ_MODES,
+  MJ_NOTIFY_PATH,
+  MJ_VIDEO_PATH,
+  type MjAction,
+} from "../../../../shared/midjourney";
+import type { SideHandler, SideRequest } from "../../admission/side-call";
+import { sameText } from "../../../lib/secrets";
+import { BODY_LIMITS, readBody } from "../../../lib/request-body/read-body";
+import { presentedKey } from "../../response/responder";
+import { UpstreamError } from "../../../protocol/upstream-error";
+import { cleanText } from "../../../protocol/upstream-failure";
+import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
+import type { PoolChannel } from "../../../contracts/channel";
+import { cancelTask } from "../cancel";
+import { ERRAND_MS } from "../clock";
+import { type OpenAnswer, type OpenRequest, type Params, taskDialect, type TaskRoute } from "../route";
+import { channelOf, sendFile } from "../file";
+import type { TaskKind } from "../provider";
+import { submitTask } from "../submit";
+import type { Task } from "../../../contracts/task-store";
+import { taskTools } from "../provider-context";
+import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provider";
+import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";
+import { type MjShown, shownAnswer, shownTask } from "./view";
+
+export const midjourneyKind: TaskKind<MjInput> = {
+  operation: "midjourney",
+  enabled: (option) => option.drawing,
+  providers: [midjourney],
+};
+
+/** Errors as these programs read them; `code` 30 is that of too many calls. */
+const dialect = taskDialect(({ message, status }) => ({
+  description: message,
+  type: "upstream_error",
+  code: status === 429 ? MJ_CODE.busy : MJ_CODE.request_error,
+}));
+
+/** Most jobs of one question. */
+const MOST_IDS = 1_000;
+/** A vendor's call back is the task object. */
+
+/** Vendors' ids are 16 to 19 digits; ours are 19, and chance: who knows one may see its picture. */
+const newId = (): string =>
+  `${randomInt(1, 10)}${Array.from({ length: 3 }, () => String(randomInt(1_000_000)).padStart(6, "0")).join("")}`;
+
+const PASSED_MODE = /^mj-[a-z0-9-]{1,32}$/;
+
+/** The segment before /mj upstream: the caller's, else his token's mode. */
+function segmentOf(mode: string | undefined, own: string | undefined): string {
+  const asked = mode?.toLowerCase() ?? "";
+  if (PASSED_MODE.test(asked)) return asked;
+  const known = MJ_MODES.find((one) => one === asked) ?? own;
+  return known === undefined ? "" : `mj-${known}`;
+}
+
+/** Our own address: what the operator says, else what the caller called. */
+const serverOf = ({ engine, request }: Pick<SideRequest, "engine" | "request">): string =>
+  engine.controlPlane.option.serverAddress || new URL(request.url).origin;
+
+const shownBy = (sideRequest: SideRequest): MjShown => ({
+  server: sideRequest.engine.controlPlane.option.midjourney.forwardUrl ? serverOf(sideRequest) : undefined,
+  now: sideRequest.engine.controlPlane.now(),
+});
+
+async function ownJob({ engine, caller }: SideRequest, id: string): Promise<Task> {
+  return (await engine.controlPlane.tasks.find([midjourney.platform], id, caller.user_id)) ?? fail("task_not_found");
+}
+
+/**
+ * The job that is followed. What fills in a window follows one that waits; everything else a success, if the operator
+ * says so.
+ */
+async function parentOf(sideRequest: SideRequest, id: string, action: MjAction): Promise<Task> {
+  const parent = await ownJob(sideRequest, id);
+  const { checkSuccess } = sideRequest.engine.controlPlane.option.midjourney;
+  if (parent.upstream_id === "" || (checkSuccess && action !== "MODAL" && parent.status !== "SUCCESS"))
+    fail("task_not_finished");
+  return parent;
+}
+
+const submitDoor =
+  (name: MjSubmit) =>
+  ({ mode }: Params): SideHandler =>
+  async (sideRequest) => {
+    const { engine, request, caller, responder } = sideRequest;
+    const { option } = engine.controlPlane;
+    const bytes = await readBody(request, option.maxBodyBytes);
+    const body = tryParse(bytes);
+    const job = readSubmit(name, body, option.midjourney);
+    const parent = job.parent_id === "" ? undefined : await parentOf(sideRequest, job.parent_id, job.action);
+    const input: MjInput = {
+      ...job,
+      path: submitPath(name),
+      segment: segmentOf(mode, caller.mj_mode),
+      server: serverOf(sideRequest),
+    };
+    try {
+      const { action, model, prompt } = job;
+      const kept = keptOf(isObject(body) ? body : {});
+      const task = await submitTask(sideRequest, {
+        kind: midjourneyKind,
+        action,
+        model,
+        input,
+        kept,
+        prompt,
+        body: bytes,
+        task_id: newId(),
+        ...(parent && { parent }),
+      });
+      return responder.json(JSON.stringify(shownAnswer(task, shownBy(sideRequest))));
+    } catch (error) {
+      return refusedBy(error, sideRequest);
+    }
+  };
+
+/** The vendor's own no, as its programs know it: 200 with a code. Throws what is none. */
+function refusedBy(error: unknown, { responder }: SideRequest): Response {
+  const refusal = error instanceof UpstreamError ? refusalOf(error.failure) : undefined;
+  if (!refusal) throw error;
+  const { code, description, properties } = refusal;
+  return responder.json(JSON.stringify({ code, description: cleanText(description), properties }));
+}
+
+const cancelDoor =
+  ({ id = "" }: Params): SideHandler =>
+  async (sideRequest) => {
+    const job = await ownJob(sideRequest, id);
+    try {
+      const { task_id } = await cancelTask(sideRequest.engine, job);
+      return sideRequest.responder.json(
+        JSON.stringify({ code: MJ_CODE.submitted, description: "ok", result: task_id }),
+      );
+    } catch (error) {
+      return refusedBy(error, sideRequest);
+    }
+  };
+
+const fetchDoor =
+  ({ id = "" }: Params): SideHandler =>
+  async (sideRequest) =>
+    sideRequest.responder.json(JSON.stringify(shownTask(await ownJob(sideRequest, id), shownBy(sideRequest))));
+
+const listDoor = (): SideHandler => async (sideRequest) => {
+  const { engine, request, caller, responder } = sideRequest;
+  const body = tryParse(await readBody(request, engine.controlPlane.option.maxBodyBytes));
+  const ids: unknown = isObject(body) ? body.ids : undefined;
+  if (!Array.isArray(ids) || ids.length > MOST_IDS) fail("invalid_request", { detail: "ids" });
+  const asked = [...new Set(ids.map(String))];
+  const found = new Map(
+    (await engine.controlPlane.tasks.findMany([midjourney.platform], asked, caller.user_id)).map((task) => [
+      task.task_id,
+      task,
+    ]),
+  );
+  return responder.json(
+    JSON.stringify(asked.flatMap((id) => found.get(id) ?? []).map((task) => shownTask(task, shownBy(sideRequest)))),
+  );
+};
+
+/** Asked of the channel that made the picture, with the key that did. */
+const seedDoor =
+  ({ id = "" }: Params): SideHandler =>
+  async (sideRequest) => {
+    const { engine, responder } = sideRequest;
+    const task = await ownJob(sideRequest, id);
+    const channel = channelOf(engine, task);
+    if (!channel || task.upstream_id === "") fail("task_not_found");
+    const url = mjUrl(channel, `/task/${encodeURIComponent(task.upstream_id)}/image-seed`);
+    const { code, description, result } = await taskTools(engine, channel, ERRAND_MS).json({
+      method: "GET",
+      url,
+      headers: mjHeaders(channel),
+    });
+    return responder.json(
+      JSON.stringify({ code, description: typeof description === "string" ? cleanText(description) : "", result }),
+    );
+  };
+
+async function told({ request }: Pick<OpenRequest, "request">): Promise<JsonObject> {
+  const body = tryParse(await readBody(request, BODY_LIMITS.callback));
+  return isObject(body) ? body : fail("bad_json");
+}
+
+const idIn = ({ id }: JsonObject): string => (typeof id === "string" || typeof id === "number" ? String(id) : "");
+const heard = ({ responder }: OpenRequest): Response =>
+  responder.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
+
+/** The hook that a submit named: the id in it is known to the job's owner and its vendor alone. */
+const hookDoor =
+  ({ id = "" }: Params): OpenAnswer =>
+  async (sideRequest) => {
+    const { tasks } = sideRequest.engine.controlPlane;
+    const task = await tasks.anybodys(midjourney.platform, id);
+    if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await told(sideRequest))) fail("task_not_found");
+    await tasks.nudge([task.channel_id], task.upstream_id);
+    return heard(sideRequest);
+  };
+
+const hasKey = (channel: PoolChannel, key: string): boolean =>
+  (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
+
+/** The hook that a server of the operator's names for all its jobs: it proves itself by the channel's secret. */
+const notifyDoor = (): OpenAnswer => async (sideRequest) => {
+  const { pool, tasks } = sideRequest.engine.controlPlane;
+  const key = presentedKey(sideRequest.request) ?? "";
+  const channels =
+    key === ""
+      ? []
+      : pool
+          .all()
+          .filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
+  if (channels.length === 0) fail("token_invalid");
+  const upstream_id = idIn(await told(sideRequest));
+  if (upstream_id !== "")
+    await tasks.nudge(
+      channels.map((channel) => channel.id),
+      upstream_id,
+    );
+  return heard(sideRequest);
+};
+
+/** A picture is the first file of a job; films come behind it. */
+const fileDoor =
+  (media: "image" | "video") =>
+  ({ id = "", index = "0" }: Params): OpenAnswer =>
+  async ({ engine, request, responder }) => {
+    const task = (await engine.controlPlane.tasks.anybodys(midjourney.platform, id)) ?? fail("task_not_found");
+    const places = midjourney.files(task).flatMap((file, place) => (file.media === media ? [place] : []));
+    const place = /^\d{1,3}$/.test(index) ? places[Number(index)] : undefined;
+    return sendFile(engine, task, place ?? fail("task_file_missing"), request, responder);
+  };
+
+const bothWays = (route: TaskRoute): TaskRoute[] => [route, { ...route, path: `/{mode}${route.path}` }];
+const facts = { dialect, name: "midjourney" } as const;
+
+export const midjourneyRoutes: readonly TaskRoute[] = [
+  ...MJ_SUBMITS.map((name): TaskRoute => ({
+    ...facts,
+    method: "POST",
+    path: `/mj${submitPath(name)}`,
+    submits: true,
+    answer: submitDoor(name),
+  })),
+  { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchDoor } satisfies TaskRoute,
+  { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedDoor } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelDoor } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/task/list-by-condition", answer: listDoor } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/notify", open: notifyDoor } satisfies TaskRoute,
+  { ...facts, method: "POST", path: `${MJ_NOTIFY_PATH}{id}`, open: hookDoor } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileDoor("image") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileDoor("video") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileDoor("video") } satisfies TaskRoute,
+].flatMap(bothWays);

@@ -1,0 +1,75 @@
+/** Doors of jobs: paths with parameters, the caller's error shape, who may come in. doors.ts lists them. */
+import { PING } from "../../lib/sse";
+import type { SideHandler } from "../admission/side-call";
+import type { Engine } from "../call/call";
+import type { CallerDialect } from "../../protocol/dialects/dialect";
+import type { Responder } from "../response/responder";
+import type { RelayError } from "../../protocol/relay-error";
+
+/** A request to a door that asks for no key. */
+export interface OpenRequest {
+  engine: Engine;
+  request: Request;
+  responder: Responder;
+}
+export type OpenAnswer = (sideRequest: OpenRequest) => Promise<Response>;
+
+/** Values of a path's parameters, decoded; never ''. */
+export type Params = Readonly<Record<string, string>>;
+
+interface RouteFacts {
+  method: "GET" | "POST" | "DELETE";
+  /** "/suno/fetch/{id}": a parameter is one segment. */
+  path: string;
+  dialect: CallerDialect;
+  /** For documents: the route list and the OpenAPI file. */
+  name: string;
+}
+
+export type TaskRoute = RouteFacts &
+  /** `submits`: it makes a job; what it is limited and counted by is then the engine's business (submitTask). */
+  (
+    | { answer(params: Params): SideHandler; submits?: boolean; open?: undefined }
+    /** For everybody who knows the link: images by their unguessable id. */
+    | { open(params: Params): OpenAnswer; answer?: undefined; submits?: undefined }
+  );
+
+/** A caller's dialect that has no streams: how its errors are spelled. */
+export const taskDialect = (writeError: (error: RelayError) => object): CallerDialect => ({
+  key: "openai-chat",
+  ping: PING,
+  writeError: (error) => JSON.stringify(writeError(error)),
+});
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Finds the route of a path (without a trailing slash). Routes whose path has fewer parameters come first. */
+export function routeFinder(
+  routes: readonly TaskRoute[],
+): (method: string, path: string) => { route: TaskRoute; params: Params } | undefined {
+  const parameters = (path: string): number => path.split("{").length;
+  const known = routes
+    .toSorted((a, b) => parameters(a.path) - parameters(b.path))
+    .map((route) => {
+      const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+      const source = route.path
+        .replace(/[.*+?^$()|[\]\\]/g, "\\$&")
+        .replace(/\{\w+\}/g, "([^/]+)")
+        .replace(/\/$/, "");
+      return { route, names, pattern: new RegExp(`^${source}$`) };
+    });
+  return (method, path) => {
+    for (const { route, names, pattern } of known) {
+      const found = route.method === method ? pattern.exec(path) : null;
+      if (found)
+        return { route, params: Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? "")])) };
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * A stream that passes through in a dialect other than OpenAI's: frames untouched, read by the dialect's own decoder.
+ */
+import type { AnswerReader } from "./answer-reader";
+import type { AnswerContext, OutFrame, StreamDecoder } from "../../protocol/dialects/translation";
+import type { RelayError } from "../../protocol/relay-error";
+import type { AnswerEvent, DialectKey, Usage, Warning, WireError } from "../../protocol/chat-events";
+import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "../../lib/sse";
+import { chatDialects } from "../../protocol/dialects/chat-dialects";
+import { UsageTally } from "../../protocol/usage-tally";
+import { tellable } from "../../protocol/usage-check";
+
+const EMPTY: Bytes = Buffer.alloc(0);
+
+export class DialectPassthrough implements AnswerReader {
+  readonly #decoder: StreamDecoder;
+  readonly #events: AnswerEvent[] = [];
+  /** What the frame of the error counted, which the caller does not get. */
+  #spent: Usage | undefined;
+  /** The frames from the finish on, held back until the charge. */
+  readonly #last: Bytes[] = [];
+  #begun: { id: string; model: string; created: number | undefined } | undefined;
+  /** Frames with data that the caller has. */
+  #passed = 0;
+
+  readonly tally = new UsageTally();
+  finished = false;
+  done = false;
+  error: WireError | undefined;
+  malformed = false;
+  readonly warnings: readonly Warning[] = [];
+
+  constructor(
+    readonly dialect: DialectKey,
+    readonly context: AnswerContext,
+  ) {
+    this.#decoder = chatDialects[dialect].streamDecoder(context.id);
+  }
+
+  get usage(): Usage | undefined {
+    return this.tally.usage;
+  }
+
+  get over(): boolean {
+    return this.done || this.malformed || this.error !== undefined;
+  }
+
+  feed(region: Bytes): Bytes {
+    let sent = region.length;
+    for (let from = 0; from < region.length;) {
+      const next = firstFrameEnd(region, from, region.length);
+      const end = next < 0 ? region.length : next;
+      const frame = region.subarray(from, end);
+      const { data } = readFrame(frame);
+      if (data !== undefined && data !== "") this.#read(data);
+      const bad = this.malformed || this.error !== undefined;
+      if (this.finished || this.over) {
+        if (sent === region.length) sent = from;
+        // A copy: the region may be large.
+        if (!bad) this.#last.push(Buffer.from(frame));
+      } else if (data !== undefined) this.#passed++;
+      if (this.over) break;
+      from = end;
+    }
+    return region.subarray(0, sent);
+  }
+
+  end(): Uint8Array {
+    if (!this.over) this.#decoder.end(this.#events);
+    this.#take();
+    return EMPTY;
+  }
+
+  close(): Uint8Array {
+    return Buffer.concat(this.#last);
+  }
+
+  fail(error: RelayError): Uint8Array {
+    const frames: OutFrame[] = [];
+    const begun = this.#begun && this.#passed > 0 ? { begun: { ...this.#begun, frames: this.#passed } } : {};
+    const spent = this.#spent && tellable(this.#spent);
+    chatDialects[this.dialect].streamEncoder({ ...this.context, ...begun }, () => undefined).fail(error, frames, spent);
+    return Buffer.concat([...this.#last, ...frames.map(({ data, event }) => writeFrame(data, event))]);
+  }
+
+  #read(data: string): void {
+    if (this.#decoder.decode(data, this.#events)) this.#take();
+    else this.malformed = true;
+  }
+
+  #take(): void {
+    let spent: Usage | undefined;
+    for (const event of this.#events.splice(0)) {
+      if (event.type === "block_delta") this.tally.contentBytes += Buffer.byteLength(event.text);
+      else if (event.type === "usage") this.tally.told((spent = event.usage));
+      else if (event.type === "finish") this.finished = true;
+      else if (event.type === "error") [this.error, this.#spent] = [event.error, spent];
+      else if (event.type === "done") this.done = true;
+      else if (event.type === "message_start")
+        this.#begun = { id: event.id, model: event.model, created: event.created };
+    }
+  }
+}

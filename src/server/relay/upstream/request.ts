@@ -1,0 +1,259 @@
+/** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
+import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
+import { cleanRequestId } from "../../../shared/text-limits";
+import { bodyObject } from "../../lib/request-body/json-body";
+import type { Call } from "../call/call";
+import type { AnswerReader } from "./answer-reader";
+import type { Warning, WireObject } from "../../protocol/chat-events";
+import { adaptBody } from "../providers/model-quirks";
+import { withLimit } from "../billing/output-limit";
+import { redact } from "../providers/redact";
+import { withSystemPrompt } from "../providers/rewrite";
+import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
+import { urlOf, withVersion } from "../providers/address";
+import type { Operation } from "../operations/operation";
+import type { Outgoing } from "../providers/provider";
+import { providerOf } from "../providers/registry";
+import { dialectOf, operationFor } from "../providers/dispatch";
+import type { PoolChannel } from "../../contracts/channel";
+import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
+import { surchargedFields, without } from "../providers/surcharged-fields";
+import { carriesSeals, translateRequest } from "../../protocol/translate";
+import {
+  addClaudeHeaders,
+  atVersion,
+  claudeMaxTokens,
+  effortMembers,
+  type ModelNames,
+  namesOf,
+  passesAsIs,
+  ruled,
+} from "../providers/vendor-rules";
+import { type Bytes, type FrameSplitter, readFrame } from "../../lib/sse";
+
+/** Largest error body that is read to classify a failure. */
+const ERROR_BODY_LIMIT = 256 * 1024;
+
+export interface UpstreamRequest {
+  outgoing: Outgoing;
+  /** The language of the body and of its answer. */
+  dialect: UpstreamDialectKey;
+  /** What the channel's dialect could not say. */
+  warnings: readonly Warning[];
+}
+
+/**
+ * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes
+ * with it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of
+ * the caller's dialect.
+ */
+export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest | undefined {
+  const { request, operation } = call;
+  const rules = call.engine.controlPlane.option.vendorRules;
+  const provider = providerOf(channel);
+  const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
+  const as_is =
+    passesAsIs(channel, rules) &&
+    dialect !== undefined &&
+    (operation.key === "chat" ? call.dialect.key === dialect : !operation.adapter);
+  const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
+  const { model } = names;
+  const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), call);
+  if (!provider || dialect === undefined || ownUrl === undefined) return undefined;
+  const url = atVersion(ownUrl, channel, names, rules);
+
+  const headers = provider.headers(channel);
+  headers["content-type"] = "application/json";
+  headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
+  if (dialect === "anthropic")
+    addClaudeHeaders(headers, call.dialect.key === "anthropic" ? call.betas : "", names, rules);
+  // The relay reads along; it does not want to unpack.
+  headers["accept-encoding"] = "identity";
+  const asked = operationFor(channel, operation, model);
+  if (asked === "messages") addAnthropicHeaders(headers);
+  const outgoing = { channel, operation: asked, model, stream: request.stream, url, headers, ...(rules && { rules }) };
+  const { form } = call;
+  const inJson = provider.direct?.[asked] && operation.direct?.inJson;
+  if (form && inJson) {
+    return {
+      outgoing: { ...outgoing, body: Buffer.alloc(0), inJson: async () => ({ ...(await inJson(form)), model }) },
+      dialect,
+      warnings: [],
+    };
+  }
+  if (form) {
+    const sent = form.body(model === request.model && !request.model_added ? undefined : model);
+    headers["content-type"] = form.content_type;
+    headers["content-length"] = String(sent.length);
+    return { outgoing: { ...outgoing, body: Buffer.alloc(0), form: sent.body }, dialect, warnings: [] };
+  }
+  const { output_limit } = call;
+  const limited = (body: Bytes): Bytes => withLimit(body, call, dialect, { model, operation: asked });
+  const ours: readonly Warning[] =
+    output_limit === undefined ? [] : [{ code: "limited_output", detail: String(output_limit) }];
+  if (as_is)
+    return {
+      outgoing: { ...outgoing, as_is, body: limited(named(call, call.body, dialect, model)) },
+      dialect,
+      warnings: ours,
+    };
+  const said = ordinary(bodyFor(call, channel, dialect, names), call, channel);
+  const fit = asked === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
+  const warnings =
+    fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
+  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
+}
+
+/** A vendor that takes Anthropic's calls besides OpenAI's documents the key where Anthropic's own programs put it. */
+function addAnthropicHeaders(headers: Record<string, string>): void {
+  headers["anthropic-version"] ??= ANTHROPIC_VERSION;
+  const key = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
+  if (key !== undefined) headers["x-api-key"] ??= key;
+}
+
+interface Said {
+  body: Bytes;
+  warnings: readonly Warning[];
+}
+
+/** Operations whose tokens have tiers. Elsewhere the same words mean something else: the speed of speech. */
+const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "responses"]);
+
+/**
+ * Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read
+ * again.
+ */
+function ordinary(said: Said, { body, operation }: Call, { setting }: PoolChannel): Said {
+  if (!TIERED.has(operation.key)) return said;
+  // A translation adds none of them.
+  const dear = surchargedFields(bodyObject(body) ?? {}, setting);
+  const own = dear.length > 0 ? bodyObject(said.body) : undefined;
+  const left = dear.filter((member) => own?.[member] !== undefined);
+  if (!own || left.length === 0) return said;
+  const rest = without(own, left);
+  return { body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
+}
+
+/** What a prompt does not carry: which answers the vendor keeps, and what this one continues (openai-responses). */
+const MEMORY = ["previous_response_id", "store", "include"] as const;
+function withMemory(written: WireObject, asked: WireObject): WireObject {
+  const body = { ...written };
+  for (const name of MEMORY) {
+    if (asked[name] === undefined) delete body[name];
+    else body[name] = asked[name];
+  }
+  return body;
+}
+
+/** The caller's body with the vendor's name of the model. Gemini names its model in the address alone. */
+function named({ request }: Call, body: Bytes, to: UpstreamDialectKey, model: string): Bytes {
+  return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
+}
+
+/** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
+function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
+  const { request, dialect, engine } = call;
+  const { model, thoughts } = names;
+  const rules = engine.controlPlane.option.vendorRules;
+  const { include_usage, max_top_p } = channel.type;
+  const from = dialect.key;
+  const isChat = call.operation.key === "chat";
+  // Between OpenAI's own languages an effort is one member more, and the rest stays as it was written.
+  const effort =
+    isChat && from === to && thoughts !== undefined ? effortMembers(bodyObject(call.body) ?? {}, to, names) : undefined;
+  const body = effort ? withMembers(call.body, effort) : call.body;
+  const rewritten =
+    from !== to ||
+    channel.setting.system_prompt !== undefined ||
+    (thoughts !== undefined && !effort) ||
+    carriesSeals(body);
+  if (isChat && rewritten) {
+    const own = bodyObject(body) ?? {};
+    const address = { model: request.model, stream: request.stream };
+    const translated = translateRequest(from, to, own, model, address, (prompt) =>
+      ruled(withSystemPrompt(prompt, channel), from, to, names, rules),
+    );
+    const { stream_options: _, ...without } = translated.body;
+    const { top_p } = translated.body;
+    const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
+    const written =
+      to === "openai-chat" && tooGreat(top_p, max_top_p)
+        ? { ...kept, top_p: max_top_p }
+        : from === to && from === "openai-responses"
+          ? withMemory(kept, own)
+          : kept;
+    return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
+  }
+  const { adapter } = call.operation;
+  const hinted = adapter && !providerOf(channel)?.direct?.[call.operation.key] ? bodyObject(body) : undefined;
+  if (adapter && hinted)
+    return { body: Buffer.from(JSON.stringify({ ...adapter.withoutHints(hinted), model })), warnings: [] };
+  const changes: Record<string, unknown> = {};
+  if (to === "anthropic" && isChat && rules && request.max_output === undefined)
+    changes.max_tokens = claudeMaxTokens(names, rules);
+  if (to === "openai-chat" && request.stream && !request.include_usage && include_usage) {
+    changes.stream_options = { include_usage: true };
+  }
+  if (to === "openai-chat" && max_top_p !== undefined) {
+    if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
+  }
+  const sent = named(call, body, to, model);
+  return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
+}
+
+const tooGreat = (top_p: unknown, most: number | undefined): boolean =>
+  most !== undefined && typeof top_p === "number" && top_p > most;
+
+/** A streamed answer whose first content has arrived. */
+export interface UpstreamStream {
+  reader: ReadableStreamDefaultReader<Uint8Array>;
+  splitter: FrameSplitter;
+  /** Reads along, and says what the caller gets. */
+  answer: AnswerReader;
+  /** Whole frames read so far and not yet passed on; the last region holds the first content. */
+  kept: Bytes[];
+  /** The body ended while the first content was awaited. */
+  ended: boolean;
+  abort(): void;
+}
+
+/**
+ * What is left at the end of a body: the last frame where a vendor leaves out its blank line, made whole; empty when
+ * the stream was cut inside a frame.
+ */
+export function lastFrame(splitter: FrameSplitter): Bytes {
+  const tail = splitter.end();
+  const { data } = tail.length === 0 ? { data: undefined } : readFrame(tail);
+  if (data === undefined || (data.trim() !== "[DONE]" && !isObject(tryParse(Buffer.from(data)))))
+    return Buffer.alloc(0);
+  return Buffer.concat([tail, Buffer.from("\n\n")]);
+}
+
+/** Reads at most ERROR_BODY_LIMIT bytes of a body. */
+export async function readErrorBody(response: Response): Promise<Bytes> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  while (reader && size < ERROR_BODY_LIMIT) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+  }
+  reader?.cancel().catch(() => undefined);
+  return Buffer.concat(parts).subarray(0, ERROR_BODY_LIMIT);
+}
+
+/** The id an upstream gives its answer, for support requests. */
+export function upstreamRequestId(headers: Headers, channel: PoolChannel): string {
+  return cleanRequestId(
+    redact(
+      channel,
+      headers.get("x-request-id") ??
+        headers.get("request-id") ??
+        headers.get("x-oneapi-request-id") ??
+        headers.get("x-amzn-requestid") ??
+        "",
+    ),
+  );
+}

@@ -1,0 +1,118 @@
+/** Ties the relay's five seams to the features of this process. */
+import type { Services } from "../contracts/context";
+import { channelWatch } from "../features/channel/auto-status";
+import { doubtWatch } from "../features/channel/usage-doubt";
+import { createLimits } from "../features/limit/admit";
+import { createSpendBook } from "../features/limit/spend";
+import { createContentKeeper } from "../features/log/content";
+import { recordFailure } from "../features/log/record";
+import { sensitiveWords } from "../features/option/sensitive-words";
+import { fundsOf } from "../features/token/funds";
+import { createPriceBook } from "../features/pricing/price";
+import { createShelf } from "../features/stored/stored-objects";
+import { callLedger } from "../features/wallet/settle-queue";
+import { createTaskStore } from "../features/task/task-store";
+import { tellHook } from "../features/task/hook";
+import { egressOpen } from "../lib/egress";
+import { userFetch } from "../features/option/egress-policy";
+import { vendorRules } from "../features/option/vendor-rules";
+import type { RelayOptions, ControlPlane } from "../contracts/control-plane";
+
+export function createControlPlane(services: Services): ControlPlane {
+  const { options, env } = services;
+  const prices = createPriceBook(options);
+  const words = sensitiveWords(options);
+  const keepContent = createContentKeeper(services);
+  const option: RelayOptions = {
+    get retryTimes() {
+      return options.get("RetryTimes");
+    },
+    get repeatBelowUnits() {
+      return options.get("RetryMaxCost") * options.get("QuotaPerUnit");
+    },
+    get preConsumedTokens() {
+      return options.get("PreConsumedQuota");
+    },
+    get maxHoldOutputTokens() {
+      return options.get("MaxHoldOutputTokens");
+    },
+    get logConsume() {
+      return options.get("LogConsumeEnabled");
+    },
+    get pingAfterMs() {
+      return options.get("PingAfter") * 1000;
+    },
+    get connectTimeoutMs() {
+      return options.get("RelayConnectTimeout") * 1000;
+    },
+    get firstByteTimeoutMs() {
+      return options.get("RelayFirstByteTimeout") * 1000;
+    },
+    get idleTimeoutMs() {
+      return options.get("RelayIdleTimeout") * 1000;
+    },
+    get totalTimeoutMs() {
+      return options.get("RelayTotalTimeout") * 1000;
+    },
+    get sensitiveWords() {
+      return words();
+    },
+    get maskSensitive() {
+      return !options.get("StopOnSensitiveEnabled");
+    },
+    vendorRules: vendorRules(options),
+    get stickyRouting() {
+      return options.get("StickyRouting");
+    },
+    get attemptBudgetMs() {
+      return options.get("RelayAttemptBudget") * 1000;
+    },
+    get midjourney() {
+      return {
+        notify: options.get("MjNotifyEnabled"),
+        accountFilter: options.get("MjAccountFilterEnabled"),
+        modeClear: options.get("MjModeClearEnabled"),
+        checkSuccess: options.get("MjActionCheckSuccessEnabled"),
+        forwardUrl: options.get("MjForwardUrlEnabled"),
+      };
+    },
+    get serverAddress() {
+      return options.get("ServerAddress");
+    },
+    get batchRatio() {
+      return options.get("BatchRatio");
+    },
+    get drawing() {
+      return options.get("DrawingEnabled");
+    },
+    get tasks() {
+      return options.get("TaskEnabled");
+    },
+    get balanceUnit() {
+      return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1;
+    },
+    maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
+  };
+  return {
+    authenticate: (key, ip, lang) => services.tokens.authenticate(key, ip, lang),
+    price: prices.price,
+    pool: services.pool,
+    ledger: callLedger(services.ledger, services.settles),
+    funds: (caller) => fundsOf(services, caller),
+    limits: createLimits({ ...services, spend: createSpendBook(services) }),
+    storedObjects: createShelf(services),
+    tasks: createTaskStore(services),
+    openAddress: (address, { signal, ...request }) =>
+      egressOpen(address, { ...request, ...userFetch(services) }, signal),
+    sendWebhook: (address, body) => tellHook(services, address, body),
+    channelFailed: channelWatch(services),
+    usageDoubted: doubtWatch(services),
+    get keepContent() {
+      return options.get("LogContentEnabled") ? keepContent : undefined;
+    },
+    recordFailure: (log) => recordFailure(services, log),
+    recordRefusal: (log, code) => services.refusals.record(log, code),
+    option,
+    now: services.now,
+  };
+}

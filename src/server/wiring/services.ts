@@ -1,0 +1,117 @@
+/** Opens what a process needs, in order; `close` undoes it in reverse. */
+import { mkdirSync } from "node:fs";
+import { openCluster } from "../cluster/open";
+import type { Services } from "../contracts/context";
+import { openDb } from "../db/client";
+import type { Db } from "../db/types";
+import type { Env } from "../env";
+import { createChannelPool } from "../features/channel/pool";
+import { createRefusals } from "../features/log/refusals";
+import { createNotices } from "../features/notice/notices";
+import { openOptionStore } from "../features/option/store";
+import type { OptionStore } from "../contracts/option-store";
+import { vendorRules } from "../features/option/vendor-rules";
+import { createTokenCache } from "../features/token/authenticate";
+import { createLedger, tellCharges } from "../features/wallet/open-ledger";
+import { openSettleQueue } from "../features/wallet/settle-queue";
+import { createBackground } from "../lib/background";
+import { CannotStart } from "../lib/cannot-start";
+import type { Logger } from "../lib/log";
+import { createMailer, type MailSettings } from "../lib/mail";
+import { previewOf } from "../relay/entry/dry-run";
+import { createRouting, type Routing } from "../relay/routing/router";
+import { openSecrets } from "./secret-source";
+
+export interface OpenServices {
+  services: Services;
+  /** Where calls may go: the relay's, of which the services show a preview. */
+  routing: Routing;
+  close(): Promise<void>;
+}
+
+/** What an operator can mend is said in one line: a folder that cannot be written, a Postgres that is not there. */
+async function openDatabase(env: Env, log: Logger): Promise<Db> {
+  try {
+    mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new CannotStart(
+      `the data folder cannot be made: ${error instanceof Error ? error.message : String(error)}. Set WEIR_DATA_DIR.`,
+    );
+  }
+  try {
+    return await openDb({
+      url: env.databaseUrl,
+      sqliteSync: env.WEIR_SQLITE_SYNC,
+      pool: env.WEIR_PG_POOL,
+      gaveUp: (reason) => log.warn({ reason }, "a connection to the database was given up"),
+    });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB|BUSY))/.test(code))
+      throw error;
+    throw new CannotStart(
+      `the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`,
+    );
+  }
+}
+
+/** The SMTP card of the settings. */
+export const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings => ({
+  host: get("SMTPServer"),
+  port: get("SMTPPort"),
+  account: get("SMTPAccount"),
+  password: get("SMTPToken"),
+  from: get("SMTPFrom"),
+  name: get("SystemName"),
+  ssl: get("SMTPSSLEnabled"),
+});
+
+export async function openServices(env: Env, log: Logger, now: () => number = Date.now): Promise<OpenServices> {
+  const db = await openDatabase(env, log);
+  const secrets = await openSecrets(env, db, log);
+  const cluster = await openCluster({ db, env, log, now });
+  const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
+  const background = createBackground(log);
+  const sendMail = createMailer(
+    () => mailSettings(options),
+    (reason) => log.warn({ reason }, "a mail could not be sent"),
+  );
+  const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
+  const refusals = createRefusals({ db, log, background });
+  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const settles = await openSettleQueue({ env, db, ledger, log });
+  const base = {
+    env,
+    log,
+    db,
+    secrets,
+    cluster,
+    options,
+    ledger,
+    settles,
+    background,
+    sendMail,
+    notices,
+    refusals,
+    now,
+  };
+  const pool = await createChannelPool(base);
+  const tokens = createTokenCache(base);
+  const routing = createRouting(pool, now);
+  return {
+    services: { ...base, pool, routing: previewOf(routing, vendorRules(base.options)), tokens },
+    routing,
+    close: async () => {
+      await background.stop();
+      await ledger.flush();
+      await refusals
+        .flush()
+        .catch((err: unknown) => log.error({ err }, "refusals that were counted could not be written"));
+      await settles.close();
+      await cluster.counter.close();
+      await cluster.lease.close();
+      await cluster.bus.close();
+      await db.close();
+    },
+  };
+}
