@@ -108,7 +108,8 @@ describe("options", () => {
   test.each(Object.entries(specified))("%s is there with its specified default", (key, text) => {
     if (!isOptionKey(key)) throw new Error(`${key} is missing`);
     if (text === "json") expect(Object.keys(JSON.parse(defaultText(key))).length).toBeGreaterThan(0);
-    // spec: A-514, A-515, A-516, A-517, A-519, D-24, D-26, D-27, D-29, D-30
+    // spec: A-183..A-188, A-192, A-195, A-199, A-200, A-202..A-212, A-214..A-217, A-218..A-221, A-223..A-226, A-228
+    // spec: A-230..A-235, A-238..A-248, A-251, A-255, A-514, A-515, A-516, A-517, A-519, D-24, D-26, D-27, D-29, D-30
     else expect(defaultText(key)).toBe(text);
   });
 
@@ -192,6 +193,7 @@ describe("options", () => {
   test.each(accepted)("%s accepts %j", (key, text, value, printed) => {
     const parsed = parseOption(key, text);
     if (!parsed.ok) throw new Error(parsed.problem.en);
+    // spec: A-213, A-216, A-217, A-227, A-249
     expect(parsed.value).toEqual(value as never);
     expect(printOption(key, parsed.value)).toBe(printed);
     expect(parseOption(key, printed)).toEqual(parsed);

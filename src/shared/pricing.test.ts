@@ -339,7 +339,7 @@ describe("resolvePrice", () => {
     const tables = { ModelRatio: { m: 1 }, GroupRatio: { vip: 2 }, GroupGroupRatio: { staff: { vip: 0.5 } } };
     expect(chargeOf(priced(tables, "m", "vip", "default"), { input: 100 }).quota).toBe(200);
     const price = priced(tables, "m", "vip", "staff");
-    // spec: A-532
+    // spec
     expect(chargeOf(price, { input: 100 }).quota).toBe(50);
     expect(price.why).toMatchObject({
       group_ratio: { value: 2, source: "GroupRatio", entry: "vip" },
@@ -369,6 +369,7 @@ describe("resolvePrice", () => {
     expect(source("claude-3-x")?.value).toBe(5);
     expect(source("x/gpt-4o")).toEqual({ value: 1, source: "default" });
     expect(source("other")?.value).toBe(1);
+    // spec: A-191
     expect(source("gpt-4o-new", { CompletionRatio: { "gpt-4o-new": 2 } })?.source).toBe("CompletionRatio");
   });
 

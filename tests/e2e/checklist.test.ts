@@ -77,13 +77,14 @@ describe("a fresh visitor", () => {
   test("reads Chinese in an English browser; the choice survives a reload, an unknown one means Chinese (A-045, A-047, C-176 to C-179)", async () => {
     await visit({}, async (page) => {
       await open(page, "/login");
-      // spec: D-01
+      // spec: A-045, D-01
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
       // spec: C-177, C-180
       await page.getByRole("button", { name: "登录", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
       // spec: C-176, C-179
+      // spec: A-047
       await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "xx"));
       await page.reload();
@@ -103,6 +104,7 @@ describe("a fresh visitor", () => {
       const day = await background();
       await page.emulateMedia({ colorScheme: "dark" });
       // spec: C-175
+      // spec: A-050
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
       // Colours pass over in a moment.
       await page.waitForFunction(
@@ -111,6 +113,7 @@ describe("a fresh visitor", () => {
       );
       await page.evaluate(() => localStorage.setItem("theme", "light"));
       await page.reload();
+      // spec: A-048
       expect(await theme()).toBe("light");
       // spec: C-173
       expect(await background()).toBe(day);
@@ -128,7 +131,7 @@ describe("a fresh visitor", () => {
       const stored = await storage(page);
       // spec: C-310, D-31
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
-      // spec: C-311, C-312, C-313, D-31
+      // spec: A-267..A-271, A-275, A-278, A-280, A-281, C-311, C-312, C-313, D-31
       expect(stored).toMatchObject({
         system_name: "Weir",
         logo: "",
@@ -154,6 +157,7 @@ describe("guards", () => {
       for (const address of closed.split(" ")) {
         await open(page, address);
         // spec: C-044
+        // spec: A-065
         expect([address, path(page)]).toEqual([address, "/login"]);
       }
       for (const address of [
@@ -169,9 +173,14 @@ describe("guards", () => {
       ]) {
         await open(page, address);
         // spec: C-045
+        // spec
         expect([address, path(page)]).toEqual([address, address]);
+        const absent = await page.getByText("页面不存在，请检查浏览器地址是否正确").count();
+        // spec
+        expect([address, absent]).toEqual([address, address === "/no/such/page" ? 1 : 0]);
       }
       // spec: C-043
+      // spec: A-064
       await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();
     });
   });
@@ -389,6 +398,7 @@ describe("the operator's wishes", () => {
       await open(page, "/token");
       const expand = page.getByRole("button", { name: "展开侧边栏" });
       // spec: C-195
+      // spec: A-204
       await expand.waitFor();
       await expand.click();
       await page.reload();

@@ -470,6 +470,7 @@ describe.skipIf(noChromium)("chat links", () => {
     await weir.setOption("ChatLink", `http://127.0.0.1:${site.port}/own?k={key}`);
     const second = await open("/chat2link");
     // spec: C-039, C-050
+    // spec: A-199
     await second.page.waitForURL(`http://127.0.0.1:${site.port}/own?k=${key}`);
   });
 
@@ -494,6 +495,7 @@ describe.skipIf(noChromium)("chat links", () => {
       page.getByRole("menuitem", { name: "Web" }),
     );
     // spec: C-113
+    // spec: A-197
     await (await tab).waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
   });
 });

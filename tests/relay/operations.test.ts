@@ -579,6 +579,7 @@ describe("what needs no upstream", () => {
       >;
     await weir.call(token.key, { model: "rerank-x", query: "q", documents: ["a"] }, { path: "/v1/rerank" });
     for (const base of ["/dashboard", "/v1/dashboard"]) {
+      // spec: A-203
       expect(await ask(`${base}/billing/subscription`)).toEqual({
         object: "billing_subscription",
         has_payment_method: true,
@@ -591,6 +592,7 @@ describe("what needs no upstream", () => {
     }
     await weir.setOption("DisplayTokenStatEnabled", false);
     await weir.setOption("DisplayInCurrencyEnabled", false);
+    // spec: A-203
     expect(await ask("/v1/dashboard/billing/subscription")).toMatchObject({ hard_limit_usd: 3_000_000 });
     expect(await ask("/v1/dashboard/billing/usage")).toMatchObject({ total_usage: 1_000 });
     await weir.setOption("DisplayTokenStatEnabled", true);

@@ -49,6 +49,7 @@ test("units are typed where the operator shows units", async () => {
   localStorage.setItem("display_in_currency", "false");
   render(<Form start={500_000} />);
   const field = screen.getByRole<HTMLInputElement>("spinbutton", { name: "quota" });
+  // spec: A-202
   expect(field.value).toBe("500000");
   expect(screen.getByText("$1.000000")).toBeTruthy();
   await userEvent.clear(field);

@@ -14,6 +14,7 @@ describe("quota as money", () => {
     [617_283_500_000, "$1,234,567.00"],
   ])("%d units are %s", (quota, text) => {
     // spec: C-001
+    // spec: A-011
     expect(formatDollars(quota, 500_000)).toBe(text);
   });
 

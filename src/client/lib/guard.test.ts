@@ -17,13 +17,17 @@ describe("guards", () => {
   test("a user without the role sees the no-permission page and is not sent away", () => {
     // spec: D-57
     expect(judge("admin", { role: 1 }, at)).toEqual({ kind: "forbidden" });
+    // spec: A-001
     expect(judge("root", { role: 10 }, at)).toEqual({ kind: "forbidden" });
   });
 
   test("each role opens its own pages and those below", () => {
     expect(judge("user", { role: 1 }, at).kind).toBe("allow");
+    // spec: A-094
     expect(judge("admin", { role: 10 }, at).kind).toBe("allow");
+    // spec: A-002
     expect(judge("admin", { role: 100 }, at).kind).toBe("allow");
+    // spec: A-002
     expect(judge("root", { role: 100 }, at).kind).toBe("allow");
     expect(judge("public", null, at).kind).toBe("allow");
   });
@@ -59,7 +63,7 @@ describe("guards", () => {
   test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])(
     "%s tells an ordinary user that he may not",
     (path) => {
-      // spec: D-04, D-57
+      // spec: A-094, D-04, D-57
       expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
     },
   );
@@ -78,6 +82,24 @@ describe("guards", () => {
       "/login?expired=true&redirect=%2Flog%3Fp%3D2",
     );
     expect(loginPath({ pathname: "/login", search: "" }, { expired: true })).toBe("/login?expired=true");
+  });
+});
+
+describe("the menu", () => {
+  const paths = (role: number) => menuRoutes(role).map(({ path }) => path);
+
+  test("offers the list of users to administrators alone", () => {
+    // spec: A-094
+    expect([1, 10, 100].map((role) => paths(role).includes("/user"))).toEqual([false, true, true]);
+  });
+
+  test("offers the dashboard while the operator has it on", () => {
+    for (const flag of ["true", "false"]) {
+      localStorage.setItem("enable_data_export", flag);
+      // spec
+      expect(paths(1).includes("/detail")).toBe(flag === "true");
+    }
+    localStorage.clear();
   });
 });
 

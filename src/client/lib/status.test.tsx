@@ -23,6 +23,8 @@ const answer = {
   chat_link: "https://chat.example/link",
   chat_link2: "https://chat.example/link2",
   pay_methods: [{ name: "支付宝", type: "alipay", color: "#1677ff" }],
+  data_export_default_time: "day",
+  mj_notify_enabled: true,
   github_oauth: false,
 };
 const nativeFetch = globalThis.fetch;
@@ -62,6 +64,24 @@ test("the status is shown and cached, whole and key by key, booleans as text", a
   ]);
   // spec: C-314
   expect(JSON.parse(localStorage.getItem("pay_methods") ?? "")).toEqual(answer.pay_methods);
+  // spec: A-267..A-281
+  expect({ ...localStorage }).toMatchObject({
+    system_name: "网关",
+    logo: "",
+    footer_html: "脚注",
+    quota_per_unit: "1000",
+    display_in_currency: "true",
+    enable_drawing: "false",
+    enable_task: "true",
+    enable_data_export: "true",
+    chats: '[{"Cherry":"https://chat.example"}]',
+    pay_methods: JSON.stringify(answer.pay_methods),
+    data_export_default_time: "day",
+    default_collapse_sidebar: "true",
+    mj_notify_enabled: "true",
+    chat_link: "https://chat.example/link",
+    chat_link2: "https://chat.example/link2",
+  });
   // spec: D-31
   expect(localStorage.getItem("github_oauth")).toBeNull();
   expect(flagIsOn("enable_task")).toBe(true);

@@ -6,7 +6,7 @@ beforeEach(() => localStorage.clear());
 
 describe("language", () => {
   test("a fresh visitor gets Chinese, whatever the browser asks for", () => {
-    // spec: C-177, C-180, D-01
+    // spec: A-045, C-177, C-180, D-01
     expect(storedLanguage()).toBe("zh");
   });
 
@@ -16,6 +16,7 @@ describe("language", () => {
     expect(storedLanguage()).toBe("en");
     localStorage.setItem("language", "xx");
     // spec: C-178
+    // spec: A-045
     expect(storedLanguage()).toBe("zh");
   });
 
@@ -57,8 +58,10 @@ describe("theme", () => {
 
   test("the choice is on the document as data-theme", () => {
     applyTheme("dark");
+    // spec: A-049
     expect(document.documentElement.dataset["theme"]).toBe("dark");
     applyTheme("light");
+    // spec: A-048
     expect(document.documentElement.dataset["theme"]).toBe("light");
   });
 });

@@ -48,7 +48,7 @@ describe("a console session", () => {
     expect(await self(person.headers)).toBe(200);
     const { users } = weir.db.t;
     await weir.db.q.update(users).set({ status: 2 }).where(eq(users.id, person.id));
-    // spec: D-38
+    // spec: A-323, D-38
     expect(await self(person.headers)).toBe(401);
     await weir.db.q.update(users).set({ status: 1, role: 10 }).where(eq(users.id, person.id));
     // spec: D-38
@@ -86,7 +86,7 @@ describe("a system access token", () => {
     const [row] = await weir.db.q.select().from(users).where(eq(users.id, weir.root.id));
     // spec: D-64
     expect(JSON.stringify(row)).not.toContain(token);
-    // spec: A-433, D-64
+    // spec: A-005, A-128, A-433, D-64
     expect(await self({ authorization: token })).toBe(200);
     // spec: D-64
     expect(await self({ authorization: `Bearer ${token}`, "New-Api-User": String(weir.root.id) })).toBe(200);

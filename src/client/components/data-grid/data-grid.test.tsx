@@ -102,6 +102,7 @@ describe("paging", () => {
     i18n.loadAndActivate({ locale: "en", messages });
     history.replaceState(null, "", "/things?p=7");
     show({ rows: things.slice(0, 3) });
+    // spec: A-113
     expect(screen.getByText("Items 61 - 63 of 63")).toBeTruthy();
   });
 

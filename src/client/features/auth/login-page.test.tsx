@@ -39,6 +39,7 @@ test("a login keeps the user and leads to the page that was asked for", async ()
   await user.type(username(), " root ");
   await user.type(password(), "secret-pass{Enter}");
   await waitFor(() => expect(currentUser()).toEqual(root));
+  // spec: A-067
   expect(calls).toEqual([{ path: "auth.login", input: { username: "root", password: "secret-pass" } }]);
   // spec: A-338, C-309
   expect(JSON.parse(localStorage.getItem("user") ?? "")).toEqual(root);
@@ -51,7 +52,7 @@ test("a login that was not asked for by a page leads to the tokens, never to ano
     const { user } = await openPage(<LoginPage />, `/login${search}`, { procedures: { "auth.login": () => root } });
     await user.type(username(), "root");
     await user.type(password(), "secret-pass{Enter}");
-    // spec: D-06
+    // spec: A-061, D-06
     await waitFor(() => expect(location.pathname).toBe("/token"));
     clearUser();
     closePage();
@@ -112,6 +113,7 @@ test("a sign-in is said; who is signed in already is led on from here", async ()
 
 test("an expired session is explained by a note that stays", async () => {
   await openPage(<LoginPage />, "/login?expired=true");
+  // spec: A-055
   expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
 });
 

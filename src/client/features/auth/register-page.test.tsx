@@ -67,13 +67,17 @@ test("what is missing, short or unequal is said in the specified words and witho
   }
   // spec: A-352, A-354, A-355, A-356
   expect(page.calls).toEqual([]);
+  // spec: A-086
   expect(screen.getByPlaceholderText("输入密码，最短 8 位，最长 20 位")).toBeDefined();
-  // spec: A-360
-  expect(screen.queryByLabelText("邮箱")).toBeNull();
+  // spec: A-082, A-083, A-084, A-360
+  for (const absent of ["邮箱", "验证码"]) expect(screen.queryByLabelText(absent)).toBeNull();
+  // spec: A-084
+  expect(screen.queryByRole("button", { name: "获取验证码" })).toBeNull();
 });
 
 test("a registration sends what was typed with the stored invitation, says so and leads to the login", async () => {
   const first = await open("register", { address: "/register?aff=Ab3x" });
+  // spec: A-057
   await waitFor(() => expect(localStorage.getItem("aff")).toBe("Ab3x"));
   expect(first.calls).toEqual([]);
   const { cleanup } = await import("@testing-library/react");
@@ -81,14 +85,16 @@ test("a registration sends what was typed with the stored invitation, says so an
   const page = await open("register", { procedures: { "auth.register": () => undefined } });
   await fill(page, good);
   await press(page, "注册");
-  // spec: A-491
+  // spec: A-087, A-491
   expect(await screen.findByText("注册成功！")).toBeDefined();
+  // spec: A-058, A-079, A-080, A-081
   expect(page.calls).toEqual([
     {
       path: "auth.register",
       input: { username: "ann", password: "secret-pass", password2: "secret-pass", aff_code: "Ab3x" },
     },
   ]);
+  // spec: A-087
   expect(location.pathname).toBe("/login");
 });
 
@@ -96,6 +102,7 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   const status = { email_verification: true };
   const procedures = { "auth.sendVerification": () => undefined, "auth.register": () => undefined };
   const page = await open("register", { status, procedures });
+  // spec: A-082
   expect(await screen.findByLabelText("邮箱")).toBeDefined();
   await press(page, "获取验证码");
   expect((await screen.findByRole("alert")).textContent).toBe("请输入有效的邮箱地址");
@@ -117,7 +124,9 @@ test("with e-mail verification the code is sent, counted down through a reload, 
   await fill(page, { 验证码: "ABC234" });
   await press(page, "注册");
   await waitFor(() => expect(page.calls.map(({ path }) => path)).toEqual(["auth.sendVerification", "auth.register"]));
+  // spec: A-084
   expect(page.calls[0]?.input).toEqual({ email: "ann@example.com" });
+  // spec: A-083
   expect(page.calls[1]?.input).toMatchObject({ email: "ann@example.com", verification_code: "ABC234" });
 
   const { cleanup } = await import("@testing-library/react");
@@ -252,6 +261,7 @@ test("a reset mail is asked for once in thirty seconds, whoever has the address"
   expect(await screen.findByText(/重置邮件将很快送达/)).toBeDefined();
   // spec: A-346, A-511
   expect(screen.getByRole("button", { name: /^(30|29|28) 秒后重试$/ })).toHaveProperty("disabled", true);
+  // spec: A-088, A-089
   expect(page.calls).toEqual([{ path: "auth.sendReset", input: { email: "ann@example.com" } }]);
 });
 
@@ -265,8 +275,11 @@ test("the confirmation page calls nothing before its button; then it shows and c
   // spec: D-11
   expect(page.calls).toEqual([]);
   await press(page, "重置密码");
+  // spec: A-091
   expect((await screen.findByLabelText<HTMLInputElement>("新密码")).value).toBe("NewPassword12345");
+  // spec: A-060, A-090
   expect(page.calls).toEqual([{ path: "auth.resetPassword", input: { email: "ann@example.com", token: "abc" } }]);
+  // spec: A-092
   expect(await navigator.clipboard.readText()).toBe("NewPassword12345");
   expect(currentUser()).toBeNull();
 });
@@ -289,4 +302,42 @@ test("a link without address or token, or one that was used, is said to be inval
   });
   await press(page, "重置密码");
   expect((await screen.findByRole("alert")).textContent).toBe("重置链接无效或已过期，请重新申请");
+});
+
+test("the bot check stands on the registration and the login page, with the operator's site key, while it is switched on", async () => {
+  const { default: LoginPage } = await import("./login-page");
+  const drawn: unknown[] = [];
+  const widget = {
+    render: (_: unknown, options: { sitekey: string }) => {
+      drawn.push(options.sitekey);
+      return "w1";
+    },
+    ready: (then: () => void) => then(),
+    reset: () => {},
+    remove: () => {},
+    execute: () => {},
+    getResponse: () => "",
+    isExpired: () => false,
+  };
+  Object.assign(window, { turnstile: widget });
+  for (const turnstile_check of [false, true]) {
+    const status = { setup: true, turnstile_check, turnstile_site_key: "0xkey" };
+    for (const page of [<RegisterPage key="r" />, <LoginPage key="l" />]) {
+      await openPage(page, "/login", {
+        paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+      });
+      await loadStatus();
+      const loaded = () => {
+        // The vendor's script would call this once it is there.
+        const tell: unknown = Reflect.get(window, "onloadTurnstileCallback");
+        if (typeof tell === "function") tell();
+        return drawn;
+      };
+      // spec: A-077, A-078, A-085
+      await waitFor(() => expect(loaded()).toEqual(turnstile_check ? ["0xkey"] : []));
+      closePage();
+      drawn.length = 0;
+    }
+  }
+  Reflect.deleteProperty(window, "turnstile");
 });

@@ -36,8 +36,27 @@ describe("what is sent", () => {
   test("a new channel sends every field, lists comma-joined, groups both ways, auto_ban as 1 or 0", () => {
     const sent = fieldsOf({ ...good, models: ["a", "b"], groups: ["default", "vip"], auto_ban: false });
     // spec: C-210, C-211, C-218
+    // spec
     expect(sent).toMatchObject({ models: "a,b", groups: ["default", "vip"], group: "default,vip", auto_ban: 0 });
     expect(Object.keys(sent).sort()).toEqual([...Object.keys(emptyChannel), "group"].sort());
+    const fields = {
+      type: 3,
+      key: "sk-2",
+      openai_organization: "org-1",
+      max_input_tokens: 4096,
+      base_url: "https://x.example",
+      other: "2023-06-01-preview",
+      model_mapping: '{"a":"b"}',
+      status_code_mapping: '{"400":"500"}',
+      test_model: "a",
+      priority: 7,
+      weight: 3,
+      tag: "fast",
+    };
+    // spec: A-300..A-312
+    expect(fieldsOf({ ...good, ...fields })).toMatchObject({ ...fields, name: "主力" });
+    // spec: A-314
+    expect([fieldsOf(good).auto_ban, fieldsOf({ ...good, auto_ban: false }).auto_ban]).toEqual([1, 0]);
   });
 
   test("an update sends the changed fields only", () => {

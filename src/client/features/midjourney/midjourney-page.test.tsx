@@ -91,6 +91,7 @@ test("the menu has drawing and tasks exactly while their flags are on", () => {
       else localStorage.setItem(key, value);
     }
     // spec: C-192, C-193
+    // spec
     expect(offered()).toEqual([...paths]);
   }
 });

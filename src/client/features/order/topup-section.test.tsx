@@ -97,6 +97,7 @@ describe("the payment section", () => {
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
     await user.click(screen.getByRole("button", { name: "去支付" }));
     await screen.findByText("等待支付结果");
+    // spec: A-237
     expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 10, payment_method: "alipay" });
     // spec: C-493
     expect(posted).toEqual([

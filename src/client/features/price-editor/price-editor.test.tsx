@@ -115,6 +115,7 @@ describe("the visual editor", () => {
     expect(names()).toEqual(["kling-v1"]);
     closePage();
     await open("?show=call");
+    // spec: A-296
     expect(await screen.findByText("$0.04")).toBeDefined();
     expect(names()).toEqual(["picture"]);
     closePage();
@@ -128,6 +129,7 @@ describe("the visual editor", () => {
     await user.type(screen.getByLabelText("输出"), "15");
     await user.click(screen.getByRole("button", { name: "保存" }));
     await waitFor(() => expect(puts(calls)).toHaveLength(2));
+    // spec
     expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
       ["ModelRatio", { ...tables.ModelRatio, "brand-new": 1.5 }],
       ["CompletionRatio", { "gpt-4o": 4, "brand-new": 5 }],

@@ -326,3 +326,66 @@ test("an installation that tries other channels gets no such hint", async () => 
   await screen.findByRole("button", { name: "保存通用设置" });
   expect(screen.queryAllByText(/不会换用其他渠道/)).toHaveLength(0);
 });
+
+/** Requirement, card, title and some of the fields that it is there for. */
+const CARDS = {
+  operation: [
+    ["A-133", "general", "通用设置", ["TopUpLink", "ChatLink", "QuotaPerUnit", "RetryTimes", "DefaultCollapseSidebar"]],
+    ["A-134", "drawing", "绘图", ["DrawingEnabled", "MjNotifyEnabled", "MjActionCheckSuccessEnabled"]],
+    ["A-135", "sensitive", "屏蔽词过滤", ["CheckSensitiveEnabled", "CheckSensitiveOnPromptEnabled", "SensitiveWords"]],
+    ["A-136", "log", "日志设置", ["LogConsumeEnabled"]],
+    ["A-137", "dashboard", "数据看板", ["DataExportEnabled", "DataExportInterval", "DataExportDefaultTime"]],
+    ["A-138", "monitoring", "监控设置", ["ChannelDisableThreshold", "QuotaRemindThreshold"]],
+    ["A-139", "quota", "额度设置", ["PreConsumedQuota", "QuotaForNewUser", "QuotaForInviter", "QuotaForInvitee"]],
+    ["A-140", "chat", "聊天设置", []],
+    ["A-141", "group", "分组设置", ["GroupGroupRatio", "AutoGroups", "DefaultUseAutoGroup"]],
+  ],
+  system: [
+    ["A-145", "server", "服务器", ["ServerAddress"]],
+    ["A-146", "worker", "Worker", ["WorkerUrl", "WorkerValidKey"]],
+    ["A-147", "payment", "支付设置", ["PayAddress", "EpayId", "EpayKey", "CustomCallbackAddress", "Price", "MinTopUp"]],
+    ["A-148", "login", "登录与注册", ["PasswordLoginEnabled", "RegisterEnabled", "GitHubOAuthEnabled"]],
+    ["A-149", "email", "邮箱域名", ["EmailDomainRestrictionEnabled", "EmailDomainWhitelist"]],
+    ["A-150", "smtp", "SMTP", ["SMTPServer", "SMTPPort", "SMTPAccount", "SMTPFrom", "SMTPToken", "SMTPSSLEnabled"]],
+    ["A-151", "github", "GitHub", ["GitHubClientId", "GitHubClientSecret"]],
+    ["A-152", "wechat", "微信服务器", ["WeChatServerAddress", "WeChatServerToken", "WeChatAccountQRCodeImageURL"]],
+    ["A-153", "telegram", "Telegram", ["TelegramBotToken", "TelegramBotName"]],
+    ["A-154", "turnstile", "Turnstile", ["TurnstileSiteKey", "TurnstileSecretKey"]],
+    ["A-155", "linuxdo", "LinuxDO", ["LinuxDOClientId", "LinuxDOClientSecret"]],
+  ],
+  other: [
+    [
+      "A-157, A-158, A-160 to A-162",
+      "content",
+      "站点内容",
+      ["Notice", "SystemName", "Logo", "HomePageContent", "About", "Footer"],
+    ],
+  ],
+} as const;
+
+test.each(["operation", "system", "other"] as const)(
+  "a super administrator's tab %s has every card of the specification with its fields",
+  async (tab) => {
+    await open(tab);
+    await screen.findAllByRole("button", { name: /^保存/ });
+    // spec: A-002, A-062
+    expect(location.search).toBe(`?tab=${tab}`);
+    for (const [requirement, card, title, keys] of CARDS[tab]) {
+      const section = document.getElementById(`card-${card}`);
+      // spec: A-133..A-141, A-145..A-155, A-157, A-158, A-160..A-162
+      expect([requirement, section?.getAttribute("aria-label")]).toEqual([requirement, expect.stringContaining(title)]);
+      for (const key of keys) {
+        const fields = within(section ?? document.body).queryAllByLabelText(new RegExp(`^${option(key).label.zh}`));
+        // spec: A-133..A-141, A-145..A-155, A-157, A-158, A-160..A-162
+        expect([requirement, key, fields.length > 0]).toEqual([requirement, key, true]);
+      }
+    }
+    if (tab !== "operation") return;
+    // spec: A-136
+    expect(await screen.findByRole("button", { name: "清理日志" })).toBeDefined();
+    // spec: A-140
+    expect(await screen.findByRole("group", { name: "聊天链接" })).toBeDefined();
+    // spec: A-141
+    expect(await screen.findByLabelText("倍率，第 1 行")).toBeDefined();
+  },
+);

@@ -3,6 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ManagedUser } from "../../../shared/user-manage";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
+const { within } = await import("@testing-library/react");
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { ConfirmHost } = await import("../../components/confirm");
 const { Toasts } = await import("../../components/toasts");
@@ -110,6 +111,7 @@ test("nothing may be done to a super administrator, and a deleted account has no
     // spec: A-415
     expect([name, await disabled(name)]).toEqual([name, true]);
   await page.user.keyboard("{Escape}");
+  // spec: A-320
   expect(screen.getByText("已注销")).toBeDefined();
   const row = screen.getByText("gone").closest("tr");
   row?.querySelector<HTMLElement>('button[aria-label="行菜单"]')?.click();
@@ -311,9 +313,119 @@ test("every status and role has its word, one that nobody knows is unknown, and 
     ["locked", ["已锁定"]],
     ["boss", ["超级管理员"]],
   ] as const) {
+    // spec: A-316, A-317, A-324..A-326
     for (const word of words) expect(await textOf(name)).toContain(word);
   }
+  // spec: A-319, A-327
   expect((await textOf("odd"))?.match(/未知/g)).toHaveLength(2);
+  for (const [word, hue] of [
+    ["已激活", "bg-green-bg"],
+    ["已封禁", "bg-red-bg"],
+  ] as const) {
+    // spec: A-316, A-317
+    for (const badge of screen.getAllByText(word)) expect(badge.parentElement?.className).toContain(hue);
+  }
   await menuOf(page, "locked");
+  // spec: A-318
   expect(await disabled("启用")).toBe(true);
+});
+
+test("the list shows of each account what the specification names, by column", async () => {
+  await open(10, [
+    user({
+      id: 21,
+      username: "carol",
+      group: "vip",
+      quota: 1_250_000,
+      used_quota: 3_500_000,
+      request_count: 417,
+      aff_count: 6,
+      aff_history_quota: 4_000_000,
+      inviter_id: 13,
+    }),
+    user({ id: 22, username: "dave" }),
+  ]);
+  await screen.findByText("carol");
+  const headers = screen.getAllByRole("columnheader").map((header) => header.textContent);
+  const cellsOf = (name: string) =>
+    within(screen.getByText(name).closest<HTMLElement>("tr") ?? document.body).getAllByRole("cell");
+  const cell = (name: string, header: string) =>
+    cellsOf(name)[headers.findIndex((text) => text?.startsWith(header))]?.textContent;
+  for (const [id, header, text] of [
+    ["A-097", "ID", "21"],
+    ["A-098", "用户名", "carolAlice"],
+    ["A-099", "分组", "vip"],
+    ["A-100", "剩余额度", "$2.50"],
+    ["A-101", "已用额度", "$7.00"],
+    ["A-102", "调用次数", "417"],
+    ["A-106", "角色", "普通用户"],
+    ["A-107", "状态", "已激活"],
+  ] as const) {
+    // spec: A-097..A-102, A-106, A-107
+    expect([id, cell("carol", header)]).toEqual([id, text]);
+  }
+  const invites = (name: string, title: string) =>
+    within(cellsOf(name)[headers.indexOf("邀请信息")] ?? document.body).getByTitle(title).textContent;
+  // spec: A-103
+  expect(invites("carol", "邀请人数")).toBe("6");
+  // spec: A-104
+  expect(invites("carol", "邀请收益")).toBe("$8.00");
+  // spec: A-105
+  expect([invites("carol", "邀请人 ID"), invites("dave", "邀请人 ID")]).toEqual(["邀请人：13", "邀请人：无"]);
+});
+
+test("a row's menu has the six actions; editing opens the drawer of that account", async () => {
+  const page = await open(100, [user({})]);
+  await menuOf(page, "alice");
+  // spec: A-108
+  for (const name of ["提升", "降级", "禁用", "启用", "编辑", "删除"]) expect(await item(name)).toBeDefined();
+  await page.user.click(await item("编辑"));
+  // spec: A-110
+  expect(await screen.findByRole("dialog")).toBeDefined();
+  expect((await screen.findByLabelText<HTMLInputElement>(/^用户名/)).value).toBe("alice");
+  expect(location.search).toBe("?edit=2");
+});
+
+test("a new account is asked for username, display name and password, and sent with them", async () => {
+  const page = await open(10, [], "/user", { "user.create": () => user({}) });
+  const [add] = await screen.findAllByRole("button", { name: "添加用户" });
+  if (add) await page.user.click(add);
+  await page.user.type(await screen.findByLabelText(/^用户名/), "newcomer");
+  await page.user.type(screen.getByLabelText("显示名称"), "New Comer");
+  await page.user.type(screen.getByLabelText(/^密码/), "a good password");
+  await page.user.click(screen.getByRole("button", { name: "创建" }));
+  const created = () => page.calls.find(({ path }) => path === "user.create")?.input;
+  // spec: A-109
+  await waitFor(() =>
+    expect(created()).toMatchObject({ username: "newcomer", display_name: "New Comer", password: "a good password" }),
+  );
+});
+
+test("the list is searched by keyword and by one of the server's groups", async () => {
+  const page = await open(10, [user({})]);
+  const asked = () => page.calls.findLast(({ path }) => path === "user.list")?.input;
+  await page.user.type(await screen.findByRole("searchbox"), "ali{Enter}");
+  // spec: A-095
+  await waitFor(() => expect(asked()).toMatchObject({ keyword: "ali" }));
+  await page.user.click(screen.getByRole("button", { name: "筛选" }));
+  await page.user.click(await screen.findByRole("combobox", { name: "分组" }));
+  await page.user.click(await screen.findByRole("option", { name: "vip" }));
+  // spec: A-096
+  await waitFor(() => expect(asked()).toMatchObject({ keyword: "ali", group: "vip" }));
+});
+
+test("the list has four page sizes, says which rows it shows, and takes the size that was chosen before", async () => {
+  localStorage.setItem("page-size", "50");
+  const page = await open(10, [user({}), user({ id: 3, username: "bob" })]);
+  // spec: A-113
+  expect(await screen.findByText("第 1 - 2 条，共 2 条")).toBeDefined();
+  // spec: A-112
+  expect(page.calls.find(({ path }) => path === "user.list")?.input).toMatchObject({ page_size: 50 });
+  await page.user.click(screen.getByRole("combobox", { name: "每页条数" }));
+  const sizes = (await screen.findAllByRole("option")).map((option) => option.textContent);
+  // spec: A-111
+  expect(sizes).toEqual(["10 条/页", "20 条/页", "50 条/页", "100 条/页"]);
+  await page.user.click(screen.getByRole("option", { name: "20 条/页" }));
+  // spec: A-112
+  expect(localStorage.getItem("page-size")).toBe("20");
 });

@@ -92,6 +92,14 @@ test("the balance, what a week costs and how long it lasts are shown", async () 
   expect(screen.getByText("$0.10")).toBeDefined();
 });
 
+test("a balance is shown in units where the operator does not show currency", async () => {
+  localStorage.setItem("display_in_currency", "false");
+  await open();
+  // spec: A-202
+  expect((await screen.findAllByText("1.0M")).length).toBeGreaterThan(0);
+  expect(screen.queryByText("$2.00")).toBeNull();
+});
+
 test("while the roll-ups are switched off no pace is asked for and none is claimed", async () => {
   const { calls } = await open();
   await screen.findAllByText("$2.00");
@@ -149,6 +157,7 @@ test("without a link to buy codes the button says that none is set", async () =>
   const { user } = await open();
   await user.click(press("获取兑换码"));
   // spec: C-450, C-602
+  // spec: A-198
   expect(await screen.findByText("超级管理员未设置充值链接！")).toBeDefined();
 });
 
@@ -165,10 +174,39 @@ test("the button to get a code opens the operator's link", async () => {
   expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["https://shop.example/codes", "_blank"]);
 });
 
+test("with a link to buy codes the button leads there", async () => {
+  const status = { top_up_link: "https://shop.example/codes" };
+  await open({
+    procedures: server(),
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+  });
+  await loadStatus();
+  // spec: A-198
+  expect((await screen.findByRole("link", { name: "获取兑换码" })).getAttribute("href")).toBe(status.top_up_link);
+});
+
+test("the invitation link is copied by a click, and beside it stand the earnings and how many came", async () => {
+  const { user } = await openInvite();
+  await user.click(await screen.findByRole("button", { name: "复制邀请链接" }));
+  // spec: A-119
+  await waitFor(async () => expect(await navigator.clipboard.readText()).toBe(`${location.origin}/register?aff=Ab3x`));
+  const figure = (name: string) => screen.getByText(name).nextElementSibling?.textContent;
+  for (const [name, text] of [
+    ["可用邀请收益", "$4.00"],
+    ["累计邀请收益", "$5.00"],
+    ["邀请人数", "3"],
+  ] as const) {
+    // spec: A-120
+    await waitFor(() => expect([name, figure(name)]).toEqual([name, text]));
+  }
+});
+
 test("the invitation link has the server's address, else this page's", () => {
+  // spec: A-119
   expect(inviteLink("https://gw.example/", "http://localhost:3000", "Ab3x")).toBe(
     "https://gw.example/register?aff=Ab3x",
   );
+  // spec: A-119
   expect(inviteLink("", "http://localhost:3000", "Ab3x")).toBe("http://localhost:3000/register?aff=Ab3x");
 });
 
@@ -203,7 +241,9 @@ test("earnings below a dollar, above what there is, and fractions are refused be
   expect(calls.some(({ path }) => path === "invite.transfer")).toBe(false);
   await type("1");
   expect(await screen.findByText("划转成功")).toBeDefined();
+  // spec: A-121
   expect(calls.find(({ path }) => path === "invite.transfer")?.input).toEqual({ quota: 500_000 });
+  // spec: A-121
   expect(await screen.findByText("$3.00")).toBeDefined();
 });
 
@@ -248,7 +288,7 @@ test("a user's tabs tell whom he invited and what each brought, his shares, and 
   for (const text of ["carl", "$0.50"]) expect(shares).toContain(text);
   const withdrawals = await table("提现记录");
   // spec: C-017
-  for (const text of ["$1.50", "bank 7", "已打款", "sent"]) expect(withdrawals).toContain(text);
+  for (const text of ["$1.50", "bank 7", "已支付", "sent"]) expect(withdrawals).toContain(text);
 });
 
 test("an administrator refuses a withdrawal with a note, and the list is asked for again", async () => {

@@ -81,7 +81,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         message: "",
       });
       const row = await rowOf(username);
-      // spec: D-20
+      // spec: A-183, D-20
       expect(row).toMatchObject({
         role: ROLE.user,
         status: 1,
@@ -91,6 +91,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         email: "",
         inviter_id: 0,
       });
+      // spec: A-003
       expect((await login(username, PASSWORD)).data).toMatchObject({ id: row?.id, username, role: 1 });
       expect(await Array.fromAsync(audit(house.services.db))).toEqual([]);
     });
@@ -158,12 +159,12 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("is refused while it is off, in the operator's two ways", async () => {
       await set("PasswordRegisterEnabled", "false");
-      // spec: D-09
+      // spec: A-239, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({
         code: "password_register_disabled",
       });
       await set("RegisterEnabled", "false");
-      // spec: A-502, D-09
+      // spec, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "registration_disabled" });
     });
 
@@ -179,10 +180,11 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await register({ username: absurd, password: PASSWORD, aff_code: "x".repeat(500) })).toMatchObject({
         success: true,
       });
-      // spec: A-439
+      // spec
       expect(await rowOf(invited)).toMatchObject({ inviter_id: inviter.ctx.actor.id, quota: 30 });
       // spec: D-63
       for (const other of [stranger, absurd]) expect(await rowOf(other)).toMatchObject({ inviter_id: 0, quota: 0 });
+      // spec
       expect(await rowOf(inviter.ctx.actor.username)).toMatchObject({ aff_count: 1, aff_quota: 20 });
       await set("QuotaForInvitee", "0");
       await set("QuotaForInviter", "0");
@@ -200,7 +202,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("needs address and code; with the mailed code, in small letters too, the account has the address", async () => {
       const email = "new1@example.com";
-      // spec: A-358
+      // spec
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "verification_missing" });
       // spec: A-359
       expect(await register({ username: name(), password: PASSWORD, email })).toMatchObject({
@@ -363,7 +365,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     ] as const)("with both rules on, %p gets %p, for a code and for registration", async (email, code) => {
       await set("EmailDomainRestrictionEnabled", "true");
       await set("EmailAliasRestrictionEnabled", "true");
-      // spec: D-26
+      // spec, D-26
       expect((await verify(email)).code).toBe(code);
       if (email !== "" && code)
         expect(
@@ -391,9 +393,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         .where(eq(users.username, username))
         .returning();
       await login(username, PASSWORD);
+      // spec: A-089
       expect(await askReset(email)).toMatchObject({ success: true, message: "" });
       const link = await resetToken(email);
-      // spec: A-441, D-03
+      // spec, D-03
       expect([link.origin, link.pathname, link.searchParams.get("email")]).toEqual([
         "https://gw.example",
         "/user/reset",
@@ -408,6 +411,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect((await house.guest.rest("POST", "/api/user/reset", { email, token })).body).toMatchObject({
         code: "reset_link_invalid",
       });
+      // spec: A-093
       expect(await login(username, PASSWORD)).toMatchObject({ code: "credentials_wrong" });
       expect(
         await house.services.db.q
@@ -415,7 +419,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           .from(sessions)
           .where(eq(sessions.user_id, row?.id ?? 0)),
       ).toEqual([]);
-      // spec: A-442
+      // spec
       expect(await login(username, password)).toMatchObject({ success: true });
       expect(await rowOf(username)).toMatchObject({ access_token_hash: null });
     });
@@ -482,6 +486,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("is refused while password sign-in is off", async () => {
       const username = await account("");
       await set("PasswordLoginEnabled", "false");
+      // spec: A-238
       expect(await login(username, PASSWORD)).toMatchObject({ code: "password_login_disabled" });
     });
 
@@ -558,8 +563,11 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(
         (await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.user_id, user_id))).map((row) => row.id),
       ).toEqual([rows[0]?.id ?? 0]);
-      // spec: A-429
+      // spec
       expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ success: true });
+      expect(await put({ password: "a-third-pass" })).toMatchObject({ success: true });
+      // spec: A-009
+      expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ code: "credentials_wrong" });
     });
 
     test("deletes itself for ever; a super administrator cannot", async () => {
@@ -570,7 +578,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await person.rest("GET", "/api/user/token");
       // spec: A-431
       expect((await person.rest("DELETE", "/api/user/self")).body).toMatchObject({ success: true });
-      // spec: A-342
+      // spec
       expect(await rowOf(username)).toMatchObject({ deleted_at: expect.any(Number), access_token_hash: null });
       const { sessions } = house.services.db.t;
       // spec: A-342
@@ -596,7 +604,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         message: errorText("verification_code_wrong", {}, "zh"),
       });
       expect(await bind("Bind@example.com", lastCode())).toMatchObject({ success: true });
-      // spec: A-448
+      // spec
       expect(await self()).toMatchObject({ email: "bind@example.com" });
       expect(await bind("bind@example.com", lastCode())).toMatchObject({ code: "verification_code_wrong" });
       await account("theirs@example.com");

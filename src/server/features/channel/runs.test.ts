@@ -171,6 +171,7 @@ for (const engine of ENGINES) {
         expect(await autoDisable(services(), { id }, reason)).toBe(false);
         // spec: C-333
         // spec: C-217, C-330
+        // spec: A-219
         expect([(await get(id)).status, (await get(spared)).status, (await get(manual)).status]).toEqual([1, 1, 2]);
         expect(await systemRows()).toEqual([]);
       });
@@ -179,10 +180,12 @@ for (const engine of ENGINES) {
         const [auto, manual] = [await one("m"), await one("m", { status: 2 })];
         await put(auto, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
         await option("AutomaticEnableChannelEnabled", "false");
+        // spec: A-220
         expect(await autoEnable(services(), { id: auto })).toBe(false);
         await option("AutomaticEnableChannelEnabled", "true");
         // spec: C-333
         expect(await autoEnable(services(), { id: manual })).toBe(false);
+        // spec: A-220
         expect(await autoEnable(services(), { id: auto })).toBe(true);
         expect(await get(auto)).toMatchObject({ status: 1, other_info: "" });
         expect((await get(manual)).status).toBe(2);
@@ -287,6 +290,7 @@ for (const engine of ENGINES) {
         ids.spared = await one("bad-key", { auto_ban: 0 });
         expect(await testAll()).toMatchObject({ ok: 1, failed: 5, disabled: 2 });
         const status = async (name: string) => (await get(ids[name] ?? 0)).status;
+        // spec: A-219
         expect([await status("bad-key"), await status("keyword")]).toEqual([3, 3]);
         for (const name of ["server-error", "busy", "fine", "spared"]) expect(await status(name)).toBe(1);
         const { other_info } = await get(ids["bad-key"] ?? 0);
@@ -310,6 +314,7 @@ for (const engine of ENGINES) {
         await option("ChannelDisableThreshold", "0");
         await testAll();
         // spec: C-333
+        // spec: A-218
         expect(await status()).toEqual([1, 1]);
         await option("ChannelDisableThreshold", "0.05");
         await option("AutomaticDisableChannelEnabled", "false");
@@ -321,6 +326,7 @@ for (const engine of ENGINES) {
         // spec: C-331
         expect(await testAll()).toMatchObject({ ok: 2, disabled: 1 });
         // spec: C-217, C-331
+        // spec: A-218
         expect(await status()).toEqual([3, 1]);
         expect(readStatusInfo((await get(id)).other_info, "en")?.reason).toMatch(
           /^It answered after 0\.\d\d s; the limit is 0\.05 s$/,
@@ -335,6 +341,7 @@ for (const engine of ENGINES) {
         for (const id of [well, ill]) await put(id, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
         expect(await testAll()).toMatchObject({ enabled: 1, ok: 1, failed: 1 });
         // spec: C-332
+        // spec: A-220
         expect([(await get(well)).status, (await get(ill)).status]).toEqual([1, 3]);
         expect(
           services()

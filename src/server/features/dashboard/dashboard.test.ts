@@ -396,6 +396,7 @@ for (const engine of ENGINES) {
       const change = (value: string) => h.services.options.set("DataExportEnabled", value);
       await change("false");
       for (const path of ["/api/data/", "/api/data/users", "/api/data/self"]) {
+        // spec: A-215
         expect((await admin.rest("GET", path)).body).toMatchObject({ success: false, message: "管理员关闭了数据看板" });
       }
       await expect(ask({})).rejects.toThrow("switched the data dashboard off");

@@ -73,7 +73,13 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
   const goThere = async (browser: Browser, provider: RedirectProvider, aff = "") => {
     const begun = await browser.get(`/api/oauth/state?provider=${provider}&aff=${aff}`);
     expect(begun.body.message).toBe("");
-    const back = await fake.agree(String(begun.body.url));
+    const ids = { github: "GitHubClientId", linuxdo: "LinuxDOClientId", oidc: "oidc.client_id" } as const;
+    const address = new URL(String(begun.body.url));
+    // spec: A-069, A-071, A-256, A-258
+    expect(address.searchParams.get("client_id")).toBe(fake.options[ids[provider]] ?? "");
+    // spec: A-069, A-071
+    expect(address.searchParams.get("state")).toBe(String(begun.body.data));
+    const back = await fake.agree(address.href);
     expect(back.origin + back.pathname).toBe(`${new URL(weir.url).origin}/oauth/${provider}`);
     expect(back.searchParams.get("state")).toBe(String(begun.body.data));
     return `/api/oauth/${provider}${back.search}`;
@@ -112,6 +118,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       // spec: D-69
       expect(made.username).toMatch(new RegExp(`^${provider}_\\d+$`));
       expect(made.id).not.toBe(lookalike.id);
+      // spec: A-003, A-168, A-171, A-257, A-259
       expect(made.self).toMatchObject({
         [IDENTITY_PROVIDERS[provider].field]: subject,
         role: 1,
@@ -221,6 +228,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const [one, two] = [await weir.newUser(), await weir.newUser()];
     const [first, second] = [new Browser(weir, one), new Browser(weir, two)];
     // spec: C-495
+    // spec: A-008
     expect((await first.get(await goThere(first, "github"))).body).toEqual({ success: true, message: "bind" });
     expect((await first.get("/api/user/self")).body.data).toMatchObject({
       id: one.id,
@@ -271,6 +279,18 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect((await weir.anonymous("GET", "/api/user/oauth/bindings")).status).toBe(401);
   });
 
+  for (const provider of ["github", "linuxdo"] as const) {
+    test(`${provider}: what begins on a signed-in page is bound to that account`, async () => {
+      const { id } = newPerson();
+      const browser = new Browser(weir, await weir.newUser());
+      // spec: A-008
+      expect((await browser.get(await goThere(browser, provider))).body).toEqual({ success: true, message: "bind" });
+      const field = IDENTITY_PROVIDERS[provider].field;
+      // spec: A-008
+      expect((await browser.get("/api/user/self")).body.data).toMatchObject({ [field]: String(id) });
+    });
+  }
+
   test("binding and unbinding want a proof that is not old; signing in wants none", async () => {
     newPerson();
     const user = await weir.newUser();
@@ -310,6 +330,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("RegisterEnabled", "false");
     const browser = new Browser(weir);
     for (const provider of ["github", "linuxdo", "oidc"] as const) {
+      // spec: A-241
       expect((await browser.get(await goThere(browser, provider))).body).toMatchObject({
         success: false,
         message: "管理员关闭了新用户注册",
@@ -329,9 +350,11 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const { body } = await browser.get("/api/oauth/state");
     for (const path of [
       `/api/oauth/github?code=x&state=${String(body.data)}`,
+      `/api/oauth/linuxdo?code=x&state=${String((await browser.get("/api/oauth/state")).body.data)}`,
       "/api/oauth/wechat?code=998877",
       `/api/oauth/telegram/login?${telegram({ id: subjects })}`,
     ]) {
+      // spec: A-242..A-245
       expect((await browser.get(path)).body.code).toBe("identity_provider_off");
     }
     for (const provider of identityProviders) await weir.setOption(IDENTITY_PROVIDERS[provider].enabled, "true");
@@ -392,7 +415,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const { id, self, username } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
     // spec: D-69
     expect(username).toMatch(/^wechat_\d+$/);
-    // spec: A-446
+    // spec: A-169, A-260, A-261, A-446
     expect(self).toMatchObject({ wechat_id: person });
     // spec: A-349
     expect((await browser.get("/api/oauth/wechat?code=000000")).body.message).toBe("验证码错误或已过期");
@@ -403,6 +426,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       message: "该 微信 账户已被绑定",
     });
     fake.wechat.set("654321", `${person}b`);
+    // spec: A-008
     expect((await user.api("GET", "/api/oauth/wechat/bind?code=654321")).body.success).toBe(true);
     expect(
       (await weir.anonymous("GET", "/api/oauth/wechat/bind?code=654321", undefined, { cookie: user.cookie })).status,
@@ -426,13 +450,13 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const { self, username } = await signedInAs(browser, await login(fields));
     // spec: D-69
     expect(username).toMatch(/^telegram_\d+$/);
-    // spec: A-449, D-67, D-68
+    // spec: A-170, A-263, A-449, D-67, D-68
     expect(self).toMatchObject({ telegram_id: String(id), display_name: "ann" });
     // spec: D-67
     expect((await login(fields)).body.code).toBe("telegram_invalid");
     const changed = telegram({ id });
     changed.set("id", String(id + 1));
-    // spec: A-450
+    // spec: A-263, A-450
     expect((await login(changed)).body.code).toBe("telegram_invalid");
     // spec: D-67
     expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) - 86_401 }))).body.code).toBe(
@@ -457,7 +481,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect(answer.status).toBe(302);
     // spec: D-66
     expect(answer.headers.get("location")).toStartWith("/setting");
-    // spec: A-451
+    // spec: A-008, A-170, A-451
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
 
     await user.api("DELETE", "/api/user/oauth/bindings/telegram");

@@ -120,8 +120,11 @@ for (const engine of ENGINES) {
       await Promise.all([register(user, inviter), register(user, inviter)]);
       await register(user, alone);
       await register(alone);
+      // spec
       expect(await self(user)).toMatchObject({ quota: 120, inviter_id: idOf(inviter) });
+      // spec
       expect(await self(inviter)).toMatchObject({ quota: 0, aff_count: 1, aff_quota: 3, aff_history_quota: 3 });
+      // spec: A-181
       expect(await self(alone)).toMatchObject({ quota: 100, inviter_id: 0, aff_count: 0 });
       expect((await logsOf(user)).map(({ type, quota }) => [type, quota]).sort()).toEqual([
         [4, 100],
@@ -171,7 +174,7 @@ for (const engine of ENGINES) {
       await give(person, 3 * DOLLAR);
       const answer = await person.rest("POST", "/api/user/aff_transfer", { quota: DOLLAR });
       expect(answer.body).toMatchObject({ success: true, message: "划转成功", data: DOLLAR });
-      // spec: A-437
+      // spec
       expect(await self(person)).toMatchObject({ quota: DOLLAR, aff_quota: 2 * DOLLAR, aff_history_quota: 3 * DOLLAR });
       expect(await logsOf(person)).toMatchObject([{ type: 4, quota: DOLLAR }]);
       expect(await findings()).toEqual([]);

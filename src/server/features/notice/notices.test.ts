@@ -100,6 +100,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const en = await somebody({ setting: JSON.stringify({ language: "en" }) });
       expect(await warn(zh.id, en.id)).toBe(2);
       const byAddress = Object.fromEntries(house.mails.map((mail) => [mail.to, mail]));
+      // spec: A-187
       expect(byAddress[zh.address]).toEqual({
         to: zh.address,
         subject: "Weir: 额度不足提醒",
@@ -139,6 +140,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const atOption = await somebody({ quota: 1000 });
       const debt = await somebody({ quota: -5 });
       await warn(above.id, equal.id, below.id, atOption.id, debt.id);
+      // spec: A-187
       expect(house.mails.map((mail) => mail.to).sort()).toEqual([below.address, debt.address].sort());
     });
 

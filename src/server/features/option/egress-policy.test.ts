@@ -44,7 +44,7 @@ describe("addresses that users typed", () => {
       resolve: async () => ["93.184.216.34"],
     });
     expect([answer.status, answer.headers.get("x-from"), answer.text.length]).toEqual([207, "worker", 50]);
-    // spec: D-25
+    // spec, D-25
     expect(asked.map(({ body }) => body)).toEqual([
       {
         url: "https://hook.example/a?b=1",

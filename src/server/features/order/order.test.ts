@@ -106,6 +106,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const { body } = await user.rest("POST", "/api/user/amount", { amount: 10, top_up_code: "" });
       // spec: C-490, C-491
       // spec: C-133
+      // spec: A-234
       expect(body).toEqual({ success: true, message: "success", data: "73.00" });
     });
 
@@ -113,6 +114,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const vip = await harness.person({ group: "vip" });
       const free = await harness.person({ group: "free" });
       const stranger = await harness.person({ group: "unnamed" });
+      // spec: A-236
       expect(await vip.call.order.quote({ amount: 10 })).toEqual({ data: "65.70" });
       expect(await free.call.order.quote({ amount: 10 })).toEqual({ data: "73.00" });
       expect(await stranger.call.order.quote({ amount: 10 })).toEqual({ data: "73.00" });
@@ -126,6 +128,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         const said = async (amount: unknown) =>
           (await user.rest("POST", path, { amount, payment_method: "alipay" })).body;
         // spec: C-447, C-491
+        // spec: A-235
         expect(await said(4)).toMatchObject({ success: false, message: "error", data: "充值数量不能小于5" });
         // spec: C-447, C-451
         for (const amount of [0, -3]) expect((await said(amount)).data).toBe("充值数量不能小于5");
@@ -179,9 +182,11 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         payment_method: "alipay",
       });
       // spec: C-492, C-494
+      // spec: A-230
       expect(body).toMatchObject({ success: true, message: "success", url: `${epay.url}/submit.php` });
       // spec: C-492
       // spec: C-010, C-012
+      // spec: A-231, A-233, A-234
       expect(body.data).toMatchObject({
         pid: EPAY_MERCHANT.pid,
         type: "alipay",
@@ -194,6 +199,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(body.data.out_trade_no).toMatch(new RegExp(`^USR${user.ctx.actor.id}NO[A-Za-z0-9]{6}\\d{10}$`));
       const shown = await fetch(body["url"], { method: "POST", body: new URLSearchParams(body.data) });
       // spec: C-012
+      // spec: A-232
       expect(await shown.text()).toContain("73.00");
       expect(await orderOf(body.data.out_trade_no)).toMatchObject({
         status: "pending",
@@ -223,6 +229,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
           "支付方式不存在",
         );
       }
+      // spec: A-237
       expect((await user.rest("POST", "/api/user/pay", { amount: 49, payment_method: "bank" })).body.data).toBe(
         "充值数量不能小于50",
       );

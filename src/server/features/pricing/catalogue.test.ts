@@ -40,6 +40,7 @@ describe("GET /api/pricing", () => {
   test("a guest gets exactly the documented shape, groups beside data", async () => {
     // spec: C-557
     // spec: C-295, C-296, C-297, C-298, C-299, C-300, C-301, C-302, C-303
+    // spec: A-189, A-190, A-191, A-192, A-193
     expect(await asked()).toEqual({
       success: true,
       message: "",
@@ -96,6 +97,7 @@ describe("GET /api/pricing", () => {
 
   test("it follows a change of prices, of groups and of channels at the next call", async () => {
     await weir.setOption("ModelRatio", { "m-tokens": 7, "m-vip": 1, "m-staff": 1, "m-svip": 1 });
+    // spec: A-190
     expect((await asked()).data.find((row) => row.model_name === "m-tokens")?.model_ratio).toBe(7);
     await weir.setOption("ModelRatio", { "m-tokens": 15, "m-vip": 1, "m-staff": 1, "m-svip": 1 });
     await weir.setOption("UserUsableGroups", { default: "Everybody" });
@@ -103,6 +105,7 @@ describe("GET /api/pricing", () => {
     await weir.setOption("UserUsableGroups", { default: "Everybody", vip: "Friends" });
     const id = await weir.newChannel({ base_url, models: ["m-tokens", "m-call-2"], group: "default" });
     await weir.setOption("ModelPrice", { "m-call": 0.04, "m-call-2": 1 });
+    // spec: A-189
     expect((await asked()).data.map((row) => row.model_name)).toContain("m-call-2");
     await weir.root.ok("DELETE", `/api/channel/${id}`);
     expect((await asked()).data.map((row) => row.model_name)).not.toContain("m-call-2");

@@ -205,6 +205,7 @@ for (const engine of ENGINES) {
       const image = async () => (await tasks(ann, "mj_id=draw", "/api/mj/self"))[0]?.image_url;
       expect(await image()).toBe("/mj/image/draw");
       await root.rest("PUT", "/api/option/", { key: "ServerAddress", value: "https://weir.example/" });
+      // spec: A-208
       expect(await image()).toBe("https://weir.example/mj/image/draw");
       await root.rest("PUT", "/api/option/", { key: "MjForwardUrlEnabled", value: "false" });
       expect(await image()).toBe("https://cdn.example/a.png");

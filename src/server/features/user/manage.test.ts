@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
       await h.services.options.set("QuotaForNewUser", "1234");
       const made = await create(admin, { display_name: "" });
       await h.services.options.set("QuotaForNewUser", "0");
-      // spec: A-426
+      // spec: A-001, A-183, A-426
       expect(made).toMatchObject({
         role: 1,
         status: 1,
@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
         // spec: A-408, A-409
         expect(await rowOf(other)).toEqual(before);
       }
-      // spec: D-54
+      // spec: A-001, D-54
       expect((await admin.rest("GET", `/api/user/${admin.ctx.actor.id}`)).body.data.id).toBe(admin.ctx.actor.id);
       // spec: D-54
       expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
@@ -178,17 +178,17 @@ for (const engine of ENGINES) {
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
       // spec: A-411, C-468
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
-      // spec: A-430
+      // spec: A-328, A-430
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
       // spec: D-34
       expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
-      // spec: A-430
+      // spec: A-329, A-430
       expect((await manage(root, "demote")).data).toMatchObject({ role: 1, status: 1 });
       // spec: D-34
       expect((await manage(root, "demote")).success).toBe(false);
       // spec: D-34
       expect((await manage(admin, "enable")).success).toBe(false);
-      // spec: A-430
+      // spec: A-330, A-430
       expect((await manage(admin, "disable")).data).toMatchObject({ role: 1, status: 2 });
       expect((await manage(admin, "disable")).success).toBe(false);
       // spec: A-331, A-430
@@ -231,7 +231,7 @@ for (const engine of ENGINES) {
       const listed = (await admin.rest("GET", `/api/user/search?keyword=${username}`)).body.data.items[0];
       // spec: A-332, D-14
       expect(listed).toMatchObject({ id, username, github_id: "" });
-      // spec: A-332
+      // spec: A-182, A-332
       expect(listed.DeletedAt).toMatch(/^\d{4}-\d\d-\d\dT/);
       const log = (await admin.rest("GET", `/api/log/?username=${username}`)).body.data;
       // spec: A-332
