@@ -1,5 +1,5 @@
 import "../../../../tests/dom";
-import { afterEach, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { Toasts } = await import("../../components/toasts");
@@ -12,6 +12,13 @@ const root = { id: 1, username: "root", display_name: "root", role: 100, status:
 
 afterEach(() => {
   clearUser();
+  closePage();
+});
+// Files that run in this process after this one expect an operator who has set nothing.
+afterAll(async () => {
+  const plain = () => Response.json({ success: true, message: "", data: {} });
+  await openPage(<></>, "/", { paths: { "/api/status": plain } });
+  await loadStatus();
   closePage();
 });
 

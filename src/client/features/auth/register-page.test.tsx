@@ -1,5 +1,5 @@
 import "../../../../tests/dom";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { errorText } from "../../../shared/errors";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
@@ -15,6 +15,13 @@ setDefaultTimeout(60_000);
 afterEach(() => {
   clearUser();
   sessionStorage.clear();
+  closePage();
+});
+// Files that run in this process after this one expect an operator who has set nothing.
+afterAll(async () => {
+  const plain = () => Response.json({ success: true, message: "", data: {} });
+  await openPage(<></>, "/", { paths: { "/api/status": plain } });
+  await loadStatus();
   closePage();
 });
 
