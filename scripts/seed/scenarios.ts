@@ -1,4 +1,4 @@
-/** What `bun run seed` can make. */
+/** What `npm run seed` can make. */
 import type { Services } from "../../src/server/context";
 import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";
@@ -59,7 +59,7 @@ export const scenarios: Record<string, Scenario> = {
     },
   },
   "logs-5m": {
-    help: "5,000,000 calls of 90 days: what `bun run bench` measures log and dashboard with. Takes minutes, 7 GB.",
+    help: "5,000,000 calls of 90 days: what `npm run bench` measures log and dashboard with. Takes minutes, 7 GB.",
     run: (services, say) => bulk(services, say, 5_000_000),
   },
 };
