@@ -126,6 +126,8 @@ async function migrations(): Promise<StepResult> {
 const STEPS: Record<string, () => Promise<StepResult>> = {
   format: formatting,
   lint: () => command(bin("oxlint")),
+  // Files, exports and packages that nothing uses; knip.jsonc says what is used without an import.
+  unused: () => command(bin("knip")),
   types: () => command(bin("tsc").concat("--noEmit")),
   architecture: () => tests(["tests/architecture.test.ts"]),
   migrations,

@@ -10,7 +10,7 @@ import { type ErrorCode, errors, errorText, type ErrorValues } from "./errors";
 import type { Lang } from "./text";
 
 /** Most channels named in one call. */
-export const MAX_BATCH_IDS = 10_000;
+const MAX_BATCH_IDS = 10_000;
 const MAX_TAG = 200;
 
 /** Missing and empty lists pass, so that the verb can say what is missing in the specified words. */

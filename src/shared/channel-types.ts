@@ -23,11 +23,9 @@ export type {
   BalanceKind,
   ChannelType,
   Dialect,
-  ExtraField,
-  ModelsEndpoint,
   Operation,
 } from "./channel-types/definition";
-export type { KeyFormat, KeyParts } from "./channel-types/key-format";
+export type { KeyParts } from "./channel-types/key-format";
 export { codingPlans, isCodingPlan, planAddress, planModels } from "./channel-types/plans";
 
 /** The version of Anthropic's API that is spoken. */
@@ -63,7 +61,7 @@ export const channelTemplates = {
 } as const;
 
 /** Other names that callers and older front-ends use for a model: asked for, priced and routed as the second name. */
-export const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
+const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
 
 /** The name that a model is priced and routed by. */
 export const canonicalModel = (name: string): string => (Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name);

@@ -7,16 +7,8 @@ import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
-import type { Text } from "./text";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
-
-export const TOKEN_STATUS_NAMES: Record<number, Text> = {
-  1: { zh: "已启用", en: "Enabled" },
-  2: { zh: "已禁用", en: "Disabled" },
-  3: { zh: "已过期", en: "Expired" },
-  4: { zh: "已耗尽", en: "Exhausted" },
-};
 
 export const KEY_PREFIX = "sk-";
 /** Random base62 characters of a new key. */
@@ -94,8 +86,7 @@ const isNetwork = (value: string): boolean =>
   ipaddr.IPv6.isValidCIDR(value) || ipaddr.IPv4.isValidCIDRFourPartDecimal(value);
 
 /** One address or network per line, as stored. */
-export const cleanAddresses = (text: string): string =>
-  [...new Set([...addressEntries(text)].map((e) => e.value))].join("\n");
+const cleanAddresses = (text: string): string => [...new Set([...addressEntries(text)].map((e) => e.value))].join("\n");
 
 /** null means none (C-258). */
 const addresses = z

@@ -30,7 +30,6 @@ export const USER_SORTS = [
   "created_at",
   "last_login_at",
 ] as const;
-export type UserSort = (typeof USER_SORTS)[number];
 
 const page = z
   .int()

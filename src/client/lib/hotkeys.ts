@@ -18,7 +18,7 @@ export function setSingleKeys(on: boolean): void {
 }
 
 /** True unless the user switched keys without a modifier off. */
-export function singleKeysAreOn(): boolean {
+function singleKeysAreOn(): boolean {
   return readStored(KEY) !== "off";
 }
 

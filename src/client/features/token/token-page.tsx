@@ -36,7 +36,7 @@ function useTokenGrid(): GridState<Filter> {
 }
 
 /** `sk-` and the first 8 characters; shorter texts as they are. */
-export function shortKey(text: string): string {
+function shortKey(text: string): string {
   const bare = bareKey(text);
   return bare.length > HINT_HEAD ? KEY_PREFIX + bare.slice(0, HINT_HEAD) : text.trim();
 }
