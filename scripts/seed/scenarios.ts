@@ -5,8 +5,7 @@ import { makeCalls } from "./calls";
 import { makeJobs } from "./jobs";
 import { makeOrders } from "./orders";
 import { makeChannels, makeMoreChannels, makePeople, makeRoot } from "./people";
-
-export type Say = (line: string) => void;
+import type { Say } from "./say";
 
 export interface Scenario {
   help: string;

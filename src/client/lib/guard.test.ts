@@ -1,6 +1,6 @@
 import "../../../tests/dom";
 import { describe, expect, test } from "bun:test";
-import { accessOf, findRoute, menuRoutes } from "../routes";
+import { accessOf, findPage, menuPages } from "../paths";
 import { judge } from "./guard";
 import { loginPath, pathAfterLogin } from "./login-path";
 
@@ -79,11 +79,11 @@ describe("guards", () => {
 
 describe("the route list", () => {
   test("every menu item leads to a page of the list", () => {
-    for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
+    for (const page of menuPages(100)) expect(findPage(page.path)?.page).toBe(page);
   });
 
   test("an address that no page has is found by none", () => {
-    expect(findRoute("/no-such-page")).toBeNull();
-    expect(findRoute("/")?.route.path).toBe("/");
+    expect(findPage("/no-such-page")).toBeNull();
+    expect(findPage("/")?.page.path).toBe("/");
   });
 });

@@ -7,7 +7,6 @@ import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { TimeAgo } from "../../components/time-ago";
 import { UsageDoubtText } from "../../components/usage-doubts";
 import { formatTime } from "../../lib/format";
-import { findRoute } from "../../routes";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
@@ -204,14 +203,12 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
           <TimeAgo value={channel.created_time} />
         </Line>
       </dl>
-      {findRoute("/log") ? (
-        <Button asChild className="justify-self-start">
-          <Link href={`/log?channel=${channel.id}`}>
-            <ScrollText aria-hidden />
-            {t`查看此渠道的日志`}
-          </Link>
-        </Button>
-      ) : null}
+      <Button asChild className="justify-self-start">
+        <Link href={`/log?channel=${channel.id}`}>
+          <ScrollText aria-hidden />
+          {t`查看此渠道的日志`}
+        </Link>
+      </Button>
     </div>
   );
 }
