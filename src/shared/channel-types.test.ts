@@ -11,7 +11,6 @@ import {
   codingPlans,
   keyProblem,
   knownModels,
-  newChannel,
   operationPath,
   otherFor,
   otherOrDefault,
@@ -188,12 +187,6 @@ describe("channel extra fields", () => {
     expect(baseUrlProblem(8, "https://x.example/{model}/chat")).toBeUndefined();
     expect(baseUrlProblem(1, "x.example")).toBeDefined();
     expect(baseUrlProblem(1, "javascript:alert(1)")).toBeDefined();
-  });
-
-  test("a new channel has the type's models and empty mappings", () => {
-    const channel = newChannel(3);
-    expect(channel).toMatchObject({ type: 3, other: "2023-06-01-preview", model_mapping: "", auto_ban: 1 });
-    expect(channel.models.split(",")).toEqual([...(channelType(3)?.models ?? [])]);
   });
 
   test("known models are listed once, with their first owner", () => {

@@ -393,8 +393,6 @@ export const channelTypes = [
 ] as const satisfies readonly ChannelType[];
 
 type Entries = (typeof channelTypes)[number];
-/** The numbers of the known channel types. */
-export type ChannelTypeId = Entries["id"];
 export type ChannelTypeKey = Entries["key"];
 /** The keys of the types that need a provider file: a record over it makes the compiler demand the files. */
 export type CustomProviderKey = Extract<Entries, { custom: true }>["key"];
@@ -505,28 +503,4 @@ export function knownModels(): { id: string; owned_by: string }[] {
     for (const model of type.models) if (!owners.has(model)) owners.set(model, type.key);
   }
   return [...owners].map(([id, owned_by]) => ({ id, owned_by }));
-}
-
-/** The fields of a new channel of a type before the operator has typed anything. */
-export function newChannel(id: ChannelTypeId = 1) {
-  const type = byId.get(id);
-  return {
-    type: id,
-    name: "",
-    key: "",
-    base_url: "",
-    other: type?.other?.default ?? "",
-    models: type?.models.join(",") ?? "",
-    group: "default",
-    model_mapping: "",
-    status_code_mapping: "",
-    setting: "",
-    openai_organization: "",
-    test_model: "",
-    tag: "",
-    auto_ban: 1,
-    priority: 0,
-    weight: 0,
-    status: 1,
-  };
 }

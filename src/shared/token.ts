@@ -7,6 +7,7 @@ import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
+import { pageSize } from "./paging";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
 
@@ -199,12 +200,7 @@ export const tokenPut = tokenUpdate.extend({ status_only: z.string().optional() 
 /** REST: bare array, p from 0; odd values fall back (C-481, C-482). */
 export const tokenListRest = z.object({
   p: z.int().min(0).catch(0).default(0),
-  size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  size: pageSize,
 });
 
 export const tokenSearchRest = z.object({ keyword: z.string().optional(), token: z.string().optional() });

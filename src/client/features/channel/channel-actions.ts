@@ -13,8 +13,9 @@ const changing = (ids: readonly number[], fields: Partial<ChannelView>): RowChan
   return (row) => (concerned.has(row.id) ? { ...row, ...fields } : row);
 };
 
-/** Only the system disables automatically; going back from there is "disabled by hand". */
-const byHand = (status: number): 1 | 2 =>
+/** What people set; only the system disables automatically, and going back from there is "disabled by hand". */
+type HandStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;
+const byHand = (status: number): HandStatus =>
   status === CHANNEL_STATUS.enabled ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled;
 
 /** The ids of channels, put together by what they have in common. */
@@ -42,7 +43,7 @@ export function useChannelActions() {
   const batchTag = trpc.channel.batchTag.useMutation();
   const batchDelete = trpc.channel.batchDelete.useMutation();
 
-  const changeStatus = (ids: readonly number[], status: 1 | 2, call: () => Promise<unknown>) =>
+  const changeStatus = (ids: readonly number[], status: HandStatus, call: () => Promise<unknown>) =>
     optimistic(changing(ids, { status, other_info: "" }), call);
 
   /** Gives each channel the status it had. */

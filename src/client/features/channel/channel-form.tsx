@@ -6,6 +6,7 @@ import { FormProvider, useFormContext } from "react-hook-form";
 import { channelTemplates, channelType } from "../../../shared/channel-types";
 import { HEADER_HINT } from "../../../shared/header-override";
 import { DraftNotice } from "../../components/draft-notice";
+import { FormFooter } from "../../components/form-footer";
 import { FormField } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
 import { cn } from "../../lib/cn";
@@ -13,9 +14,7 @@ import { useHotkeys } from "../../lib/hotkeys";
 import { currentLanguage } from "../../lib/i18n";
 import { lazy, WhileLoading } from "../../lib/lazy";
 import { trpc } from "../../lib/trpc";
-import { Button } from "../../ui/button";
 import { Input } from "../../ui/input";
-import { Kbd } from "../../ui/kbd";
 import { NumberField } from "../../ui/number-field";
 import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
@@ -136,26 +135,13 @@ export function ChannelFormFooter({ state, onCancel }: { state: ChannelFormState
   const names = state.changes.map((field) => i18n._(FIELD_NAMES[field])).join("、");
   const count = state.changes.length;
   return (
-    <>
+    <FormFooter {...state} onCancel={onCancel}>
       <Tooltip content={names}>
         <span role="status" tabIndex={names ? 0 : undefined} className="mr-auto rounded-sm text-ink-2">
           {count > 0 ? t`${count} 处修改` : ""}
         </span>
       </Tooltip>
-      <Button onClick={onCancel}>{t`取消`}</Button>
-      <Button
-        type="submit"
-        form={state.formId}
-        variant="primary"
-        loading={state.saving}
-        aria-keyshortcuts="Control+Enter"
-      >
-        {state.stored ? t`保存` : t`创建`}
-        <Kbd className="border-current bg-transparent text-current max-sm:hidden pointer-coarse:hidden">
-          {navigator.userAgent.includes("Mac") ? "⌘ ↵" : "Ctrl ↵"}
-        </Kbd>
-      </Button>
-    </>
+    </FormFooter>
   );
 }
 

@@ -6,6 +6,7 @@ import { logPlace, SEARCHED_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage, openBeside } from "../../components/data-grid/listed-page";
 import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { Count, Quota } from "../../components/quota";
@@ -86,12 +87,6 @@ export default function LogPage() {
       : []),
   ];
 
-  const step = (by: 1 | -1) => {
-    const at = rows?.findIndex((row) => String(row.id) === grid.open) ?? -1;
-    const next = at < 0 ? undefined : rows?.[at + by];
-    if (next) grid.setOpen(next.id);
-  };
-
   return (
     <Page
       title={t`使用日志`}
@@ -111,14 +106,10 @@ export default function LogPage() {
           grid={grid}
           label={t`使用日志`}
           columns={columns}
+          {...listedPage(list, grid.pageSize)}
           rows={rows}
-          rowId={(row) => String(row.id)}
-          total={list.data?.total}
-          totalExact={list.data?.total_exact ?? true}
-          hasMore={listed?.length === grid.pageSize}
           shown={listed?.length ?? 0}
           placeOf={logPlace}
-          query={list}
           search={{ key: "model_name", placeholder: t`模型名称` }}
           filters={filters}
           views={[
@@ -138,7 +129,7 @@ export default function LogPage() {
         known={rows?.find((row) => String(row.id) === grid.open)}
         admin={admin}
         onClose={() => grid.setOpen(null)}
-        onStep={step}
+        onStep={(by) => openBeside(rows, grid.open, by, grid.setOpen)}
       />
     </Page>
   );

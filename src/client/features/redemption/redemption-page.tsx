@@ -10,6 +10,7 @@ import {
 } from "../../../shared/redemption";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
@@ -106,10 +107,7 @@ export default function RedemptionPage() {
         grid={grid}
         label={t`兑换码列表`}
         columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "keyword", placeholder: t`搜索名称或 ID` }}
         filters={filters}
         selectable

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "react";
 import { bareKey, HINT_HEAD, KEY_PREFIX, TOKEN_STATUS, type TokenView } from "../../../shared/token";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { type GridState, useGridState } from "../../components/data-grid/grid-state";
+import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { useOfferActions } from "../../lib/palette-actions";
@@ -100,10 +101,7 @@ export default function TokenPage() {
         grid={grid}
         label={t`令牌列表`}
         columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "keyword", placeholder: t`搜索令牌名称` }}
         filters={filters}
         toolbar={(selection) => (

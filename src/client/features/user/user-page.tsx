@@ -15,10 +15,11 @@ import {
 } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { useLocation, useParams } from "wouter";
-import { ROLE, type UserAction } from "../../../shared/roles";
+import { ROLE, USER_STATUS, type UserAction } from "../../../shared/roles";
 import { type ManagedUser, USER_SORTS, userListInput } from "../../../shared/user-manage";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { useOfferActions } from "../../lib/palette-actions";
@@ -79,9 +80,9 @@ export default function UserPage() {
       label: t`角色`,
       kind: "choice",
       options: [
-        { value: "1", label: t`普通用户` },
-        { value: "10", label: t`管理员` },
-        { value: "100", label: t`超级管理员` },
+        { value: String(ROLE.user), label: t`普通用户` },
+        { value: String(ROLE.admin), label: t`管理员` },
+        { value: String(ROLE.root), label: t`超级管理员` },
       ],
     },
     {
@@ -89,9 +90,9 @@ export default function UserPage() {
       label: t`状态`,
       kind: "choice",
       options: [
-        { value: "1", label: t`已激活` },
-        { value: "2", label: t`已封禁` },
-        { value: "3", label: t`已锁定` },
+        { value: String(USER_STATUS.active), label: t`已激活` },
+        { value: String(USER_STATUS.banned), label: t`已封禁` },
+        { value: String(USER_STATUS.locked), label: t`已锁定` },
         { value: "living", label: t`未注销` },
         { value: "deleted", label: t`已注销` },
       ],
@@ -143,10 +144,7 @@ export default function UserPage() {
         grid={grid}
         label={t`用户列表`}
         columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "keyword", placeholder: t`搜索 ID、用户名、邮箱、显示名称` }}
         filters={filters}
         views={[
@@ -156,7 +154,7 @@ export default function UserPage() {
         onOpen={(row) => grid.setEdit(row.id)}
         onEdit={(row) => row.DeletedAt === null && grid.setEdit(row.id)}
         rowActions={rowActions}
-        shaded={(row) => row.status !== 1 || row.DeletedAt !== null}
+        shaded={(row) => row.status !== USER_STATUS.active || row.DeletedAt !== null}
         empty={{ title: t`没有符合条件的用户`, description: t`换一个关键词，或清除筛选条件。`, action: add }}
       />
       <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />
