@@ -8,7 +8,7 @@ import { ROLE } from "../../shared/roles";
 import ForbiddenPage from "../features/errors/forbidden-page";
 import { cacheChannelModels } from "../lib/channel-models";
 import { judge } from "../lib/guard";
-import { useHotkeys, watchSequences } from "../lib/hotkeys";
+import { useHotkeys } from "../lib/hotkeys";
 import { lazy, WhileLoading } from "../lib/lazy";
 import { usePhone } from "../lib/media";
 import { useHasRole, useUser } from "../lib/session";
@@ -45,14 +45,13 @@ export function Shell() {
   const goKeys = menuPages(user?.role ?? 0).flatMap((page) =>
     page.goKey ? [[`g ${page.goKey}`, () => navigate(page.nav?.to ?? page.path)] as const] : [],
   );
-  useEffect(() => watchSequences(["g"]), []);
   const administrates = useHasRole(ROLE.admin);
   useEffect(() => {
     if (administrates) void cacheChannelModels();
   }, [administrates]);
   useHotkeys({
-    "mod+k": openPalette,
-    "?": () => setSheetOpen(true),
+    "$mod+k": openPalette,
+    "[Shift]+?": () => setSheetOpen(true),
     ...Object.fromEntries(goKeys),
   });
 

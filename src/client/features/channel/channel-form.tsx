@@ -85,7 +85,7 @@ export function ChannelForm({ state, level }: { state: ChannelFormState; level: 
     }
     state.submit();
   };
-  useHotkeys({ "mod+Enter": saveNow });
+  useHotkeys({ "$mod+Enter": saveNow });
 
   return (
     <FormProvider {...form}>

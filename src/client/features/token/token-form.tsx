@@ -27,7 +27,7 @@ import type { TokenFormState } from "./use-token-form";
 /** The fields of a token, new or stored. */
 export function TokenForm({ state }: { state: TokenFormState }) {
   const { form, formId, draft, stored } = state;
-  useHotkeys({ "mod+Enter": state.submit });
+  useHotkeys({ "$mod+Enter": state.submit });
   return (
     <FormProvider {...form}>
       <DraftNotice {...draft} />
