@@ -39,10 +39,8 @@ export default function UserPage() {
   const { id: addressed } = useParams<{ id?: string }>();
   const grid = useGridState({ name: "user", filterKeys: FILTERS });
   const columns = useUserColumns();
-  const actions = useUserActions();
-  const refusal = useRefusal();
-  const root = useHasRole(ROLE.root);
-  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  const filters = useUserFilters();
+  const rowActions = useRowActions(grid.setEdit);
   const { keyword, group, role, state } = grid.filters;
   const list = trpc.user.list.useQuery(
     {
@@ -67,69 +65,6 @@ export default function UserPage() {
   useOfferActions(
     useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
   );
-
-  const filters: readonly GridFilter[] = [
-    {
-      key: "group",
-      label: t`分组`,
-      kind: "choice",
-      options: (groups.data ?? []).map((name) => ({ value: name, label: name })),
-    },
-    {
-      key: "role",
-      label: t`角色`,
-      kind: "choice",
-      options: [
-        { value: String(ROLE.user), label: t`普通用户` },
-        { value: String(ROLE.admin), label: t`管理员` },
-        { value: String(ROLE.root), label: t`超级管理员` },
-      ],
-    },
-    {
-      key: "state",
-      label: t`状态`,
-      kind: "choice",
-      options: [
-        { value: String(USER_STATUS.active), label: t`已激活` },
-        { value: String(USER_STATUS.banned), label: t`已封禁` },
-        { value: String(USER_STATUS.locked), label: t`已锁定` },
-        { value: "living", label: t`未注销` },
-        { value: "deleted", label: t`已注销` },
-      ],
-    },
-  ];
-
-  const rowActions = (row: ManagedUser): readonly GridAction[] => {
-    const act = (
-      id: UserAction,
-      label: string,
-      icon: LucideIcon,
-      onSelect: () => void,
-      more: Partial<GridAction> = {},
-    ): GridAction => {
-      const hint = refusal(row, id);
-      return { id, label, icon, onSelect, ...(hint === undefined ? {} : { disabled: true, hint }), ...more };
-    };
-    const erase = act("erase", t`清除个人数据`, Eraser, () => void actions.erase(row), { danger: true });
-    // A deleted account has no actions, but for removing what is left of a person (A-321).
-    if (row.DeletedAt !== null) return root ? [erase] : [];
-    return [
-      act("update", t`编辑`, Pencil, () => grid.setEdit(row.id), { shortcut: "E" }),
-      {
-        id: "log",
-        label: t`查看日志`,
-        icon: ScrollText,
-        onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}`),
-      },
-      act("promote", t`提升`, ArrowUp, () => void actions.manage(row, "promote"), { separated: true }),
-      act("demote", t`降级`, ArrowDown, () => void actions.manage(row, "demote")),
-      act("enable", t`启用`, CircleCheck, () => void actions.manage(row, "enable")),
-      act("disable", t`禁用`, Ban, () => void actions.manage(row, "disable")),
-      act("read", t`导出数据`, Download, () => void actions.download(row), { separated: true }),
-      act("delete", t`删除`, Trash2, () => void actions.manage(row, "delete"), { danger: true, separated: true }),
-      ...(root ? [erase] : []),
-    ];
-  };
 
   const add = (
     <Button variant="primary" onClick={() => grid.setEdit(NEW)}>
@@ -160,4 +95,79 @@ export default function UserPage() {
       <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />
     </Page>
   );
+}
+
+function useUserFilters(): readonly GridFilter[] {
+  const { t } = useLingui();
+  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  return [
+    {
+      key: "group",
+      label: t`分组`,
+      kind: "choice",
+      options: (groups.data ?? []).map((name) => ({ value: name, label: name })),
+    },
+    {
+      key: "role",
+      label: t`角色`,
+      kind: "choice",
+      options: [
+        { value: String(ROLE.user), label: t`普通用户` },
+        { value: String(ROLE.admin), label: t`管理员` },
+        { value: String(ROLE.root), label: t`超级管理员` },
+      ],
+    },
+    {
+      key: "state",
+      label: t`状态`,
+      kind: "choice",
+      options: [
+        { value: String(USER_STATUS.active), label: t`已激活` },
+        { value: String(USER_STATUS.banned), label: t`已封禁` },
+        { value: String(USER_STATUS.locked), label: t`已锁定` },
+        { value: "living", label: t`未注销` },
+        { value: "deleted", label: t`已注销` },
+      ],
+    },
+  ];
+}
+
+/** The menu of a row: what this administrator may do to that account, and why not the rest. */
+function useRowActions(setEdit: (id: number) => void): (row: ManagedUser) => readonly GridAction[] {
+  const { t } = useLingui();
+  const [, navigate] = useLocation();
+  const actions = useUserActions();
+  const refusal = useRefusal();
+  const root = useHasRole(ROLE.root);
+  return (row) => {
+    const act = (
+      id: UserAction,
+      label: string,
+      icon: LucideIcon,
+      onSelect: () => void,
+      more: Partial<GridAction> = {},
+    ): GridAction => {
+      const hint = refusal(row, id);
+      return { id, label, icon, onSelect, ...(hint === undefined ? {} : { disabled: true, hint }), ...more };
+    };
+    const erase = act("erase", t`清除个人数据`, Eraser, () => void actions.erase(row), { danger: true });
+    // A deleted account has no actions, but for removing what is left of a person (A-321).
+    if (row.DeletedAt !== null) return root ? [erase] : [];
+    return [
+      act("update", t`编辑`, Pencil, () => setEdit(row.id), { shortcut: "E" }),
+      {
+        id: "log",
+        label: t`查看日志`,
+        icon: ScrollText,
+        onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}`),
+      },
+      act("promote", t`提升`, ArrowUp, () => void actions.manage(row, "promote"), { separated: true }),
+      act("demote", t`降级`, ArrowDown, () => void actions.manage(row, "demote")),
+      act("enable", t`启用`, CircleCheck, () => void actions.manage(row, "enable")),
+      act("disable", t`禁用`, Ban, () => void actions.manage(row, "disable")),
+      act("read", t`导出数据`, Download, () => void actions.download(row), { separated: true }),
+      act("delete", t`删除`, Trash2, () => void actions.manage(row, "delete"), { danger: true, separated: true }),
+      ...(root ? [erase] : []),
+    ];
+  };
 }
