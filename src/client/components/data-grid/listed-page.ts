@@ -1,3 +1,5 @@
+import { useEffect } from "react";
+import type { GridState } from "./grid-state";
 import type { GridQuery } from "./types";
 
 interface Listed {
@@ -31,4 +33,15 @@ export function openBeside(
   const at = rows?.findIndex((row) => String(row.id) === open) ?? -1;
   const next = at < 0 ? undefined : rows?.[at + by];
   if (next) setOpen(next.id);
+}
+
+type Counted = Pick<GridQuery, "isPlaceholderData"> & { data: { total: number } | undefined };
+
+/** A page that became empty, because its last row was deleted, shows the one before it. */
+export function useExistingPage<F extends string>(grid: GridState<F>, { data, isPlaceholderData }: Counted): void {
+  const { setPage, page, pageSize } = grid;
+  const lastPage = Math.max(1, Math.ceil((data?.total ?? 0) / pageSize));
+  useEffect(() => {
+    if (data && !isPlaceholderData && page > lastPage) setPage(lastPage);
+  }, [data, isPlaceholderData, page, lastPage, setPage]);
 }

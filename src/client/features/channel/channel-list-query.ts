@@ -1,6 +1,7 @@
 import { keepPreviousData } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import type { GridState } from "../../components/data-grid/grid-state";
+import { useExistingPage } from "../../components/data-grid/listed-page";
 import { trpc } from "../../lib/trpc";
 import { useUrlState, type UrlParam } from "../../lib/url-state";
 import { channelsOf, plainRows, tagRows } from "./channel-rows";
@@ -66,13 +67,7 @@ export function useChannelRows(grid: ChannelGrid, mode: ReturnType<typeof useLis
   );
   const ids = useMemo(() => (rows ?? []).flatMap(channelsOf).map((channel) => channel.id), [rows]);
 
-  // A page that became empty, because its last row was deleted, shows the one before it.
-  const { setPage, page, pageSize } = grid;
-  const total = data?.total ?? 0;
-  const lastPage = Math.max(1, Math.ceil(total / pageSize));
-  useEffect(() => {
-    if (data && !query.isPlaceholderData && page > lastPage) setPage(lastPage);
-  }, [data, query.isPlaceholderData, page, lastPage, setPage]);
+  useExistingPage(grid, query);
 
   return {
     query,
