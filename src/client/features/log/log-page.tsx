@@ -61,31 +61,7 @@ export default function LogPage() {
     if (wanted) void list.refetch();
   };
 
-  const filters: GridFilter[] = [
-    {
-      key: "type",
-      label: t`类型`,
-      kind: "choice",
-      options: Object.values(LOG_TYPE).map((type) => ({
-        value: String(type),
-        label: LOG_TYPE_NAMES[type][currentLanguage()],
-      })),
-    },
-    { key: "start_timestamp", label: t`开始时间`, kind: "time" },
-    { key: "end_timestamp", label: t`结束时间`, kind: "time" },
-    { key: "keyword", label: t`关键字`, kind: "text" },
-    { key: "token_name", label: t`令牌名称`, kind: "text" },
-    { key: "token_id", label: t`令牌 ID`, kind: "text" },
-    { key: "group", label: t`分组`, kind: "text" },
-    { key: "request_id", label: t`请求 ID`, kind: "text" },
-    ...(admin
-      ? ([
-          { key: "channel", label: t`渠道 ID`, kind: "text" },
-          { key: "username", label: t`用户名`, kind: "text" },
-          { key: "upstream_request_id", label: t`上游请求 ID`, kind: "text" },
-        ] satisfies GridFilter[])
-      : []),
-  ];
+  const filters = useFilterFields(admin);
 
   return (
     <Page
@@ -133,6 +109,35 @@ export default function LogPage() {
       />
     </Page>
   );
+}
+
+function useFilterFields(admin: boolean): readonly GridFilter[] {
+  const { t } = useLingui();
+  return [
+    {
+      key: "type",
+      label: t`类型`,
+      kind: "choice",
+      options: Object.values(LOG_TYPE).map((type) => ({
+        value: String(type),
+        label: LOG_TYPE_NAMES[type][currentLanguage()],
+      })),
+    },
+    { key: "start_timestamp", label: t`开始时间`, kind: "time" },
+    { key: "end_timestamp", label: t`结束时间`, kind: "time" },
+    { key: "keyword", label: t`关键字`, kind: "text" },
+    { key: "token_name", label: t`令牌名称`, kind: "text" },
+    { key: "token_id", label: t`令牌 ID`, kind: "text" },
+    { key: "group", label: t`分组`, kind: "text" },
+    { key: "request_id", label: t`请求 ID`, kind: "text" },
+    ...(admin
+      ? ([
+          { key: "channel", label: t`渠道 ID`, kind: "text" },
+          { key: "username", label: t`用户名`, kind: "text" },
+          { key: "upstream_request_id", label: t`上游请求 ID`, kind: "text" },
+        ] satisfies GridFilter[])
+      : []),
+  ];
 }
 
 /**
