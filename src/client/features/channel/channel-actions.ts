@@ -14,8 +14,8 @@ const changing = (ids: readonly number[], fields: Partial<ChannelView>): RowChan
 };
 
 /** What people set; only the system disables automatically, and going back from there is "disabled by hand". */
-type HandStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;
-const byHand = (status: number): HandStatus =>
+type ManualStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;
+const byHand = (status: number): ManualStatus =>
   status === CHANNEL_STATUS.enabled ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled;
 
 /** The ids of channels, put together by what they have in common. */
@@ -33,7 +33,7 @@ function useChannelSwitches() {
   const tagDisable = trpc.channel.tagDisable.useMutation();
   const batchStatus = trpc.channel.batchStatus.useMutation();
 
-  const changeStatus = (ids: readonly number[], status: HandStatus, call: () => Promise<unknown>) =>
+  const changeStatus = (ids: readonly number[], status: ManualStatus, call: () => Promise<unknown>) =>
     optimistic(changing(ids, { status, other_info: "" }), call);
 
   /** Gives each channel the status it had. */
