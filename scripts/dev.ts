@@ -1,5 +1,5 @@
 /**
- * `bun run dev`: a server that starts again whenever its sources change, and a console that is built anew; reload the
+ * `npm run dev`: a server that starts again whenever its sources change, and a console that is built anew; reload the
  * page to see it.
  */
 import { rmSync, watch } from "node:fs";

@@ -3,7 +3,8 @@
  * the console by key, so that a page costs the same however far back it lies.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { MAX_PAGE_SIZE, type Page } from "./envelope";
+import { pageShape } from "./paging";
 
 /** Columns of the log as they may be shown; `LOG_FIELDS` says which are. */
 export interface LogColumns {
@@ -185,19 +186,7 @@ const lenientAdmin = { ...lenient, channel: adminShape.channel.catch(undefined) 
 
 const place = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
 const paging = {
-  /** From 1; 0 means 1. */
-  p: z
-    .int()
-    .min(0)
-    .transform((p) => Math.max(1, p))
-    .catch(1)
-    .default(1),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  ...pageShape,
   /** Instead of counting off the rows before page `p`: the page right behind this row, or right before it. */
   after: place.optional(),
   before: place.optional(),
