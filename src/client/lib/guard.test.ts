@@ -110,12 +110,12 @@ describe("the route list", () => {
   });
 
   test("channels, codes and users stand in the menu of administrators alone", () => {
-    const closed = ["/channel", "/redemption", "/user"];
+    const closed: string[] = ["/channel", "/redemption", "/user"];
     const offered = (role: number) => menuPages(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
     // spec: C-452
     expect([0, 1, 9].map(offered)).toEqual([[], [], []]);
     // spec: C-452
-    for (const role of [10, 100]) expect(offered(role).sort()).toEqual(closed);
+    for (const role of [10, 100]) expect<string[]>(offered(role).sort()).toEqual(closed);
   });
 
   test("an address that no page has is found by none", () => {
