@@ -11,6 +11,7 @@ import type {
   WireObject,
 } from "../chat-events";
 import type { FeatureRecord } from "./features";
+import type { AnswerSupport, RequestSupport } from "./shared/support";
 
 /** What an answer's frames say of themselves where the upstream does not, or says what the caller must not see. */
 export interface AnswerContext {
@@ -86,4 +87,8 @@ export interface ChatDialect {
   writeError(error: RelayError): WireObject;
   /** What the dialect can say; what it cannot names the vendor's limit. */
   readonly features: FeatureRecord;
+  /** What `encodeRequest` does with each member of a prompt. */
+  readonly requestSupport: RequestSupport;
+  /** What `encodeAnswer` and `streamEncoder` do with each member of an answer. */
+  readonly answerSupport: AnswerSupport;
 }

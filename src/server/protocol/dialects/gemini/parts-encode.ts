@@ -81,16 +81,22 @@ function resultParts(result: ToolResultBlock, { warn, facts, names }: PartsConte
 function plainPart(block: Block, warn: Warn): WireObject | undefined {
   switch (block.type) {
     case "text":
-      if (block.citations) warn("dropped_field", "citations");
       return block.text === "" ? undefined : { text: block.text };
     case "refusal":
       return block.text === "" ? undefined : { text: block.text };
     case "image":
-      if (block.detail !== undefined) warn("dropped_field", "image.detail");
       return mediaPart(block.source, "image/jpeg");
     case "audio":
       return mediaPart(block.source, "audio/wav");
     case "file":
+      // Bytes have no name (Blob.displayName: Vertex AI alone takes it).
+      if (
+        block.name !== undefined &&
+        "media_type" in block.source &&
+        block.source.kind !== "url" &&
+        block.source.kind !== "id"
+      )
+        warn("dropped_field", "file.name");
       return mediaPart(block.source, "application/pdf", block.name);
     case "opaque":
       return block.from === KEY ? block.value : undefined;
@@ -145,7 +151,6 @@ export function encodeParts(blocks: readonly Block[], context: PartsContext): Wi
       else if (!("text" in block))
         warn("dropped_block", block.type === "opaque" ? String(block.value.type ?? block.from) : block.type);
     }
-    if (block.cache && facts) warn("dropped_field", "cache");
   }
   const rest = signatureOf(bundle);
   if (rest !== undefined) parts.push({ text: "", thoughtSignature: rest });

@@ -9,8 +9,10 @@ import { chatFeatures } from "../openai-chat/features";
 import { forLikeness } from "../openai-chat/likeness";
 import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { compact, dataObject, isObject, list, object, objects, text } from "../shared/json";
+import { warnUnsupported } from "../shared/unsupported";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
+import { requestSupport } from "./support";
 
 /** What a request may hold. */
 const words = new Set([
@@ -54,8 +56,6 @@ const callId = (id: string): string =>
 
 function messageOf(message: WireObject, warn: Warn): WireObject {
   const { role, tool_call_id, tool_calls, reasoning_content, reasoning, reasoning_details, ...rest } = message;
-  if (reasoning_content !== undefined || reasoning !== undefined || reasoning_details !== undefined)
-    warn("dropped_reasoning", "mistral");
   const kept = taken({ role, ...rest }, messageWords, "messages.", warn);
   const calls = objects(tool_calls).map((call) => {
     const { id, type, function: named } = call;
@@ -79,6 +79,7 @@ function withChoice(prompt: ChatPrompt): ChatPrompt {
 }
 
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
+  warnUnsupported(prompt, requestSupport, warn);
   const {
     stream_options: _,
     seed,
@@ -157,6 +158,7 @@ export const mistralDialect: VendorDialect = {
     Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined,
   streamDecoder: (id) => new MistralStreamDecoder(id),
   readError,
+  requestSupport,
   features: {
     ...chatFeatures,
     audio_out: { no: "answers hold text and thoughts" },

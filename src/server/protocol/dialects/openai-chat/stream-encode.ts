@@ -19,6 +19,8 @@ import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
 import { toWire } from "./error-body";
 import { encodeFinish } from "./finish-reason";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 import { foreignDetail } from "./thoughts";
 import { encodeUsage } from "./usage-encode";
 
@@ -78,8 +80,8 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "block_data":
         return this.#delta(this.#choice(event.choice, out), { audio: { data: event.data } }, out);
       case "block_citation": {
-        const annotation = encodeCitation(event.citation);
-        if (!annotation) return this.warn("dropped_field", "citations");
+        const annotation = encodeCitation(event.citation, this.warn);
+        if (!annotation) return;
         return this.#delta(this.#choice(event.choice, out), { annotations: [annotation] }, out);
       }
       case "block_end":
@@ -92,28 +94,32 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "extra":
         if (event.from !== KEY) this.warn("dropped_field", Object.keys(event.value).join(" "));
         else if (event.choice !== undefined) this.#frame(this.#choice(event.choice, out), {}, event.value, out);
+        else this.#beside(event.value);
         return;
       case "ping":
       case "error":
       case "done":
         return;
+      default:
+        event satisfies never;
     }
   }
 
   close(out: OutFrame[]): void {
     this.#ready();
-    this.#tell(this.#usage, out);
+    this.#writeUsage(this.#usage, out);
     out.push({ data: "[DONE]" });
   }
 
   fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
     this.#ready();
-    this.#tell(usage, out);
+    this.#writeUsage(usage, out);
     out.push({ data: JSON.stringify({ ...toWire(error), ...(usage && { usage: encodeUsage(usage) }) }) });
   }
 
-  #tell(usage: Usage | undefined, out: OutFrame[]): void {
+  #writeUsage(usage: Usage | undefined, out: OutFrame[]): void {
     if (!this.context.include_usage || !usage) return;
+    warnMembers(usage, answerSupport.usage, "usage", this.warn);
     out.push({ data: `${this.#head}"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}}` });
   }
 
@@ -125,6 +131,13 @@ export class ChatStreamEncoder implements StreamEncoder {
       model: this.context.model ?? model,
     };
     this.#head = `${JSON.stringify(shown).slice(0, -1)},`;
+  }
+
+  /** What the vendor says of the whole answer stands in every chunk; later words come too late for them. */
+  #beside(value: WireObject): void {
+    this.#ready();
+    if (this.#choices.length > 0) this.warn("dropped_field", Object.keys(value).join(" "));
+    else this.#head += `${JSON.stringify(value).slice(1, -1)},`;
   }
 
   #ready(): void {
@@ -179,6 +192,7 @@ export class ChatStreamEncoder implements StreamEncoder {
         const { block: whole } = start;
         if (whole.type === "image" && (whole.source.kind === "data" || whole.source.kind === "url")) {
           const { source } = whole;
+          warnMembers(whole, answerSupport.choices.content.image, "image", this.warn);
           const url = source.kind === "url" ? source.url : dataUrlOf(source.media_type, source.data);
           return this.#delta(choice, { images: [{ type: "image_url", image_url: { url } }] }, out);
         }
@@ -209,6 +223,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   }
 
   #finish(choice: ChoiceWriter, finish: FinishReason, out: OutFrame[]): void {
+    warnMembers(finish, answerSupport.choices.finish, "finish", this.warn);
     out.push({ data: `${choice.head}{},"logprobs":null,"finish_reason":"${encodeFinish(finish)}"}]}` });
   }
 }

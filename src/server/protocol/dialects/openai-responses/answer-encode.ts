@@ -2,9 +2,11 @@
 import type { Block, ChatAnswer, FinishReason, Usage, Warn, WireObject } from "../../chat-events";
 import { encodeUsage as encodeChatUsage } from "../openai-chat/usage-encode";
 import { object, ownExtra } from "../shared/json";
+import { warnUnsupportedAnswer } from "../shared/unsupported";
 import type { AnswerContext } from "../translation";
 import { encodeAnnotation, freeFormInput, itemOfThoughts, KEY } from "./items";
 import { type Declared, declaredTools } from "./namespaces";
+import { answerSupport } from "./support";
 
 /** OpenAI's ids say what they name. */
 export const responseId = (id: string): string => (id.startsWith("resp_") ? id : `resp_${id}`);
@@ -120,9 +122,7 @@ function itemOf(
   switch (block.type) {
     case "text": {
       const annotations = (block.citations ?? []).flatMap((citation) => {
-        const annotation = encodeAnnotation(citation);
-        if (!annotation) warn("dropped_field", "citations");
-        return annotation ?? [];
+        return encodeAnnotation(citation, warn) ?? [];
       });
       return messageItem(
         `msg_${id}_${position}`,
@@ -168,14 +168,18 @@ function itemOf(
       );
     case "opaque":
       if (block.from === KEY) return block.value;
+      break;
+    case "file":
+    case "tool_result":
+      return undefined;
   }
   warn("dropped_block", block.type === "opaque" ? String(block.value.type ?? block.from) : block.type);
   return undefined;
 }
 
 export function encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: Warn): WireObject {
-  const [choice, second] = answer.choices;
-  if (second) warn("dropped_field", "choices");
+  const [choice] = answer.choices;
+  warnUnsupportedAnswer(answer, answerSupport, warn);
   ownExtra(KEY, choice?.extra, "choices", warn);
   ownExtra(KEY, answer.extra, "", warn);
   const declared = declaredTools(context.request);

@@ -1,7 +1,9 @@
 /** Names and pieces that requests, answers and streams of the Responses dialect share. */
-import type { Citation, ReasoningBlock, ReasoningSignature, WireObject } from "../../chat-events";
+import type { Citation, ReasoningBlock, ReasoningSignature, Warn, WireObject } from "../../chat-events";
 import { compact, number, object, objects, optionalText, text } from "../shared/json";
 import { signatureOfField, encodeSignature } from "../shared/reasoning-signature";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 
 export const KEY = "openai-responses";
 
@@ -56,10 +58,14 @@ export function decodeAnnotation(annotation: WireObject): Citation {
   });
 }
 
-/** undefined when the source has no address. */
-export function encodeAnnotation(citation: Citation): WireObject | undefined {
+/** undefined, with a warning, when the source has no address. */
+export function encodeAnnotation(citation: Citation, warn: Warn): WireObject | undefined {
   if (citation.from === KEY) return citation.raw;
-  if (citation.url === undefined) return undefined;
+  if (citation.url === undefined) {
+    warn("dropped_field", "citations");
+    return undefined;
+  }
+  warnMembers(citation, answerSupport.choices.citation, "citations", warn);
   const { url, title = "", start = 0, end = 0 } = citation;
   return { type: "url_citation", url, title, start_index: start, end_index: end };
 }

@@ -4,10 +4,8 @@
  * ai.google.dev/gemini-api/docs/google-search; November 2026). Each is read once here and written once, so that any
  * caller's search reaches any vendor who has one.
  */
-import type { DialectKey, Tool, Warn, WireObject } from "../../chat-events";
+import type { DialectKey, ServerTool, Warn, WireObject } from "../../chat-events";
 import { compact, count, list, object, optionalText, text } from "./json";
-
-type ServerTool = Extract<Tool, { type: "server" }>;
 
 interface WebSearch {
   readonly allowed?: readonly string[] | undefined;
