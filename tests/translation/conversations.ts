@@ -19,7 +19,6 @@ const imageBlock: fc.Arbitrary<Block> = fc.oneof(
 );
 const fileBlock: fc.Arbitrary<Block> = base64.map((data) => ({
   type: "file",
-  name: "a.pdf",
   source: { kind: "data", media_type: "application/pdf", data },
 }));
 

@@ -301,6 +301,7 @@ describe("Anthropic's models", () => {
       format: {
         type: "json_schema",
         schema: {
+          title: "r",
           type: "object",
           properties: {
             age: { type: "integer", description: "In years.\nminimum: 0, maximum: 150" },
@@ -322,7 +323,7 @@ describe("Anthropic's models", () => {
     expect(lost).toContain("changed_value response_format");
   });
 
-  test("a schema that fits is sent as it is, without a warning", () => {
+  test("a schema that fits is sent as it is, with the format's name as its title, without a warning", () => {
     const schema = {
       type: "object",
       properties: { a: { type: ["string", "null"] } },
@@ -330,7 +331,7 @@ describe("Anthropic's models", () => {
       additionalProperties: false,
     };
     const { body, lost } = formatFor(schema);
-    expect(body.output_config).toEqual({ format: { type: "json_schema", schema } });
+    expect(body.output_config).toEqual({ format: { type: "json_schema", schema: { title: "r", ...schema } } });
     expect(lost).toEqual([]);
   });
 
@@ -345,7 +346,7 @@ describe("Anthropic's models", () => {
     ]) {
       const { body, lost } = formatFor(schema);
       expect(body).not.toHaveProperty("output_config");
-      expect(String(body.system)).toContain(JSON.stringify(schema));
+      expect(String(body.system)).toContain(JSON.stringify({ title: "r", ...schema }));
       expect(lost).toEqual(["changed_value response_format"]);
     }
   });

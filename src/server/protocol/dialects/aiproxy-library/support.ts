@@ -9,7 +9,7 @@ export const requestSupport: RequestSupport = {
     extra: "unsupported",
     content: {
       text: { citations: "unsupported", cache: "unsupported", extra: "unsupported" },
-      refusal: { cache: "unsupported", extra: "unsupported" },
+      refusal: "unsupported",
       reasoning: "unsupported",
       image: "unsupported",
       audio: "unsupported",

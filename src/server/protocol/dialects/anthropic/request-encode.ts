@@ -220,10 +220,11 @@ function sampling(prompt: ChatPrompt, facts: ModelFacts, thought: Thought, warn:
 function formatOf(prompt: ChatPrompt, facts: ModelFacts, system: WireObject[], warn: Warn): WireObject | undefined {
   const { format } = prompt;
   if (!format || format.type === "text") return undefined;
-  const closed = format.type === "json_schema" && facts.structured ? closedSchema(annotatedSchema(format)) : undefined;
+  const closed =
+    format.type === "json_schema" && facts.structured ? closedSchema(annotatedSchema(format, warn)) : undefined;
   if (!closed || closed.changed) warn("changed_value", "response_format");
   if (closed) return { type: "json_schema", schema: closed.schema };
-  system.push({ type: "text", text: jsonInWords(format) });
+  system.push({ type: "text", text: jsonInWords(format, warn) });
   return undefined;
 }
 

@@ -9,7 +9,7 @@ export const requestSupport: RequestSupport = {
     content: {
       text: { citations: "unsupported", cache: "unsupported", extra: "unsupported" },
       refusal: { cache: "unsupported", extra: "unsupported" },
-      reasoning: { reasoningSignature: "sent", cache: "unsupported", extra: "unsupported" },
+      reasoning: { reasoningSignature: "unsupported", cache: "unsupported", extra: "unsupported" },
       image: { detail: "sent", cache: "unsupported", extra: "unsupported" },
       audio: "unsupported",
       file: { name: "unsupported", cache: "unsupported", extra: "unsupported" },

@@ -66,7 +66,6 @@ function resultParts(result: ToolResultBlock, { warn, facts, names }: PartsConte
       else warn("dropped_block", `${block.type} in a tool result`);
     }
   }
-  ownExtra(KEY, result.extra, "tool_result", warn);
   const inside = facts?.resultImages === true && media.length > 0;
   const functionResponse = compact({
     id: result.call_id,

@@ -34,8 +34,7 @@ function conversation(
   const context = { warn, facts, names };
   const system: WireObject[] = [];
   const turns: { role: string; parts: WireObject[] }[] = [];
-  for (const { role, content, extra } of prompt.messages) {
-    ownExtra(KEY, extra, "messages", warn);
+  for (const { role, content } of prompt.messages) {
     const parts = encodeParts(content, context);
     if (parts.length === 0) continue;
     if (role !== "user" && role !== "assistant" && turns.length === 0) {
@@ -102,13 +101,13 @@ function formatMembers({ format }: ChatPrompt, besideTools: boolean, system: Wir
   if (!format || format.type === "text") return {};
   if (!besideTools) {
     warn("changed_value", "response_format");
-    system.push({ text: jsonInWords(format) });
+    system.push({ text: jsonInWords(format, warn) });
     return {};
   }
   if (format.type === "json") return { responseMimeType: "application/json" };
   return {
     responseMimeType: "application/json",
-    responseSchema: schemaFor(annotatedSchema(format), "response_format", warn),
+    responseSchema: schemaFor(annotatedSchema(format, warn), "response_format", warn),
   };
 }
 

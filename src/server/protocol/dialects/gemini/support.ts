@@ -6,17 +6,17 @@ import type { AnswerSupport, RequestSupport } from "../shared/support";
 
 export const requestSupport: RequestSupport = {
   messages: {
-    extra: "sent",
+    extra: "unsupported",
     content: {
       text: { citations: "unsupported", cache: "unsupported", extra: "sent" },
-      refusal: { cache: "unsupported", extra: "sent" },
+      refusal: { cache: "unsupported", extra: "unsupported" },
       reasoning: { reasoningSignature: "sent", cache: "unsupported", extra: "unsupported" },
       image: { detail: "unsupported", cache: "unsupported", extra: "sent" },
       audio: { transcript: "unsupported", cache: "unsupported", extra: "sent" },
       file: { name: "sent", cache: "unsupported", extra: "sent" },
       tool_call: { custom: "sent", cache: "unsupported", extra: "sent" },
-      tool_result: { name: "sent", error: "sent", custom: "implied", cache: "unsupported", extra: "sent" },
-      opaque: { cache: "unsupported", extra: "sent" },
+      tool_result: { name: "sent", error: "sent", custom: "implied", cache: "unsupported", extra: "unsupported" },
+      opaque: { cache: "unsupported", extra: "unsupported" },
     },
   },
   tools: {
@@ -26,7 +26,7 @@ export const requestSupport: RequestSupport = {
   },
   tool_choice: { name: "sent", allowed: "sent" },
   parallel_tools: "unsupported",
-  format: { text: "sent", json: "sent", json_schema: { name: "sent", description: "sent", strict: "implied" } },
+  format: { text: "sent", json: "sent", json_schema: { name: "sent", description: "sent", strict: "sent" } },
   temperature: "sent",
   top_p: "sent",
   top_k: "sent",

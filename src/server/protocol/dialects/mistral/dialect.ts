@@ -78,6 +78,13 @@ function withChoice(prompt: ChatPrompt): ChatPrompt {
   return { ...prompt, tools: shown, tool_choice: { mode: tool_choice.mode } };
 }
 
+/** Other vendors' ways to ask for thoughts would stand in the place of the effort. */
+function withoutOwnReasoning({ reasoning, ...prompt }: ChatPrompt): ChatPrompt {
+  if (!reasoning) return prompt;
+  const { extra: _extra, show: _show, ...rest } = reasoning;
+  return { ...prompt, reasoning: rest };
+}
+
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsupported(prompt, requestSupport, warn);
   const {
@@ -86,7 +93,7 @@ function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     max_completion_tokens,
     reasoning_effort,
     ...body
-  } = openaiChatDialect.encodeRequest(withChoice(prompt), warn);
+  } = openaiChatDialect.encodeRequest(withoutOwnReasoning(withChoice(prompt)), warn);
   const known = taken(compact(body), words, "", warn);
   if (reasoning_effort !== undefined && reasoning_effort !== "none" && reasoning_effort !== "high")
     warn("changed_value", "reasoning_effort");

@@ -16,7 +16,7 @@ export const requestSupport: RequestSupport = {
       file: { name: "sent", cache: "sent", extra: "sent" },
       tool_call: { custom: "sent", cache: "unsupported", extra: "sent" },
       tool_result: { name: "implied", error: "unsupported", custom: "implied", cache: "unsupported", extra: "sent" },
-      opaque: { cache: "sent", extra: "sent" },
+      opaque: { cache: "unsupported", extra: "sent" },
     },
   },
   tools: {

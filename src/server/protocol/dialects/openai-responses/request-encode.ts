@@ -124,14 +124,16 @@ function assistantItems(message: Message, warn: Warn): WireObject[] {
   for (const block of message.content) {
     if (block.type === "text" || block.type === "refusal") {
       const own = ownExtra(KEY, block.extra, block.type, warn);
-      if (own?.phase !== phase) flush();
-      phase = own?.phase;
-      if (block.type === "refusal") said.push({ type: "refusal", refusal: block.text });
+      const { phase: now, ...rest } = own ?? {};
+      if (now !== phase) flush();
+      phase = now;
+      if (block.type === "refusal") said.push({ type: "refusal", refusal: block.text, ...rest });
       else
         said.push({
           type: "output_text",
           text: block.text,
           annotations: (block.citations ?? []).flatMap((citation) => encodeAnnotation(citation, warn) ?? []),
+          ...rest,
         });
       // What an assistant said takes no marks.
       if (block.type === "text" && block.cache) warn("dropped_field", "text.cache");
@@ -163,7 +165,7 @@ function userItems(message: Message, custom: ReadonlySet<string>, warn: Warn): W
   for (const block of message.content) {
     if (block.type === "tool_result") {
       if (rest.length > 0) warn("changed_order", "tool_result");
-      results.push({ ...resultItem(block, custom, warn), ...cacheMember(block, warn) });
+      results.push(resultItem(block, custom, warn));
     } else rest.push(block);
   }
   if (rest.length === 0 && results.length > 0) return results;

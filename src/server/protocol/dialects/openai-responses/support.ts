@@ -15,8 +15,8 @@ export const requestSupport: RequestSupport = {
       audio: { transcript: "unsupported", cache: "sent", extra: "sent" },
       file: { name: "sent", cache: "sent", extra: "sent" },
       tool_call: { custom: "sent", cache: "unsupported", extra: "sent" },
-      tool_result: { name: "implied", error: "unsupported", custom: "sent", cache: "sent", extra: "sent" },
-      opaque: { cache: "sent", extra: "sent" },
+      tool_result: { name: "implied", error: "unsupported", custom: "sent", cache: "unsupported", extra: "sent" },
+      opaque: { cache: "unsupported", extra: "unsupported" },
     },
   },
   tools: {

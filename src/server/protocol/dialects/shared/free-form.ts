@@ -24,13 +24,14 @@ export function asFunctions(prompt: ChatPrompt, warn: Warn): ChatPrompt {
       tools: tools.map((tool) => {
         if (tool.type !== "free_form") return tool;
         warn("changed_value", `custom tool ${tool.name}`);
-        const { name } = tool;
+        const { name, extra } = tool;
         const description = describeFreeForm(tool);
         return {
           type: "function" as const,
           name,
           ...(description !== undefined && { description }),
           parameters: plainTextSchema,
+          ...(extra && { extra }),
         };
       }),
     }),

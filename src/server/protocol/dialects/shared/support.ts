@@ -26,7 +26,8 @@ import type {
  */
 export type Support = "sent" | "implied" | "unsupported";
 
-type OptionalKeys<T> = { [Member in keyof T]-?: object extends Pick<T, Member> ? Member : never }[keyof T];
+/** The names of the members that may be absent. */
+export type OptionalKeys<T> = { [Member in keyof T]-?: object extends Pick<T, Member> ? Member : never }[keyof T];
 
 /** A required member is the thing itself; the optional ones each have an entry. */
 export type Members<T> = [OptionalKeys<T>] extends [never] ? "sent" : { readonly [Member in OptionalKeys<T>]: Support };

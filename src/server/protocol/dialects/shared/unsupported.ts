@@ -26,6 +26,8 @@ function isIdle(name: string, value: unknown): boolean {
   if (value === undefined || idleValues[name]?.includes(value)) return true;
   if (Array.isArray(value)) return value.length === 0;
   if (name === "format") return isObject(value) && value.type === "text";
+  // The mark of thoughts that came without a signature.
+  if (name === "reasoningSignature") return isObject(value) && value.data === "";
   return name === "metadata" && isObject(value) && Object.keys(value).length === 0;
 }
 
