@@ -14,8 +14,9 @@ import type {
 } from "../../src/server/protocol/chat-events";
 import type { OptionalKeys, Param } from "../../src/server/protocol/dialects/shared/support";
 
-type VariantKeys<T extends { readonly type: string }> = {
-  [Variant in T as Variant["type"]]: Variant["type"] | `${Variant["type"]}.${OptionalKeys<Variant>}`;
+/** The variants of a union and their optional members, by path. */
+export type VariantKeys<T extends { readonly type: string }> = {
+  [Variant in T as Variant["type"]]: Variant["type"] | `${Variant["type"]}.${OptionalKeys<Variant> & string}`;
 }[T["type"]];
 
 /** Every member of a prompt, nested ones by their path. */

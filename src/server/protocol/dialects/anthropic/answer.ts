@@ -38,7 +38,6 @@ export function encodeAnswer(answer: ChatAnswer, warn: Warn): WireObject {
   const [choice] = answer.choices;
   warnUnsupportedAnswer(answer, answerSupport, warn);
   const content = choice?.content ?? [];
-  ownExtra(KEY, choice?.extra, "choices", warn);
   return {
     id: answer.id,
     type: "message",

@@ -138,7 +138,6 @@ function bodyOf(block: Block, upstream: boolean, warn: Warn): WireObject | undef
     case "tool_result":
       return resultBody(block, warn);
     case "audio":
-      warn("dropped_block", "audio");
       return block.transcript ? { type: "text", text: block.transcript } : undefined;
     case "opaque":
       if (block.from === KEY) return block.value;

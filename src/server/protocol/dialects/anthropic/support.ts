@@ -47,13 +47,13 @@ export const requestSupport: RequestSupport = {
 export const answerSupport: AnswerSupport = {
   choices: {
     several: "unsupported",
-    extra: "sent",
+    extra: "unsupported",
     content: {
       text: { citations: "sent", cache: "sent", extra: "sent" },
       refusal: { cache: "sent", extra: "sent" },
       reasoning: { reasoningSignature: "sent", cache: "sent", extra: "sent" },
       image: { detail: "unsupported", cache: "sent", extra: "sent" },
-      audio: { transcript: "sent", cache: "sent", extra: "sent" },
+      audio: "unsupported",
       file: { name: "sent", cache: "sent", extra: "sent" },
       tool_call: { custom: "sent", cache: "sent", extra: "sent" },
       opaque: { cache: "sent", extra: "sent" },

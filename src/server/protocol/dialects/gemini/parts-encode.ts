@@ -1,5 +1,5 @@
 /** Neutral blocks as parts of Google's contents (types of @google/genai 3.1, Part; read November 2026). */
-import type { Block, Source, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../chat-events";
+import type { Block, FileBlock, Source, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../chat-events";
 import { compact, ownExtra, parseObject } from "../shared/json";
 import { base64Of, mediaTypeOfUrl } from "../shared/media";
 import { SignatureBundle } from "../shared/reasoning-signature";
@@ -77,6 +77,12 @@ function resultParts(result: ToolResultBlock, { warn, facts, names }: PartsConte
   return inside ? [{ functionResponse }] : [{ functionResponse }, ...media];
 }
 
+/** Bytes have no name: Blob.displayName is for Vertex AI alone. */
+export function filePart({ source, name }: FileBlock, warn: Warn): WireObject | undefined {
+  if (name !== undefined && source.kind !== "url" && source.kind !== "id") warn("dropped_field", "file.name");
+  return mediaPart(source, "application/pdf", name);
+}
+
 function plainPart(block: Block, warn: Warn): WireObject | undefined {
   switch (block.type) {
     case "text":
@@ -88,15 +94,7 @@ function plainPart(block: Block, warn: Warn): WireObject | undefined {
     case "audio":
       return mediaPart(block.source, "audio/wav");
     case "file":
-      // Bytes have no name (Blob.displayName: Vertex AI alone takes it).
-      if (
-        block.name !== undefined &&
-        "media_type" in block.source &&
-        block.source.kind !== "url" &&
-        block.source.kind !== "id"
-      )
-        warn("dropped_field", "file.name");
-      return mediaPart(block.source, "application/pdf", block.name);
+      return filePart(block, warn);
     case "opaque":
       return block.from === KEY ? block.value : undefined;
     default:

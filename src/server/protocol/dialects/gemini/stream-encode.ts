@@ -20,7 +20,7 @@ import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeGrounding } from "./citations";
 import { writeError } from "./error";
 import { encodeFinish } from "./finish-reason";
-import { mediaPart } from "./parts-encode";
+import { filePart, mediaPart } from "./parts-encode";
 import { signatureOf } from "./signature-field";
 import { answerSupport } from "./support";
 import { encodeUsage } from "./usage";
@@ -184,7 +184,7 @@ export class GeminiStreamEncoder implements StreamEncoder {
       return;
     }
     warnMembers(whole, answerSupport.choices.content[whole.type], whole.type, this.warn);
-    const part = mediaPart(whole.source, whole.type === "image" ? "image/png" : "application/octet-stream");
+    const part = whole.type === "file" ? filePart(whole, this.warn) : mediaPart(whole.source, "image/png");
     if (part) this.#part(candidate, part, out);
     else this.warn("dropped_block", whole.type);
   }

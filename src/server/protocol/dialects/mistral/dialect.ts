@@ -55,7 +55,16 @@ const callId = (id: string): string =>
   /^[a-zA-Z0-9]{9}$/.test(id) ? id : Bun.hash(id).toString(36).padStart(9, "0").slice(-9);
 
 function messageOf(message: WireObject, warn: Warn): WireObject {
-  const { role, tool_call_id, tool_calls, reasoning_content, reasoning, reasoning_details, ...rest } = message;
+  // Thoughts are not wanted back.
+  const {
+    role,
+    tool_call_id,
+    tool_calls,
+    reasoning_content: _a,
+    reasoning: _b,
+    reasoning_details: _c,
+    ...rest
+  } = message;
   const kept = taken({ role, ...rest }, messageWords, "messages.", warn);
   const calls = objects(tool_calls).map((call) => {
     const { id, type, function: named } = call;

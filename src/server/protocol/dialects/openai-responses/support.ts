@@ -47,15 +47,15 @@ export const requestSupport: RequestSupport = {
 export const answerSupport: AnswerSupport = {
   choices: {
     several: "unsupported",
-    extra: "sent",
+    extra: "unsupported",
     content: {
       text: { citations: "sent", cache: "unsupported", extra: "unsupported" },
       refusal: { cache: "unsupported", extra: "unsupported" },
       reasoning: { reasoningSignature: "sent", cache: "unsupported", extra: "unsupported" },
       image: { detail: "unsupported", cache: "unsupported", extra: "unsupported" },
-      audio: { transcript: "sent", cache: "unsupported", extra: "unsupported" },
+      audio: "unsupported",
       file: "unsupported",
-      tool_call: { custom: "sent", cache: "unsupported", extra: "sent" },
+      tool_call: { custom: "sent", cache: "unsupported", extra: "unsupported" },
       opaque: { cache: "unsupported", extra: "unsupported" },
     },
     finish: { stop: "unsupported" },
@@ -82,5 +82,5 @@ export const answerSupport: AnswerSupport = {
     image_out: "sent",
     server_tools: "unsupported",
   },
-  extra: "sent",
+  extra: "unsupported",
 };

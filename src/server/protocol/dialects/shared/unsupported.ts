@@ -100,14 +100,17 @@ export function warnUnsupported(prompt: ChatPrompt, support: RequestSupport, war
 }
 
 /** A warning for each member of a whole answer that the caller's dialect has no word for. */
-export function warnUnsupportedAnswer({ choices, usage }: ChatAnswer, support: AnswerSupport, warn: Warn): void {
+export function warnUnsupportedAnswer(answer: ChatAnswer, support: AnswerSupport, warn: Warn): void {
+  const { choices, usage, extra } = answer;
   const { several, content, finish } = support.choices;
   const [first] = choices;
   if (several === "unsupported" && choices.length > 1) warn("dropped_field", "choices");
   for (const choice of several === "unsupported" && first ? [first] : choices) {
     warnBlocks(choice.content, content, warn);
     if (choice.finish) warnMembers(choice.finish, finish, "finish", warn);
+    if (support.choices.extra === "unsupported") takeExtra(choice.extra, none, "choices", warn);
   }
+  if (support.extra === "unsupported") takeExtra(extra, none, "", warn);
   if (usage) warnMembers(usage, support.usage, "usage", warn);
 }
 
