@@ -4,7 +4,7 @@
  */
 import type { Block, ChatAnswer, ChatPrompt, Extra, ServerTool, Tool, Warn, WireObject } from "../../chat-events";
 import { isObject } from "./json";
-import type { AnswerSupport, Param, RequestSupport, Support } from "./support";
+import type { AnswerSupport, Param, RequestSupport } from "./support";
 
 /** Values that ask for nothing: a call without the member means the same. */
 const idleValues: Readonly<Record<string, readonly unknown[]>> = {
