@@ -94,7 +94,7 @@ function samplesFrom(from: DialectKey): Readonly<Record<Key, Sample>> {
     },
     "choices.content.image.cache": { content: [{ ...image, cache }], ...marks },
     "choices.content.image.extra": { content: [{ ...image, extra: foreign }], ...extra },
-    "choices.content.audio": { content: [audio], leaves: [base64], named: /^audio/ },
+    "choices.content.audio": { content: [audio], leaves: [base64], named: /^audio$/ },
     "choices.content.audio.transcript": {
       content: [{ ...audio, transcript: "TRANSCRIPT" }],
       leaves: ["TRANSCRIPT"],
@@ -257,12 +257,12 @@ function streamed(to: DialectKey, answer: ChatAnswer): Told {
   return { body, warnings: warnings.list };
 }
 
-/** Whether a number of the body grows by what was counted, or a tool's calls stand there. */
+/** Whether a number of the body, beside its total, grows by what was counted. */
 function isCounted(to: DialectKey, key: Key, write: typeof whole): boolean {
   const numbers = (answer: ChatAnswer): Map<string, number> =>
     new Map(
       leavesOf(write(to, answer).body).flatMap(([path, value]) =>
-        typeof value === "number" ? [[path, value] as const] : [],
+        typeof value === "number" && !/total/i.test(path) ? [[path, value] as const] : [],
       ),
     );
   const before = numbers(answerOf(key, to, false));
