@@ -1,7 +1,7 @@
 /**
- * Whatever a caller asks for arrives at the vendor by its value, or a warning names it: over every member of the neutral
- * prompt, from every caller's dialect to every upstream dialect. What has to be asked, where a value may stand and who
- * can say it are tables whose types follow the neutral types (nothing-lost-samples.ts, nothing-lost-wire*.ts).
+ * Whatever a caller asks for arrives at the vendor by its value, or a warning names it: over every member of the
+ * neutral prompt, from every caller's dialect to every upstream dialect. What has to be asked, where a value may stand
+ * and who can say it are tables whose types follow the neutral types (nothing-lost-samples.ts, nothing-lost-wire*.ts).
  */
 import { describe, expect, test } from "bun:test";
 import {

@@ -64,7 +64,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-test("a request is left as it was, whoever reads it and for whom it is written: another channel may be asked the same", () => {
+test("a request is left as it was, whichever dialect reads it and writes it: another channel may be asked the same", () => {
   fc.assert(
     fc.property(
       prompts,

@@ -106,7 +106,7 @@ export type WarningCode =
 
 /**
  * What a vendor signed or encrypted: opaque, and good only where it came from. `kind` is the author's own word for what
- * it seals: a thinking block, a redacted one, the text or the call beside it.
+ * it signs: a thinking block, a redacted one, the text or the call beside it.
  */
 export interface ReasoningSignature {
   readonly from: DialectKey;
@@ -161,7 +161,7 @@ export interface RefusalBlock extends InBlock {
   readonly text: string;
 }
 
-/** Thoughts. Without text it is the seal of the block beside it, or thoughts that nobody may read. */
+/** Thoughts. Without text it is the signature of the block beside it, or thoughts that may not be read. */
 export interface ReasoningBlock extends InBlock {
   readonly type: "reasoning";
   readonly text: string;

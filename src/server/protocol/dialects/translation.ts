@@ -70,10 +70,10 @@ export interface ChatDialect {
   readonly key: DialectKey;
   /** Throws RequestFault where the body is not a call of this dialect. */
   decodeRequest(body: WireObject, address?: RequestAddress): ChatPrompt;
-  /** A call of this dialect as a channel of another one can be told it; absent: as it is. */
+  /** A call of this dialect for a channel of another one; absent: as it is. */
   forOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;
   encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject;
-  /** A call of another dialect as a channel of this one can be told it; absent: as it is. */
+  /** A call of another dialect for a channel of this one; absent: as it is. */
   fromOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;
   /** undefined when the body is no answer of this dialect. `id` names calls where the upstream gives no ids. */
   decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined;

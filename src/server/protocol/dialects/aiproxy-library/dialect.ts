@@ -1,8 +1,8 @@
 /**
  * Questions to a knowledge base of AI Proxy: POST /api/library/ask {libraryId, model, query, stream} -> {success,
  * answer, documents: [{title, url}]}, streamed as {content, finish, documents} (shapes of the vendor's public clients,
- * read November
- * 2026; its documents are gone). Which knowledge base stands in the channel: providers/aiproxy-library.ts puts it in.
+ * read November 2026; its documents are gone). Which knowledge base stands in the channel: providers/aiproxy-library.ts
+ * puts it in.
  */
 import type {
   AnswerEvent,

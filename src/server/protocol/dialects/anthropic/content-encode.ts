@@ -81,7 +81,7 @@ function textBody(block: TextBlock, upstream: boolean, warn: Warn): WireObject |
   return { type: "text", text: block.text, ...(citations.length > 0 && { citations }) };
 }
 
-/** Upstream: Anthropic's own seals only. To a caller: every seal, wrapped where it is another's. */
+/** Upstream: Anthropic's own signatures only. To a caller: every one, wrapped where it is another's. */
 export function thoughtsBody(
   { text: thinking, reasoningSignature }: ReasoningBlock,
   upstream: boolean,

@@ -216,7 +216,7 @@ function sampling(prompt: ChatPrompt, facts: ModelFacts, thought: Thought, warn:
   return compact({ temperature: Math.min(1, temperature), top_k });
 }
 
-/** JSON output: by schema where the model knows it and it can be told, else in words. */
+/** JSON output: by schema where the model knows it and the schema fits, else in words. */
 function formatOf(prompt: ChatPrompt, facts: ModelFacts, system: WireObject[], warn: Warn): WireObject | undefined {
   const { format } = prompt;
   if (!format || format.type === "text") return undefined;

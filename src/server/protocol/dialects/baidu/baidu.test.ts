@@ -61,7 +61,7 @@ describe("a call in Baidu's language", () => {
     expect(lost).toEqual(["seed", "max_output", "temperature"]);
   });
 
-  test("tells parallel calls one after the other, and what the user adds to their results with the last", () => {
+  test("writes parallel calls one after the other, and what the user adds to their results with the last", () => {
     const { body } = encode(
       decodeRequest({
         model: "m",

@@ -21,7 +21,7 @@ import { alternate } from "../shared/turns";
 import { takeExtra, textOfBlocks, warnUnsupported } from "../shared/unsupported";
 import { requestSupport } from "./support";
 
-/** Words of Converse's own that a caller may put into his body. */
+/** Converse's own members that a caller may put into the body. */
 const ownWords = new Set([
   "additionalModelRequestFields",
   "guardrailConfig",

@@ -21,7 +21,7 @@ import { dataUrlOf } from "../shared/media";
 import { takeExtra, textOfBlocks, warnUnsupported } from "../shared/unsupported";
 import { requestSupport } from "./support";
 
-/** Words of the vendor's own that a caller may put into his body. */
+/** The vendor's own members that a caller may put into the body. */
 const ownWords = new Set(["documents", "citation_options", "safety_mode", "thinking", "strict_tools", "priority"]);
 
 /** Most stop sequences. */
@@ -59,7 +59,7 @@ function userMessages(message: Message, warn: Warn): WireObject[] {
   return messages;
 }
 
-/** What is said before calls is their plan; thoughts without a seal were this vendor's, or nobody's. */
+/** What is said before calls is their plan; thoughts without a signature may be this vendor's. */
 function assistantMessage({ content }: Message, warn: Warn): WireObject {
   const thoughts: string[] = [];
   const said: Block[] = [];
@@ -98,7 +98,7 @@ function messagesOf(message: Message, warn: Warn): WireObject[] {
   return [{ role: "system", content: textOfBlocks(message.content, warn) }];
 }
 
-/** The tools that a choice leaves over: the vendor cannot be told a name, but not shown the others. */
+/** The tools that a choice leaves over: it takes no name, so the others are not shown to it. */
 function allowedTools(tools: readonly Tool[], choice: ToolChoice | undefined): readonly Tool[] {
   const names = choice?.mode === "named" ? [choice.name ?? ""] : choice?.allowed;
   return names ? tools.filter((tool) => tool.type !== "server" && names.includes(tool.name)) : tools;
@@ -137,7 +137,7 @@ function formatOf(format: OutputFormat | undefined): WireObject | undefined {
   return compact({ type: "json_object", json_schema: format.type === "json_schema" ? format.schema : undefined });
 }
 
-/** Reasoning models think unless they are told not to; a budget is a number of tokens above zero. */
+/** Reasoning models think unless the call says not to; a budget is a number of tokens above zero. */
 function thinkingOf({ reasoning }: ChatPrompt, warn: Warn): WireObject | undefined {
   if (!reasoning) return undefined;
   const budget = reasoning.budget ?? (reasoning.effort && budgetOf(reasoning.effort));

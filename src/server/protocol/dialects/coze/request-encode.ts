@@ -8,7 +8,7 @@ import { blockName, takeExtra, textOfBlocks, warnUnsupported } from "../shared/u
 import { requestSupport } from "./support";
 
 /**
- * Words of the vendor's own that a caller may put into his body. Not the bot, which is the operator's choice, and no
+ * The vendor's own members that a caller may put into the body. Not the bot, which is the operator's choice, and no
  * conversation: their names can be guessed, and what is in them belongs to other callers of the same channel.
  */
 const ownWords = new Set(["custom_variables", "extra_params", "parameters", "meta_data", "shortcut_command"]);
@@ -29,7 +29,7 @@ function entryOf(block: Block, warn: Warn): WireObject | undefined {
   return text === "" ? undefined : { type: "text", text };
 }
 
-/** The vendor has two roles; instructions are told as the user's. Several parts travel as JSON inside a text. */
+/** The vendor has two roles; instructions are given as the user's. Several parts travel as JSON inside a text. */
 function messageOf({ role, content }: Message, warn: Warn): WireObject | undefined {
   const answers = role === "assistant";
   const parts = content.map((block) => entryOf(block, warn)).filter((part) => part !== undefined);

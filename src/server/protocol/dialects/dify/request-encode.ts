@@ -8,7 +8,7 @@ import { questionOf, transcriptOf } from "../shared/transcript";
 import { takeExtra, warnUnsupported } from "../shared/unsupported";
 import { requestSupport } from "./support";
 
-/** The application behind a key is of one kind; a key does not tell which, so the model's name begins with it. */
+/** The application behind a key is of one kind; a key does not show which, so the model's name begins with it. */
 export type AppKind = "chat" | "completion" | "workflow";
 
 export function appKind(model: string): AppKind {
@@ -16,7 +16,7 @@ export function appKind(model: string): AppKind {
   return /^completion\b/i.test(model) ? "completion" : "chat";
 }
 
-/** Words of the vendor's own that a caller may put into his body; a conversation's name cannot be guessed (a UUID). */
+/** The vendor's own members that a caller may put into the body; a conversation's name cannot be guessed (a UUID). */
 const ownWords = new Set(["inputs", "conversation_id", "files", "auto_generate_name", "trace_id"]);
 
 /** The end user where the caller names none: the vendor demands one. */

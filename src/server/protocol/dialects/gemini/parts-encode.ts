@@ -8,7 +8,7 @@ import { signatureOf } from "./signature-field";
 
 const KEY = "gemini";
 
-/** undefined when the source is another vendor's upload. `fallback`: the type where nothing tells it. */
+/** undefined when the source is another vendor's upload. `fallback`: the type where nothing says it. */
 export function mediaPart(source: Source, fallback: string, name?: string): WireObject | undefined {
   switch (source.kind) {
     case "data":
@@ -103,8 +103,8 @@ function plainPart(block: Block, warn: Warn): WireObject | undefined {
 }
 
 /**
- * A turn's parts. Google's seals go where they came from; to a caller, those of others go in the next call's or at the
- * end.
+ * A turn's parts. Google's signatures go where they came from; to a caller, those of others go in the next call's or at
+ * the end.
  */
 export function encodeParts(blocks: readonly Block[], context: PartsContext): WireObject[] {
   const { warn, facts } = context;

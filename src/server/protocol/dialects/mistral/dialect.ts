@@ -78,7 +78,7 @@ function messageOf(message: WireObject, warn: Warn): WireObject {
   });
 }
 
-/** A choice among some tools is told by showing no others. */
+/** A choice among some tools is made by showing no others. */
 function withChoice(prompt: ChatPrompt): ChatPrompt {
   const { tool_choice, tools } = prompt;
   const allowed = tool_choice?.allowed;
@@ -163,8 +163,8 @@ function readError(body: unknown): WireError | undefined {
   const { detail, message } = object(body);
   const faults = objects(detail ?? object(message).detail);
   if (faults.length === 0) return openaiChatDialect.readError(body);
-  const told = faults.map(({ loc, msg }) => `${list(loc).slice(1).join(".")}: ${text(msg)}`);
-  return { message: told.join("; "), type: "invalid_request_error", code: "", param: null };
+  const messages = faults.map(({ loc, msg }) => `${list(loc).slice(1).join(".")}: ${text(msg)}`);
+  return { message: messages.join("; "), type: "invalid_request_error", code: "", param: null };
 }
 
 export const mistralDialect: VendorDialect = {

@@ -157,7 +157,7 @@ function userMessages(message: Message, warn: Warn): WireObject[] {
 
 function assistantMessage(message: Message, warn: Warn): WireObject {
   const thoughts: ReasoningBlock[] = [];
-  /** Thoughts since the last call: they may be the seal of the next. */
+  /** Thoughts since the last call: they may be the signature of the next. */
   let before: ReasoningBlock[] = [];
   const said: Block[] = [];
   const calls: WireObject[] = [];

@@ -17,21 +17,21 @@ function wordsOf(item: WireObject): string {
   return said.join(PARAGRAPH);
 }
 
-/** The item's own seal; undefined without encrypted content, which is what can be given back. */
-export function sealOfItem(item: WireObject): ReasoningSignature | undefined {
+/** The item's own signature; undefined without encrypted content, which is what can be given back. */
+export function signatureOfItem(item: WireObject): ReasoningSignature | undefined {
   const data = text(item.encrypted_content);
   const id = text(item.id);
   return data === "" ? undefined : { from: KEY, kind: "encrypted", data, ...(id !== "" && { id }) };
 }
 
-/** `returned`: a caller gives it back, so that the seal may be another vendor's. */
+/** `returned`: a caller gives it back, so that the signature may be another vendor's. */
 export function thoughtsOfItem(item: WireObject, returned: boolean): ReasoningBlock {
-  const own = sealOfItem(item);
+  const own = signatureOfItem(item);
   const reasoningSignature = own && returned ? signatureOfField(own) : own;
   return { type: "reasoning", text: wordsOf(item), ...(reasoningSignature && { reasoningSignature }) };
 }
 
-/** A reasoning item for a caller: every seal, wrapped where it is another's. */
+/** A reasoning item for a caller: every signature, wrapped where it is another's. */
 export function itemOfThoughts(
   words: string,
   reasoningSignature: ReasoningSignature | undefined,

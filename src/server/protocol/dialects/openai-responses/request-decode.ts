@@ -1,7 +1,6 @@
 /**
  * A call of POST /v1/responses as the neutral prompt (types of the `openai` SDK 7.55, resources/responses; read
- * November
- * 2026). previous_response_id, store and include are the relay's own business and not part of a prompt.
+ * November 2026). previous_response_id, store and include are the relay's own business and not part of a prompt.
  */
 import type {
   Block,
@@ -132,7 +131,7 @@ export function decodeContent(content: unknown, where: string): Block[] {
   });
 }
 
-/** What an assistant said on the way and what at last is told apart by the message; models do worse when it is lost. */
+/** The message says whether an assistant spoke on the way or at last; models do worse when that is lost. */
 function inPhase(blocks: Block[], phase: unknown): Block[] {
   if (typeof phase !== "string") return blocks;
   return blocks.map((block) => ({ ...block, extra: { ...block.extra, [KEY]: { ...block.extra?.[KEY], phase } } }));

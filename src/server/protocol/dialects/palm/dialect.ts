@@ -54,7 +54,7 @@ const blocked = (filters: readonly WireObject[]): FinishReason => ({
   raw: text(filters[0]?.reason) || "BLOCKED",
 });
 
-/** Usage is not told. A prompt that was blocked is an answer without content. */
+/** There is no usage. A prompt that was blocked is an answer without content. */
 function decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined {
   const candidates = objects(body.candidates);
   const filters = objects(body.filters);

@@ -30,8 +30,8 @@ export const count = (value: unknown): number | undefined => {
 export const flag = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
 
 /**
- * Every member of T by name. A decoder that builds one says of each member what it reads, or undefined where its dialect
- * has no word for it: a new member does not compile until it does.
+ * Every member of T by name. A decoder that builds one says of each member what it reads, or undefined where its
+ * dialect has no word for it: a new member does not compile until it does.
  */
 export type Complete<T> = { readonly [Member in keyof Required<T>]: T[Member] };
 

@@ -20,7 +20,7 @@ export function isStrictSchema(schema: WireObject | undefined, depth = 0): boole
   return [...named, ...objects(schema.anyOf), ...(isObject(items) ? [items] : [])].every(inner);
 }
 
-/** What OpenAI is told of a function's strictness: nothing that it would refuse. */
+/** The strictness of a function as OpenAI takes it: nothing that it would refuse. */
 export function strictFor({ parameters, strict }: FunctionTool, warn: Warn): boolean | undefined {
   if (strict === "if_possible") return undefined;
   if (strict !== true || isStrictSchema(parameters)) return strict;

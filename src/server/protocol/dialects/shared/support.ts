@@ -1,7 +1,7 @@
 /**
  * What a dialect does with each member of the neutral language. Every dialect declares it in a table whose type follows
- * the neutral types: a new member does not compile until every dialect has answered for it. The warnings of what is lost
- * are generated from these tables (unsupported.ts), and tests/translation/nothing-lost.test.ts proves every entry.
+ * the neutral types: a new member does not compile until every dialect has answered for it. The warnings of what is
+ * lost are generated from these tables (unsupported.ts), and tests/translation/nothing-lost.test.ts proves every entry.
  */
 import type {
   Block,

@@ -1,4 +1,4 @@
-/** Conversations for vendors that take one question: an application keeps its own history, or is told it in words. */
+/** Conversations for vendors that take one question: an application keeps its own history, or gets it in words. */
 import type { Block, Message, Warn } from "../../chat-events";
 import { textOfBlocks } from "./unsupported";
 

@@ -59,7 +59,7 @@ const readers: Readonly<Record<DialectKey, (tool: WireObject) => WebSearch | und
 type Part = keyof WebSearch;
 const parts: readonly Part[] = ["allowed", "blocked", "most", "place"];
 
-/** What a vendor can be told of a search, and how. */
+/** What a vendor takes of a search, and how it is written. */
 interface Writer {
   readonly says: readonly Part[];
   write(search: WebSearch): WireObject;

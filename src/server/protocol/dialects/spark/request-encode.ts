@@ -1,7 +1,6 @@
 /**
  * The neutral prompt as a frame of iFlytek Spark (xfyun.cn/doc/spark/Web.html, 1.3 and 3: request; functions; read
- * November
- * 2026). What the channel knows (header.app_id, parameter.chat.domain) its provider adds.
+ * November 2026). What the channel knows (header.app_id, parameter.chat.domain) its provider adds.
  */
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { callArguments, functionsOf } from "../shared/functions";
@@ -16,7 +15,9 @@ const MOST_TOP_K = 6;
 /** Most characters of a user's name. */
 const LONGEST_USER = 32;
 
-/** A function's call and its answer are told as turns of assistant and user: frames that go back have content alone. */
+/**
+ * A function's call and its answer are written as turns of assistant and user: frames that go back have content alone.
+ */
 function textOf(turn: PlainTurn): WireObject {
   if (turn.role === "function") return { role: "user", content: `${turn.name}: ${turn.text}` };
   const { role, text, call } = turn;

@@ -62,7 +62,7 @@ describe("a call in Spark's language", () => {
     expect(lost).toEqual(["top_p", "user", "temperature", "top_k"]);
   });
 
-  test("tells of earlier calls and their results in words", () => {
+  test("writes earlier calls and their results in words", () => {
     const { body } = encode({
       model: "m",
       messages: [

@@ -22,15 +22,15 @@ function between(value: number | undefined, name: string, warn: Warn): number | 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   warnUnsupported(prompt, requestSupport, warn);
   const { system, turns } = plainTurns(prompt.messages, false, warn);
-  const told: WireObject[] = turns.map(({ role, text }) => ({ role, content: text }));
+  const messages: WireObject[] = turns.map(({ role, text }) => ({ role, content: text }));
   if (system !== "") {
     warn("changed_value", "system message");
-    const first = told[0];
-    if (first?.role === "user") told[0] = { role: "user", content: `${system}\n\n${String(first.content)}` };
-    else told.unshift({ role: "user", content: system });
+    const first = messages[0];
+    if (first?.role === "user") messages[0] = { role: "user", content: `${system}\n\n${String(first.content)}` };
+    else messages.unshift({ role: "user", content: system });
   }
   return compact({
-    prompt: told,
+    prompt: messages,
     temperature: between(prompt.temperature, "temperature", warn),
     top_p: between(prompt.top_p, "top_p", warn),
     incremental: true,
