@@ -346,3 +346,15 @@ test("every type of event is streamed by a sample", () => {
   for (const [type, key] of Object.entries(eventSamples))
     expect(eventsOf(answerOf(key, "gemini")).map((event): string => event.type)).toContain(type);
 });
+
+test("what OpenAI's chunks say of the whole answer stands in each of them", () => {
+  const events = eventsOf({
+    ...answerOf("usage.input", "openai-chat"),
+    extra: { "openai-chat": { service_tier: "flex" } },
+  });
+  const encoder = chatDialects["openai-chat"].streamEncoder(context, () => undefined);
+  const frames: OutFrame[] = [];
+  for (const event of events) encoder.encode(event, frames);
+  expect(frames.length).toBeGreaterThan(2);
+  for (const { data } of frames) expect(JSON.parse(data)).toMatchObject({ service_tier: "flex" });
+});

@@ -26,6 +26,9 @@ import { encodeUsage } from "./usage-encode";
 
 const KEY = "openai-chat";
 
+/** Members of the whole answer that OpenAI's chunks have (types of the `openai` SDK 7.55, ChatCompletionChunk). */
+const chunkMembers: ReadonlySet<string> = new Set(["system_fingerprint", "service_tier"]);
+
 interface OpenBlock {
   readonly kind: Exclude<BlockStart["kind"], "whole">;
   /** The delta of a piece, up to and after its text. */
@@ -133,11 +136,13 @@ export class ChatStreamEncoder implements StreamEncoder {
     this.#head = `${JSON.stringify(shown).slice(0, -1)},`;
   }
 
-  /** What the vendor says of the whole answer stands in every chunk; later words come too late for them. */
+  /** Chunks have a few members of their own; once the first is out, more of them come too late. */
   #beside(value: WireObject): void {
     this.#ready();
-    if (this.#choices.length > 0) this.warn("dropped_field", Object.keys(value).join(" "));
-    else this.#head += `${JSON.stringify(value).slice(1, -1)},`;
+    for (const [name, member] of Object.entries(value)) {
+      if (chunkMembers.has(name) && this.#choices.length === 0) this.#head += `"${name}":${JSON.stringify(member)},`;
+      else this.warn("dropped_field", name);
+    }
   }
 
   #ready(): void {
