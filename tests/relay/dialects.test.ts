@@ -312,7 +312,7 @@ describe("what passes through", () => {
     expect(bench.ledger.settlements).toMatchObject([{ quota: 50, log: { end_reason: "complete" } }]);
   });
 
-  test("leaves another vendor's seals behind: its own vendor would refuse them", async () => {
+  test("leaves another vendor's signatures behind: its own vendor would refuse them", async () => {
     const bench = benchOf("anthropic");
     const { path, body } = callOf("anthropic", "gpt-4o", false);
     const thinking = {
@@ -397,7 +397,7 @@ describe("the charge", () => {
 });
 
 describe("the next channel", () => {
-  test("may speak another language: the call is written anew for each, whole and streamed", async () => {
+  test("may speak another language: the call is rewritten for each, whole and streamed", async () => {
     for (const caller of callers) {
       for (const stream of [false, true]) {
         const bench = benchOf("anthropic", { priority: 2, model_mapping: new Map([["mine", "error-500"]]) });

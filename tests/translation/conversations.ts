@@ -19,7 +19,6 @@ const imageBlock: fc.Arbitrary<Block> = fc.oneof(
 );
 const fileBlock: fc.Arbitrary<Block> = base64.map((data) => ({
   type: "file",
-  name: "a.pdf",
   source: { kind: "data", media_type: "application/pdf", data },
 }));
 
@@ -136,7 +135,9 @@ export const answers: fc.Arbitrary<ChatAnswer> = fc
     return { id: "a1", model: "m", choices: [{ index: 0, content, finish: { unified, raw: "" } }], usage } as const;
   });
 
-/** What must be equal: neighbouring texts and turns are one, seals and spellings of the same thing are left out. */
+/**
+ * What must be equal: neighbouring texts and turns are one, signatures and spellings of the same thing are left out.
+ */
 export function essence(blocks: readonly Block[]): unknown[] {
   const found: Record<string, unknown>[] = [];
   for (const block of blocks) {

@@ -36,7 +36,7 @@ describe("OpenAI's models", () => {
       include: ["reasoning.encrypted_content"],
       reasoning: { effort: "low" },
     });
-    // A name of a deployment tells nothing.
+    // A name of a deployment says nothing.
     expect(sent("anthropic", "openai-responses", "our-deployment", thinking).body.include).toEqual([
       "reasoning.encrypted_content",
     ]);
@@ -113,7 +113,7 @@ describe("OpenAI's models", () => {
     ).toMatchObject({ effort: "high" });
   });
 
-  test("the name of a user that is longer than 64 characters is told by its digest", () => {
+  test("the name of a user that is longer than 64 characters is sent as its digest", () => {
     // As Claude Code 2.1 writes metadata.user_id.
     const user_id = JSON.stringify({
       device_id: "d".repeat(64),
@@ -185,7 +185,7 @@ describe("vendors whose chat is like OpenAI's", () => {
     expect(roles("gpt-5.2")).toEqual(["system", "developer", "user", "assistant", "tool"]);
   });
 
-  test("a tool of plain text becomes a function that is told its grammar, and its calls come back as plain text", () => {
+  test("a tool of plain text becomes a function that describes its grammar, and its calls come back as plain text", () => {
     const { body, lost } = sent("openai-responses", "openai-chat", "deepseek-chat", codex);
     expect(lost).toContain("changed_value custom tool apply_patch");
     const [tool] = objects(body.tools);
@@ -218,7 +218,7 @@ describe("vendors whose chat is like OpenAI's", () => {
     });
   });
 
-  test("a caller of chat itself keeps the tools that he declared", () => {
+  test("a caller of chat itself keeps the tools that it declared", () => {
     const custom = { type: "custom", custom: { name: "shell", format: { type: "text" } } };
     expect(
       sent("openai-chat", "openai-chat", "our-deployment", {
@@ -286,7 +286,7 @@ describe("Anthropic's models", () => {
       response_format: { type: "json_schema", json_schema: { name: "r", schema } },
     });
 
-  test("an output schema is closed, and what Anthropic does not enforce is told in words", () => {
+  test("an output schema is closed, and what Anthropic does not enforce is written in words", () => {
     const { body, lost } = formatFor({
       type: "object",
       properties: {
@@ -301,6 +301,7 @@ describe("Anthropic's models", () => {
       format: {
         type: "json_schema",
         schema: {
+          title: "r",
           type: "object",
           properties: {
             age: { type: "integer", description: "In years.\nminimum: 0, maximum: 150" },
@@ -322,7 +323,7 @@ describe("Anthropic's models", () => {
     expect(lost).toContain("changed_value response_format");
   });
 
-  test("a schema that fits is sent as it is, without a warning", () => {
+  test("a schema that fits is sent as it is, with the format's name as its title, without a warning", () => {
     const schema = {
       type: "object",
       properties: { a: { type: ["string", "null"] } },
@@ -330,7 +331,7 @@ describe("Anthropic's models", () => {
       additionalProperties: false,
     };
     const { body, lost } = formatFor(schema);
-    expect(body.output_config).toEqual({ format: { type: "json_schema", schema } });
+    expect(body.output_config).toEqual({ format: { type: "json_schema", schema: { title: "r", ...schema } } });
     expect(lost).toEqual([]);
   });
 
@@ -345,7 +346,7 @@ describe("Anthropic's models", () => {
     ]) {
       const { body, lost } = formatFor(schema);
       expect(body).not.toHaveProperty("output_config");
-      expect(String(body.system)).toContain(JSON.stringify(schema));
+      expect(String(body.system)).toContain(JSON.stringify({ title: "r", ...schema }));
       expect(lost).toEqual(["changed_value response_format"]);
     }
   });
@@ -413,7 +414,7 @@ describe("Anthropic's models", () => {
 describe("blocks that only Anthropic has", () => {
   const words = (value: unknown): string => JSON.stringify(value);
 
-  test("tell others what they say: search results, documents in pieces, tools that were found", () => {
+  test("say the same to others: search results, documents in pieces, tools that were found", () => {
     const body = {
       ...question,
       messages: [
@@ -598,7 +599,7 @@ describe("what OpenAI's two dialects have in common", () => {
     }
   });
 
-  test("the phase of what an assistant said goes back with its message, even where the body is written anew", () => {
+  test("the phase of what an assistant said goes back with its message, even where the body is rewritten", () => {
     // ResponseOutputMessage.phase (`openai` SDK 7.55).
     const input = [
       { role: "user", content: "q" },

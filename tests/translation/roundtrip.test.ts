@@ -20,6 +20,11 @@ const loud = (code: WarningCode, detail: string): void => {
   throw new Error(`warned: ${code} ${detail}`);
 };
 
+/** OpenAI demands a name of every file and so writes one where there is none; Google's bytes have no name. */
+const loudButForNames = (code: WarningCode, detail: string): void => {
+  if (detail !== "file.name") loud(code, detail);
+};
+
 const pairs = dialectKeys.flatMap((from) => dialectKeys.map((to): [DialectKey, DialectKey] => [from, to]));
 
 describe("requests", () => {
@@ -43,7 +48,7 @@ describe("requests", () => {
       fc.assert(
         fc.property(prompts, (prompt) => {
           const read = chatDialects[from].decodeRequest(chatDialects[from].encodeRequest(prompt, loud), address);
-          const again = chatDialects[to].decodeRequest(chatDialects[to].encodeRequest(read, loud), address);
+          const again = chatDialects[to].decodeRequest(chatDialects[to].encodeRequest(read, loudButForNames), address);
           expect(essenceOf(again)).toEqual(essenceOf(prompt));
         }),
         { numRuns: 60 },
@@ -59,7 +64,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-test("a request is left as it was, whoever reads it and for whom it is written: another channel may be asked the same", () => {
+test("a request is left as it was, whichever dialect reads it and writes it: another channel may be asked the same", () => {
   fc.assert(
     fc.property(
       prompts,

@@ -22,7 +22,7 @@ const SCHEMA = {
   required: ["city"],
 };
 
-/** What a caller got, whatever his SDK calls it. */
+/** What a caller got, whatever its SDK calls it. */
 interface Got {
   text: string;
   thoughts: string;

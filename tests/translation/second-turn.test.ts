@@ -1,6 +1,7 @@
 /**
- * The second turn: an upstream's answer goes to a caller of another dialect, his program gives it back with the results
- * of the tools, and the upstream finds its own thoughts, signatures and ids where it left them. Nobody else sees them.
+ * The second turn: an upstream's answer goes to a caller of another dialect, whose program gives it back with the
+ * results of the tools, and the upstream finds its own thoughts, signatures and ids where it left them. No other vendor
+ * sees them.
  */
 import { describe, expect, test } from "bun:test";
 import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
@@ -231,7 +232,7 @@ for (const { name, upstream, answer, secrets, check } of cases) {
   describe(name, () => {
     for (const caller of dialectKeys.filter((key) => key !== upstream)) {
       for (const bare of caller === "openai-chat" ? [false, true] : [false]) {
-        test(`comes back through a ${caller} caller${bare ? " who keeps ids only" : ""}, and goes to nobody else`, () => {
+        test(`comes back through a ${caller} caller${bare ? " who keeps ids only" : ""}, and to no other vendor`, () => {
           const shown = translateAnswer(upstream, caller, answer, context);
           if (!shown) throw new Error("not an answer");
           const second = secondCall[caller](shown.body, bare);
