@@ -8,7 +8,7 @@ import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import { localCounter } from "../../src/server/cluster/local";
 import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
-import { createLimits } from "../../src/server/features/limit/admit";
+import { createLimits } from "../../src/server/features/limit/rate-limiter";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
 import type { CallLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
 import { granted } from "../../src/server/features/wallet/hold-result";

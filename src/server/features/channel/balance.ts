@@ -14,7 +14,7 @@ import { readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import { redact } from "../../relay/providers/redact";
 import type { PoolChannel } from "../../contracts/channel";
-import { autoDisable } from "./auto-status";
+import { autoDisable } from "./auto-disable";
 import { loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 import { findChannel } from "./service";

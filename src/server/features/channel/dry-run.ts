@@ -14,7 +14,7 @@ import { hasItem } from "../../db/sql";
 import type { Plan, PlannedChannel } from "../../contracts/dry-run";
 import type { Caller } from "../../contracts/caller";
 import { groupFacts } from "../group/facts";
-import { createLimits } from "../limit/admit";
+import { createLimits } from "../limit/rate-limiter";
 import { createSpendBook } from "../limit/spend";
 import { createPriceBook } from "../pricing/price";
 

@@ -6,7 +6,7 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import type { ChannelKeyView } from "../../../shared/channel-keys";
 import { readStatusInfo } from "../../../shared/channel-operations";
 import { ROLE } from "../../../shared/roles";
-import { channelWatch } from "./auto-status";
+import { channelWatch } from "./auto-disable";
 import { startTestRun } from "./test-all";
 
 const KEYS = ["sk-planted-key-number-1111", "sk-planted-key-number-2222", "sk-planted-key-number-3333"];

@@ -8,7 +8,7 @@ import type { Usage } from "../../protocol/chat-events";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
-import { withSystemPrompt } from "../../relay/providers/rewrite";
+import { withSystemPrompt } from "../../relay/providers/param-override";
 import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/dispatch";
 import { ownProviderContext } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";

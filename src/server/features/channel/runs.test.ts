@@ -8,7 +8,7 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import { readStatusInfo } from "../../../shared/channel-operations";
 import { LOG_TYPE } from "../../../shared/log";
 import { ROLE } from "../../../shared/roles";
-import { autoDisable, autoEnable, channelWatch } from "./auto-status";
+import { autoDisable, autoEnable, channelWatch } from "./auto-disable";
 import type { ChannelTrouble } from "../../contracts/channel-trouble";
 import { updateBalancesWhenDue } from "./balance";
 import { startTestRun, testAllWhenDue } from "./test-all";

@@ -10,7 +10,7 @@ import type { ChannelRun } from "../../../shared/channel-operations";
 import { AppError } from "../../../shared/errors";
 import { type Services, seconds, type UserCtx } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
-import { autoDisable, autoEnable, disables, type Suspect } from "./auto-status";
+import { autoDisable, autoEnable, disables, type Suspect } from "./auto-disable";
 import { modelToTest, runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";
 import { recordAct } from "../audit/record";
 import { keyInTurn, loadKeys } from "./keys";

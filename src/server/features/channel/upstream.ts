@@ -2,7 +2,7 @@
 import type { ChannelType } from "../../../shared/channel-types";
 import { providerOf } from "../../relay/providers/registry";
 import { redact } from "../../relay/providers/redact";
-import { headersOf } from "../../relay/providers/rewrite";
+import { headersOf } from "../../relay/providers/param-override";
 import { initFor } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 

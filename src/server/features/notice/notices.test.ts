@@ -8,7 +8,7 @@ import { CHANNEL_STATUS } from "../../../shared/channel";
 import { ROLE } from "../../../shared/roles";
 import { createMailer } from "../../lib/mail";
 import { createSecrets } from "../../lib/secrets";
-import { autoDisable } from "../channel/auto-status";
+import { autoDisable } from "../channel/auto-disable";
 import { CHANNELS_EVERY_SECONDS, tellDisabledChannels, warnLowQuota } from "./notices";
 import { testNotice } from "./service";
 import { rotateSetting } from "./setting";

@@ -11,7 +11,7 @@ import type { Bytes } from "../../lib/sse";
 import { rewritten } from "./framing";
 import type { Outgoing, ProviderContext } from "./provider";
 import { providerOf } from "./registry";
-import { overridden } from "./rewrite";
+import { overridden } from "./param-override";
 import { send } from "./provider-context";
 
 /**

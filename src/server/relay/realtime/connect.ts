@@ -4,7 +4,7 @@ import { socketThrough } from "../../lib/proxy";
 import type { Call } from "../call/call";
 import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { timeoutsFor } from "../call/timeouts";
-import { headersOf } from "../providers/rewrite";
+import { headersOf } from "../providers/param-override";
 import { credentialId } from "../providers/credential-id";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";

@@ -8,7 +8,7 @@ import type { Warning, WireObject } from "../../protocol/chat-events";
 import { adaptBody } from "../providers/model-quirks";
 import { withLimit } from "../billing/output-limit";
 import { redact } from "../providers/redact";
-import { withSystemPrompt } from "../providers/rewrite";
+import { withSystemPrompt } from "../providers/param-override";
 import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
 import { urlOf, withVersion } from "../providers/address";
 import type { Operation } from "../operations/operation";

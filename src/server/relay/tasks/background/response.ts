@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { responses } from "../../operations/dialect-chat";
 import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
-import { headersOf, withInstructions } from "../../providers/rewrite";
+import { headersOf, withInstructions } from "../../providers/param-override";
 import { addressOf, operationFor } from "../../providers/dispatch";
 import type { PoolChannel } from "../../../contracts/channel";
 import { isStateful } from "../../providers/capabilities";

@@ -12,7 +12,7 @@ import { UpstreamError } from "../../../protocol/upstream-error";
 import { classifyStatus, failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
-import { headersOf } from "../../providers/rewrite";
+import { headersOf } from "../../providers/param-override";
 import { providerOf } from "../../providers/registry";
 import type { PoolChannel } from "../../../contracts/channel";
 import { takes } from "../../endpoints/stored/files";
