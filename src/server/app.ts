@@ -39,7 +39,7 @@ export interface AppParts {
   files: ClientFiles;
   /** The live log (features/log/tail.ts). */
   tail: PlainRoute;
-  /** What /metrics answers. */
+  /** The response of /metrics. */
   metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports (wiring/readiness.ts). */
   ready(): Promise<Ready>;
@@ -52,7 +52,7 @@ export const languageOf = (headers: Headers): Lang =>
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const GLOBAL_WINDOW_SECONDS = 180;
 
-/** Public addresses of the relay; relay/entry/routes.ts says what they answer. */
+/** Public addresses of the relay; relay/entry/routes.ts has what each of them answers. */
 const RELAY_PATHS = [
   "/v1/*",
   "/v1beta/*",
@@ -98,7 +98,7 @@ function newApp({ env, log }: Services) {
     serve: {
       // With one worker a second process on the same port is a mistake, and must fail.
       reusePort: env.WEIR_WORKERS > 1,
-      // The relay has its own timeouts for quiet streams and slow upstreams.
+      // Timeouts of quiet streams and slow upstreams are the relay's.
       idleTimeout: 0,
       maxRequestBodySize: env.WEIR_MAX_BODY_MB * 1024 * 1024,
     },
@@ -116,7 +116,7 @@ function newApp({ env, log }: Services) {
   return app;
 }
 
-/** What the routes know of a request besides its body. */
+/** What the routes need to know of a request besides its body. */
 interface Incoming {
   /** The socket's address. */
   peerOf(request: Request, server: Peer | null): string;

@@ -17,7 +17,7 @@ function open(now: () => number = Date.now) {
   return { listeners, told };
 }
 
-test("a version counts as seen when its listeners have succeeded, and they are asked every second until then", async () => {
+test("a version counts as seen when its listeners have succeeded; until then they are called every second", async () => {
   const { listeners, told } = open();
   let broken = true;
   const asked: [string, number][] = [];
@@ -37,7 +37,7 @@ test("a version counts as seen when its listeners have succeeded, and they are a
   expect(asked).toHaveLength(3);
 });
 
-test("a message that was missed is heard as *, one that is known already not at all", async () => {
+test("a message that was missed is heard as *, and one whose version is known not at all", async () => {
   const { listeners } = open();
   const heard: string[] = [];
   listeners.subscribe("tokens", (id) => void heard.push(id));
@@ -47,7 +47,7 @@ test("a message that was missed is heard as *, one that is known already not at 
   expect(heard).toEqual(["1", "*"]);
 });
 
-test("a change that comes during a reading is read after it, once, and whoever announced it waits for that", async () => {
+test("a change during a reading is read after it, once, and its announcement waits for that", async () => {
   const { listeners } = open();
   const stored = { now: 1, read: 0 };
   const reading = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ test("a change that comes during a reading is read after it, once, and whoever a
   expect(readings).toBe(2);
 });
 
-test("what is read as a whole is read every minute besides, and its age is that of its last success", async () => {
+test("listeners that read everything are also called every minute, and their age is that of their last success", async () => {
   const interval = spyOn(globalThis, "setInterval");
   let time = 0;
   const { listeners } = open(() => time);

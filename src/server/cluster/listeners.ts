@@ -1,17 +1,17 @@
 /**
- * Who listens to which topic, and whether they have succeeded. A listener that fails is asked again every second until
- * it succeeds, because nobody else will: the message does not come a second time.
+ * The listeners of each topic, and which versions they have read. A listener that fails is called again every second
+ * until it succeeds, because the message comes only once.
  */
 import type { Listener, SubscribeOptions, Topic } from "./types";
 
 const AGAIN_MS = 1_000;
-/** What is read as a whole is read so often besides, whatever was heard. */
+/** Listeners that read everything are also called this often, without a change. */
 const EVERY_MS = 60_000;
 
 export interface ListenersOptions {
   /** Epoch milliseconds. */
   now(): number;
-  /** Hears that a topic's listeners failed for the first time, and that they succeeded after that. */
+  /** Called when a topic's listeners fail for the first time, and when they succeed after that. */
   failed?(topic: Topic, error: unknown): void;
   recovered?(topic: Topic): void;
 }
@@ -19,17 +19,16 @@ export interface ListenersOptions {
 export interface Listeners {
   subscribe(topic: Topic, listener: Listener, options?: SubscribeOptions): () => void;
   /**
-   * A change of which is known: `version` counts the topic's changes, `own` says that this process made it. Resolves
-   * when the listeners have been asked about it, and never rejects. A version that is known already is not asked about
-   * again.
+   * A change: `version` counts the topic's changes, `own` = made by this process. Resolves when the listeners have been
+   * called, and never rejects. A version that was heard before calls no listener.
    */
   hear(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
-  /** The highest version heard of; `seen`: of which all listeners have succeeded. */
+  /** The highest version heard of; `seen`: the highest that all listeners have read. */
   heard(topic: Topic): number;
   seen(topic: Topic): number;
-  /** Takes a version as seen without asking anybody. */
+  /** Takes a version as seen without calling the listeners. */
   startAt(topic: Topic, version: number): void;
-  /** Milliseconds since the beginning of the oldest of the latest readings of what is read as a whole. */
+  /** Milliseconds since the oldest of the latest successful readings of listeners with `whole` began. */
   age(): number;
   close(): void;
 }
@@ -38,14 +37,14 @@ interface Place {
   listeners: Map<Listener, SubscribeOptions>;
   heard: number;
   seen: number;
-  /** What is to be asked about next. */
+  /** For the next call of the listeners. */
   ids: Set<string>;
   own: boolean;
   running: Promise<void>;
   next: Promise<void> | undefined;
   again: ReturnType<typeof setTimeout> | undefined;
   failing: boolean;
-  /** When the latest reading that succeeded began. */
+  /** When the latest successful reading began. */
   read_at: number;
 }
 
@@ -73,7 +72,7 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
     return place;
   }
 
-  /** Asks every listener once. What comes meanwhile waits for the next turn. */
+  /** Calls every listener once. Changes that come meanwhile wait for the next turn. */
   async function ask(topic: Topic, place: Place): Promise<void> {
     const { ids, own, heard } = place;
     place.next = undefined;

@@ -39,13 +39,13 @@ interface Window {
   ends: number;
 }
 
-/** Windows are dropped when they end; at most `maxKeys` are kept, the oldest go first. */
+/** Ended windows are replaced when their key is used again; of more than `maxKeys` the oldest go first. */
 export function localCounter(now: () => number, maxKeys = 100_000): Counter {
   const windows = new Map<string, Window>();
-  /** Gauges in use; a key that is not here is at 0. */
+  /** Gauges in use; a missing key is at 0. */
   const gauges = new Map<string, number>();
 
-  /** The running window of a key; a new one is not kept before something is added to it. */
+  /** The running window of a key. A new one is stored when something is added to it. */
   function windowOf(key: string, seconds: number): Window {
     const time = now();
     const window = windows.get(key);

@@ -1,5 +1,5 @@
 /**
- * Picks how instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters when given.
+ * How instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters where it is set.
  */
 import type { Db } from "../db/types";
 import type { Env } from "../env";
@@ -18,7 +18,7 @@ export interface ClusterOptions {
   now(): number;
 }
 
-/** Close in reverse: counter, lease (gives its leases back), bus; before the database. */
+/** Close in reverse: counter, lease (frees its leases), bus; before the database. */
 export async function openCluster({ db, env, log, now }: ClusterOptions): Promise<Cluster> {
   const instanceId = crypto.randomUUID();
   const { postgres } = db.driver;

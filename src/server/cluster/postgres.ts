@@ -2,9 +2,9 @@
  * Several instances on one Postgres: the bus over LISTEN/NOTIFY, leases as rows.
  *
  * A change bumps its topic's row in `versions` and notifies in its own transaction: both happen with its commit or not
- * at all. LISTEN loses messages while it reconnects, so the rows are also read after every (re)connect and every second:
- * a gap means that a message was missed, and the listeners are called with "*". A read of five rows a second is cheap
- * enough to do it always, and it also shows whether the database is in reach.
+ * at all. LISTEN loses messages while it reconnects, so the rows are also read after every (re)connect and every
+ * second: a gap means that a message was missed, and the listeners are called with "*". A read of five rows a second is
+ * cheap enough to do it always, and it also shows whether the database is in reach.
  */
 import { type SQL as DrizzleSQL, sql } from "drizzle-orm";
 import type { SQL } from "bun";
@@ -95,7 +95,7 @@ class VersionComparison {
   /** When the running one began; long ago while none runs. */
   #startedAt = -COMPARE_TIMEOUT_MS;
   #closed = false;
-  /** Epoch milliseconds of the latest question that the database answered. */
+  /** Epoch milliseconds at which the latest comparison that succeeded was sent. */
   lastAnswer: number;
 
   constructor(options: BusOptions) {
@@ -103,12 +103,12 @@ class VersionComparison {
     this.lastAnswer = options.now();
   }
 
-  /** Takes the versions as they are: nothing was read before them. */
+  /** Takes the versions as seen: this process has cached nothing yet. */
   start(): Promise<void> {
     return this.#read(this.#options.listeners.startAt);
   }
 
-  /** Never rejects. Does nothing while a comparison runs that is not late. */
+  /** Never rejects. Does nothing while another one runs within its timeout. */
   async compare(): Promise<void> {
     const { listeners, failed, answered } = this.#options;
     const begun = performance.now();
@@ -200,9 +200,9 @@ WHERE leases.holder = excluded.holder OR leases.expires_at <= extract(epoch from
 RETURNING 1 AS taken`;
 
 /**
- * A lease stays with its holder from run to run while it is renewed; after 15 s of silence, or close(), another instance
- * takes it. Work under a lease must still be safe with a second runner: a process that was suspended does not know that
- * it lost the lease.
+ * A lease stays with its holder from run to run while it is renewed; after 15 s of silence, or close(), another
+ * instance takes it. Work under a lease must still be safe with a second runner: a process that was suspended does not
+ * know that it lost the lease.
  */
 export function postgresLease(client: Connections, instanceId: string): Lease {
   const running = new Set<string>();

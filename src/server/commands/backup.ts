@@ -1,6 +1,7 @@
 /**
- * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. The master secret is not in it,
- * on purpose: a backup that lies about somewhere is no key to the channels. With Postgres its own tools do this better.
+ * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. It does not contain the master
+ * secret, on purpose: a backup alone must not give access to the channels. Postgres has better tools of its own for
+ * this.
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -50,7 +51,7 @@ export function restoreCommand(env: Env, file: string): number {
   return 0;
 }
 
-/** Refuses a backup that the secret of this place cannot read, before anything changes. */
+/** Refuses a backup that this server's secret cannot decrypt, before anything changes. */
 function checkSecret(env: Env, canary: string): void {
   if (canary === "") return;
   const place = join(env.dataDir, "secret");
@@ -59,7 +60,7 @@ function checkSecret(env: Env, canary: string): void {
     try {
       if (createSecrets(secret).decrypt("canary", canary) === CANARY) return;
     } catch {
-      // said below
+      // the error below says it
     }
   }
   const how = `Set WEIR_SECRET to the one used when the backup was made, or put its file \`secret\` at ${place}.`;

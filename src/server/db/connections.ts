@@ -2,8 +2,8 @@
  * Connections to Postgres. None of them can keep a caller waiting for ever.
  *
  * The driver has no timeout for a statement, and `cancel()` needs an answer: on a connection that went silent (its
- * packets are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But the driver closes a
- * connection at once, with its statements (docs/decisions/0044-silent-database.md). So each connection is a client of
+ * packets are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But the driver closes
+ * a connection at once, with its statements (docs/decisions/0044-silent-database.md). So each connection is a client of
  * its own, and one timer checks them all: what takes longer than its limit fails with database_unavailable, and its
  * connection is closed. The server has a shorter limit than this process, so a slow database fails the statement itself
  * and keeps its connections. Where all are busy, short statements are sent behind each other on one connection; the

@@ -6,7 +6,7 @@ import type { RestRoute } from "./rest";
 
 type Json = Record<string, unknown>;
 
-/** The JSON schema of an input as a caller writes it; transforms and refinements have no place in it. */
+/** The JSON schema of an input as a caller writes it; transforms and refinements are not in it. */
 function inputSchema(schema: RestRoute["input"]): Json {
   if (!schema) return { type: "object" };
   return z.toJSONSchema(schema as z.ZodType, { io: "input", unrepresentable: "any" }) as Json;
@@ -62,7 +62,7 @@ function apiOperation(route: RestRoute): Json {
   };
 }
 
-/** A door that is called by a third party, in its own words: what the document needs of it. */
+/** A callback of a third party in that party's own format: what the document needs of it. */
 export interface CallbackLine {
   method: string;
   path: string;
@@ -73,7 +73,7 @@ const callbackOperation = ({ summary }: CallbackLine): Json => ({
   summary,
   tags: ["callbacks"],
   responses: { 200: { description: "Taken; in the words that the caller understands, no envelope" } },
-  // What is said is believed by its signature alone.
+  // The signature alone authenticates the body.
   security: [],
 });
 
@@ -102,7 +102,7 @@ export function openApi(routes: readonly RestRoute[], callbacks: readonly Callba
         },
       }),
       responses: { 200: { description: "The answer in the caller's dialect" } },
-      // The playground is the console's own: a session, no key.
+      // The playground is the console's own: a session instead of a key.
       security: route.path.startsWith("/pg/") ? [{ session: [], user: [] }] : [{ api_key: [] }],
     };
   }
