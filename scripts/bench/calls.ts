@@ -1,15 +1,15 @@
-/** One question in the words of each caller's dialect, and the channels that answer it in theirs. */
+/** One request in each caller's dialect, and the channels that answer it in theirs. */
 import type { DialectKey } from "../../src/server/protocol/chat-events";
 import { KINDS, type Kind } from "./scenarios";
 
-/** Channel types that speak a dialect (shared/channel-types.ts). */
+/** Channel types of a dialect (shared/channel-types.ts). */
 export const CHANNELS = { "openai-chat": 1, anthropic: 14, gemini: 24 } as const satisfies Partial<
   Record<DialectKey, number>
 >;
 export type ChannelDialect = keyof typeof CHANNELS;
 export const channelDialects = Object.keys(CHANNELS) as ChannelDialect[]; // its own keys
 
-/** Content events a second of each stream while gaps are measured, and for how long there are some. */
+/** Content events a second of each stream while gaps are measured, and for how many seconds. */
 export const EVENT_MS = 50;
 const STEADY = `paced:2000:${EVENT_MS}`;
 /** Long streams: 200 events a second. */
@@ -23,7 +23,7 @@ export const ANSWERS = {
 } as const;
 export type Answer = Kind | "steady" | "long";
 
-/** What callers call the model of an answer on the channel of a dialect. */
+/** The callers' name of the model of an answer on the channel of a dialect. */
 export const modelOf = (channel: ChannelDialect, answer: Answer): string => `${channel}.${answer}`;
 /** Callers' names to the fake upstream's. */
 export const mappingOf = (channel: ChannelDialect): Record<string, string> =>

@@ -1,4 +1,4 @@
-/** What `bun run seed` can make. */
+/** The scenarios of `bun run seed`. */
 import type { Services } from "../../src/server/contracts/context";
 import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";

@@ -126,7 +126,7 @@ describe("options", () => {
     expect(printOption(key, defaultValue(key))).toBe(defaultText(key));
   });
 
-  test("every card of the operation tab holds the options that were decided for it", () => {
+  test("every card of the operation tab has the options that were decided for it", () => {
     const on = (card: string) => optionKeys.filter((key) => option(key).card === card);
     const decided: Record<string, string> = {
       general:
@@ -149,7 +149,7 @@ describe("options", () => {
     }
   });
 
-  test("JSON options never take or give an empty text", () => {
+  test("JSON options never accept or return an empty text", () => {
     for (const key of optionKeys.filter((name) => option(name).kind === "json")) {
       expect(() => JSON.parse(defaultText(key))).not.toThrow();
       expect(parseOption(key, "")).toEqual({

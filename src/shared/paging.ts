@@ -1,8 +1,8 @@
-/** Pages of lists as calls ask for them. */
+/** Pages of lists as calls request them. */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 
-/** p from 1, and 0 means 1; odd values fall back (C-481, C-482). */
+/** p from 1, and 0 means 1; invalid values fall back (C-481, C-482). */
 export const pageShape = {
   p: z
     .int()

@@ -166,7 +166,7 @@ describe("chargeOf", () => {
         const of = (...kinds: TokenKind[]) => kinds.reduce((total, name) => total + (usage[name] ?? 0), 0);
         const input = of("input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_in", "image_in");
         const output = of("output", "reasoning", "audio_out", "image_out");
-        // A 1-hour write is the dearest write there is, so it bounds 5-minute ones too.
+        // A 1-hour write has the highest price of all writes, so it bounds 5-minute ones too.
         const kinds = { cache_write: "1h", audio: true, image: true, audio_out: true, image_out: true } as const;
         expect(estimateUpperBound(price, input, output, kinds)).toBeGreaterThanOrEqual(before);
       }),
