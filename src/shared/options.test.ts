@@ -126,7 +126,7 @@ describe("options", () => {
     expect(printOption(key, defaultValue(key))).toBe(defaultText(key));
   });
 
-  test("every card of the operation tab has the options that were decided for it", () => {
+  test("every card of the operation tab holds the options that were decided for it", () => {
     const on = (card: string) => optionKeys.filter((key) => option(key).card === card);
     const decided: Record<string, string> = {
       general:
