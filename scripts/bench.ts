@@ -115,7 +115,7 @@ try {
   await settled(weirs);
 
   const cells = figures.scenarios.flatMap((s) => [...s.cells]);
-  const books = await Promise.all(
+  const audits = await Promise.all(
     weirs.map(async (weir, i) => {
       const sent = cells
         .filter(([name]) => name === weir.name)
@@ -134,7 +134,7 @@ try {
     machine,
     settings: `${pace.rounds} rounds of ${pace.durationMs / 1000} s${flags.quick ? " (--quick)" : ""}.`,
     generator: `The load generator used at most ${(Math.max(0, ...cells.map(([, cell]) => cell.own_cpu)) * 100).toFixed(0)} % of a core.`,
-    books: books.join(" "),
+    audit: audits.join(" "),
   });
   console.log(page);
   if (flags.write) writeFileSync(join(import.meta.dir, "../docs/bench.md"), page);

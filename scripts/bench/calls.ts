@@ -38,34 +38,34 @@ export function callIn(
   stream: boolean,
   size: number,
 ): { path: string; body: string } {
-  const { path, said } = wordsOf(dialect, model, stream);
-  const room = size - JSON.stringify(said("")).length;
-  return { path, body: JSON.stringify(said(filler.repeat(Math.ceil(room / filler.length)).slice(0, room))) };
+  const { path, bodyOf } = requestOf(dialect, model, stream);
+  const room = size - JSON.stringify(bodyOf("")).length;
+  return { path, body: JSON.stringify(bodyOf(filler.repeat(Math.ceil(room / filler.length)).slice(0, room))) };
 }
 
-function wordsOf(
+function requestOf(
   dialect: DialectKey,
   model: string,
   stream: boolean,
-): { path: string; said: (words: string) => object } {
+): { path: string; bodyOf: (words: string) => object } {
   const messages = (content: string) => [{ role: "user", content }];
   switch (dialect) {
     case "openai-chat": {
       const usage = stream ? { stream, stream_options: { include_usage: true } } : {};
-      return { path: "/v1/chat/completions", said: (words) => ({ model, ...usage, messages: messages(words) }) };
+      return { path: "/v1/chat/completions", bodyOf: (words) => ({ model, ...usage, messages: messages(words) }) };
     }
     case "openai-responses":
-      return { path: "/v1/responses", said: (input) => ({ model, stream, store: false, input }) };
+      return { path: "/v1/responses", bodyOf: (input) => ({ model, stream, store: false, input }) };
     case "anthropic":
       return {
         path: "/v1/messages",
-        said: (words) => ({ model, stream, max_tokens: 4096, messages: messages(words) }),
+        bodyOf: (words) => ({ model, stream, max_tokens: 4096, messages: messages(words) }),
       };
     case "gemini": {
       const manner = stream ? "streamGenerateContent?alt=sse" : "generateContent";
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${manner}`,
-        said: (words) => ({ contents: [{ role: "user", parts: [{ text: words }] }] }),
+        bodyOf: (words) => ({ contents: [{ role: "user", parts: [{ text: words }] }] }),
       };
     }
   }

@@ -153,21 +153,21 @@ ${streams.join(" ")}
 `;
 }
 
-export interface Place {
+export interface Origin {
   date: string;
   machine: string;
   settings: string;
   /** Largest share of a core that the generator used, and the calls that the server counted of those sent. */
   generator: string;
-  books: string;
+  audit: string;
 }
 
-export function markdown(figures: Figures, place: Place): string {
+export function markdown(figures: Figures, origin: Origin): string {
   const { start, startedFrom } = figures;
   const judged = verdicts(figures);
   return `# Speed and memory
 
-Written by \`bun run bench --write\`; do not edit. ${place.date}. ${place.machine}. ${place.settings}
+Written by \`bun run bench --write\`; do not edit. ${origin.date}. ${origin.machine}. ${origin.settings}
 
 Weir runs with authentication, hold, settle and log on, as delivered. The bare pass-through is an Elysia route that reads the
 body once and returns the upstream's body. All processes share the machine with the upstream and the load generator, and take
@@ -185,7 +185,7 @@ ${table(
 
 ${speedTable(figures)}
 
-${place.generator} ${place.books}
+${origin.generator} ${origin.audit}
 
 ## Memory
 

@@ -125,12 +125,12 @@ export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec:
   // An earlier run may have summed these hours.
   await db.tx((q) => reopenSteps(db, q, 0));
   while ((await sumHours(db, spec.end)) > 0);
-  await settleBooks({ db, ledger }, spec, run);
+  await settleTotals({ db, ledger }, spec, run);
   await exec(db, "ANALYZE");
 }
 
 /** Credits every user with the cost of their calls and takes it again, as if each had been charged. */
-async function settleBooks(
+async function settleTotals(
   { db, ledger }: { db: Db; ledger: Ledger },
   { people, channels }: BulkSpec,
   run: string,

@@ -90,7 +90,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const same = (values: readonly number[]): number | undefined =>
   values.every((value) => value === values[0]) ? values[0] : undefined;
 
-function leftTogether(accounts: readonly ChannelView[]): TagSummary["balance"] {
+function sumOfBalances(accounts: readonly ChannelView[]): TagSummary["balance"] {
   const [first] = accounts;
   if (!first || accounts.some(({ balance_currency }) => balance_currency !== first.balance_currency)) return undefined;
   return { balance: sum(accounts.map(({ balance }) => balance)), balance_currency: first.balance_currency };
@@ -102,7 +102,7 @@ export function summarizeTag(channels: readonly ChannelView[]): TagSummary {
     channels: channels.length,
     enabled: channels.filter((channel) => channel.status === 1).length,
     used_quota: sum(channels.map((channel) => channel.used_quota)),
-    balance: leftTogether(channels.filter((channel) => channel.balance_updated_time > 0)),
+    balance: sumOfBalances(channels.filter((channel) => channel.balance_updated_time > 0)),
     response_time: tested.length === 0 ? 0 : Math.round(sum(tested) / tested.length),
     priority: same(channels.map((channel) => channel.priority)),
     weight: same(channels.map((channel) => channel.weight)),

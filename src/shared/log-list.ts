@@ -183,7 +183,7 @@ const lenient = {
 };
 const lenientAdmin = { ...lenient, channel: adminShape.channel.catch(undefined) };
 
-const place = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
+const cursor = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
 const paging = {
   /** From 1; 0 means 1. */
   p: z
@@ -199,8 +199,8 @@ const paging = {
     .catch(DEFAULT_PAGE_SIZE)
     .default(DEFAULT_PAGE_SIZE),
   /** Instead of counting up to page `p`: the page directly after this row, or directly before it. */
-  after: place.optional(),
-  before: place.optional(),
+  after: cursor.optional(),
+  before: cursor.optional(),
 };
 
 export const logListRest = z.object({ ...adminShape, ...lenientAdmin, ...paging });
@@ -221,7 +221,7 @@ export const logCleanRest = z.object({ target_timestamp: z.int().positive() });
 const byKey = {
   limit: z.int().min(1).max(MAX_PAGE_SIZE).default(50),
   /** `next` of the previous page. */
-  cursor: place.nullish(),
+  cursor: cursor.nullish(),
 };
 
 export const logListInput = z.object({ ...adminShape, ...byKey });

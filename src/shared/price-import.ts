@@ -15,7 +15,7 @@ import {
 } from "./price-rows";
 
 /** Most models of one import; more is no price list. */
-export const MOST_IMPORTED_MODELS = 20_000;
+export const MAX_IMPORTED_MODELS = 20_000;
 
 export const remotePricesInput = z.object({ url: z.string().trim().min(1).max(2000) });
 
@@ -67,14 +67,14 @@ export function readPrices(json: unknown): IncomingPrices | undefined {
   const found = Array.isArray(data)
     ? new Map(
         data
-          .slice(0, MOST_IMPORTED_MODELS + 1)
+          .slice(0, MAX_IMPORTED_MODELS + 1)
           .flatMap((row) => (isObject(row) ? [fromRow(row)] : []))
           .filter((row) => row !== undefined),
       )
     : isObject(data)
       ? fromMaps(data)
       : new Map<string, PriceNumbers>();
-  return found.size > 0 && found.size <= MOST_IMPORTED_MODELS ? found : undefined;
+  return found.size > 0 && found.size <= MAX_IMPORTED_MODELS ? found : undefined;
 }
 
 /** One model whose prices would change. */

@@ -117,7 +117,7 @@ export interface VideoSpec {
   readonly n?: number;
 }
 
-const dearest = (factors: readonly string[]): string => factors.toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
+const highest = (factors: readonly string[]): string => factors.toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
 
 /**
  * The multipliers of a model's price, by name, as exact texts; factors of 1 are left out. `{}` for a model that is
@@ -130,10 +130,10 @@ export function videoFactors(model: string, { seconds, resolution, audio, n = 1 
   const step = resolution ?? tariff.resolution;
   const length = seconds ?? tariff.seconds;
   if (tariff.clips) {
-    const clip = tariff.clips[`${step}/${length}`] ?? dearest(Object.values(tariff.clips));
+    const clip = tariff.clips[`${step}/${length}`] ?? highest(Object.values(tariff.clips));
     return { ...(clip !== "1" && { clip }), ...many };
   }
-  const size = tariff.resolutions[step] ?? dearest(Object.values(tariff.resolutions));
+  const size = tariff.resolutions[step] ?? highest(Object.values(tariff.resolutions));
   return {
     seconds: String(length),
     ...(size !== "1" && { resolution: size }),

@@ -4,9 +4,9 @@
  */
 import type { Listener, SubscribeOptions, Topic } from "./types";
 
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 /** Listeners that read everything are also called this often, without a change. */
-const EVERY_MS = 60_000;
+const REREAD_MS = 60_000;
 
 export interface ListenersOptions {
   /** Epoch milliseconds. */
@@ -33,7 +33,7 @@ export interface Listeners {
   close(): void;
 }
 
-interface Place {
+interface TopicState {
   listeners: Map<Listener, SubscribeOptions>;
   heard: number;
   seen: number;
@@ -42,20 +42,20 @@ interface Place {
   own: boolean;
   running: Promise<void>;
   next: Promise<void> | undefined;
-  again: ReturnType<typeof setTimeout> | undefined;
+  retry: ReturnType<typeof setTimeout> | undefined;
   failing: boolean;
   /** When the latest successful reading began. */
   read_at: number;
 }
 
 export function createListeners({ now, failed, recovered }: ListenersOptions): Listeners {
-  const places = new Map<Topic, Place>();
+  const states = new Map<Topic, TopicState>();
   let closed = false;
 
-  function placeOf(topic: Topic): Place {
-    let place = places.get(topic);
-    if (!place) {
-      place = {
+  function stateOf(topic: Topic): TopicState {
+    let state = states.get(topic);
+    if (!state) {
+      state = {
         listeners: new Map(),
         heard: 0,
         seen: 0,
@@ -63,80 +63,80 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
         own: false,
         running: Promise.resolve(),
         next: undefined,
-        again: undefined,
+        retry: undefined,
         failing: false,
         read_at: now(),
       };
-      places.set(topic, place);
+      states.set(topic, state);
     }
-    return place;
+    return state;
   }
 
   /** Calls every listener once. Changes that come meanwhile wait for the next turn. */
-  async function ask(topic: Topic, place: Place): Promise<void> {
-    const { ids, own, heard } = place;
-    place.next = undefined;
-    place.ids = new Set();
-    place.own = false;
-    clearTimeout(place.again);
+  async function callListeners(topic: Topic, state: TopicState): Promise<void> {
+    const { ids, own, heard } = state;
+    state.next = undefined;
+    state.ids = new Set();
+    state.own = false;
+    clearTimeout(state.retry);
     const began = now();
-    const asked = [...place.listeners].flatMap(([listener, { whole }]) =>
+    const calls = [...state.listeners].flatMap(([listener, { whole }]) =>
       (whole ? ["*"] : [...ids]).map(async (id) => listener(id, own)),
     );
     try {
-      await Promise.all(asked);
-      place.seen = Math.max(place.seen, heard);
-      place.read_at = began;
-      if (place.failing) recovered?.(topic);
-      place.failing = false;
+      await Promise.all(calls);
+      state.seen = Math.max(state.seen, heard);
+      state.read_at = began;
+      if (state.failing) recovered?.(topic);
+      state.failing = false;
     } catch (error) {
-      for (const id of ids) place.ids.add(id);
-      if (!place.failing) failed?.(topic, error);
-      place.failing = true;
-      if (!closed) place.again = setTimeout(() => void turn(topic, place), AGAIN_MS);
+      for (const id of ids) state.ids.add(id);
+      if (!state.failing) failed?.(topic, error);
+      state.failing = true;
+      if (!closed) state.retry = setTimeout(() => void turn(topic, state), RETRY_MS);
     }
   }
 
-  function turn(topic: Topic, place: Place): Promise<void> {
-    return (place.next ??= place.running.then(() => (place.running = ask(topic, place))));
+  function turn(topic: Topic, state: TopicState): Promise<void> {
+    return (state.next ??= state.running.then(() => (state.running = callListeners(topic, state))));
   }
 
-  const everything = setInterval(() => {
-    for (const [topic, place] of places) if (hasWhole(place)) void turn(topic, place);
-  }, EVERY_MS);
-  everything.unref();
+  const rereads = setInterval(() => {
+    for (const [topic, state] of states) if (hasWhole(state)) void turn(topic, state);
+  }, REREAD_MS);
+  rereads.unref();
 
   return {
     subscribe: (topic, listener, options = {}) => {
-      const { listeners } = placeOf(topic);
+      const { listeners } = stateOf(topic);
       listeners.set(listener, options);
       return () => listeners.delete(listener);
     },
     hear: (topic, id, version, own = false) => {
-      const place = placeOf(topic);
-      if (version <= place.heard) return place.next ?? place.running;
-      place.ids.add(version > place.heard + 1 ? "*" : id);
-      place.own ||= own;
-      place.heard = version;
-      return turn(topic, place);
+      const state = stateOf(topic);
+      if (version <= state.heard) return state.next ?? state.running;
+      state.ids.add(version > state.heard + 1 ? "*" : id);
+      state.own ||= own;
+      state.heard = version;
+      return turn(topic, state);
     },
-    heard: (topic) => placeOf(topic).heard,
-    seen: (topic) => placeOf(topic).seen,
+    heard: (topic) => stateOf(topic).heard,
+    seen: (topic) => stateOf(topic).seen,
     startAt: (topic, version) => {
-      const place = placeOf(topic);
-      place.heard = Math.max(place.heard, version);
-      place.seen = Math.max(place.seen, version);
+      const state = stateOf(topic);
+      state.heard = Math.max(state.heard, version);
+      state.seen = Math.max(state.seen, version);
     },
-    age: () => Math.max(0, ...[...places.values()].filter(hasWhole).map(({ read_at }) => now() - read_at)),
+    age: () => Math.max(0, ...[...states.values()].filter(hasWhole).map(({ read_at }) => now() - read_at)),
     close: () => {
       closed = true;
-      clearInterval(everything);
-      for (const place of places.values()) {
-        clearTimeout(place.again);
-        place.listeners.clear();
+      clearInterval(rereads);
+      for (const state of states.values()) {
+        clearTimeout(state.retry);
+        state.listeners.clear();
       }
     },
   };
 }
 
-const hasWhole = ({ listeners }: Place): boolean => [...listeners.values()].some(({ whole }) => whole === true);
+const hasWhole = ({ listeners }: TopicState): boolean => [...listeners.values()].some(({ whole }) => whole === true);

@@ -75,36 +75,34 @@ export function localCounter(now: () => number, maxKeys = 100_000): Counter {
       return { allowed, ...stateOf(limit, window) };
     },
     reserve: async (demands) => {
-      const places = demands.map(({ key, window_seconds }) =>
+      const uses = demands.map(({ key, window_seconds }) =>
         window_seconds > 0 ? windowOf(key, window_seconds) : { used: gauges.get(key) ?? 0, ends: now() },
       );
-      const refused = demands.findIndex(
-        ({ amount, limit }, i) => amount > 0 && (places[i]?.used ?? 0) + amount > limit,
-      );
+      const refused = demands.findIndex(({ amount, limit }, i) => amount > 0 && (uses[i]?.used ?? 0) + amount > limit);
       if (refused < 0) {
         demands.forEach(({ key, amount, window_seconds }, i) => {
-          const place = places[i];
-          if (!place || amount === 0) return;
-          if (window_seconds > 0) return add(key, place, amount);
-          place.used += amount;
-          gauges.set(key, place.used);
+          const use = uses[i];
+          if (!use || amount === 0) return;
+          if (window_seconds > 0) return add(key, use, amount);
+          use.used += amount;
+          gauges.set(key, use.used);
         });
       }
       let ended = refused >= 0;
       return {
         refused,
-        states: demands.map(({ limit }, i) => stateOf(limit, places[i] ?? { used: 0, ends: now() })),
+        states: demands.map(({ limit }, i) => stateOf(limit, uses[i] ?? { used: 0, ends: now() })),
         end: (used) => {
           if (ended) return;
           ended = true;
           demands.forEach(({ key, amount, window_seconds }, i) => {
-            const place = places[i];
+            const use = uses[i];
             if (window_seconds === 0) {
               const left = (gauges.get(key) ?? 0) - amount;
               if (left > 0) gauges.set(key, left);
               else gauges.delete(key);
-            } else if (place && windows.get(key) === place && place.ends > now()) {
-              place.used = Math.max(0, place.used + (used[i] ?? amount) - amount);
+            } else if (use && windows.get(key) === use && use.ends > now()) {
+              use.used = Math.max(0, use.used + (used[i] ?? amount) - amount);
             }
           });
         },

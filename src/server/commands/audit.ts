@@ -12,7 +12,7 @@ export async function auditCommand(env: Env): Promise<number> {
   if (!env.DATABASE_URL && !existsSync(env.databaseUrl)) {
     throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
   }
-  const db = await openDb({ url: env.databaseUrl, pool: 2, patient: true });
+  const db = await openDb({ url: env.databaseUrl, pool: 2, commandLimits: true });
   let findings = 0;
   for await (const { rule, row, expected, found } of audit(db)) {
     findings++;

@@ -54,8 +54,8 @@ export function restoreCommand(env: Env, file: string): number {
 /** Refuses a backup that this server's secret cannot decrypt, before anything changes. */
 function checkSecret(env: Env, canary: string): void {
   if (canary === "") return;
-  const place = join(env.dataDir, "secret");
-  const secret = env.WEIR_SECRET || (existsSync(place) ? readFileSync(place, "utf8").trim() : "");
+  const secretPath = join(env.dataDir, "secret");
+  const secret = env.WEIR_SECRET || (existsSync(secretPath) ? readFileSync(secretPath, "utf8").trim() : "");
   if (secret !== "") {
     try {
       if (createSecrets(secret).decrypt("canary", canary) === CANARY) return;
@@ -63,7 +63,7 @@ function checkSecret(env: Env, canary: string): void {
       // the error below says it
     }
   }
-  const how = `Set WEIR_SECRET to the one used when the backup was made, or put its file \`secret\` at ${place}.`;
+  const how = `Set WEIR_SECRET to the one used when the backup was made, or put its file \`secret\` at ${secretPath}.`;
   throw new CannotStart(
     `the master secret ${secret === "" ? "of this backup is not here" : "here does not fit this backup"}. ${how} Nothing was changed.`,
   );

@@ -131,9 +131,9 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
 /**
  * A running server would keep the old secret: its keys would be refused, and what it writes could never be decrypted.
  */
-async function openAlone(env: Env): Promise<Db> {
+async function openExclusive(env: Env): Promise<Db> {
   try {
-    return await openDb({ url: env.databaseUrl, pool: 3, alone: true, patient: true });
+    return await openDb({ url: env.databaseUrl, pool: 3, exclusive: true, commandLimits: true });
   } catch (error) {
     if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))
       throw inUse(env.databaseUrl);
@@ -147,7 +147,7 @@ export async function rotateSecret(env: Env, log: Logger, given: string): Promis
   }
   if (given && given.length < 16) throw new CannotStart("WEIR_NEW_SECRET must have at least 16 characters");
   const master = given || randomText(48);
-  const db = await openAlone(env);
+  const db = await openExclusive(env);
   const old = await openSecrets(env, db, log);
   // The new secret file is written before the database changes and renamed after: at any failure one of the two files
   // fits.

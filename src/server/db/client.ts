@@ -30,11 +30,11 @@ export interface OpenOptions {
   /** Most Postgres connections. */
   pool?: number;
   /** For an operator's command: no statement is given up before `LIMITS_MS.command`. */
-  patient?: boolean;
+  commandLimits?: boolean;
   /** Called with the reason when a connection to Postgres is given up. */
   gaveUp?(reason: string): void;
   /** SQLite: no other process may have the database open before `close`. Fails with SQLITE_BUSY while one has. */
-  alone?: boolean;
+  exclusive?: boolean;
 }
 
 export function openDb(options: OpenOptions): Promise<Db> {
@@ -45,11 +45,11 @@ interface SyncPrepared {
   execute(): { sync(): unknown };
 }
 
-async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOptions): Promise<Db> {
+async function openSqlite({ url, sqliteSync = "normal", exclusive = false }: OpenOptions): Promise<Db> {
   const client = new Database(url, { create: true, strict: false });
   const sync = sqliteSync.toUpperCase();
   // The locks are then kept until the connection is closed.
-  if (alone) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+  if (exclusive) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
   client.exec(
     `PRAGMA journal_mode=WAL; PRAGMA synchronous=${sync}; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; ` +
       "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456",
@@ -68,7 +68,7 @@ async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOpt
   });
   // The read worker checkpoints the WAL; the main connection only as a backstop.
   if (url !== ":memory:") client.exec("PRAGMA wal_autocheckpoint=20000");
-  const reader = url === ":memory:" || alone ? undefined : await openReader(url);
+  const reader = url === ":memory:" || exclusive ? undefined : await openReader(url);
 
   const transaction = client.transaction((steps: Steps<unknown>) => {
     let step = steps.next();
@@ -138,10 +138,10 @@ async function migrate(url: string): Promise<void> {
   }
 }
 
-async function openPostgres({ url, pool = 10, patient = false, gaveUp }: OpenOptions): Promise<Db> {
+async function openPostgres({ url, pool = 10, commandLimits = false, gaveUp }: OpenOptions): Promise<Db> {
   await migrate(url);
   const all = openConnections({ url, max: pool, gaveUp });
-  const limited = (limit: Limit) => all.within(patient ? "command" : limit);
+  const limited = (limit: Limit) => all.within(commandLimits ? "command" : limit);
   const [usual, long] = [limited("usual"), limited("long")];
   // drizzle uses `unsafe` and `begin` of its client, and nothing else.
   const drizzle = (connections: Connections): Postgres => drizzlePostgres({ client: connections as unknown as SQL });

@@ -39,7 +39,7 @@ const MAX_REMEMBERED = 10_000;
 export function createAddressReader(trusted: readonly string[]): (headers: Headers, peer: string) => ClientAddress {
   const networks = parseNetworks(trusted);
   const remembered = new Map<string, { direct: ClientAddress; proxy: boolean }>();
-  const look = (peer: string) => {
+  const factsOf = (peer: string) => {
     let known = remembered.get(peer);
     if (!known) {
       const ip = normalAddress(peer) ?? "0.0.0.0";
@@ -52,21 +52,21 @@ export function createAddressReader(trusted: readonly string[]): (headers: Heade
     return known;
   };
   return (headers, peer) => {
-    const { direct, proxy } = look(peer);
+    const { direct, proxy } = factsOf(peer);
     if (!proxy) return direct;
     const socket = direct.ip;
     const secure = firstOf(headers, "x-forwarded-proto") === "https";
     const host = firstOf(headers, "x-forwarded-host");
-    const told = { secure, ...(host && { host }) };
+    const forwarded = { secure, ...(host && { host }) };
     const chain = (headers.get("x-forwarded-for") ?? "")
       .split(",")
       .map(normalAddress)
       .filter((a) => a !== undefined);
     for (let i = chain.length - 1; i >= 0; i--) {
       const address = chain[i];
-      if (address && !isIn(address, networks)) return { ip: address, ...told };
+      if (address && !isIn(address, networks)) return { ip: address, ...forwarded };
     }
-    return { ip: chain[0] ?? socket, ...told };
+    return { ip: chain[0] ?? socket, ...forwarded };
   };
 }
 

@@ -63,13 +63,13 @@ function apiOperation(route: RestRoute): Json {
 }
 
 /** A callback of a third party in that party's own format: what the document needs of it. */
-export interface CallbackLine {
+export interface CallbackSummary {
   method: string;
   path: string;
   summary: string;
 }
 
-const callbackOperation = ({ summary }: CallbackLine): Json => ({
+const callbackOperation = ({ summary }: CallbackSummary): Json => ({
   summary,
   tags: ["callbacks"],
   responses: { 200: { description: "Taken; in the words that the caller understands, no envelope" } },
@@ -78,9 +78,9 @@ const callbackOperation = ({ summary }: CallbackLine): Json => ({
 });
 
 /** The document served at /api/openapi.json and shown at /docs. */
-export function openApi(routes: readonly RestRoute[], callbacks: readonly CallbackLine[] = []): Json {
+export function openApi(routes: readonly RestRoute[], callbacks: readonly CallbackSummary[] = []): Json {
   const paths: Record<string, Json> = {};
-  for (const door of callbacks) (paths[door.path] ??= {})[door.method.toLowerCase()] = callbackOperation(door);
+  for (const route of callbacks) (paths[route.path] ??= {})[route.method.toLowerCase()] = callbackOperation(route);
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
     path[route.method.toLowerCase()] = apiOperation(route);

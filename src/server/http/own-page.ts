@@ -38,10 +38,10 @@ export function requestFacts(
   };
 }
 
-type Asking = Pick<Ctx, "actor" | "request" | "options" | "env">;
+type RequestCtx = Pick<Ctx, "actor" | "request" | "options" | "env">;
 
 /** The error for a request that a page of another site may have sent; undefined when it may act. */
-export function foreignRequest(ctx: Asking, rule?: OwnPageRule): AppError | undefined {
+export function foreignRequest(ctx: RequestCtx, rule?: OwnPageRule): AppError | undefined {
   const { method, origin, fetch_site, foreign_body, named } = ctx.request;
   if (rule === "by-ticket" || (ctx.actor.kind === "user" && ctx.actor.via === "access_token")) return undefined;
   if (foreign_body) return new AppError("json_needed");
@@ -56,7 +56,7 @@ export function foreignRequest(ctx: Asking, rule?: OwnPageRule): AppError | unde
 
 /** An Origin is ours when its host is that of the request, or one that the operator has configured. */
 export function isOwnOrigin(
-  { request, options, env }: Pick<Asking, "request" | "options" | "env">,
+  { request, options, env }: Pick<RequestCtx, "request" | "options" | "env">,
   origin: string,
 ): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;

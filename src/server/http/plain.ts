@@ -20,24 +20,24 @@ export interface PlainRoute {
 }
 
 /** Answers one call. Never throws. */
-export async function answerPlain(door: PlainRoute, ctx: Ctx, request: Request): Promise<Response> {
+export async function answerPlain(route: PlainRoute, ctx: Ctx, request: Request): Promise<Response> {
   let response: Response;
   try {
     const refused = unknownActor(ctx.actor);
     if (refused) throw refused;
-    response = await door.answer(ctx, request);
+    response = await route.answer(ctx, request);
   } catch (thrown) {
     const error = toAppError(thrown);
     logUnexpected(ctx, error);
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
     // A browser that embeds it would show a 200 as a broken picture.
     response = Response.json(body, {
-      status: door.shown ? errors[error.code].status : status,
+      status: route.shown ? errors[error.code].status : status,
       headers: { "cache-control": "no-store" },
     });
   }
   response.headers.set("x-content-type-options", "nosniff");
-  if (door.cors) response.headers.set("access-control-allow-origin", "*");
+  if (route.cors) response.headers.set("access-control-allow-origin", "*");
   return response;
 }
 

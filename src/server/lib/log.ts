@@ -59,10 +59,10 @@ function errorFacts(error: unknown): unknown {
 }
 
 /** Bytes that are kept while they cannot be written: a reader that stalls for a moment loses nothing. */
-const MOST_KEPT = 1024 * 1024;
-/** First pause before writing is tried again; doubled up to a second while nothing can be written. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+/** First pause before writing is tried again; doubled up to MAX_RETRY_MS while nothing can be written. */
 const RETRY_MS = 5;
-const MOST_RETRY_MS = 500;
+const MAX_RETRY_MS = 500;
 
 /**
  * Writes lines and never throws: a full disk, an unread pipe or one without a reader must not fail the call that logs.
@@ -81,10 +81,10 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
     let rest = bytes;
     try {
       while (rest.length > 0) {
-        const took = write(rest);
-        if (took <= 0) return rest;
+        const written = write(rest);
+        if (written <= 0) return rest;
         pause = RETRY_MS;
-        rest = rest.subarray(took);
+        rest = rest.subarray(written);
       }
       return undefined;
     } catch {
@@ -101,7 +101,7 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
       flush();
     }, pause);
     retry.unref();
-    pause = Math.min(pause * 2, MOST_RETRY_MS);
+    pause = Math.min(pause * 2, MAX_RETRY_MS);
   };
   const flush = (): void => {
     const all = kept;
@@ -123,7 +123,7 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
   return (line) => {
     const bytes = Buffer.from(line);
     if (size > 0) {
-      if (size + bytes.length > MOST_KEPT) lost++;
+      if (size + bytes.length > MAX_KEPT_BYTES) lost++;
       else keep(bytes);
       return;
     }

@@ -89,6 +89,6 @@ export function createMailer(settings: () => MailSettings, failed: (reason: stri
 /** The server's response or the connection's error; never what was sent. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const said = "response" in error && typeof error.response === "string" ? error.response : error.message;
-  return said.slice(0, 300);
+  const text = "response" in error && typeof error.response === "string" ? error.response : error.message;
+  return text.slice(0, 300);
 }

@@ -135,12 +135,12 @@ function readRequest(text: string): ProxyRequest | undefined {
   const proxy = pass === password ? proxyAddress(Buffer.from(user, "base64url").toString("utf8")) : undefined;
   const url = URL.parse(method === "CONNECT" ? `http://${target}` : target);
   if (!proxy || !url) return undefined;
-  const place = { proxy, host: bare(url.hostname), port: Number(url.port) || 80 };
-  if (method === "CONNECT") return { ...place, head: undefined };
+  const address = { proxy, host: bare(url.hostname), port: Number(url.port) || 80 };
+  if (method === "CONNECT") return { ...address, head: undefined };
   const passed = headers.filter((header) => !/^(proxy-[^:]*|connection):/i.test(header));
   // One call a connection: the next may be for another host.
   return {
-    ...place,
+    ...address,
     head: [`${method} ${url.pathname}${url.search} ${version}`, ...passed, "Connection: close", "", ""].join("\r\n"),
   };
 }

@@ -6,7 +6,7 @@ import type { Services } from "../contracts/context";
 import { epayNotify, stripeWebhook } from "../features/order/callbacks";
 import { EPAY_NOTIFY_PATH } from "../features/order/service";
 
-export interface CallbackDoor {
+export interface CallbackRoute {
   method: "GET" | "POST";
   path: string;
   summary: string;
@@ -14,7 +14,7 @@ export interface CallbackDoor {
   answer(services: Services, request: Request, ip: string): Promise<Response>;
 }
 
-export const callbackRoutes: readonly CallbackDoor[] = [
+export const callbackRoutes: readonly CallbackRoute[] = [
   { method: "GET", path: EPAY_NOTIFY_PATH, summary: "The easy-pay gateway reports a payment", answer: epayNotify },
   { method: "POST", path: EPAY_NOTIFY_PATH, summary: "The same, as a form", answer: epayNotify },
   {

@@ -83,16 +83,16 @@ interface Limits extends More {
 const good = <Value>(value: Value): Parsed<Value> => ({ ok: true, value });
 export const bad = (zh: string, en: string): { ok: false; problem: Text } => ({ ok: false, problem: { zh, en } });
 
-type Door<Value> = Pick<Option<Value>, "parse" | "print">;
+type Codec<Value> = Pick<Option<Value>, "parse" | "print">;
 
 function declare<Value>(
   kind: OptionKind,
   text: string,
   [card, zh, en]: readonly [Card, string, string],
   more: More & { choices?: readonly string[]; min?: number; max?: number } = {},
-  door: Door<Value>,
+  codec: Codec<Value>,
 ): Option<Value> {
-  return { needs: [], ...more, kind, default: text, card, label: { zh, en }, secret: kind === "secret", ...door };
+  return { needs: [], ...more, kind, default: text, card, label: { zh, en }, secret: kind === "secret", ...codec };
 }
 
 /** A switch: "true" or "false". */
