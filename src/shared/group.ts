@@ -5,7 +5,7 @@
 import * as z from "zod";
 
 export const DEFAULT_GROUP = "default";
-/** A token's group that stands for the groups of option AutoGroups, tried in order (C-260). */
+/** A token's group for all groups of option AutoGroups, tried in order (C-260). */
 export const AUTO_GROUP = "auto";
 
 /** One choice of a user: the facts of a group in `GET /api/user/self/groups`. */

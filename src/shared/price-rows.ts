@@ -97,7 +97,7 @@ export function withNumbers(tables: RatioTables, changes: ReadonlyMap<string, Pr
 /** The tables of prices and, where they are edited too, the tiers of long inputs. */
 export type EditedTables = RatioTables & { readonly LongContextRatio?: Readonly<Record<string, ContextTiers>> };
 
-/** The tables with the tiers of this model; undefined: without an entry of its own. */
+/** The tables with the tiers of this model; undefined: without an own entry. */
 export function withTiers<Tables extends EditedTables>(
   tables: Tables,
   name: string,

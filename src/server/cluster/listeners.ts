@@ -20,13 +20,13 @@ export interface Listeners {
   subscribe(topic: Topic, listener: Listener, options?: SubscribeOptions): () => void;
   /**
    * A change: `version` counts the topic's changes, `own` = made by this process. Resolves when the listeners have been
-   * called, and never rejects. A version that was heard before calls no listener.
+   * called, and never rejects. A version that is known already calls no listener.
    */
-  hear(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
-  /** The highest version heard of; `seen`: the highest that all listeners have read. */
-  heard(topic: Topic): number;
-  seen(topic: Topic): number;
-  /** Takes a version as seen without calling the listeners. */
+  notify(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
+  /** The highest known version; `applied`: the highest that all listeners have read. */
+  latest(topic: Topic): number;
+  applied(topic: Topic): number;
+  /** Takes a version as applied without calling the listeners. */
   startAt(topic: Topic, version: number): void;
   /** Milliseconds since the oldest of the latest successful readings of listeners with `whole` began. */
   age(): number;
@@ -35,8 +35,8 @@ export interface Listeners {
 
 interface TopicState {
   listeners: Map<Listener, SubscribeOptions>;
-  heard: number;
-  seen: number;
+  latest: number;
+  applied: number;
   /** For the next call of the listeners. */
   ids: Set<string>;
   own: boolean;
@@ -57,8 +57,8 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
     if (!state) {
       state = {
         listeners: new Map(),
-        heard: 0,
-        seen: 0,
+        latest: 0,
+        applied: 0,
         ids: new Set(),
         own: false,
         running: Promise.resolve(),
@@ -74,7 +74,7 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
 
   /** Calls every listener once. Changes that come meanwhile wait for the next turn. */
   async function callListeners(topic: Topic, state: TopicState): Promise<void> {
-    const { ids, own, heard } = state;
+    const { ids, own, latest } = state;
     state.next = undefined;
     state.ids = new Set();
     state.own = false;
@@ -85,7 +85,7 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
     );
     try {
       await Promise.all(calls);
-      state.seen = Math.max(state.seen, heard);
+      state.applied = Math.max(state.applied, latest);
       state.read_at = began;
       if (state.failing) recovered?.(topic);
       state.failing = false;
@@ -112,20 +112,20 @@ export function createListeners({ now, failed, recovered }: ListenersOptions): L
       listeners.set(listener, options);
       return () => listeners.delete(listener);
     },
-    hear: (topic, id, version, own = false) => {
+    notify: (topic, id, version, own = false) => {
       const state = stateOf(topic);
-      if (version <= state.heard) return state.next ?? state.running;
-      state.ids.add(version > state.heard + 1 ? "*" : id);
+      if (version <= state.latest) return state.next ?? state.running;
+      state.ids.add(version > state.latest + 1 ? "*" : id);
       state.own ||= own;
-      state.heard = version;
+      state.latest = version;
       return turn(topic, state);
     },
-    heard: (topic) => stateOf(topic).heard,
-    seen: (topic) => stateOf(topic).seen,
+    latest: (topic) => stateOf(topic).latest,
+    applied: (topic) => stateOf(topic).applied,
     startAt: (topic, version) => {
       const state = stateOf(topic);
-      state.heard = Math.max(state.heard, version);
-      state.seen = Math.max(state.seen, version);
+      state.latest = Math.max(state.latest, version);
+      state.applied = Math.max(state.applied, version);
     },
     age: () => Math.max(0, ...[...states.values()].filter(hasWhole).map(({ read_at }) => now() - read_at)),
     close: () => {

@@ -7,7 +7,7 @@ export function localBus(options: ListenersOptions = { now: Date.now }): Bus {
   const listeners = createListeners(options);
   return {
     announce: function* (_, topic, id) {
-      yield new AfterCommit(() => listeners.hear(topic, id, listeners.heard(topic) + 1, true));
+      yield new AfterCommit(() => listeners.notify(topic, id, listeners.latest(topic) + 1, true));
     },
     subscribe: listeners.subscribe,
     age: listeners.age,

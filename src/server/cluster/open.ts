@@ -23,14 +23,14 @@ export async function openCluster({ db, env, log, now }: ClusterOptions): Promis
   const instanceId = crypto.randomUUID();
   const { postgres } = db.driver;
   const counter = openCounter(env.REDIS_URL, log, now);
-  const heard: ListenersOptions = {
+  const options: ListenersOptions = {
     now,
     failed: (topic, err) => log.error({ topic, err }, "a change could not be read; it is tried again every second"),
     recovered: (topic) => log.info({ topic }, "the change was read"),
   };
-  if (!postgres) return { instanceId, bus: localBus(heard), lease: localLease(), counter };
+  if (!postgres) return { instanceId, bus: localBus(options), lease: localLease(), counter };
   let reachable = true;
-  const listeners = createListeners(heard);
+  const listeners = createListeners(options);
   const bus = await postgresBus({
     client: postgres,
     versions: db.t.versions,

@@ -49,9 +49,9 @@ export async function postgresBus(options: BusOptions): Promise<Bus> {
   const comparison = new VersionComparison(options);
   const subscription = new Subscription(client, instanceId, {
     connected: () => void comparison.compare(),
-    heard: (payload) => {
+    received: (payload) => {
       const { from, topic, id, version } = JSON.parse(payload) as Change; // written by announce()
-      void listeners.hear(topic, id, version, from === instanceId);
+      void listeners.notify(topic, id, version, from === instanceId);
     },
   });
   await comparison.start();
@@ -75,7 +75,7 @@ export async function postgresBus(options: BusOptions): Promise<Bus> {
         .onConflictDoUpdate({ target: versions.name, set: { value: sql`${versions.value} + 1` } })
         .returning({ version: versions.value, sent: message(topic, id) });
       const [bumped] = yield* run(bump);
-      if (bumped) yield new AfterCommit(() => listeners.hear(topic, id, bumped.version, true));
+      if (bumped) yield new AfterCommit(() => listeners.notify(topic, id, bumped.version, true));
     },
     subscribe: listeners.subscribe,
     age: listeners.age,
@@ -89,7 +89,7 @@ export async function postgresBus(options: BusOptions): Promise<Bus> {
   };
 }
 
-/** Reads the rows of `versions`; a topic that is ahead of the messages is heard as "*". */
+/** Reads the rows of `versions`; listeners of a topic that is ahead of its messages get "*". */
 class VersionComparison {
   readonly #options: BusOptions;
   /** When the running one began; long ago while none runs. */
@@ -103,7 +103,7 @@ class VersionComparison {
     this.lastAnswer = options.now();
   }
 
-  /** Takes the versions as seen: this process has cached nothing yet. */
+  /** Takes the versions as applied: this process has cached nothing yet. */
   start(): Promise<void> {
     return this.#read(this.#options.listeners.startAt);
   }
@@ -120,7 +120,7 @@ class VersionComparison {
     );
     try {
       await this.#read((topic, version) => {
-        if (version > listeners.heard(topic)) void listeners.hear(topic, "*", version);
+        if (version > listeners.latest(topic)) void listeners.notify(topic, "*", version);
       });
       answered?.();
     } catch (error) {
@@ -145,7 +145,7 @@ class VersionComparison {
 }
 
 interface SubscriptionEvents {
-  heard(payload: string): void;
+  received(payload: string): void;
   /** After every (re)connect: messages before it may be lost. */
   connected(): void;
 }
@@ -173,7 +173,7 @@ class Subscription {
     this.#echoedAt = performance.now();
     await before?.close({ timeout: 0 });
     await sql.listen(this.#echoChannel, () => void (this.#echoedAt = performance.now()));
-    await sql.listen(CHANNEL, this.#events.heard, this.#events.connected);
+    await sql.listen(CHANNEL, this.#events.received, this.#events.connected);
   }
 
   async echo(): Promise<void> {

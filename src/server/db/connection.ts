@@ -1,5 +1,5 @@
 /**
- * One connection to Postgres: a client of its own with the tasks that were sent on it and are not answered yet.
+ * One connection to Postgres: a separate client, with the tasks that were sent on it and are not answered yet.
  * connections.ts decides what is sent on which connection.
  */
 import { SQL } from "bun";

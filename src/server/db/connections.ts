@@ -3,8 +3,8 @@
  *
  * The driver has no timeout for a statement, and `cancel()` needs an answer: on a connection that went silent (its
  * packets are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But the driver closes
- * a connection at once, with its statements (docs/decisions/0044-silent-database.md). So each connection is a client of
- * its own, and one timer checks them all: what takes longer than its limit fails with database_unavailable, and its
+ * a connection at once, with its statements (docs/decisions/0044-silent-database.md). So each connection is a separate
+ * client, and one timer checks them all: what takes longer than its limit fails with database_unavailable, and its
  * connection is closed. The server has a shorter limit than this process, so a slow database fails the statement itself
  * and keeps its connections. Where all are busy, short statements are sent behind each other on one connection; the
  * time of each begins when the one before it is answered.
@@ -139,7 +139,7 @@ class ConnectionPool {
     for (const connection of [...this.#connections]) this.#drop(connection, "The database is closed");
   }
 
-  // What runs where
+  // Choosing a connection
 
   /** A free connection, a new one where there is room, or a busy one that takes one more. */
   #pick(limit: Limit, exclusive: boolean): Connection | undefined {

@@ -396,7 +396,7 @@ export const makeTables = (k: Kit) => {
       created_at: k.int().notNull(),
     },
     (t) => [
-      // the pool's snapshot, the drawer's list; one key stands once in a channel
+      // the pool's snapshot, the drawer's list; a key is in a channel only once
       k.uniqueIndex("channel_keys_channel_uq").on(t.channel_id, t.key_hash),
       // search by whole key
       k.index("channel_keys_key_ix").on(t.key_hash),

@@ -1,5 +1,5 @@
 /**
- * Routes of /api without the envelope: files, event streams, responses with a shape of their own. Errors are envelopes
+ * Routes of /api without the envelope: files, event streams, responses with their own shape. Errors are envelopes
  * all the same. app.ts mounts them like the REST routes: both slash forms, the same limit, the same context.
  */
 import { errors } from "../../shared/errors";

@@ -163,7 +163,7 @@ const line = (name: string, value: string, maxAge: number, secure: boolean): str
 const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(SESSION_COOKIE, value, maxAge, secure);
 
-/** Tells browsers apart during a sign-in (features/auth/tickets.ts); it gives no access by itself. */
+/** Distinguishes browsers during a sign-in (features/auth/tickets.ts); it gives no access by itself. */
 export const BROWSER_COOKIE = "sign_in_browser";
 export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(BROWSER_COOKIE, value, maxAge, secure);

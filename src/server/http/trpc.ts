@@ -12,7 +12,7 @@ import { unknownActor } from "./session";
 export type AnswerShape =
   /** {success, message: "", data: result} */
   | "envelope"
-  /** result's keys stand beside success and message, and may override them (channel test: `time`). */
+  /** result's keys are beside success and message, and may override them (channel test: `time`). */
   | "top"
   /** As "top", but message is "success" or "error", and an error's text is in `data` (amount and pay, C-491). */
   | "spoken"

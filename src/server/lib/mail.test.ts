@@ -109,7 +109,7 @@ describe("mail", () => {
     expect(server.mails).toEqual([]);
   });
 
-  test("a missing mail server is an error of its own, before anything is tried", async () => {
+  test("a missing mail server has its own error, before anything is tried", async () => {
     const { settings, send } = await world({ tls: "none" });
     settings.host = "";
     expect(await codeOf(send(MAIL))).toEqual(["mail_not_configured", {}]);

@@ -91,7 +91,7 @@ export class JsonScan {
   }
 
   /**
-   * The index after the closing quote of the string that `from` is in; the length when it goes on in the next piece.
+   * The index after the closing quote of the string that `from` is in; the length when it continues in the next piece.
    */
   #stringEnd(bytes: Uint8Array, from: number): number {
     const start = this.#escaping ? from + 1 : from;
@@ -119,7 +119,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Whether an odd number of backslashes stands before `at`. */
+/** Whether an odd number of backslashes is before `at`. */
 function isEscaped(bytes: Uint8Array, at: number, start: number): boolean {
   let first = at;
   while (first > start && bytes[first - 1] === BACKSLASH) first--;
