@@ -38,7 +38,7 @@ export type DryRunInput = z.output<typeof dryRunInput>;
 
 /**
  * ready: may be selected in its turn. cooling: in cooldown after a failure, tried last. probing: its cooldown is over
- * and one call probes it. limited: at a limit of its own, skipped. unsupported: its type does not serve the endpoint.
+ * and one call probes it. limited: at one of its limits, skipped. unsupported: its type does not serve the endpoint.
  * disabled: stored for this model and group, but not enabled.
  */
 export type DryRunStanding = "ready" | "cooling" | "probing" | "limited" | "unsupported" | "disabled";

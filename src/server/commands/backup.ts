@@ -1,7 +1,6 @@
 /**
  * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. It does not contain the master
- * secret, on purpose: a backup alone must not give access to the channels. Postgres has better tools of its own for
- * this.
+ * secret, on purpose: a backup alone must not give access to the channels. Postgres has better tools for this.
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
