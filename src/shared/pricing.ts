@@ -203,8 +203,8 @@ function groupFactors(group: string, userGroup: string, tables: PriceTables): Fa
 }
 
 /**
- * An entry of tool prices, `tool` or `tool:model`, split at its first colon: models have colons of their own
- * (`llama:7b`).
+ * An entry of tool prices, `tool` or `tool:model`, split at its first colon: model names contain colons
+ * too (`llama:7b`).
  */
 export function splitToolEntry(entry: string): { tool: string; model: string } {
   const colon = entry.indexOf(":");
