@@ -1,5 +1,5 @@
 /**
- * `bun run dev`: a server that restarts whenever its sources change, and a console that is rebuilt; reload the page to
+ * `npm run dev`: a server that restarts whenever its sources change, and a console that is rebuilt; reload the page to
  * see it.
  */
 import { rmSync, watch } from "node:fs";

@@ -15,9 +15,10 @@ import { type Ability, features } from "../src/server/protocol/dialects/features
 import { listedRoutes } from "../src/server/relay/entry/routes";
 import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
+import { withLines } from "./line-links";
+import { coverageFaults, coveragePage, specCoverage } from "./spec-coverage";
 
 const root = join(import.meta.dir, "..");
-const out = join(root, "docs/generated");
 const NOTE = "<!-- Written by `bun run docs`; do not edit. -->\n\n";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
@@ -89,6 +90,8 @@ function dialectsPage(): string {
   );
 }
 
+const coverage = specCoverage(root);
+
 const pages: Record<string, () => string> = {
   "env.md": () =>
     `# Environment variables\n\n${NOTE}A bad value refuses to start and says why; an unknown \`WEIR_\` name warns.\n\n` +
@@ -140,13 +143,24 @@ const pages: Record<string, () => string> = {
         t.operations.join(", "),
       ]),
     ),
+  "spec-coverage.md": () =>
+    `# Coverage of the specification\n\n${NOTE}Each requirement and the tests that prove it: the mark \`// spec: id\` stands at the assertion. ` +
+    `Requirements are in \`tests/spec/requirements.tsv\`, what no test shows in \`tests/spec/unproven/\`.\n\n${coveragePage(coverage)}`,
 };
 
+/** Pages written by hand whose links name lines of the code. */
+const LINKED: string[] = [];
+
 const check = process.argv.includes("--check");
+const faults = coverageFaults(coverage);
+for (const fault of faults) console.error(fault);
 let stale = 0;
-for (const [name, render] of Object.entries(pages)) {
-  const path = join(out, name);
-  const text = render();
+const written = [
+  ...Object.entries(pages).map(([name, render]) => ({ name: `docs/generated/${name}`, text: render() })),
+  ...LINKED.map((name) => ({ name, text: withLines(root, name, readFileSync(join(root, name), "utf8")) })),
+];
+for (const { name, text } of written) {
+  const path = join(root, name);
   if (!check) {
     await Bun.write(path, text);
     continue;
@@ -156,7 +170,7 @@ for (const [name, render] of Object.entries(pages)) {
     .catch(() => "");
   if (old !== text) {
     stale++;
-    console.error(`docs/generated/${name} is stale: run \`bun run docs\``);
+    console.error(`${name} is stale: run \`bun run docs\``);
   }
 }
-process.exit(stale ? 1 : 0);
+process.exit(stale + faults.length > 0 ? 1 : 0);

@@ -1,5 +1,5 @@
 /**
- * `bun run seed [list | <scenario>] [--force]`: fills the database of the environment (WEIR_DATA_DIR or DATABASE_URL).
+ * `npm run seed [list | <scenario>] [--force]`: fills the database of the environment (WEIR_DATA_DIR or DATABASE_URL).
  *
  * Refuses a database that is set up, unless --force, which adds to it. Everything goes through the services and the
  * ledger of the server, so `weir audit` passes afterwards. Stop the server before seeding SQLite.

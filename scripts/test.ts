@@ -83,6 +83,8 @@ const LONG = [
   "tests/e2e/public-pages.test.ts",
   "tests/relay/money-over-http.test.ts",
   "tests/packaging/binary.test.ts",
+  "tests/packaging/recipes.test.ts",
+  "tests/packaging/scripts.test.ts",
   "tests/packaging/start.test.ts",
   "tests/outside/upgrade.test.ts",
   "tests/outside/long-outage.test.ts",

@@ -28,7 +28,7 @@ export const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
 export const times = (value: number): string => `${value.toFixed(2)}x`;
 
 /** KB of each open stream at the last sample. */
-export const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
+const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
   open > 0 ? ((samples.at(-1)?.memory.rss ?? 0) - idle.rss) / open / 1024 : 0;
 
 /** KB a stream grew between the first and the last sample. */

@@ -4,7 +4,7 @@ import { endOrder, settlePayment } from "../../src/server/features/order/settle"
 import { ROLE } from "../../src/shared/roles";
 import { EPAY_MERCHANT } from "../../tests/kit/fake-pay/epay";
 import { type Person, type Root, verbsOf } from "./people";
-import type { Say } from "./scenarios";
+import type { Say } from "./say";
 
 const GATEWAY = "http://127.0.0.1:4010";
 /** The outcomes of one person's orders, in turn. */

@@ -11,7 +11,7 @@ import { createRelay } from "../../src/server/relay/entry/handle";
 import { createCaller } from "../../src/server/router";
 import { CHANNEL_STATUS } from "../../src/shared/channel";
 import { ROLE } from "../../src/shared/roles";
-import type { Say } from "./scenarios";
+import type { Say } from "./say";
 
 type Verbs = ReturnType<typeof createCaller>;
 

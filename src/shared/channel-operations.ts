@@ -4,13 +4,13 @@
  * C-098, C-323 to C-333, C-413 to C-422, C-510 to C-526.
  */
 import * as z from "zod";
-import { channelFields, channelListInput, type ChannelView, jsonObject } from "./channel";
+import { CHANNEL_STATUS, channelFields, channelListInput, type ChannelView, jsonObject } from "./channel";
 import { idNumber } from "./envelope";
 import { type ErrorCode, errors, errorText, type ErrorValues } from "./errors";
 import type { Lang } from "./text";
 
 /** Most channels in one call. */
-export const MAX_BATCH_IDS = 10_000;
+const MAX_BATCH_IDS = 10_000;
 const MAX_TAG = 200;
 
 /** Missing and empty lists pass, so that the service can refuse them with the specified message. */
@@ -38,7 +38,10 @@ export const tagEdit = z.object({ tag, new_tag: z.string().max(MAX_TAG).optional
 export const tagInput = z.object({ tag });
 export const batchInput = z.object({ ids });
 export const batchEdit = z.object({ ids, ...edits });
-export const batchStatus = z.object({ ids, status: z.union([z.literal(1), z.literal(2)]) });
+export const batchStatus = z.object({
+  ids,
+  status: z.union([z.literal(CHANNEL_STATUS.enabled), z.literal(CHANNEL_STATUS.disabled)]),
+});
 /** `tag` null removes the tag; absent and blank are refused (C-421). */
 export const batchTag = z.object({ ids, tag: z.string().max(MAX_TAG).nullish() });
 
@@ -100,7 +103,7 @@ export function summarizeTag(channels: readonly ChannelView[]): TagSummary {
   const tested = channels.map((channel) => channel.response_time).filter((ms) => ms > 0);
   return {
     channels: channels.length,
-    enabled: channels.filter((channel) => channel.status === 1).length,
+    enabled: channels.filter((channel) => channel.status === CHANNEL_STATUS.enabled).length,
     used_quota: sum(channels.map((channel) => channel.used_quota)),
     balance: sumOfBalances(channels.filter((channel) => channel.balance_updated_time > 0)),
     response_time: tested.length === 0 ? 0 : Math.round(sum(tested) / tested.length),

@@ -23,11 +23,9 @@ export type {
   BalanceKind,
   ChannelType,
   Dialect,
-  ExtraField,
-  ModelsEndpoint,
   Operation,
 } from "./channel-types/definition";
-export type { KeyFormat, KeyParts } from "./channel-types/key-format";
+export type { KeyParts } from "./channel-types/key-format";
 export { codingPlans, isCodingPlan, planAddress, planModels } from "./channel-types/plans";
 
 /** The version of Anthropic's API. */
@@ -63,7 +61,7 @@ export const channelTemplates = {
 } as const;
 
 /** Other names that callers and older front-ends use for a model; it is priced and routed by the second name. */
-export const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
+const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
 
 /** The name that a model is priced and routed by. */
 export const canonicalModel = (name: string): string => (Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name);
@@ -395,8 +393,6 @@ export const channelTypes = [
 ] as const satisfies readonly ChannelType[];
 
 type Entries = (typeof channelTypes)[number];
-/** The numbers of the known channel types. */
-export type ChannelTypeId = Entries["id"];
 export type ChannelTypeKey = Entries["key"];
 /** The keys of the types that need a provider file: a record over it makes the compiler require the files. */
 export type CustomProviderKey = Extract<Entries, { custom: true }>["key"];
@@ -506,28 +502,4 @@ export function knownModels(): { id: string; owned_by: string }[] {
     for (const model of type.models) if (!owners.has(model)) owners.set(model, type.key);
   }
   return [...owners].map(([id, owned_by]) => ({ id, owned_by }));
-}
-
-/** The fields of a new channel of a type before the operator types anything. */
-export function newChannel(id: ChannelTypeId = 1) {
-  const type = byId.get(id);
-  return {
-    type: id,
-    name: "",
-    key: "",
-    base_url: "",
-    other: type?.other?.default ?? "",
-    models: type?.models.join(",") ?? "",
-    group: "default",
-    model_mapping: "",
-    status_code_mapping: "",
-    setting: "",
-    openai_organization: "",
-    test_model: "",
-    tag: "",
-    auto_ban: 1,
-    priority: 0,
-    weight: 0,
-    status: 1,
-  };
 }

@@ -12,6 +12,7 @@ import { DEFAULT_GROUP } from "./group";
 import { headerProblem } from "./header-override";
 import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
+import { pageSize } from "./paging";
 import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
 import { TEXT_LIMITS } from "./text-limits";
@@ -182,12 +183,7 @@ export const channelCopy = channelId;
 /** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
 export const channelListRest = z.object({
   p: z.int().min(0).catch(0).default(0),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  page_size: pageSize,
   id_sort: z.boolean().catch(false).default(false),
   tag_mode: z.boolean().catch(false).default(false),
 });

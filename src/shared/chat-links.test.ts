@@ -3,6 +3,7 @@ import { chatFrameOrigin, chatLinkKind, fillChatLink } from "./chat-links";
 
 test("{key} becomes sk- and the key, {address} the encoded address, and nothing else is substituted", () => {
   const at = { key: "abc", address: "https://weir.example:8443/x" };
+  // spec: C-049
   expect(fillChatLink("https://x/?k={key}&a={address}&m={model}", at)).toBe(
     "https://x/?k=sk-abc&a=https%3A%2F%2Fweir.example%3A8443%2Fx&m={model}",
   );
@@ -14,6 +15,7 @@ test("{key} becomes sk- and the key, {address} the encoded address, and nothing 
 test("web pages are framed, programs opened, and no link runs a script in the console's page", () => {
   expect(chatLinkKind("https://chat.example/#/?k={key}")).toBe("page");
   expect(chatLinkKind("HTTP://chat.example")).toBe("page");
+  // spec: C-048
   expect(chatLinkKind("cherrystudio://providers?k={key}")).toBe("program");
   for (const link of [
     "javascript:alert(1)",
@@ -30,6 +32,7 @@ test("web pages are framed, programs opened, and no link runs a script in the co
 });
 
 test("a frame needs exactly the link's origin, and no link can write the policy", () => {
+  // spec: C-048
   expect(chatFrameOrigin("https://Chat.example:8443/a?k={key}#x")).toBe("https://chat.example:8443");
   expect(chatFrameOrigin("http://127.0.0.1:3000/{address}")).toBe("http://127.0.0.1:3000");
   for (const link of [

@@ -25,6 +25,7 @@ test("a caller is named by the product of its User-Agent, without version and re
     [null, "unknown"],
     ["(no product)", "unknown"],
   ] as const) {
+    // spec: C-521
     expect([userAgent, clientType(userAgent)]).toEqual([userAgent, name]);
   }
 });

@@ -104,7 +104,7 @@ export interface DataRow {
 }
 
 /** An IANA name that this runtime knows, "Asia/Shanghai". */
-export function isTimeZone(name: string): boolean {
+function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
     return true;

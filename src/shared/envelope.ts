@@ -11,13 +11,6 @@ export const idNumber = z
   ])
   .pipe(z.number().int().positive());
 
-/** The response of every /api call. Business failures are HTTP 200 with success false. */
-export interface Envelope<T> {
-  success: boolean;
-  message: string;
-  data?: T;
-}
-
 /** A page of a list. */
 export interface Page<T> {
   items: T[];
@@ -26,6 +19,5 @@ export interface Page<T> {
   total: number;
 }
 
-export const PAGE_SIZES = [10, 20, 50, 100] as const;
 export const DEFAULT_PAGE_SIZE = 10;
 export const MAX_PAGE_SIZE = 100;

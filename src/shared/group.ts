@@ -32,7 +32,7 @@ const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined
   Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** The ratio that replaces the group's own for users of `userGroup`; undefined when there is none. */
-export function exclusiveRatio(facts: GroupFacts, userGroup: string, group: string): number | undefined {
+function exclusiveRatio(facts: GroupFacts, userGroup: string, group: string): number | undefined {
   const row = own(facts.exclusive, userGroup);
   return row && own(row, group);
 }

@@ -3,7 +3,8 @@
  * key, so that a page costs the same however far back it is.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { MAX_PAGE_SIZE, type Page } from "./envelope";
+import { pageShape } from "./paging";
 
 /** Columns of the log that may be shown; `LOG_FIELDS` says which are. */
 export interface LogColumns {
@@ -185,19 +186,7 @@ const lenientAdmin = { ...lenient, channel: adminShape.channel.catch(undefined) 
 
 const cursor = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
 const paging = {
-  /** From 1; 0 means 1. */
-  p: z
-    .int()
-    .min(0)
-    .transform((p) => Math.max(1, p))
-    .catch(1)
-    .default(1),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  ...pageShape,
   /** Instead of counting up to page `p`: the page directly after this row, or directly before it. */
   after: cursor.optional(),
   before: cursor.optional(),

@@ -38,8 +38,7 @@ import {
 } from "./options/shapes";
 import type { Text } from "./text";
 
-export type { Card, Option, OptionKind, Parsed } from "./options/kinds";
-export type { PayMethod } from "./options/shapes";
+export type { Card, Option, Parsed } from "./options/kinds";
 
 export const SETTING_TABS = ["operation", "system", "other"] as const;
 export type SettingTab = (typeof SETTING_TABS)[number];
@@ -85,7 +84,7 @@ const money = { min: 0, max: 1_000_000_000_000 } as const;
 const megabytes = { max: 1_000_000, unit: { zh: "MB", en: "MB" } } as const;
 const seconds = (max: number) => ({ min: 1, max, unit: { zh: "秒", en: "s" } }) as const;
 
-export const options = {
+const options = {
   // Quota
   QuotaForNewUser: int(0, "quota", "新用户初始额度", "Quota of a new user", { ...money }),
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money }),
@@ -379,8 +378,6 @@ type Options = typeof options;
 export type OptionKey = keyof Options;
 /** The typed value of an option: boolean, number, text or the parsed JSON. */
 export type OptionValue<K extends OptionKey> = Options[K] extends Option<infer Value> ? Value : never;
-/** The values of all options, as the option store holds them. */
-export type OptionValues = { readonly [K in OptionKey]: OptionValue<K> };
 
 /** Whether a text is the key of an option. */
 export function isOptionKey(key: string): key is OptionKey {

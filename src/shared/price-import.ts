@@ -15,7 +15,7 @@ import {
 } from "./price-rows";
 
 /** Most models of one import; more is no price list. */
-export const MAX_IMPORTED_MODELS = 20_000;
+const MAX_IMPORTED_MODELS = 20_000;
 
 export const remotePricesInput = z.object({ url: z.string().trim().min(1).max(2000) });
 

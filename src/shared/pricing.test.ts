@@ -131,7 +131,9 @@ describe("chargeOf", () => {
         const price = priced(tablesOf(drawn));
         const charge = chargeOf(price, usage);
         fc.pre(expected <= BigInt(CHARGE_LIMIT));
+        // spec: C-631
         expect(BigInt(charge.quota)).toBe(expected);
+        // spec: C-631
         expect(quotaOf(price, usage)).toBe(charge.quota);
         if (!charge.lines.some((line) => line.kind === "minimum")) expect(equal(read(charge.exact), exact)).toBe(true);
       }),
@@ -239,6 +241,7 @@ describe("chargeOf", () => {
       CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
+    // spec: A-533, C-627, C-630..C-632
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);
     expect(quotaOf(priced(tables), usage)).toBe(quota);
   });
@@ -313,7 +316,10 @@ describe("chargeOf", () => {
 
 describe("resolvePrice", () => {
   test("a price per call wins over a ratio", () => {
-    expect(priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } }).by).toBe("call");
+    const both = priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } });
+    expect(both.by).toBe("call");
+    // spec: A-391
+    expect(chargeOf(both, { input: 1_000_000, output: 1_000_000 }).quota).toBe(250_000);
   });
 
   test("a model without price is unpriced, and costs ratio 37.5 in self-use mode", () => {
@@ -333,12 +339,15 @@ describe("resolvePrice", () => {
     const tables = { ModelRatio: { m: 1 }, GroupRatio: { vip: 2 }, GroupGroupRatio: { staff: { vip: 0.5 } } };
     expect(chargeOf(priced(tables, "m", "vip", "default"), { input: 100 }).quota).toBe(200);
     const price = priced(tables, "m", "vip", "staff");
+    // spec
     expect(chargeOf(price, { input: 100 }).quota).toBe(50);
     expect(price.why).toMatchObject({
       group_ratio: { value: 2, source: "GroupRatio", entry: "vip" },
       user_group_ratio: { value: 0.5, source: "GroupGroupRatio", entry: "staff/vip" },
     });
+    // spec: C-283
     expect(priceFacts(price)).toMatchObject({ group_ratio: 2, user_group_ratio: 0.5, model_price: -1 });
+    // spec: C-283
     expect(priceFacts(priced(tables, "m", "vip"))).toMatchObject({ user_group_ratio: -1 });
   });
 
@@ -360,6 +369,7 @@ describe("resolvePrice", () => {
     expect(source("claude-3-x")?.value).toBe(5);
     expect(source("x/gpt-4o")).toEqual({ value: 1, source: "default" });
     expect(source("other")?.value).toBe(1);
+    // spec: A-191
     expect(source("gpt-4o-new", { CompletionRatio: { "gpt-4o-new": 2 } })?.source).toBe("CompletionRatio");
   });
 
@@ -384,7 +394,9 @@ describe("resolvePrice", () => {
 
   test("displayed prices are multiplied by the group's ratio", () => {
     const tables = { ModelRatio: { m: 15 }, CompletionRatio: { m: 2 }, GroupRatio: { vip: 0.5 } };
+    // spec
     expect(displayPrices(priced(tables))).toEqual({ input: "30", output: "60" });
+    // spec: A-531
     expect(displayPrices(priced(tables, "m", "vip"))).toEqual({ input: "15", output: "30" });
     const byCall = { ModelPrice: { m: 0.1 }, GroupRatio: { vip: 2 } };
     expect(displayPrices(priced(byCall, "m", "vip"))).toEqual({ call: "0.2" });

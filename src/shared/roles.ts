@@ -1,14 +1,5 @@
-import type { Text } from "./text";
-
 /** Roles are numbers on the wire; a check is always "at least". */
 export const ROLE = { guest: 0, user: 1, admin: 10, root: 100 } as const;
-export type Role = (typeof ROLE)[keyof typeof ROLE];
-
-export const ROLE_NAMES: Record<number, Text> = {
-  [ROLE.user]: { zh: "普通用户", en: "User" },
-  [ROLE.admin]: { zh: "管理员", en: "Administrator" },
-  [ROLE.root]: { zh: "超级管理员", en: "Super administrator" },
-};
 
 /** 3 is "deleted" in imports from older systems: banned everywhere, and left only by delete (D-32). */
 export const USER_STATUS = { active: 1, banned: 2, locked: 3 } as const;

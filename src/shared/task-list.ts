@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { pageSize } from "./paging";
 
 /** The fields of a job in both lists. Texts are never null. */
 interface JobView {
@@ -92,12 +93,7 @@ const channel = z.int().min(0).optional();
 /** REST: bare arrays, p from 0; invalid values count as absent, `end_timestamp=NaN` for one (C-556). */
 const bare = {
   p: z.int().min(0).max(1e9).catch(0).default(0),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  page_size: pageSize,
 };
 const drawingSelf = {
   mj_id: id,

@@ -7,16 +7,9 @@ import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
-import type { Text } from "./text";
+import { pageSize } from "./paging";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
-
-export const TOKEN_STATUS_NAMES: Record<number, Text> = {
-  1: { zh: "已启用", en: "Enabled" },
-  2: { zh: "已禁用", en: "Disabled" },
-  3: { zh: "已过期", en: "Expired" },
-  4: { zh: "已耗尽", en: "Exhausted" },
-};
 
 export const KEY_PREFIX = "sk-";
 /** Random base62 characters of a new key. */
@@ -94,8 +87,7 @@ const isNetwork = (value: string): boolean =>
   ipaddr.IPv6.isValidCIDR(value) || ipaddr.IPv4.isValidCIDRFourPartDecimal(value);
 
 /** One address or network per line, as stored. */
-export const cleanAddresses = (text: string): string =>
-  [...new Set([...addressEntries(text)].map((e) => e.value))].join("\n");
+const cleanAddresses = (text: string): string => [...new Set([...addressEntries(text)].map((e) => e.value))].join("\n");
 
 /** null means none (C-258). */
 const addresses = z
@@ -208,12 +200,7 @@ export const tokenPut = tokenUpdate.extend({ status_only: z.string().optional() 
 /** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
 export const tokenListRest = z.object({
   p: z.int().min(0).catch(0).default(0),
-  size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  size: pageSize,
 });
 
 export const tokenSearchRest = z.object({ keyword: z.string().optional(), token: z.string().optional() });

@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX, type LimitField } from "./limits";
+import { pageSize } from "./paging";
 import { MANAGE_ACTIONS, ROLE } from "./roles";
 import { passwordRule, usernameRule } from "./user";
 
@@ -30,19 +31,12 @@ export const USER_SORTS = [
   "created_at",
   "last_login_at",
 ] as const;
-export type UserSort = (typeof USER_SORTS)[number];
 
 const page = z
   .int()
   .transform((n) => Math.max(1, n))
   .catch(1)
   .default(1);
-const pageSize = z
-  .int()
-  .min(1)
-  .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-  .catch(DEFAULT_PAGE_SIZE)
-  .default(DEFAULT_PAGE_SIZE);
 
 /** REST: p from 1 (0 means 1), page_size 1..100; "", "null" and absent filters mean none (D-60). */
 export const userListRest = z.object({ p: page, page_size: pageSize });

@@ -5,7 +5,7 @@
 import { expect } from "bun:test";
 import type { Asked, VendorCall } from "./vendor-fake";
 
-export const asked = {
+const asked = {
   query: "Which city?",
   documents: ["Carson City", "Washington"],
   top_n: 1,

@@ -70,6 +70,7 @@ describe("REST of channels, tokens, groups and logs", () => {
     ]) {
       for (const spelling of [path, `${path}/`]) {
         const answer = await json(await call("GET", spelling));
+        // spec: C-480, D-59
         expect([spelling, answer.status, answer.success]).toEqual([spelling, 200, true]);
         expect(answer.data).toBeDefined();
         expect(answer.data).not.toBeNull();
@@ -91,11 +92,14 @@ describe("REST of channels, tokens, groups and logs", () => {
       auto_ban: 1,
     };
     const [{ id }] = (await json(await call("POST", "/api/channel/", form))).data;
+    // spec: A-468
     expect((await json(await call("PUT", "/api/channel", { id, status: 2 }))).data.status).toBe(2);
+    // spec: A-463, A-467
     expect((await json(await call("GET", `/api/channel/${id}/`))).data).toMatchObject({
       base_url: "https://up.example",
       status: 2,
     });
+    // spec: C-507
     expect(await json(await call("DELETE", `/api/channel/${id}/`))).toMatchObject({ status: 200, success: true });
     const token = (
       await json(
@@ -169,7 +173,9 @@ describe("REST of channels, tokens, groups and logs", () => {
 
   test("messages follow the caller's language", async () => {
     const headers = { authorization: "script-access-token-0123456789ab", "accept-language": "en-US,en;q=0.9" };
+    // spec: C-605
     expect((await json(await call("GET", "/api/token/999", undefined, headers))).message).toBe("No such token");
+    // spec: C-605
     expect((await json(await call("GET", "/api/token/999"))).message).toBe("令牌不存在");
   });
 });

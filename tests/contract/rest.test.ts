@@ -35,6 +35,7 @@ const expectEnvelope = ({ status, headers, body }: ApiAnswer): void => {
   expect(typeof body.success).toBe("boolean");
   expect(typeof body.message).toBe("string");
   if (body.success) expect(status).toBe(200);
+  // spec: C-476
   else expect(body.message).not.toBe("");
 };
 
@@ -69,8 +70,11 @@ describe("every call", () => {
       const path = filled(call.path).replace(/\/$/, "");
       for (const spelling of [path, `${path}/`]) {
         const answer = await (await session()).api(call.method, spelling, bodyOf(call.method));
+        // spec: D-59
         expectEnvelope(answer);
+        // spec: C-480
         expect(answer.status).not.toBe(404);
+        // spec: C-480
         expect(answer.status).toBeLessThan(500);
         expect(answer.headers.get("x-request-id")).toBeTruthy();
         expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -84,8 +88,10 @@ describe("every call", () => {
       const answer = await weir.anonymous(call.method, filled(call.path), bodyOf(call.method), {
         "new-api-user": "-1",
       });
+      // spec: D-56
       expect(answer.status).toBe(401);
       expect(answer.body.success).toBe(false);
+      // spec: C-473
       expect(answer.body.message).toBeTruthy();
     });
   }
@@ -93,12 +99,23 @@ describe("every call", () => {
   const refuses = (call: Call, who: string, session: () => Session): void =>
     test(`${nameOf(call)} refuses ${who} with HTTP 200 and success false`, async () => {
       const answer = await session().api(call.method, filled(call.path), bodyOf(call.method));
+      // spec: C-455, C-461, C-463, C-476
       expect(answer.status).toBe(200);
+      // spec: A-406, C-455, C-461, C-463, D-53, D-56
       expect(answer.body).toMatchObject({ success: false, code: "forbidden" });
     });
   const needs = (...access: Access[]): Call[] => closed.filter((call) => access.includes(call.access));
   for (const call of needs("admin", "root")) refuses(call, "an ordinary user", () => user);
   for (const call of needs("root")) refuses(call, "an administrator", () => admin);
+
+  for (const call of needs("admin")) {
+    test(`${nameOf(call)} serves an administrator`, async () => {
+      const answer = await admin.api(call.method, filled(call.path), bodyOf(call.method));
+      expect(answer.status).toBe(200);
+      // spec: C-021
+      expect(answer.body.code).not.toBe("forbidden");
+    });
+  }
 
   for (const call of needs("user")) {
     test(`${nameOf(call)} serves an ordinary user`, async () => {
@@ -106,6 +123,7 @@ describe("every call", () => {
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
+      // spec: A-402, C-022
       expect(answer.body.code).not.toBe("forbidden");
     });
   }
@@ -117,30 +135,67 @@ describe("the user-id header (D-37)", () => {
 
   test("with a cookie it must be there and name the signed-in user", async () => {
     const { cookie, id } = user;
+    // spec: C-479
     expect((await self({ cookie, "new-api-user": String(id) })).status).toBe(200);
+    // spec: D-37
     expect((await self({ cookie, "NEW-API-USER": String(id) })).status).toBe(200);
     for (const wrong of ["-1", "", "0", "abc", String(id + 1), `${id}.0`, ` ${id}x`]) {
+      // spec: C-479, D-37
       expect((await self({ cookie, "new-api-user": wrong })).status).toBe(401);
     }
+    // spec: C-479
     expect((await self({ cookie })).status).toBe(401);
   });
 
   test("with a system access token it may be missing, but must match when it is sent", async () => {
     const token = await user.ok<string>("GET", "/api/user/token");
     for (const authorization of [token, `Bearer ${token}`]) {
+      // spec: C-473, C-479
       expect((await self({ authorization })).body.success).toBe(true);
       expect((await self({ authorization, "new-api-user": String(user.id) })).body.success).toBe(true);
+      // spec: C-479, D-37
       expect((await self({ authorization, "new-api-user": String(admin.id) })).status).toBe(401);
     }
     await user.ok("GET", "/api/user/token");
+    // spec: A-434
     expect((await self({ authorization: token })).body.success).not.toBe(true);
+  });
+
+  test("public calls and signing out do not ask whom the header names", async () => {
+    const session = await weir.signIn(user.username, ROOT.password);
+    const { cookie } = session;
+    const named = ["-1", String(admin.id)].map((name) => ({ cookie, "new-api-user": name }));
+    for (const headers of [{ cookie }, ...named] as Record<string, string>[])
+      // spec: C-479
+      expect((await weir.anonymous("GET", "/api/status", undefined, headers)).body.success).toBe(true);
+    // spec: C-479
+    expect(
+      (await weir.anonymous("GET", "/api/user/logout", undefined, { cookie, "new-api-user": "-1" })).body.success,
+    ).toBe(true);
+    expect((await session.api("GET", "/api/user/self")).status).toBe(401);
   });
 
   test("a session ends on the server when its owner signs out", async () => {
     const session = await weir.signIn(user.username, ROOT.password);
+    // spec: C-485
     expect((await session.api("GET", "/api/user/self")).status).toBe(200);
     await session.ok("GET", "/api/user/logout");
+    // spec: A-341, A-432, C-485
     expect((await session.api("GET", "/api/user/self")).status).toBe(401);
+  });
+
+  test("a call that changes something by GET is not served by a cookie alone", async () => {
+    const { cookie } = user;
+    for (const path of [
+      "/api/user/token",
+      "/api/user/aff",
+      "/api/oauth/wechat/bind?code=1",
+      "/api/oauth/email/bind?email=a%40example.com&code=1",
+      "/api/oauth/telegram/bind?id=1&auth_date=1&hash=x",
+    ]) {
+      expect([path, (await weir.anonymous("GET", path, undefined, { cookie })).status]).toEqual([path, 401]);
+    }
+    expect((await user.api("GET", "/api/user/self")).status).toBe(200);
   });
 
   test("the cookie that a sign-in leaves is HttpOnly and SameSite=Lax", async () => {
@@ -149,6 +204,7 @@ describe("the user-id header (D-37)", () => {
       password: ROOT.password,
     });
     const lines = answer.headers.getSetCookie();
+    // spec: D-38
     expect(lines.at(-1)).toMatch(/^session=[A-Za-z0-9]{43}; Path=\/; .*HttpOnly; SameSite=Lax$/);
   });
 });
@@ -159,6 +215,7 @@ describe("what is not there", () => {
       for (const path of ["/api/no-such", "/api/no-such/", "/api/channel/1/2/3"]) {
         const answer = await weir.root.api(method, path, bodyOf(method));
         expectEnvelope(answer);
+        // spec: D-07
         expect(answer).toMatchObject({ status: 404, body: { success: false, code: "not_found" } });
       }
     });
@@ -166,6 +223,7 @@ describe("what is not there", () => {
 
   test("an unknown path under /v1 is a JSON 404 with an error object", async () => {
     const response = await fetch(`${weir.url}/v1/no-such`, { method: "POST", body: "{}" });
+    // spec: D-07
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } });
   });
@@ -179,6 +237,7 @@ describe("bodies", () => {
     test(`${nameOf(call)} answers 400 to a body that is not JSON`, async () => {
       for (const body of ["{", '{"a":}', "name=x"]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
+        // spec: D-72
         expect(answer).toMatchObject({ status: 400, body: { success: false, code: "bad_json" } });
       }
     });
@@ -208,8 +267,10 @@ describe("texts follow the caller's language", () => {
     const said = async (language?: string) =>
       (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body
         .message;
+    // spec: C-605, D-78
     expect(await said()).toMatch(/接口不存在/);
     expect(await said("fr")).toMatch(/接口不存在/);
+    // spec: C-605, D-78
     expect(await said("en-GB,zh;q=0.5")).toMatch(/No such route/);
   });
 });

@@ -127,6 +127,7 @@ describe("two processes on one Postgres", () => {
 
     await api(a, "PUT", "/api/option/", { key: "SystemName", value: "Elsewhere" });
     await Bun.sleep(1000);
+    // spec: A-294
     expect(await api(b, "GET", "/api/status")).toMatchObject({ system_name: "Elsewhere" });
     await api(a, "GET", "/api/user/logout");
     expect((await fetch(`${b.url}/api/user/self`, { headers })).status).toBe(401);

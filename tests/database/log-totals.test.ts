@@ -86,10 +86,12 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
   ];
   const compare = async () => {
     for (const [name, filter] of filters()) {
+      // spec: C-360, C-551
       expect([name, (await logStat(admin.ctx, "all", filter)).quota]).toEqual([
         name,
         await listed(admin, "all", filter),
       ]);
+      // spec: C-360, C-551
       expect([name, (await logStat(ann.ctx, "own", filter)).quota]).toEqual([name, await listed(ann, "own", filter)]);
     }
   };

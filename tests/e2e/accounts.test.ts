@@ -21,9 +21,9 @@ let siteverify: ReturnType<typeof Bun.serve>;
 
 /** The vendor's script as far as the widget uses it: every rendering and reset gives a new token. */
 const WIDGET = `
-  let tell;
-  const give = () => setTimeout(() => { tell("human-" + crypto.randomUUID()); document.body.dataset.human = "yes"; }, 0);
-  window.turnstile = { ready: (f) => f(), render: (_, o) => { tell = o.callback; give(); return "w1"; }, reset: give, remove() {}, execute() {}, getResponse: () => "", isExpired: () => false };
+  let tell, sitekey;
+  const give = () => setTimeout(() => { tell("human-" + crypto.randomUUID()); document.body.dataset.human = sitekey; }, 0);
+  window.turnstile = { ready: (f) => f(), render: (_, o) => { tell = o.callback; sitekey = o.sitekey; give(); return "w1"; }, reset: give, remove() {}, execute() {}, getResponse: () => "", isExpired: () => false };
   window[new URL(document.currentScript.src).searchParams.get("onload")]?.();
 `;
 
@@ -84,7 +84,7 @@ const withWidget = (page: Page) =>
     );
 
 /** The bot check of the page has given its token. */
-const human = (page: Page) => page.locator("body[data-human]").waitFor();
+const human = (page: Page) => page.locator("body[data-human=site-key]").waitFor();
 
 test("a visitor registers with a mailed code and the bot check, signs in, forgets his password and gets in again by mail", async () => {
   const tab = await browser.open(`${weir.url}/about`, { language: "zh" });
@@ -108,6 +108,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   tab.check();
   await tab.close();
   // Asked once: passing is remembered for the registration and the sign-in that followed.
+  // spec: A-246, A-250, A-266
   expect(asked).toHaveLength(1);
 
   const fresh = await browser.open(`${weir.url}/about`, { language: "zh" });
@@ -117,6 +118,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   await type(fresh.page.getByLabel("邮箱"), "linda@example.com");
   await fresh.page.getByRole("button", { name: "发送重置邮件" }).click();
   const link = await mailTo("linda@example.com", /http:\S+\/user\/reset\?\S+/);
+  // spec: A-089, A-227
   expect(new URL(link).origin).toBe(weir.url);
   await fresh.page.goto(link);
   await fresh.page.getByRole("button", { name: "重置密码" }).click();
@@ -125,6 +127,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   await type(fresh.page.getByLabel("用户名或邮箱"), "linda");
   await type(fresh.page.getByLabel("密码", { exact: true }), password);
   await fresh.page.getByRole("button", { name: "登录", exact: true }).click();
+  // spec: A-093
   await fresh.page.waitForURL("**/token");
   await fresh.settled();
   fresh.check();

@@ -66,6 +66,7 @@ test.skipIf(noChromium)(
       .getByRole("row", { name: /newcomer/ })
       .getByText("已封禁")
       .waitFor();
+    // spec: A-323
     expect(await status()).toBe(401);
     expect(await weir.audit()).toEqual([]);
     await tab.screenshot("users");
@@ -90,6 +91,11 @@ test.skipIf(noChromium)(
           .then((count) => count > 0),
       true,
     );
+    await page.reload();
+    // spec: A-158
+    await page.getByRole("banner").getByText("Harbour").waitFor();
+    // spec: A-158
+    await becomes(async () => (await page.title()).endsWith("Harbour"), true);
     await tab.looksRight();
     for (const name of ["系统设置", "运营设置"]) {
       await page.getByRole("tab", { name }).click();

@@ -84,13 +84,17 @@ describe.skipIf(!found)("many channels", () => {
       const tag = page.getByRole("row", { name: "聚合组" });
       await tag.getByText("已启用 2 / 2").waitFor();
       await tag.getByRole("button", { name: "修改 聚合组 的优先级：3" }).waitFor();
+      // spec: C-069, C-075
       await tag.getByRole("button", { name: "修改 聚合组 的权重：—" }).waitFor();
+      // spec: C-069
       expect(await page.locator("[data-row]").count()).toBe(2);
       await page.getByText("第 1 - 2 条，共 2 条").waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("Enter");
+      // spec: C-070
       await rowOf(page, "聚合甲").waitFor();
       // Untagged channels come last.
+      // spec: C-070, C-074
       expect(await page.locator("[data-row]").last().textContent()).toContain("聚合无签");
       await page.reload();
       await rowOf(page, "聚合乙").waitFor();
@@ -106,6 +110,7 @@ describe.skipIf(!found)("many channels", () => {
     await withPage("/channel?keyword=整组&tags=1", {}, async (page) => {
       await chooseInRow(page, "整组", "禁用全部");
       await page.getByText("已禁用标签 整组 的全部渠道").waitFor();
+      // spec: C-072
       expect([(await channel(on)).status, (await channel(off)).status]).toEqual([2, 2]);
       await page.getByRole("button", { name: "撤销", exact: true }).click();
       await becomes(async () => (await channel(on)).status, 1);
@@ -114,6 +119,7 @@ describe.skipIf(!found)("many channels", () => {
       await page.getByText("已禁用标签 整组 的全部渠道").waitFor({ state: "detached" });
       await chooseInRow(page, "整组", "启用全部");
       await page.getByText("已启用标签 整组 的全部渠道").waitFor();
+      // spec: C-071
       expect([(await channel(on)).status, (await channel(off)).status]).toEqual([1, 1]);
     });
   });
@@ -129,16 +135,21 @@ describe.skipIf(!found)("many channels", () => {
       await chooseInRow(page, "旧签", "编辑标签");
       const dialog = page.getByRole("dialog", { name: "编辑标签 旧签" });
       await dialog.getByRole("button", { name: "保存" }).click();
+      // spec: C-415
+      // spec: C-073
       await page.getByText("没有任何修改！").waitFor();
       await dialog.getByRole("button", { name: "填入模板" }).click();
       await dialog.getByRole("button", { name: "以 JSON 编辑" }).click();
       const json = dialog.getByRole("textbox", { name: "模型映射" });
+      // spec: C-098
       expect(JSON.parse(await json.inputValue())).toEqual({ "gpt-3.5-turbo": "gpt-3.5-turbo-0125" });
       await type(json, "{");
       await type(dialog.getByRole("textbox", { name: "优先级" }), "1.5");
       await dialog.getByRole("button", { name: "保存" }).click();
+      // spec: C-418
       await dialog.getByText("模型映射必须是合法的 JSON 格式！").waitFor();
       await dialog.getByText("优先级必须是整数！").waitFor();
+      // spec: C-415
       expect(calls).toBe(0);
       await type(json, '{"a":"b"}');
       await type(dialog.getByRole("textbox", { name: "优先级" }), "");
@@ -150,6 +161,7 @@ describe.skipIf(!found)("many channels", () => {
       await rowOf(page, "改签").waitFor();
     });
     const { tag, weight, priority, models, model_mapping } = await channel(id);
+    // spec: C-414, C-416
     expect({ tag, weight, priority, models }).toEqual({ tag: "", weight: 8, priority: 4, models: "keep-me" });
     expect(JSON.parse(model_mapping)).toEqual({ a: "b" });
   });
@@ -159,24 +171,30 @@ describe.skipIf(!found)("many channels", () => {
     const second = await newChannel("成批二", { priority: 2 });
     await withPage("/channel?keyword=成批", {}, async (page) => {
       await rowOf(page, "成批一").waitFor();
+      // spec: C-065
       expect(await page.getByRole("checkbox", { name: "选择本页全部" }).count()).toBe(0);
       await page.getByRole("button", { name: "批量操作" }).click();
       const bar = page.getByRole("toolbar", { name: "批量操作" });
       await bar.getByRole("button", { name: "删除所选" }).click();
+      // spec: C-419
       await page.getByText("请先选择要删除的通道！").waitFor();
       await bar.getByRole("button", { name: "设置标签" }).click();
+      // spec: C-420, C-422
       await page.getByText("请先选择要设置标签的通道！").waitFor();
 
       await page.keyboard.press("j");
       await page.keyboard.press("x");
+      // spec: C-065
       await bar.getByText("已选择 1 个渠道").waitFor();
       await page.getByRole("checkbox", { name: "选择本页全部" }).check();
       await bar.getByRole("button", { name: "设置标签" }).click();
       const tags = page.getByRole("dialog", { name: "为 2 个渠道设置标签" });
       await tags.getByRole("button", { name: "确定" }).click();
+      // spec: C-421
       await tags.getByText("标签不能为空！").waitFor();
       await type(tags.getByRole("combobox", { name: "标签" }), "成批签");
       await page.keyboard.press("Enter");
+      // spec: C-067
       await page.getByText("已为 2 个渠道设置标签！").waitFor();
       expect([(await channel(first)).tag, (await channel(second)).tag]).toEqual(["成批签", "成批签"]);
 
@@ -199,6 +217,7 @@ describe.skipIf(!found)("many channels", () => {
       expect((await channel(first)).status).toBe(2);
       await bar.getByRole("button", { name: "删除所选" }).click();
       await question.getByRole("button", { name: "删除 2 个渠道" }).click();
+      // spec: C-066
       await page.getByText("已删除 2 个通道！").waitFor();
       await page.getByText("没有符合条件的记录").waitFor();
     });
@@ -220,28 +239,34 @@ describe.skipIf(!found)("many channels", () => {
       await page.keyboard.press("Escape");
       await field.waitFor({ state: "detached" });
       expect(await figure.evaluate((element) => element === document.activeElement)).toBe(true);
+      // spec: C-085
       expect((await channel(id)).priority).toBe(5);
 
       await page.keyboard.press("Enter");
       await type(field, "1.5");
       await page.keyboard.press("Enter");
+      // spec: C-409
       await page.getByText("优先级必须是整数！").waitFor();
       await type(field, "-3");
       await page.keyboard.press("Enter");
       await page.getByText("改数字 的优先级已改为 -3").waitFor();
+      // spec: C-083
       expect((await channel(id)).priority).toBe(-3);
       await page.getByRole("button", { name: "撤销", exact: true }).click();
       await figure.waitFor();
+      // spec: C-085
       await becomes(async () => (await channel(id)).priority, 5);
 
       await row.getByRole("button", { name: "修改 改数字 的权重：6" }).click();
       const weight = page.getByRole("textbox", { name: "权重" });
       await type(weight, "-1");
       await page.getByRole("button", { name: "保存" }).click();
+      // spec: C-410
       await page.getByText("权重必须是非负整数！").waitFor();
       await type(weight, "2");
       await page.getByRole("button", { name: "保存" }).click();
       await row.getByRole("button", { name: "修改 改数字 的权重：2" }).waitFor();
+      // spec: C-084
       await becomes(async () => (await channel(id)).weight, 2);
     });
   });
@@ -269,7 +294,9 @@ describe.skipIf(!found)("many channels", () => {
       await page.getByRole("button", { name: /剩余 \$\d.*更新 余额 的余额/ }).waitFor();
     });
     const { balance, balance_updated_time } = await channel(id);
+    // spec: C-095
     expect(balance).toBeGreaterThan(0);
+    // spec: C-226
     expect(balance_updated_time).toBeGreaterThan(0);
   });
 
@@ -325,6 +352,7 @@ describe.skipIf(!found)("many channels", () => {
         .waitFor({ state: "attached" });
       await chooseInRow(page, "用过", "检测上游");
       const use = page.getByRole("dialog", { name: "检测上游：用过" });
+      // spec: C-089
       await use.getByRole("row", { name: /curl 2/ }).waitFor();
       await use.getByRole("row", { name: /python-openai 1/ }).waitFor();
       await page.keyboard.press("Escape");
@@ -349,12 +377,14 @@ describe.skipIf(!found)("many channels", () => {
       await badge.focus();
       const tip = page.getByRole("tooltip");
       await tip.waitFor({ state: "attached" });
+      // spec: C-323, C-324
       expect(await tip.textContent()).toMatch(/HTTP 401: bad key.*\(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\)/);
       await rowOf(page, "被停").locator("[data-column=name]").click();
       await page
         .getByRole("dialog", { name: "被停" })
         .getByRole("button", { name: "Enable again", exact: true })
         .click();
+      // spec: C-326
       await becomes(async () => (await channel(id)).status, 1);
     });
   });
@@ -362,13 +392,16 @@ describe.skipIf(!found)("many channels", () => {
   test("all channels are tested and their balances read, with progress that ends by itself", async () => {
     const id = await newChannel("跑一遍");
     await withPage("/channel?keyword=跑一遍", {}, async (page) => {
+      // spec: C-335
       await rowOf(page, "跑一遍").getByText("未测试").waitFor();
       await chooseForAll(page, "测试所有渠道");
+      // spec: C-061
       await page.getByText(/渠道测试完成：成功 \d+ 个/).waitFor();
       await rowOf(page, "跑一遍")
         .getByText(/^\d+ ms$/)
         .waitFor();
       await chooseForAll(page, "更新所有渠道余额");
+      // spec: C-062
       await page.getByText(/余额更新完成：成功 \d+ 个/).waitFor();
       await rowOf(page, "跑一遍").getByText(/^\$\d/).last().waitFor();
     });
@@ -407,6 +440,7 @@ describe.skipIf(!found)("many channels", () => {
         await route.fulfill({ response, json: answers });
       });
       await page.reload();
+      // spec: C-061
       await page.getByRole("progressbar", { name: "正在测试渠道" }).first().waitFor();
       await page.getByText("3 / 8").first().waitFor();
       ended = true;
@@ -422,6 +456,7 @@ describe.skipIf(!found)("many channels", () => {
     await withPage("/channel?keyword=坏了", {}, async (page) => {
       await rowOf(page, "坏了").waitFor();
       await chooseForAll(page, "修复数据库一致性");
+      // spec: C-068
       await page.getByText(/数据库一致性修复完成：检查 \d+ 个渠道，修复 \d+ 个/).waitFor();
       const dialog = page.getByRole("dialog", { name: "有 1 处需要人工处理" });
       await dialog.getByText("模型映射不是合法的 JSON").waitFor();
@@ -445,6 +480,8 @@ describe.skipIf(!found)("many channels", () => {
       await chooseForAll(page, "删除已禁用的渠道");
       const question = page.getByRole("alertdialog", { name: `删除 ${total} 个已禁用的渠道？` });
       await question.getByRole("button", { name: `删除 ${total} 个渠道` }).click();
+      // spec: C-516
+      // spec: C-063
       await page.getByText(`已删除所有禁用渠道，共计 ${total} 个`).waitFor();
       await chooseForAll(page, "删除已禁用的渠道");
       await page.getByText("没有已禁用的渠道").waitFor();

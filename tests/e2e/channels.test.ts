@@ -71,11 +71,13 @@ describe.skipIf(!found)("channels", () => {
       await page.getByText("已去掉结尾的 /v1/").waitFor();
       await page.keyboard.type("sk-keyboard");
       await page.keyboard.press("Control+Enter");
+      // spec: C-060, C-096
       await page.getByText("渠道创建成功！").waitFor();
       // The new channel is shown, with its test at hand.
       const detail = page.getByRole("dialog", { name: "键盘渠道" });
       await detail.getByRole("button", { name: "测试渠道 键盘渠道", exact: true }).focus();
       await page.keyboard.press("Enter");
+      // spec: C-087
       await page.getByText(/渠道 键盘渠道 测试成功，耗时 \d+\.\d\d 秒/).waitFor();
       expect(await page.evaluate(() => localStorage.getItem("draft:channel-new"))).toBeNull();
     });
@@ -95,6 +97,7 @@ describe.skipIf(!found)("channels", () => {
 
   test("saving without the required fields says what is missing, at the fields, and leads to the first", async () => {
     await withPage("/channel/add", {}, async (page) => {
+      // spec: C-025
       await page.getByRole("heading", { level: 1, name: "添加渠道" }).waitFor();
       await page.getByRole("button", { name: "创建" }).click();
       await page.getByText("请选择渠道类型").waitFor();
@@ -115,6 +118,7 @@ describe.skipIf(!found)("channels", () => {
       await page.getByRole("button", { name: "创建" }).click();
       await page.getByText("渠道创建成功！").waitFor();
     });
+    // spec: C-206
     expect((await weir.root.trpc.channel.list.query({ keyword: "批量" })).total).toBe(3);
   });
 
@@ -128,11 +132,13 @@ describe.skipIf(!found)("channels", () => {
       await page.getByRole("button", { name: "应用" }).click();
       await type(page.getByRole("textbox", { name: "自定义模型名称" }), "my-model, gpt-4o-mini");
       await page.keyboard.press("Enter");
+      // spec: C-408
       await page.getByText("某些模型已存在！ gpt-4o-mini").waitFor();
       await page.getByRole("button", { name: "保存" }).click();
       await page.getByText("渠道更新成功！").waitFor();
     });
     const { models } = await weir.root.trpc.channel.get.query({ id });
+    // spec: C-407
     expect(models.split(",")).toEqual(["gpt-4o-mini", "error-401", "late-usage", "my-model"]);
   });
 
@@ -163,9 +169,11 @@ describe.skipIf(!found)("channels", () => {
       await page.getByRole("menuitem", { name: "禁用" }).click();
       await row.getByText("已禁用").waitFor();
       await page.getByText("已禁用渠道 可撤销").waitFor();
+      // spec: C-091, C-325
       await becomes(() => statusOf(id), 2);
       await page.getByRole("button", { name: "撤销", exact: true }).click();
       await row.getByText("已启用").waitFor();
+      // spec: C-326
       await becomes(() => statusOf(id), 1);
     });
   });
@@ -190,11 +198,13 @@ describe.skipIf(!found)("channels", () => {
       await rowOf(page, "走一行").waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("c");
+      // spec: C-093
       await page.getByText("渠道复制成功：走一行_复制").waitFor();
       await rowOf(page, "走一行_复制").waitFor();
       // The copy stands first: it is the newer one.
       await page.keyboard.press("k");
       await page.keyboard.press("e");
+      // spec: C-092
       await page.getByRole("dialog", { name: "编辑渠道 走一行_复制" }).waitFor();
       await page.keyboard.press("Escape");
       await page.keyboard.press(".");
@@ -204,9 +214,11 @@ describe.skipIf(!found)("channels", () => {
       await question.getByRole("button", { name: "删除" }).focus();
       await page.keyboard.press("Enter");
       await page.getByText("渠道已删除").waitFor();
+      // spec: C-090
       await becomes(() => rowOf(page, "走一行").count(), 1);
     });
     const { items } = await weir.root.trpc.channel.list.query({ keyword: "走一行" });
+    // spec: C-090, C-093
     expect(items.map((row) => row.id)).toEqual([id]);
   });
 
@@ -216,6 +228,7 @@ describe.skipIf(!found)("channels", () => {
       const row = rowOf(page, "测一测");
       await row.getByRole("button", { name: "测试渠道 测一测 的某个模型" }).click();
       await page.getByRole("menuitem", { name: "error-401" }).click();
+      // spec: C-088
       await page.getByText(/渠道 测一测：测试失败：.*401/).waitFor();
       await row.getByText(/^失败/).waitFor();
       await row.getByRole("button", { name: "测试渠道 测一测", exact: true }).click();
@@ -237,8 +250,10 @@ describe.skipIf(!found)("channels", () => {
         "the newest first",
         async () => (await page.locator("tr[data-row]").first().textContent())?.startsWith(String(last)) ?? false,
       );
+      // spec: C-057, C-316
       expect(await page.evaluate(() => localStorage.getItem("id-sort"))).toBe("true");
       await page.reload();
+      // spec: C-058
       await page.getByRole("checkbox", { name: "按 ID 排序", checked: true }).waitFor();
       await page.getByRole("button", { name: "已禁用", exact: true }).click();
       await page.waitForURL(/status=2/);
@@ -248,6 +263,7 @@ describe.skipIf(!found)("channels", () => {
   test("a channel that is gone is told as such", async () => {
     await withPage("/channel/edit/999999", {}, async (page, { expectProblem }) => {
       expectProblem("status of 404");
+      // spec: C-572
       await page.getByText("渠道未找到，请刷新页面后重试。").waitFor();
     });
     const id = await newChannel("将被删");
@@ -258,7 +274,10 @@ describe.skipIf(!found)("channels", () => {
       await weir.root.trpc.channel.delete.mutate({ id });
       await row.getByRole("button", { name: "行菜单" }).click();
       await page.getByRole("menuitem", { name: "复制" }).click();
-      await page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。").waitFor();
+      const told = page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。");
+      await told.waitFor();
+      // spec: C-573
+      expect(await told.count()).toBe(1);
     });
   });
 

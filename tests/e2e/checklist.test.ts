@@ -77,12 +77,18 @@ describe("a fresh visitor", () => {
   test("reads Chinese in an English browser; the choice survives a reload, an unknown one means Chinese (A-045, A-047, C-176 to C-179)", async () => {
     await visit({}, async (page) => {
       await open(page, "/login");
+      // spec: A-045, D-01
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+      // spec: C-177, C-180
+      await page.getByRole("button", { name: "登录", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
+      // spec: C-176, C-179
+      // spec: A-047
       await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
       await page.evaluate(() => localStorage.setItem("language", "xx"));
       await page.reload();
+      // spec: C-178
       await page.getByRole("button", { name: "登录", exact: true }).waitFor();
     });
   });
@@ -93,9 +99,12 @@ describe("a fresh visitor", () => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
       const background = () =>
         page.evaluate(() => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor);
+      // spec: C-175
       expect(await theme()).toBe("light");
       const day = await background();
       await page.emulateMedia({ colorScheme: "dark" });
+      // spec: C-175
+      // spec: A-050
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
       // Colours pass over in a moment.
       await page.waitForFunction(
@@ -104,7 +113,15 @@ describe("a fresh visitor", () => {
       );
       await page.evaluate(() => localStorage.setItem("theme", "light"));
       await page.reload();
+      // spec: A-048
       expect(await theme()).toBe("light");
+      // spec: C-173
+      expect(await background()).toBe(day);
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.evaluate(() => localStorage.setItem("theme", "dark"));
+      await page.reload();
+      // spec: C-174
+      expect([await theme(), (await background()) === day]).toEqual(["dark", false]);
     });
   });
 
@@ -112,7 +129,9 @@ describe("a fresh visitor", () => {
     await visit({}, async (page) => {
       await open(page, "/login");
       const stored = await storage(page);
+      // spec: C-310, D-31
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
+      // spec: A-267..A-271, A-275, A-278, A-280, A-281, C-311, C-312, C-313, D-31
       expect(stored).toMatchObject({
         system_name: "Weir",
         logo: "",
@@ -137,6 +156,8 @@ describe("guards", () => {
     await visit({}, async (page) => {
       for (const address of closed.split(" ")) {
         await open(page, address);
+        // spec: C-044
+        // spec: A-065
         expect([address, path(page)]).toEqual([address, "/login"]);
       }
       for (const address of [
@@ -151,14 +172,23 @@ describe("guards", () => {
         "/no/such/page",
       ]) {
         await open(page, address);
+        // spec: C-045
+        // spec: A-051, A-054, A-056, A-059, A-066
         expect([address, path(page)]).toEqual([address, address]);
+        const absent = await page.getByText("页面不存在，请检查浏览器地址是否正确").count();
+        // spec: A-051, A-054, A-056, A-059, A-064
+        expect([address, absent]).toEqual([address, address === "/no/such/page" ? 1 : 0]);
       }
+      // spec: C-043
+      // spec: A-064
       await page.getByText("页面不存在，请检查浏览器地址是否正确").waitFor();
     });
   });
 
   test("an ordinary user sees the no-permission page on administrators' pages, stays signed in, and no data comes (C-046, C-184, C-452)", async () => {
     await visit({ as: user }, async (page) => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
       const answered: string[] = [];
       page.on("response", async (response) => {
         if (/channel|redemption/.test(response.url()) && !/assets/.test(response.url()))
@@ -166,13 +196,19 @@ describe("guards", () => {
       });
       for (const address of ["/channel", "/channel/add", "/channel/edit/1", "/redemption", "/user"]) {
         await open(page, address);
+        // spec: C-046
         await page.getByText("没有权限访问此页面").waitFor();
         expect(path(page)).toBe(address);
       }
+      // spec: C-046
       expect(answered.filter((text) => text.includes('"base_url"'))).toEqual([]);
+      // spec: D-57
+      expect(asked.filter((path) => /^\/trpc\/.*\b(channel|redemption|user\.(list|get))\b/.test(path))).toEqual([]);
+      // spec: C-184
       expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(
         0,
       );
+      // spec: C-046
       expect((await storage(page)).user).toContain(user.username);
     });
   });
@@ -182,8 +218,11 @@ describe("lists", () => {
   test("say which rows they show in both languages, and share one page size that outlives the visit (C-197, C-623 to C-625, A-421, A-505)", async () => {
     await visit({ as: weir.root }, async (page) => {
       await open(page, "/channel");
+      // spec: C-624
+      // spec: C-197
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
       await page.getByRole("combobox", { name: "每页条数" }).click();
+      // spec: A-506, C-623
       expect(await page.getByRole("option").allTextContents()).toEqual([
         "10 条/页",
         "20 条/页",
@@ -192,11 +231,14 @@ describe("lists", () => {
       ]);
       await page.getByRole("option", { name: "20 条/页" }).click();
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
+      // spec: A-421, C-315, C-625
       expect((await storage(page))["page-size"]).toBe("20");
       await open(page, "/token");
+      // spec: C-625
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
       await page.evaluate(() => localStorage.setItem("language", "en"));
       await page.reload();
+      // spec: C-197
       await page.getByText("Items 1 - 12 of 12").waitFor();
     });
   });
@@ -207,6 +249,7 @@ describe("lists", () => {
       page.on("request", (request) => asked.push(decodeURIComponent(request.url()) + (request.postData() ?? "")));
       await open(page, "/channel");
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
+      // spec: C-057, C-058
       expect(asked.some((text) => /"id_sort":true/.test(text))).toBe(true);
     });
   });
@@ -219,10 +262,13 @@ describe("lists", () => {
       await open(page, "/token");
       expect(headers.length).toBeGreaterThan(3);
       for (const sent of headers) {
+        // spec: A-339, A-417, C-477, C-560
         expect(sent["new-api-user"]).toBe(String(weir.root.id));
+        // spec: A-418, C-478
         expect(sent["cache-control"]).toBe("no-store");
       }
       await page.waitForFunction(() => localStorage.getItem("channel_models") !== null);
+      // spec: A-456
       expect(Object.keys(JSON.parse((await storage(page)).channel_models ?? "{}") as object)).toContain("1");
     });
   });
@@ -249,7 +295,9 @@ describe("failed calls", () => {
           // Second tries, if there were any, come within this.
           await page.clock.runFor(1500);
           await settled(page);
+          // spec: C-566, C-567
           expect(await toast.count()).toBe(1);
+          // spec: A-471, A-472, A-473, C-566, C-567
           expect((await toast.textContent())?.toLowerCase()).toContain(words.toLowerCase());
           expect(path(page)).toBe("/channel");
         });
@@ -273,12 +321,15 @@ describe("failed calls", () => {
               : route.fulfill({ status: 500, body: "" }),
         );
         await page.goto(`${weir.url}/login`);
+        // spec: C-569, C-570
         await page.getByText(failed).waitFor();
         mode = "abort";
         await page.clock.runFor(2000);
+        // spec: C-568, C-570
         await page.getByText(unreachable).waitFor();
         mode = "pass";
         await page.clock.runFor(4000);
+        // spec: C-570
         await becomes(async () => "status" in (await storage(page)), true);
         await type(page.locator("input[name=username]"), "still usable");
       });
@@ -293,14 +344,19 @@ describe("failed calls", () => {
       await page.goto("about:blank");
       await other.ok("GET", "/api/user/logout");
       await page.goto(`${weir.url}/channel`);
+      // spec: C-564
       await page.waitForURL("**/login?*");
+      // spec: A-470, C-565
       expect(new URL(page.url()).searchParams.get("expired")).toBe("true");
+      // spec: C-565
       await page.getByText("未登录或登录已过期，请重新登录！").first().waitFor();
       expect((await storage(page)).user).toBeUndefined();
       await type(page.locator("input[name=username]"), weir.root.username);
       await type(page.locator("input[name=password]"), "correct-horse-9");
       await page.locator("form button[type=submit]").click();
+      // spec: C-565
       await page.waitForURL("**/channel");
+      // spec: C-309
       expect(JSON.parse((await storage(page)).user ?? "{}")).toMatchObject({
         id: weir.root.id,
         username: "root",
@@ -315,18 +371,38 @@ describe("the operator's wishes", () => {
     await weir.setOption("Footer", "<b>Operated by</b> ACME");
     await weir.setOption("DefaultCollapseSidebar", true);
     await visit({}, async (page) => {
+      // The page's own clock: this process may hear late of what the page shows.
+      await page.addInitScript(() => {
+        const look = () => {
+          if (!document.body?.textContent?.includes("Operated by")) return requestAnimationFrame(look);
+          document.documentElement.dataset.footerAt = String(performance.now());
+        };
+        look();
+      });
+      let asked = 0;
+      page.on("request", (request) => (asked += Number(request.url().endsWith("/api/status"))));
       await page.goto(`${weir.url}/login`);
-      await page.getByText("Operated by").waitFor({ timeout: 3000 });
+      await page.getByText("Operated by").waitFor();
+      const late = await page.evaluate(() => {
+        const [load] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+        return Number(document.documentElement.dataset.footerAt) - (load?.loadEventEnd ?? 0);
+      });
+      // spec: C-656, C-657
+      expect([late < 1000, asked]).toEqual([true, 1]);
       const version = (JSON.parse((await storage(page)).status ?? "{}") as { version: string }).version;
+      // spec: C-660, C-661
       expect(await page.locator("footer").textContent()).toContain(version);
     });
     await visit({ as: weir.root }, async (page) => {
       await open(page, "/token");
       await open(page, "/token");
       const expand = page.getByRole("button", { name: "展开侧边栏" });
+      // spec: C-195
+      // spec: A-204
       await expand.waitFor();
       await expand.click();
       await page.reload();
+      // spec: C-196
       await page.getByRole("button", { name: "收起侧边栏" }).waitFor();
     });
     await weir.setOption("DefaultCollapseSidebar", false);
@@ -348,8 +424,12 @@ describe("small things of the pages", () => {
         await page.getByRole("columnheader", { name }).first().waitFor();
       }
       const row = (name: string) => page.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
+      // spec: C-322
       await row("channel 11").getByText("已禁用").waitFor();
       await row("channel 10").getByText("未知").waitFor();
+      // spec: C-334
+      expect(await row("channel 10").getByText("未知").count()).toBe(1);
+      // spec: C-024, C-321
       await row("channel 9").getByText("已启用").waitFor();
       const colour = (name: string) =>
         row(name)
@@ -357,6 +437,7 @@ describe("small things of the pages", () => {
           .first()
           .evaluate((element) => getComputedStyle(element).backgroundColor);
       await page.mouse.move(0, 0);
+      // spec: C-086
       expect(await colour("channel 11")).not.toBe(await colour("channel 9"));
     });
   });
@@ -373,11 +454,15 @@ describe("small things of the pages", () => {
       const cookie = (await context.cookies()).find(({ name }) => name === "session")?.value;
       await page.getByRole("button", { name: guest.username }).click();
       await page.getByRole("menuitem", { name: "退出登录" }).click();
+      // spec: C-182
       await page.waitForFunction(() => localStorage.getItem("user") === null);
+      // spec: A-340
+      expect((await storage(page)).user).toBeUndefined();
       const self = await weir.anonymous("GET", "/api/user/self", undefined, {
         cookie: `session=${cookie}`,
         "new-api-user": String(guest.id),
       });
+      // spec: A-341, C-182
       expect(self.status).toBe(401);
     });
   });

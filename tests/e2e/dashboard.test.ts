@@ -50,6 +50,7 @@ describe("the data dashboard", () => {
     const { page } = tab;
     await page.getByRole("link", { name: "Dashboard" }).click();
     const chart = page.getByRole("group", { name: /Consumption over time/ });
+    // spec: C-032
     await chart.waitFor();
     await page.getByRole("link", { name: "1 failed" }).waitFor();
     await page.getByRole("combobox", { name: "Group by" }).click();

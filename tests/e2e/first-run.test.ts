@@ -112,7 +112,9 @@ for (const viewport of ["desktop", "phone"] as const) {
         answer += text;
         if (text) pieces++;
       }
+      // spec: C-002
       expect(answer).toBe("one two three four five");
+      // spec: C-002
       expect(pieces).toBeGreaterThan(1);
 
       await page.getByText(`${say("成功")} · 200`).waitFor();
@@ -130,10 +132,13 @@ for (const viewport of ["desktop", "phone"] as const) {
       await units.first().waitFor();
       const lines = await units.evaluateAll((cells) => cells.map((cell) => cell.getAttribute("data-units") ?? ""));
       const charged = Number(await page.getByTestId("bill-charged").textContent());
+      // spec: C-149
       expect(charged).toBe(row.quota);
       // Exact decimals: the lines are summed as tenths of billionths, and rounded once.
       const sum = lines.reduce((total, text) => total + Math.round(Number(text) * 1e10), 0) / 1e10;
+      // spec: C-149
       expect(Math.max(1, Math.round(sum))).toBe(charged);
+      // spec: C-148, C-149
       expect(await page.getByText(say("与账单一致")).count()).toBe(1);
       await tab.axe();
       await tab.screenshot(`first-run-${viewport}-5-log`);

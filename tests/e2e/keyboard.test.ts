@@ -207,6 +207,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       await hand.press("button", say("主题"));
       await tab.page.getByRole("menu").waitFor();
       await hand.press("menuitemradio", say("夜间模式"));
+      // spec: C-174
       await becomes(() => stored("theme"), "dark");
     });
 
@@ -220,6 +221,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       await (viewport === "desktop"
         ? tabTo(tab.page, say("删除")).then(() => tab.page.keyboard.press("Enter"))
         : dialog.getByRole("button", { name: say("删除") }).tap());
+      // spec: C-115
       await becomes(async () => (await mine()) === undefined, true);
     });
 
@@ -228,6 +230,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       await tab.page.getByRole("menu").waitFor();
       await hand.press("menuitemradio", "English");
       await tab.page.getByRole("heading", { name: consoleText("en", "API 令牌") }).waitFor();
+      // spec: C-176
       expect(await stored("language")).toBe("en");
     });
 
@@ -235,6 +238,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       await hand.press("button", consoleText("en", "用户菜单：{0}").replace("{0}", ""));
       await tab.page.getByRole("menu").waitFor();
       await hand.press("menuitem", consoleText("en", "退出登录"));
+      // spec: C-182
       await becomes(() => stored("user"), null);
     });
   });

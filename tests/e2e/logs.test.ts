@@ -47,6 +47,7 @@ describe.skipIf(noChromium)("the log in the console", () => {
   test("a row that is written while somebody looks appears by itself, and the export is the filtered set", async () => {
     const { page, close, check } = await browser.open(`${weir.url}/log`, { as: weir.root });
     // The page begins with today.
+    // spec: C-031
     await page.getByText("first", { exact: true }).waitFor();
     expect(await page.getByText("ancient", { exact: true }).count()).toBe(0);
     const listening = page.waitForResponse((response) => response.url().includes("/api/log/live"));

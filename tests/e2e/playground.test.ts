@@ -86,19 +86,25 @@ const done = (page: Page) => page.locator("article[data-state=complete]").last()
 describe.skipIf(noChromium)("the playground", () => {
   test("a message is sent by keyboard alone with the specified defaults; its answer tells tokens and price and leads to its log row", async () => {
     const { page, axe } = await open();
+    // spec: C-650
     await page.getByRole("combobox", { name: "模型", exact: true }).getByText("gpt-4o-mini").waitFor();
     await page.getByLabel("消息", { exact: true }).focus();
     await page.keyboard.type("**hello** there");
     await page.keyboard.press("Enter");
     await done(page);
+    // spec: C-028, C-163
     await answers(page).locator("strong", { hasText: "hello" }).waitFor();
+    // spec: C-650, C-652
+    // spec: C-163
     expect(lastBody()).toMatchObject({
       model: "gpt-4o-mini",
       stream: true,
       temperature: 0,
       messages: [{ role: "user", content: "**hello** there" }],
     });
+    // spec: C-655
     expect(lastBody()).not.toHaveProperty("max_tokens");
+    // spec: C-561
     expect(lastBody()).not.toHaveProperty("group");
     const link = answers(page).getByRole("link", { name: /费用 \$0\.0/ });
     await link.waitFor();
@@ -115,6 +121,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await page.getByRole("combobox", { name: "分组" }).click();
     await page.getByRole("option", { name: /^vip/ }).click();
     const slider = page.getByLabel("温度");
+    // spec: C-652..C-654
     expect(
       await slider.evaluate((element: HTMLInputElement) => [element.min, element.max, element.step, element.value]),
     ).toEqual(["0", "1", "0.1", "0"]);
@@ -125,6 +132,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await choose(page, "words:6");
     await say(page, "one");
     await done(page);
+    // spec: C-165, C-166, C-167, C-168
     expect(lastBody()).toMatchObject({
       model: "words:6",
       temperature: 0.7,
@@ -134,6 +142,7 @@ describe.skipIf(noChromium)("the playground", () => {
         { role: "user", content: "one" },
       ],
     });
+    // spec: C-164
     expect((await weir.waitForLog((row) => row.user_id === user.id)).token_name).toBe("playground-vip");
     await page.reload();
     await page.getByRole("combobox", { name: "模型", exact: true }).getByText("words:6").waitFor();
@@ -148,9 +157,11 @@ describe.skipIf(noChromium)("the playground", () => {
     const { page } = await open();
     await choose(page, "paced:200:50");
     await say(page, "count");
+    // spec: C-396
     await page.locator("article[data-state=incomplete]").waitFor();
     await page.waitForFunction(() => (document.querySelector("article")?.textContent ?? "").length > 20);
     await page.getByRole("button", { name: "停止" }).click();
+    // spec: C-396
     await answers(page).getByText("已停止").waitFor();
     expect((await answers(page).innerText()).length).toBeGreaterThan(10);
     expect((await weir.waitForLog((row) => row.user_id === user.id, 20_000)).end_reason).toBe("caller_left");
@@ -175,6 +186,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await choose(page, "error-429");
     await say(page, "hello");
     const alert = answers(page).getByRole("alert");
+    // spec: C-398
     await alert.getByText(/^429 · /).waitFor();
     await axe();
     const before = upstream.journal.entries.length;
@@ -184,6 +196,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await page.getByRole("button", { name: "新对话" }).click();
     await choose(page, "error-midstream:2");
     await say(page, "hello");
+    // spec: C-589
     await page.locator("article[data-state=error]").getByRole("alert").waitFor();
     await page.getByRole("button", { name: "复制回答" }).waitFor();
   });
@@ -320,6 +333,7 @@ describe.skipIf(noChromium)("the playground", () => {
 
   test("an expired session is told, both on arrival with ?expired and when a call finds out", async () => {
     const { page, expectProblem } = await open("/playground?expired=true");
+    // spec: C-571
     await page.getByText("未登录或登录已过期，请重新登录！").waitFor();
     expectProblem("401");
     // Everything the page asks for on arrival is there, so that the message is the call that finds out.
@@ -382,10 +396,12 @@ describe.skipIf(noChromium)("chat links", () => {
     await user.ok("PUT", "/api/token/?status_only=1", { id: off.id, status: 2 });
     const { key } = await weir.newToken({ name: "on" }, user);
     const policy = (await fetch(`${weir.url}/chat`)).headers.get("content-security-policy");
+    // spec: C-048
     expect(policy).toContain(`; frame-src http://127.0.0.1:${site.port};`);
     for (const path of ["/chat", "/chat/0"]) {
       const { page } = await open(path);
       const frame = page.frameLocator("iframe");
+      // spec: C-037, C-038, C-047, C-049
       await frame.getByText(`?k=${key}&a=${encodeURIComponent(weir.url)}&x={other}`).waitFor();
       expect(await page.locator("iframe").getAttribute("sandbox")).toContain("allow-scripts");
     }
@@ -402,23 +418,29 @@ describe.skipIf(noChromium)("chat links", () => {
     const { page, expectProblem } = await open("/chat/1");
     expectProblem("weir-test");
     await page.getByRole("button", { name: "打开 Desk" }).waitFor();
+    // spec: C-048
     expect(await page.locator("iframe").count()).toBe(0);
   });
 
   test("wrong, missing and unreadable links are told in the specified words", async () => {
     const empty = await open("/chat");
+    // spec: C-575
     await empty.page.getByText("请联系管理员配置聊天链接").first().waitFor();
     const none = await open("/chat2link");
+    // spec: C-050
     await none.page.getByText("请联系管理员配置聊天链接").first().waitFor();
     await weir.setOption("Chats", chats());
     for (const path of ["/chat/99", "/chat/x"]) {
       const { page } = await open(path);
+      // spec: C-574
+      // spec: C-047
       await page.getByText("聊天链接配置错误，请联系管理员").first().waitFor();
     }
     const broken = await open("/token");
     await broken.page.getByRole("link", { name: "Web" }).waitFor();
     await broken.page.evaluate(() => localStorage.setItem("chats", "{"));
     await broken.page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "聊天" }).click();
+    // spec: C-576
     await broken.page.getByText("聊天数据解析失败").first().waitFor();
   });
 
@@ -430,10 +452,12 @@ describe.skipIf(noChromium)("chat links", () => {
       if (response.url().includes("token.list")) known ||= performance.now();
     });
     await page.goto(`${weir.url}/chat2link`);
+    // spec: C-580, C-582
     await page.getByText("当前没有可用的启用令牌，请先创建或启用一个令牌！").waitFor();
     await page.waitForURL("**/token");
     // From the answer on, not from when this process saw the words: a busy machine shows them to it late, and tells of
     // the answer a little late too.
+    // spec: C-581
     expect(performance.now() - known).toBeGreaterThan(1400);
   });
 
@@ -441,9 +465,12 @@ describe.skipIf(noChromium)("chat links", () => {
     await weir.setOption("Chats", chats());
     const { key } = await weir.newToken({}, user);
     const first = await open("/chat2link");
+    // spec: C-039, C-050
     await first.page.waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
     await weir.setOption("ChatLink", `http://127.0.0.1:${site.port}/own?k={key}`);
     const second = await open("/chat2link");
+    // spec: C-039, C-050
+    // spec: A-199
     await second.page.waitForURL(`http://127.0.0.1:${site.port}/own?k=${key}`);
   });
 
@@ -455,6 +482,7 @@ describe.skipIf(noChromium)("chat links", () => {
     };
     await menu(bare.page);
     await bare.page.getByRole("menuitem", { name: "聊天" }).click();
+    // spec: C-114
     await bare.page.getByText("请联系管理员配置聊天链接").waitFor();
     await weir.setOption("Chats", chats());
     const { page, context } = await open("/token");
@@ -466,6 +494,8 @@ describe.skipIf(noChromium)("chat links", () => {
       page.getByRole("menuitem", { name: "聊天" }),
       page.getByRole("menuitem", { name: "Web" }),
     );
+    // spec: C-113
+    // spec: A-197
     await (await tab).waitForURL(`http://127.0.0.1:${site.port}/chat?k=${key}**`);
   });
 });

@@ -36,18 +36,22 @@ describe("the price list", () => {
     const row = page.getByRole("row", { name: /gpt-4o/ });
     await row.waitFor();
     expect(await page.getByText("You are not signed in").count()).toBe(1);
+    // spec: C-035, C-157, C-160
     expect(await row.textContent()).toContain("$2.5");
     expect(await row.locator("del").count()).toBe(0);
+    // spec: C-162
     expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Not in this group");
 
     await page.getByRole("combobox", { name: "Group" }).click();
     await page.getByRole("option", { name: /vip/ }).click();
     expect(await row.locator("del").first().textContent()).toBe("$2.5");
+    // spec: C-159
     expect(await row.textContent()).toContain("$2$");
     expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Available");
 
     await type(page.getByRole("searchbox"), "dall");
     await row.waitFor({ state: "detached" });
+    // spec: C-158, C-161
     expect(await page.getByRole("row", { name: /dall-e-3/ }).textContent()).toContain("$0.032");
     tab.check();
     await tab.close();
@@ -56,6 +60,7 @@ describe("the price list", () => {
   test("a signed-in user starts in his own group", async () => {
     const tab = await browser.open(`${weir.url}/pricing`, { language: "en", as: await weir.newUser({ group: "vip" }) });
     await tab.page.getByRole("row", { name: /gpt-4o/ }).waitFor();
+    // spec: C-162
     expect(await tab.page.getByRole("combobox", { name: "Group" }).textContent()).toContain("vip");
     expect(await tab.page.getByText("You are not signed in").count()).toBe(0);
     tab.check();
@@ -76,6 +81,7 @@ describe("the operator's texts", () => {
     });
     await tab.page.goto(`${weir.url}/about`);
     const framed = tab.page.frameLocator("main iframe");
+    // spec: C-036, D-18
     expect(await framed.getByRole("heading").textContent()).toBe("Framed");
     await framed.getByText('{"themeMode":"light"}{"lang":"zh"}').waitFor();
     expect(await tab.page.locator("main iframe").getAttribute("sandbox")).not.toContain("allow-top-navigation");

@@ -160,6 +160,10 @@ for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.
             await tab.settled();
             expect(await tab.page.evaluate(() => document.documentElement.lang)).toStartWith(language);
             expect(await tab.page.evaluate(() => document.documentElement.dataset["theme"])).toBe(theme);
+            if (language === "en" && /^\/(login|register|reset|user|setting)/.test(path)) {
+              // spec: A-046
+              expect(await tab.page.locator("body").innerText()).not.toMatch(/[一-鿿]/);
+            }
             await tab.looksRight();
             tab.check();
           } catch (error) {

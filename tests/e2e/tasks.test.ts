@@ -144,6 +144,7 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     await thumbnail.click();
     const drawer = page.getByRole("dialog");
     await eventually("the picture is drawn", () => drawer.getByRole("img", { name: "图片" }).evaluate(drawn));
+    // spec: C-033
     expect(await drawer.locator("pre").innerText()).toContain('"status": "SUCCESS"');
     await tab.looksRight();
     await tab.screenshot("jobs-midjourney");
@@ -161,6 +162,7 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     song = { status: "SUCCESS", fail_reason: "" };
     await polled("the song is finished", ({ status }) => status === "SUCCESS");
     await page.goto(`${weir.url}/task`);
+    // spec: C-034
     await page.getByRole("row").getByText("成功").waitFor();
     await page.getByRole("button", { name: "查看结果" }).click();
     const sound = page.getByRole("dialog").locator("audio");

@@ -105,6 +105,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.keyboard.press("Control+Enter");
     await page.getByRole("heading", { name: "连接" }).waitFor();
     const [token] = await stored();
+    // spec: C-102, C-118
     expect(token).toMatchObject({ name: "by keyboard", remain_quota: 1_250_000, status: 1, group: "" });
     expect(Math.abs((token?.expired_time ?? 0) - Date.now() / 1000 - 3600)).toBeLessThan(30);
     await page.keyboard.press("Escape");
@@ -118,12 +119,14 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("c");
     await page.getByText("已复制令牌 keys only 的密钥").waitFor();
+    // spec: C-112
     expect(await clipboard(page)).toBe(key);
     await page.keyboard.press(".");
     for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowDown");
     await page.getByRole("menuitem", { name: "禁用" }).press("Enter");
     await row(page, "keys only").getByText("已禁用").waitFor();
     await page.getByText("已禁用令牌 keys only").waitFor();
+    // spec: C-116
     expect((await one(id)).status).toBe(2);
     await row(page, "keys only").focus();
     await page.keyboard.press("e");
@@ -132,6 +135,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.keyboard.type("renamed");
     await page.keyboard.press("Control+Enter");
     await row(page, "renamed").waitFor();
+    // spec: C-117, C-118
     expect(await one(id)).toMatchObject({ name: "renamed", remain_quota: 500_000, status: 2 });
   });
 
@@ -145,6 +149,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     const lines = (await clipboard(page)).split("\n");
     expect(lines).toHaveLength(10);
     expect(lines[0]).toMatch(/^batch {4}sk-\w{48}$/);
+    // spec: C-615
     for (const line of lines.slice(1)) expect(line).toMatch(/^batch-[a-z0-9]{6} {4}sk-\w{48}$/);
     expect(await stored()).toHaveLength(10);
   });
@@ -154,7 +159,9 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await type(field(page, "名称*"), "open end");
     await page.getByRole("button", { name: "30", exact: true }).click();
     await page.getByRole("switch", { name: "无限额度" }).click();
+    // spec: C-432
     expect(await field(page, "令牌额度").isDisabled()).toBe(true);
+    // spec: C-433
     expect(await field(page, "数量").isDisabled()).toBe(true);
     await page.getByRole("button", { name: /^创建/ }).click();
     await page.getByRole("heading", { name: "连接" }).waitFor();
@@ -165,6 +172,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
 
   test("each fault is said at its field and nothing is sent", async () => {
     const { page } = await open("/token?edit=new");
+    // spec: C-434
     expect(await field(page, "可用模型").isDisabled()).toBe(true);
     await type(field(page, "过期时间"), "tomorrow");
     await type(field(page, "IP 白名单"), "10.0.0.1\nnonsense\n2001:db8::/32");
@@ -225,11 +233,13 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await weir.newToken({ name: "third" }, owner);
     const { page } = await open("/token");
     await page.getByRole("button", { name: "复制所选" }).click();
+    // spec: C-435
     await page.getByText("请至少选择一个令牌！").waitFor();
     await row(page, "first").getByRole("checkbox").check();
     await row(page, "second").getByRole("checkbox").check();
     await page.getByRole("button", { name: "复制所选" }).click();
     await page.getByText("已复制 2 个令牌").waitFor();
+    // spec: C-103, C-104
     expect(await clipboard(page)).toBe(`second    ${b.key}\nfirst    ${a.key}`);
   });
 
@@ -239,9 +249,11 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await row(page, "secret")
       .getByText(`${key.slice(0, 7)}…${key.slice(-4)}`)
       .waitFor();
+    // spec: C-119
     expect(await page.content()).not.toContain(key);
     await page.clock.install();
     await row(page, "secret").getByRole("button", { name: "显示密钥 10 秒" }).click();
+    // spec: C-027, C-111, C-119, C-249
     await page.getByText(key).waitFor();
     await page.clock.fastForward(10_500);
     await page.getByText(key).waitFor({ state: "detached" });
@@ -271,10 +283,13 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await row(page, "toggle").waitFor();
     const sent = page.waitForRequest((request) => request.url().includes("token.setStatus"));
     await menu(page, "toggle", "禁用");
+    // spec: C-345
     expect((await sent).postData()).toContain(`{"id":${id},"status":2}`);
     await row(page, "toggle").getByText("已禁用").waitFor();
     await page.getByRole("button", { name: "撤销" }).click();
     await row(page, "toggle").getByText("已启用").waitFor();
+    // spec: C-345
+    // spec: C-116
     await becomes(async () => (await one(id)).status, 1);
   });
 
@@ -285,8 +300,10 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     expectProblem("400");
     await row(page, "spent").getByText("已耗尽").waitFor();
     await menu(page, "spent", "启用");
+    // spec: C-347
     await page.getByText("令牌可用额度已用尽，无法启用，请先修改令牌剩余额度，或者设置为无限额度").waitFor();
     await menu(page, "late", "启用");
+    // spec: C-346
     await page.getByText("令牌已过期，无法启用，请先修改令牌过期时间，或者设置为永不过期").waitFor();
     await row(page, "late").getByText("已过期").waitFor();
   });
@@ -319,6 +336,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     await page.getByRole("menuitem", { name: "删除" }).tap();
     await page.getByRole("alertdialog").getByRole("button", { name: "删除" }).tap();
     await page.getByText("还没有令牌").waitFor();
+    // spec: C-115
     expect(await stored()).toEqual([]);
   });
 

@@ -57,8 +57,10 @@ test.skipIf(noChromium)(
     await page.waitForURL(`${stripe.url}/c/pay/*`);
     await page.getByRole("button", { name: "Pay" }).click();
     await page.waitForURL(`${weir.url}/topup**`);
+    // spec: C-011, C-013
     await page.getByText("已到账").first().waitFor();
     await becomes(async () => (await weir.balance(user.id)).quota, 5_500_000);
+    // spec: C-011
     expect(await weir.audit()).toEqual([]);
     tab.check();
     await tab.close();
@@ -71,6 +73,7 @@ test.skipIf(noChromium)(
     const user = await weir.newUser({ quota: 500_000 });
     const tab = await browser.open(`${weir.url}/topup`, { as: user, language: "zh" });
     const { page } = tab;
+    // spec: C-494
     expect((await page.request.get(weir.url)).headers()["content-security-policy"]).toContain(
       `form-action 'self' ${epay.url};`,
     );
@@ -79,10 +82,12 @@ test.skipIf(noChromium)(
     await page.getByText("¥73.00").waitFor();
     await tab.looksRight();
     await page.getByRole("button", { name: "支付宝" }).click();
+    // spec: C-010, C-012, C-135
     await page.getByText("使用支付宝支付 ¥73.00。").waitFor();
     const opening = tab.context.waitForEvent("page");
     await page.getByRole("button", { name: "去支付" }).click();
     const gateway = await opening;
+    // spec: C-493
     await gateway.getByText("73.00").waitFor();
     await page.getByText("等待支付结果").waitFor();
 
@@ -99,6 +104,7 @@ test.skipIf(noChromium)(
           .then((count) => count > 0),
       true,
     );
+    // spec: C-010, C-012, C-013
     expect((await weir.balance(user.id)).quota).toBe(5_500_000);
     expect(await weir.audit()).toEqual([]);
     await tab.looksRight();

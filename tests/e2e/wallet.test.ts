@@ -34,8 +34,10 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
     await form.getByRole("button", { name: "$10", exact: true }).click();
     await type(form.getByLabel(/^数量/), "2");
     await form.getByRole("button", { name: "创建" }).click();
+    // spec: C-029, C-122, C-130
     await office.page.getByRole("heading", { name: "已创建 2 个兑换码" }).waitFor();
     await office.page.getByRole("button", { name: "复制全部" }).click();
+    // spec: C-130
     await office.page.getByText("已复制 2 个兑换码").waitFor();
     const codes = (await office.page.evaluate(() => navigator.clipboard.readText())).split("\n");
     expect(codes).toHaveLength(2);
@@ -43,6 +45,7 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
       office.page.waitForEvent("download"),
       office.page.getByRole("button", { name: "下载 TXT" }).click(),
     ]);
+    // spec: C-130
     expect(file.suggestedFilename()).toBe("e2e_batch.txt");
     expect(
       readFileSync(await file.path(), "utf8")
@@ -55,7 +58,9 @@ describe.skipIf(noChromium)("wallet and codes in the console", () => {
     const wallet = await browser.open(`${weir.url}/topup`, { as: user });
     await type(wallet.page.getByLabel("输入兑换码"), ` ${codes[0]?.toUpperCase()} `);
     await wallet.page.getByRole("button", { name: "兑换", exact: true }).click();
+    // spec: C-030, C-132
     await wallet.page.getByText("兑换成功，到账 $10.00").waitFor();
+    // spec: C-131, C-137
     await wallet.page.getByRole("main").getByText("$12.00").waitFor();
     await becomes(async () => (await weir.balance(user.id)).quota, 6_000_000);
     wallet.expectProblem("status of 400");

@@ -89,7 +89,7 @@ const FEATURES_OFF = [
 /**
  * Builds the console into dist/client unless what is there is newer than every source of it; once for all processes.
  */
-export async function builtConsole(): Promise<void> {
+async function builtConsole(): Promise<void> {
   if (isBuilt()) return;
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   await withLock(join(ROOT, "dist/.building"), async () => {
@@ -198,7 +198,7 @@ async function axeViolations(page: Page): Promise<string[]> {
 }
 
 /** Throws when axe finds something on what is shown. */
-export async function expectAccessible(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   const lines = await axeViolations(page);
   if (lines.length > 0) throw new Error(`axe on ${page.url()}:\n${lines.join("\n")}`);
 }

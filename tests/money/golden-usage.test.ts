@@ -760,6 +760,7 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))(
         expect(translator.malformed).toBe(false);
         for (const usage of [whole?.usage, translator.usage]) {
           expect(usage).toEqual(one.buckets);
+          // spec: C-630, C-631
           expect(chargeOf(price, usage ?? {}).quota).toBe(one.quota);
         }
       },
@@ -779,6 +780,7 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))(
       reader.feed(streamOf(body.frames(one)));
       reader.end();
       expect(reader.usage).toEqual(one.buckets);
+      // spec: C-631
       expect(chargeOf(price, reader.usage ?? {}).quota).toBe(one.quota);
     });
   },

@@ -277,7 +277,9 @@ for (const engine of ENGINES) {
     test("PreConsumedQuota tokens are held at least, and no more than MaxHoldOutputTokens", async () => {
       const few = await caller(24_000);
       expect((await weir.call(few.key, ask("gpt-4"))).status).toBe(200);
+      // spec: A-184
       expect(vendor.last().body.max_tokens).toBe(LEAST);
+      // spec: A-184
       expect((await few.left()).user).toBe(24_000 - 2 * 15 - LEAST * 30);
 
       const rich = await caller(10_000_000);

@@ -3,12 +3,13 @@
  * registry, as the command itself does.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import pkg from "../../package.json" with { type: "json" };
 import { ROOT } from "../../scripts/run-command";
+import { copyProject, pathOf } from "../kit/project-copy";
 import { runToEnd, type ServerProcess, startServerProcess } from "./server-process";
 
 const BUN_VERSION = pkg.packageManager.replace("bun@", "");
@@ -20,22 +21,9 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "weir-start-"));
   clone = join(folder, "weir");
   const home = join(folder, "home");
-  const path = join(folder, "bin");
-  for (const dir of [clone, home, path]) mkdirSync(dir);
-  for (const name of ["node", "npm", "sh", "env"]) {
-    const found = Bun.which(name);
-    if (!found) throw new Error(`${name} is needed on PATH`);
-    symlinkSync(found, join(path, name));
-  }
-  const listed = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });
-  for (const file of listed.stdout
-    .toString()
-    .split("\n")
-    .filter((name) => name !== "" && existsSync(join(ROOT, name)))) {
-    mkdirSync(dirname(join(clone, file)), { recursive: true });
-    cpSync(join(ROOT, file), join(clone, file));
-  }
-  env = { HOME: home, PATH: path, WEIR_LOG_LEVEL: "info" };
+  for (const dir of [clone, home]) mkdirSync(dir);
+  copyProject(clone);
+  env = { HOME: home, PATH: pathOf(join(folder, "bin"), "node", "npm", "sh", "env"), WEIR_LOG_LEVEL: "info" };
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

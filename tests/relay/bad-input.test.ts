@@ -147,6 +147,7 @@ describe("an upstream that misbehaves", () => {
         if (fate.status !== 200) {
           const { error } = JSON.parse(text) as { error: Record<string, unknown> };
           expect(error).toMatchObject({ code: fate.code, message: expect.any(String), type: expect.any(String) });
+          // spec: C-360
           expect(row).toMatchObject({ type: LOG_TYPE.error, quota: 0 });
           expect(row.content).not.toBe("");
         } else {

@@ -318,6 +318,7 @@ describe("retries", () => {
     const all = two(broken);
     all.options.retryTimes = 9;
     expect((await all.send(chat, chatBody("error-500"))).status).toBe(500);
+    // spec: C-604
     expect(JSON.parse(all.failures[0]?.other ?? "{}").admin_info.use_channel).toEqual(["1", "2"]);
     for (const b of [none, once, all]) booksBalance(b);
   });
@@ -362,7 +363,9 @@ describe("retries", () => {
     expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(500);
     const disabled = two({ name: "disabled" });
     disabled.caller.channel_id = 1;
-    expect(await errorOf(await disabled.send(chat, chatBody("gpt-4o")))).toMatchObject({ code: "channel_disabled" });
+    const refused = await disabled.send(chat, chatBody("gpt-4o"));
+    // spec: C-598
+    expect([refused.status, (await errorOf(refused)).code]).toEqual([403, "channel_disabled"]);
   });
 
   test("nobody listens there: unreachable, and another channel answers", async () => {

@@ -226,7 +226,9 @@ test("an address that names a version of the API names the caller's, where his o
     expect((await bench.send(`${CHAT}${query}`, chatBody("m"))).status).toBe(200);
     return new URL(heard[0]?.url ?? "").search;
   };
+  // spec: C-236
   expect(await asked(3, "")).toBe("?api-version=2024-10-21");
+  // spec: C-237
   expect(await asked(3, "?api-version=2025-04-01-preview")).toBe("?api-version=2025-04-01-preview");
   for (const none of ["", "a b", "x%26y%3D1", "v".repeat(33)])
     expect(await asked(3, `?api-version=${none}`)).toBe("?api-version=2024-10-21");
@@ -449,6 +451,7 @@ describe("formats", () => {
       const whole = await (await inText.send(CHAT, chatBody("reasoning"))).json();
       const { content: said, reasoning_content: thought } = plain.choices[0].message;
       expect(thought).not.toBe("");
+      // spec: C-215
       expect(whole.choices[0].message.content).toBe(`<think>\n${thought}\n</think>\n\n${said}`);
       expect(whole.choices[0].message).not.toHaveProperty("reasoning_content");
 
@@ -486,6 +489,7 @@ describe("formats", () => {
       choices: [{ message: { content: "hi" } }],
       usage: { total_tokens: 5 },
     });
+    // spec: C-215, C-239
     expect(whole).not.toHaveProperty("vendor");
 
     const streams = makeBench([makeChannel(1, "http://up.test", { setting: { force_format: true } })], {
@@ -513,6 +517,7 @@ describe("a channel's proxy", () => {
     const bench = makeBench([makeChannel(1, upstream.url, { setting: { proxy: socks.url } })]);
     expect((await bench.send(CHAT, chatBody("echo"))).status).toBe(200);
     expect(await (await bench.send(CHAT, chatBody("echo", { stream: true }))).text()).toEndWith("data: [DONE]\n\n");
+    // spec: C-215
     expect(socks.asked.length).toBe(2);
     await bench.quiet();
   });

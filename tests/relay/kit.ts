@@ -149,7 +149,7 @@ export function makeChannel(id: number, base_url: string, more: Partial<PoolChan
 }
 
 /** 1 unit a token in, 2 a token out. */
-export const simplePrice: CompiledPrice = compilePrice(
+const simplePrice: CompiledPrice = compilePrice(
   "any",
   "default",
   { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } },
@@ -157,7 +157,7 @@ export const simplePrice: CompiledPrice = compilePrice(
 );
 
 /** 100 units a call. */
-export const callPrice: CompiledPrice = compilePrice(
+const callPrice: CompiledPrice = compilePrice(
   "any",
   "default",
   { model_price: { value: 0.0002, source: "test" } },
@@ -165,7 +165,7 @@ export const callPrice: CompiledPrice = compilePrice(
 );
 
 /** What callers left behind, in memory: enough for one user. */
-export function memoryShelf(now: () => number): StoredObjectStore {
+function memoryShelf(now: () => number): StoredObjectStore {
   const entries = new Map<string, Stored>();
   const at = (kind: string, id: string): string => `${kind} ${id}`;
   const seconds = (): number => Math.floor(now() / 1000);

@@ -34,8 +34,10 @@ describe("requests a minute", () => {
     const b = bench(() => now);
     b.caller.rpm = 5;
     const responses = await parallel(b, 20);
+    // spec: C-262
     expect(statuses(responses)).toEqual({ 200: 5, 429: 15 });
     const refused = responses.find(({ status }) => status === 429);
+    // spec: C-262
     expect(refused?.headers.get("retry-after")).toBe("60");
     expect(refused?.headers.get("x-ratelimit-limit-requests")).toBe("5");
     expect(refused?.headers.get("x-ratelimit-remaining-requests")).toBe("0");
@@ -55,6 +57,7 @@ describe("requests a minute", () => {
 
   test("an answer tells how much is left; without limits there is no such header", async () => {
     const b = bench();
+    // spec: C-262
     expect((await b.send(chat, chatBody("gpt-4o"))).headers.has("x-ratelimit-limit-requests")).toBe(false);
     b.caller.rpm = 3;
     const left = [];
@@ -85,6 +88,7 @@ describe("tokens a minute", () => {
     b.caller.tpm = 500;
     expect((await b.send(chat, chatBody("gpt-4o+usage:400:400"))).status).toBe(200);
     const refused = await b.send(chat, chatBody("gpt-4o", { max_tokens: 1 }));
+    // spec: C-262
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({ error: { code: "rate_limited_tokens" } });
     now += 60_000;
@@ -126,8 +130,10 @@ describe("concurrent calls", () => {
     const b = bench();
     b.caller.concurrency = 3;
     const responses = await parallel(b, 10, "gpt-4o");
+    // spec: C-262
     expect(statuses(responses)).toEqual({ 200: 3, 429: 7 });
     const refused = responses.find(({ status }) => status === 429);
+    // spec: C-262
     expect(refused?.headers.get("retry-after")).toBe("1");
     b.caller.concurrency = 1;
     for (let i = 0; i < 5; i++) {

@@ -156,6 +156,7 @@ describe("images", () => {
       quality: "hd",
       n: 2,
     });
+    // spec: C-007
     expect(made.data).toHaveLength(2);
     // 0.04 USD x 500,000 x 2 (tall) x 1.5 (hd, tall) x 2 pictures
     expect(await newest()).toMatchObject({
@@ -578,6 +579,7 @@ describe("what needs no upstream", () => {
       >;
     await weir.call(token.key, { model: "rerank-x", query: "q", documents: ["a"] }, { path: "/v1/rerank" });
     for (const base of ["/dashboard", "/v1/dashboard"]) {
+      // spec: A-203
       expect(await ask(`${base}/billing/subscription`)).toEqual({
         object: "billing_subscription",
         has_payment_method: true,
@@ -590,6 +592,7 @@ describe("what needs no upstream", () => {
     }
     await weir.setOption("DisplayTokenStatEnabled", false);
     await weir.setOption("DisplayInCurrencyEnabled", false);
+    // spec: A-203
     expect(await ask("/v1/dashboard/billing/subscription")).toMatchObject({ hard_limit_usd: 3_000_000 });
     expect(await ask("/v1/dashboard/billing/usage")).toMatchObject({ total_usage: 1_000 });
     await weir.setOption("DisplayTokenStatEnabled", true);

@@ -52,12 +52,15 @@ async function refusal(response: Response): Promise<[number, string | undefined]
 test("a signed-in user gets a stream that ends in [DONE], and his own balance pays for it", async () => {
   const response = await call(user.headers);
   expect(response.status).toBe(200);
+  // spec: C-558
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
   const text = await response.text();
   expect(text).toContain('"content"');
+  // spec: C-558
   expect(text.trimEnd()).toEndWith("data: [DONE]");
   const id = response.headers.get("x-request-id");
   const row = await weir.waitForLog(({ request_id }) => request_id === id);
+  // spec: C-561
   expect(row).toMatchObject({
     user_id: user.id,
     token_id: 0,
@@ -66,6 +69,7 @@ test("a signed-in user gets a stream that ends in [DONE], and his own balance pa
     end_reason: "complete",
   });
   expect(row.quota).toBeGreaterThan(0);
+  // spec: C-561
   expect(await weir.balance(user.id)).toEqual({
     quota: 1_000_000 - row.quota,
     used_quota: row.quota,
@@ -78,6 +82,7 @@ test("a signed-in user gets a stream that ends in [DONE], and his own balance pa
 test("what is the console's own does not go upstream: id, createAt, group, a max_tokens of 0", async () => {
   await (await call(user.headers)).text();
   const body = JSON.parse(upstream.journal.last().body) as Record<string, unknown>;
+  // spec: C-559, C-561
   expect(body).toMatchObject({
     messages: [
       { role: "system", content: "be brief" },
@@ -87,13 +92,17 @@ test("what is the console's own does not go upstream: id, createAt, group, a max
     model: "gpt-4o-mini",
     temperature: 0,
   });
+  // spec: C-561
   expect(Object.keys(body)).not.toContain("group");
+  // spec: C-561, C-655
   expect(Object.keys(body)).not.toContain("max_tokens");
+  // spec: C-561
   expect(JSON.stringify(body)).not.toContain("createAt");
   expect(upstream.journal.last().key).toBe("good-key");
   expect(upstream.journal.last().headers.cookie).toBeUndefined();
 
   await (await call(user.headers, { ...sent, max_tokens: 7, temperature: 2 })).text();
+  // spec: C-559, C-654
   expect(JSON.parse(upstream.journal.last().body)).toMatchObject({ max_tokens: 7, temperature: 2 });
 });
 
@@ -108,6 +117,7 @@ test("the group decides the ratio, and one that the user may not use is refused"
   }
   expect(costs[1]).toBe((costs[0] ?? 0) * 2);
   upstream.journal.clear();
+  // spec: C-561
   expect(await refusal(await call(user.headers, { ...sent, group: "secret" }))).toEqual([403, "group_denied"]);
   expect(await refusal(await call(user.headers, { ...sent, group: ["vip"] }))).toEqual([400, "invalid_request"]);
   expect(upstream.journal.entries).toHaveLength(0);
@@ -118,17 +128,21 @@ test("the group decides the ratio, and one that the user may not use is refused"
 
 test("the session's cookie counts only with the user-id header of the same user", async () => {
   const { cookie } = user;
+  // spec: C-560
   expect(await refusal(await call({ cookie }))).toEqual([401, "user_header_mismatch"]);
+  // spec: C-560
   expect(await refusal(await call({ cookie, "new-api-user": String(user.id + 1) }))).toEqual([
     401,
     "user_header_mismatch",
   ]);
+  // spec: C-561
   expect(await refusal(await call({ "new-api-user": String(user.id) }))).toEqual([401, "not_signed_in"]);
   expect(upstream.journal.entries).toHaveLength(0);
 });
 
 test("a system access token and a relay key do not open the playground", async () => {
   const access = await user.ok<string>("GET", "/api/user/token");
+  // spec: C-561
   expect(await refusal(await call({ authorization: access, "new-api-user": String(user.id) }))).toEqual([
     400,
     "access_token_not_supported",
@@ -140,14 +154,18 @@ test("a system access token and a relay key do not open the playground", async (
 
 test("an error before the first event is a non-2xx answer, one after it an error event without [DONE]", async () => {
   const early = await call(user.headers, { ...sent, model: "error-429" });
+  // spec: C-562
   expect(early.status).toBe(429);
+  // spec: C-562
   expect(early.headers.get("content-type")).toStartWith("application/json");
   expect(((await early.json()) as { error: { message: string } }).error.message).not.toBe("");
   const late = await call(user.headers, { ...sent, model: "error-midstream:2" });
   expect(late.status).toBe(200);
   const text = await late.text();
   expect(text).toContain('"content"');
+  // spec: C-562
   expect(text).toContain('"error"');
+  // spec: C-562
   expect(text).not.toContain("[DONE]");
   expect(await weir.holds()).toBe(0);
   expect(await weir.audit()).toEqual([]);

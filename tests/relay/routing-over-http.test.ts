@@ -96,6 +96,7 @@ for (const engine of ENGINES) {
           }),
         );
         expect((await say("hello")).status).toBe(200);
+        // spec: C-330
         await statusIs(bad, 3);
         const info = readStatusInfo((await row(bad)).other_info, "en");
         expect(info?.reason).toStartWith("The upstream refused service (status 401): Incorrect API key provided");
@@ -105,6 +106,7 @@ for (const engine of ENGINES) {
         expect(JSON.parse(event.other)).toMatchObject({ event: "channel_auto_disabled", model: "m" });
         seen.length = 0;
         for (let i = 0; i < 5; i++) expect((await say("again")).status).toBe(200);
+        // spec: C-330
         expect(new Set(seen)).toEqual(new Set(["good"]));
         expect((await row(good)).status).toBe(1);
       },
@@ -157,6 +159,7 @@ for (const engine of ENGINES) {
         accounts.set("gone", refused(402, { message: "pay", code: "insufficient_quota" }));
         expect((await say("two")).status).toBe(200);
         await weir.setOption("AutomaticDisableChannelEnabled", true);
+        // spec: C-217, C-330
         expect([(await row(spared)).status, (await row(gone)).status, (await row(good)).status]).toEqual([1, 1, 1]);
       },
       TEST_MS,

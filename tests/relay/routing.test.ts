@@ -53,13 +53,22 @@ describe("group auto", () => {
 
 test("the final error says how often the call was retried, in the caller's language, and nothing when it was not", async () => {
   const b = makeBench([makeChannel(1, upstream.url), makeChannel(2, upstream.url), makeChannel(3, upstream.url)]);
+  // spec: C-604
   expect(await (await b.send(chat, chatBody("error-500"))).text()).not.toContain("retried");
   b.options.retryTimes = 2;
-  expect(await (await b.send(chat, chatBody("error-500"))).text()).toContain("(retried 2 times)");
+  const text = await (await b.send(chat, chatBody("error-500"))).text();
+  // spec: C-603, C-604
+  expect(text).toContain("(retried 2 times)");
+  // spec: C-604
+  expect(text).not.toMatch(/channel \d/);
+  // spec: C-603, C-604
   expect(await (await b.send(chat, chatBody("error-500"), { headers: { "accept-language": "zh" } })).text()).toContain(
     "（已重试 2 次）",
   );
+  // spec: C-604
   expect(b.failures[1]?.content).toContain("retried 2 times");
+  // spec: C-604
+  expect(JSON.parse(b.failures[1]?.other ?? "{}").admin_info.attempts).toHaveLength(3);
   expect(b.troubles.length).toBeGreaterThan(2);
 });
 
@@ -81,6 +90,7 @@ test("a model whose only channel cannot be read is told from a model that nobody
     return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
   };
   expect(await code("nobody")).toEqual([503, "model_not_found"]);
+  // spec: C-600
   expect(await code("nobody-broken")).toEqual([500, "channel_database_inconsistent"]);
   expect(b.ledger.holdRequests).toHaveLength(0);
 });

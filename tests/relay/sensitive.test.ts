@@ -133,12 +133,16 @@ describe("a word is found in", () => {
       const { quota } = await weir.balance(user.id);
       const response = await weir.call(key, body, { path, headers: { "accept-language": "en" } });
       const text = await response.text();
+      // spec, D-21
       expect([response.status, text.includes("sensitive words")]).toEqual([400, true]);
       expect(text.toLowerCase()).not.toContain("forbidden phrase");
+      // spec
       expect(upstream.journal.entries).toEqual([]);
       const rows = (await weir.logs()).slice(before);
+      // spec: D-21
       expect(rows.map((row) => [row.type, row.end_reason, row.quota])).toEqual([[5, "refused", 0]]);
       expect(JSON.stringify(rows).toLowerCase()).not.toContain("forbidden phrase");
+      // spec: A-212
       expect((await weir.balance(user.id)).quota).toBe(quota);
     });
   }
@@ -272,11 +276,13 @@ describe("a call passes", () => {
     expect(await ok(user_says(BAD))).toBe(400);
     for (const name of ["CheckSensitiveEnabled", "CheckSensitiveOnPromptEnabled"]) {
       await weir.setOption(name, "false");
+      // spec, D-21
       expect(await ok(user_says(BAD))).toBe(200);
       await weir.setOption(name, "true");
     }
     await weir.setOption("SensitiveWords", "other");
     expect(await ok(user_says(BAD))).toBe(200);
+    // spec: A-213, D-21
     expect(await ok(user_says("OTHER things"))).toBe(400);
     await weir.setOption("SensitiveWords", "");
     expect(await ok(user_says("other things"))).toBe(200);

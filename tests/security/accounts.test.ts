@@ -56,6 +56,7 @@ describe("who has an account is nobody's business", () => {
         Object.keys(body).toSorted(),
       ]);
     };
+    // spec: D-61, D-77
     expect(await answersOf("stranger@weir.example")).toEqual(await answersOf(KNOWN));
     // A password is hashed for an unknown name too: without it an answer comes many times faster.
     const costs = async (username: string): Promise<number> => {
@@ -68,6 +69,7 @@ describe("who has an account is nobody's business", () => {
       return Math.min(...times);
     };
     const [unknown, known] = [await costs("nobody-of-that-name"), await costs(ROOT.username)];
+    // spec: D-77
     expect(unknown).toBeGreaterThan(known / 10);
   }, 60_000);
 });

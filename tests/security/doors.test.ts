@@ -126,6 +126,7 @@ test("CVE-2026-35029: every administrative call is refused to users, and every c
   const level = (name: string): string | undefined =>
     open.find((entry) => entry.startsWith(`${name} `))?.slice(name.length + 1);
   for (const name of ["option.list", "option.update", "pricing.resetModelRatio", "pricing.remote", "audit.list"]) {
+    // spec: A-132, A-144, A-156
     if (level(name)) expect([name, level(name)]).toEqual([name, "closed admin root"]);
   }
   for (const name of [
@@ -375,6 +376,7 @@ test("one-api family: beside a session the user-id header must name its owner; b
     `${user.id},${weir.root.id}`,
     ` ${user.id}.0`,
   ]) {
+    // spec: D-37
     expect([id, await self({ cookie: user.cookie, "new-api-user": id })]).toEqual([id, 401]);
   }
   expect(await self({ cookie: user.cookie })).toBe(401);

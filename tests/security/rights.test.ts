@@ -157,6 +157,7 @@ test("CVE-2025-0628: a token is worth no more than its owner: not his role, not 
   await weir.root.ok("POST", "/api/user/manage", { id: owner.id, username: owner.username, action: "disable" });
   const status = async (): Promise<number> => (await weir.call(key, ask)).status;
   for (const end = Date.now() + 10_000; (await status()) === 200 && Date.now() < end;) await Bun.sleep(20);
+  // spec: A-323
   expect(await status()).toBeGreaterThanOrEqual(401);
 });
 

@@ -149,7 +149,7 @@ export interface TaskBench {
   close(): Promise<void>;
 }
 
-export const VENDOR = "https://vendor.test";
+const VENDOR = "https://vendor.test";
 
 export interface BenchOptions {
   env?: Record<string, string>;

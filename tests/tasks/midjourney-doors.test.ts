@@ -134,11 +134,13 @@ for (const engine of ENGINES) {
       test("needs a success, unless the operator says otherwise; a job without a vendor's id is followed by nothing", async () => {
         const id = await ann.imagine();
         const reroll = { taskId: id, action: "REROLL" };
+        // spec: A-210
         expect(await ann.call("POST", "/mj/submit/change", reroll)).toMatchObject({
           status: 400,
           body: { type: "upstream_error" },
         });
         await b.set("MjActionCheckSuccessEnabled", false);
+        // spec: A-210
         expect((await ann.call("POST", "/mj/submit/change", reroll)).body.code).toBe(1);
         b.fake.next = [{ body: { code: 24, description: "可能包含敏感词" } }];
         await ann.call("POST", "/mj/submit/imagine", { prompt: "refused" });
@@ -160,27 +162,33 @@ for (const engine of ENGINES) {
 
       test("by default neither hook nor account filter, and prompts as they are", async () => {
         await ann.imagine(body);
+        // spec: A-206, A-207, A-209
         expect(sent()).toEqual({ prompt: "Cat --fast --ar 1:1" });
       });
 
       test("each option alone changes what it says", async () => {
         await b.set("MjAccountFilterEnabled", true);
         await ann.imagine(body);
+        // spec: A-207
         expect(sent()).toEqual({ prompt: "Cat --fast --ar 1:1", accountFilter: { modes: ["FAST"] } });
         await b.set("MjAccountFilterEnabled", false);
         await b.set("MjModeClearEnabled", true);
         await ann.imagine(body);
+        // spec: A-209
         expect(sent()).toEqual({ prompt: "Cat --ar 1:1" });
         await b.set("MjModeClearEnabled", false);
         await b.set("MjNotifyEnabled", true);
         await b.set("ServerAddress", "https://weir.example/");
         const id = await ann.imagine(body);
+        // spec: A-206
         expect(sent()).toEqual({ prompt: "Cat --fast --ar 1:1", notifyHook: `https://weir.example/mj/notify/${id}` });
         await b.set("MjNotifyEnabled", false);
         b.fake.finish(await upstream(id));
         await b.poll();
+        // spec: A-208, A-227
         expect((await ann.fetch(id)).imageUrl).toBe(`https://weir.example/mj/image/${id}`);
         await b.set("MjForwardUrlEnabled", false);
+        // spec: A-208
         expect((await ann.fetch(id)).imageUrl).toBe(`${b.fake.url}/picture/${await upstream(id)}.png`);
         await b.set("MjForwardUrlEnabled", true);
         await b.set("ServerAddress", "");
@@ -189,6 +197,7 @@ for (const engine of ENGINES) {
       test("no drawing at all: nothing is submitted, what was made is still shown", async () => {
         const id = await done();
         await b.set("DrawingEnabled", false);
+        // spec: A-205
         expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({
           status: 403,
           body: { type: "upstream_error", code: 4 },
@@ -210,7 +219,9 @@ for (const engine of ENGINES) {
         expect(await pathOf(ann, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
         expect(await pathOf(ann, "/turbo/mj")).toBe("/mj-turbo/mj/submit/imagine");
         expect(await pathOf(ann, "/whatever/mj")).toBe("/mj/submit/imagine");
+        // spec: C-263
         expect(await pathOf(relaxed, "/mj")).toBe("/mj-relax/mj/submit/imagine");
+        // spec: C-263
         expect(await pathOf(relaxed, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
         const id = await relaxed.imagine();
         expect((await relaxed.call("GET", `/mj-turbo/mj/task/${id}/fetch`)).body.id).toBe(id);
@@ -220,6 +231,7 @@ for (const engine of ENGINES) {
         const person = await b.h.person();
         const make = (mj_mode: unknown) => person.rest("POST", "/api/token/", { name: "t", mj_mode });
         for (const mode of ["", "fast", "relax", "turbo"])
+          // spec: C-263
           expect((await make(mode)).body).toMatchObject({ success: true, data: { mj_mode: mode } });
         for (const mode of ["FAST", "mj-fast", "../", 1]) expect((await make(mode)).body.success).toBe(false);
         const { id } = (await make("fast")).body.data;

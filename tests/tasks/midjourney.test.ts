@@ -36,6 +36,7 @@ for (const engine of ENGINES) {
           base64Array: ["data:image/png;base64,xx"],
         });
         expect(answer.status).toBe(200);
+        // spec: C-003
         expect(answer.body).toEqual({
           code: 1,
           description: "提交成功",
@@ -74,7 +75,9 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
 
         const { url } = b.fake;
-        const { submit_time_ms } = await b.row(id);
+        const { submit_time_ms, next_poll_at_ms } = await b.row(id);
+        // spec: C-649
+        expect(next_poll_at_ms - submit_time_ms).toBeWithin(15_000, 16_000);
         b.fake.move(await upstream(id), {
           status: "IN_PROGRESS",
           progress: "37%",
@@ -83,6 +86,7 @@ for (const engine of ENGINES) {
         });
         await b.poll();
         const half = await ann.fetch(id);
+        // spec: C-003
         expect(half).toMatchObject({
           status: "IN_PROGRESS",
           progress: "37%",
@@ -104,6 +108,7 @@ for (const engine of ENGINES) {
           properties: { finalPrompt: "Cat", finalZhPrompt: "" },
         });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
+        // spec: C-003
         expect(await b.logs(ann)).toEqual([[2, IMAGINE, "mj_imagine"]]);
         const row = await b.row(id);
         expect(row).toMatchObject({
@@ -135,6 +140,7 @@ for (const engine of ENGINES) {
           failReason: "[Invalid parameter] Invalid value",
         });
         expect(await b.money(ann)).toEqual(untouched);
+        // spec: C-360
         expect(await b.logs(ann)).toEqual([
           [2, IMAGINE, "mj_imagine"],
           [6, IMAGINE, "mj_imagine"],
@@ -244,12 +250,14 @@ for (const engine of ENGINES) {
           },
         ];
         const answer = await ann.call("POST", "/mj/submit/imagine", { prompt: "x" });
+        // spec: C-371
         expect(answer.body).toEqual({
           code: 1,
           description: "排队中，前面还有1个任务",
           properties: { numberOfQueues: 1 },
           result: expect.stringMatching(ID),
         });
+        // spec: C-371
         expect(JSON.parse((await b.row(answer.body.result)).data)).toMatchObject({
           code: 22,
           description: "排队中，前面还有1个任务",
@@ -366,6 +374,7 @@ for (const engine of ENGINES) {
           expect([action, answer.status, answer.body.code]).toEqual([action, 200, window ? 21 : 1]);
           expect(b.fake.submits().at(-1)).toMatchObject({ path: `/mj${path}`, body: expected });
           units += price;
+          // spec: C-377..C-384, C-386..C-390, C-392
           expect([action, await b.money(ann)]).toEqual([action, charged(units)]);
           if (JSON.stringify(body).includes("Id") || path.endsWith("simple-change"))
             expect((await b.row(answer.body.result)).prompt).toBe("Cat");
@@ -388,6 +397,7 @@ for (const engine of ENGINES) {
           properties: {},
           result: [`${b.fake.url}/picture/upload.png`],
         });
+        // spec: C-385
         expect(await b.money(ann)).toEqual(charged(25_000));
         expect(await b.rowsOf(ann)).toMatchObject([
           { action: "UPLOAD", status: "SUCCESS", progress: "100%", next_poll_at_ms: 0 },
@@ -406,6 +416,7 @@ for (const engine of ENGINES) {
         });
         const window: string = opened.body.result;
         await b.poll();
+        // spec: C-388
         expect(await ann.fetch(window)).toMatchObject({ action: "INPAINT", status: "MODAL" });
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
         const filled = await ann.call("POST", "/mj/submit/modal", {
@@ -413,12 +424,14 @@ for (const engine of ENGINES) {
           prompt: "a hat",
           maskBase64: "xx",
         });
+        // spec: C-391
         expect(filled.body).toMatchObject({ code: 1 });
         expect(b.fake.submits().at(-1)?.body).toEqual({
           taskId: await upstream(window),
           prompt: "a hat",
           maskBase64: "xx",
         });
+        // spec: C-391
         expect(await b.money(ann)).toEqual(charged(2 * IMAGINE));
         b.fake.finish(await upstream(window));
         await b.poll();

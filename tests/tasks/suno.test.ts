@@ -64,6 +64,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
 
   test("a song is charged when it is accepted, watched, and shown with the vendor's clips under our own id", async () => {
     const id = await submit();
+    // spec: C-004
     expect(id).toMatch(/^task_[0-9a-f]{32}$/);
     expect(bench.vendor.asked[0]).toMatchObject({
       method: "POST",
@@ -71,6 +72,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       headers: { authorization: "Bearer vendor-key" },
       body: { prompt: "city lights", tags: "electronic", title: "City Lights", mv: "chirp-v3-0" },
     });
+    // spec: C-393
     expect(await bench.money(ann)).toEqual({
       quota: 1_000_000 - MUSIC,
       used_quota: MUSIC,
@@ -107,6 +109,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     const at = Math.ceil((await bench.task(id)).submit_time_ms / 1000);
     suno.set(await upstreamOf(id), { ...done, start_time: at + 16, finish_time: at + 20 });
     await bench.round();
+    // spec: C-004
     expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toEqual({
       task_id: id,
       action: "MUSIC",
@@ -118,6 +121,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       progress: "100%",
       data: [clip],
     });
+    // spec: C-004
     expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: MUSIC }]);
     const polls = bench.vendor.count("POST", "/suno/fetch");
     await bench.round(3600);
@@ -134,11 +138,14 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(bench.vendor.asked[0]).toMatchObject({ path: "/suno/submit/LYRICS", body: { prompt: "dance" } });
     suno.set(await upstreamOf(id), { ...done, data: lyrics });
     await bench.round();
+    // spec: C-005
     expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({
       action: "LYRICS",
       status: "SUCCESS",
       data: lyrics,
     });
+    // spec: C-394
+    // spec: C-005
     expect(await bench.money(ann)).toMatchObject({ used_quota: LYRICS });
   });
 

@@ -99,6 +99,7 @@ describe("the doors of videos", () => {
       const { data: made, response } = await openai.videos
         .create({ model: "sora-2", prompt: "A calico cat", seconds: "8", size: "720x1280", input_reference: reference })
         .withResponse();
+      // spec: C-006
       expect(made).toMatchObject({
         object: "video",
         model: "sora-2",
@@ -122,6 +123,7 @@ describe("the doors of videos", () => {
       expect(await failing(openai.videos.delete(made.id))).toMatchObject({ status: 400, code: "task_not_finished" });
       await finish(maker);
       const done = await openai.videos.retrieve(made.id);
+      // spec: C-006
       expect(done).toMatchObject({
         status: "completed",
         progress: 100,
@@ -307,6 +309,7 @@ describe("the doors of videos", () => {
       callback_url: "https://evil.test",
     };
     const made = await ann.ask("POST", "/kling/v1/videos/text2video", body);
+    // spec: C-008
     expect(made).toMatchObject({
       status: 200,
       body: { code: 0, message: "SUCCEED", data: { task_status: "submitted" } },
@@ -321,6 +324,7 @@ describe("the doors of videos", () => {
       aspect_ratio: "16:9",
     });
     // 10 s at 720p.
+    // spec: C-008
     expect((await bench.task(task_id)).quota).toBe(210_000);
     maker.said = script("Kling").running;
     await bench.round();
@@ -329,6 +333,7 @@ describe("the doors of videos", () => {
       task_status: "processing",
     });
     await finish(maker);
+    // spec: C-008
     expect((await ann.ask("GET", `/kling/v1/videos/text2video/${task_id}`)).body).toMatchObject({
       code: 0,
       data: {

@@ -73,6 +73,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
       maker.said = script.done;
       await bench.round();
       const url = script.url ?? `/v1/videos/${id}/content`;
+      // spec: C-006
       expect(await taskOf(id)).toMatchObject({ status: "SUCCESS", progress: "100%", data: { url }, fail_reason: url });
       expect((await ann.ask("GET", `/v1/videos/${id}`)).body).toMatchObject({
         id,
@@ -81,6 +82,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
         error: null,
         metadata: { url },
       });
+      // spec: C-006
       expect(await bench.bills(id)).toMatchObject([{ type: 2, quota: script.units }]);
       const asked = bench.vendor.asked.length;
       await bench.round(3_600);

@@ -49,6 +49,7 @@ test("units are typed where the operator shows units", async () => {
   localStorage.setItem("display_in_currency", "false");
   render(<Form start={500_000} />);
   const field = screen.getByRole<HTMLInputElement>("spinbutton", { name: "quota" });
+  // spec: A-202
   expect(field.value).toBe("500000");
   expect(screen.getByText("$1.000000")).toBeTruthy();
   await userEvent.clear(field);
@@ -59,10 +60,12 @@ test("units are typed where the operator shows units", async () => {
 test("six amounts are offered, in dollars whatever is typed", async () => {
   render(<Form start={0} picks />);
   const buttons = screen.getAllByRole("button").map((button) => button.textContent);
+  // spec: C-606..C-611
   expect(buttons).toEqual(["$1", "$10", "$50", "$100", "$500", "$1000"]);
   const expected = [500_000, 5_000_000, 25_000_000, 50_000_000, 250_000_000, 500_000_000];
   for (const [index, button] of screen.getAllByRole("button").entries()) {
     await userEvent.click(button);
+    // spec: C-606..C-611
     expect(units).toBe(expected[index] ?? null);
   }
 });

@@ -73,13 +73,17 @@ const failed = () => waitFor(() => expect(screen.getAllByText("failed")).toHaveL
 
 describe("reporting failures", () => {
   test.each([
+    // spec: A-471
     [429, "请求过于频繁，请稍后再试"],
+    // spec: A-472
     [500, "服务器内部错误，请联系管理员"],
+    // spec: A-473
     [405, "本站仅供演示，没有服务端"],
   ])("five calls that fail with %d make one toast: %s", async (status, text) => {
     answer = () => new Response("", { status });
     show(<Readers quiet />);
     await failed();
+    // spec: A-471, A-472, A-473, C-566, C-567
     expect(await screen.findAllByText(text)).toHaveLength(1);
   });
 
@@ -87,6 +91,7 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "茶壶" }, { status: 418 });
     show(<Readers />);
     await failed();
+    // spec: A-474
     expect(await screen.findAllByText("错误：茶壶")).toHaveLength(1);
   });
 
@@ -94,6 +99,7 @@ describe("reporting failures", () => {
     await server.stop(true);
     show(<Readers quiet />);
     await failed();
+    // spec: C-570
     expect(await screen.findAllByText("无法连接到服务器")).toHaveLength(1);
   });
 
@@ -103,8 +109,10 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "未登录" }, { status: 401 });
     show(<Readers />);
     await failed();
+    // spec: C-564
     expect(currentUser()).toBeNull();
     expect(localStorage.getItem("user")).toBeNull();
+    // spec: A-470, C-564, C-565, D-76
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
@@ -113,6 +121,7 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "无权进行此操作" }, { status: 403 });
     show(<Readers quiet />);
     await failed();
+    // spec: C-565
     expect(currentUser()).toEqual(user);
   });
 
@@ -124,6 +133,7 @@ describe("reporting failures", () => {
     }
     show(<Writer />);
     screen.getByText("write").click();
+    // spec: A-469, C-563
     expect(await screen.findAllByText("渠道未找到，请刷新页面后重试。")).toHaveLength(1);
   });
 
@@ -142,8 +152,11 @@ describe("what a call carries", () => {
     storeUser(user);
     i18n.loadAndActivate({ locale: "en", messages: {} });
     await callApi(`${server.url.origin}/api/thing`);
+    // spec: A-339, A-417, C-477, D-37
     expect(seen.map((request) => request["new-api-user"])).toEqual(["-1", "7"]);
+    // spec: D-78
     expect(seen.map((request) => request["accept-language"])).toEqual(["zh", "en"]);
+    // spec: A-418, C-478
     expect(seen[0]?.["cache-control"]).toBe("no-store");
   });
 });

@@ -1,6 +1,6 @@
 import "../../../tests/dom";
 import { describe, expect, test } from "bun:test";
-import { accessOf, findRoute, menuRoutes } from "../routes";
+import { accessOf, findPage, menuPages } from "../paths";
 import { judge } from "./guard";
 import { loginPath, pathAfterLogin } from "./login-path";
 
@@ -10,18 +10,24 @@ describe("guards", () => {
   test("a stranger on a protected page goes to the login page and comes back after it", () => {
     const verdict = judge("admin", null, at);
     expect(verdict).toEqual({ kind: "redirect", to: "/login?redirect=%2Fchannel%3Fstatus%3D3" });
+    // spec: C-565
     expect(pathAfterLogin("?redirect=%2Fchannel%3Fstatus%3D3")).toBe("/channel?status=3");
   });
 
   test("a user without the role sees the no-permission page and is not sent away", () => {
+    // spec: D-57
     expect(judge("admin", { role: 1 }, at)).toEqual({ kind: "forbidden" });
+    // spec: A-001
     expect(judge("root", { role: 10 }, at)).toEqual({ kind: "forbidden" });
   });
 
   test("each role opens its own pages and those below", () => {
     expect(judge("user", { role: 1 }, at).kind).toBe("allow");
+    // spec: A-094
     expect(judge("admin", { role: 10 }, at).kind).toBe("allow");
+    // spec: A-002
     expect(judge("admin", { role: 100 }, at).kind).toBe("allow");
+    // spec: A-002
     expect(judge("root", { role: 100 }, at).kind).toBe("allow");
     expect(judge("public", null, at).kind).toBe("allow");
   });
@@ -57,6 +63,7 @@ describe("guards", () => {
   test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])(
     "%s tells an ordinary user that he may not",
     (path) => {
+      // spec: A-094, D-04, D-57
       expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
     },
   );
@@ -70,6 +77,7 @@ describe("guards", () => {
   });
 
   test("an expired session says so in the address and keeps the page asked for", () => {
+    // spec: C-565
     expect(loginPath({ pathname: "/log", search: "?p=2" }, { expired: true })).toBe(
       "/login?expired=true&redirect=%2Flog%3Fp%3D2",
     );
@@ -77,13 +85,41 @@ describe("guards", () => {
   });
 });
 
+describe("the menu", () => {
+  const paths = (role: number) => menuPages(role).map(({ path }) => path);
+
+  test("offers the list of users to administrators alone", () => {
+    // spec: A-094
+    expect([1, 10, 100].map((role) => paths(role).includes("/user"))).toEqual([false, true, true]);
+  });
+
+  test("offers the dashboard while the operator has it on", () => {
+    for (const flag of ["true", "false"]) {
+      localStorage.setItem("enable_data_export", flag);
+      // spec
+      expect(paths(1).includes("/detail")).toBe(flag === "true");
+    }
+    localStorage.clear();
+  });
+});
+
 describe("the route list", () => {
   test("every menu item leads to a page of the list", () => {
-    for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
+    // spec: C-196
+    for (const page of menuPages(100)) expect(findPage(page.path)?.page).toBe(page);
+  });
+
+  test("channels, codes and users stand in the menu of administrators alone", () => {
+    const closed = ["/channel", "/redemption", "/user"];
+    const offered = (role: number) => menuPages(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
+    // spec: C-452
+    expect([0, 1, 9].map(offered)).toEqual([[], [], []]);
+    // spec: C-452
+    for (const role of [10, 100]) expect(offered(role).sort()).toEqual(closed);
   });
 
   test("an address that no page has is found by none", () => {
-    expect(findRoute("/no-such-page")).toBeNull();
-    expect(findRoute("/")?.route.path).toBe("/");
+    expect(findPage("/no-such-page")).toBeNull();
+    expect(findPage("/")?.page.path).toBe("/");
   });
 });

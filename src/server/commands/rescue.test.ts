@@ -108,6 +108,7 @@ describe.each([...ENGINES])("weir rescue on %s", (engine) => {
     const { services } = house;
     await services.options.set("PasswordLoginEnabled", "false");
     await allowPasswordLogin(services);
+    // spec: D-52
     expect(services.options.get("PasswordLoginEnabled")).toBe(true);
     const [line] = await services.db.q
       .select()

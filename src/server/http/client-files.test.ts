@@ -29,6 +29,7 @@ describe("the console's files", () => {
   test("a route of the console gets index.html, revalidated each time, with the caller's security headers", async () => {
     for (const path of ["/", "/index.html", "/console/channel", "/pricing/gpt-4.1", "/console/token?page=2"]) {
       const answer = get(path);
+      // spec: D-07
       expect(await answer.text()).toBe(PAGE);
       expect(answer.headers.get("cache-control")).toBe("no-cache");
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -46,7 +46,8 @@ interface StoredFile {
 }
 
 /** The build's output: `--asset ./dist/client` appears beside the executable's code. */
-const builtConsole = (): string => join(import.meta.dir, Bun.isStandaloneExecutable ? "client" : "../../dist/client");
+const builtConsole = (): string =>
+  join(import.meta.dir, Bun.isStandaloneExecutable ? "client" : "../../../dist/client");
 
 export function createClientFiles(root: string = builtConsole()): ClientFiles {
   const files = listFiles(root);

@@ -48,6 +48,7 @@ describe("mail", () => {
     const { server, send } = await world({ tls: "starttls", ...account });
     await send(MAIL);
     const [mail] = server.mails;
+    // spec
     expect(mail).toMatchObject({
       from: account.account,
       to: ["ada@example.com"],
@@ -61,6 +62,7 @@ describe("mail", () => {
   test("implicit TLS speaks TLS from the first byte", async () => {
     const { server, send } = await world({ tls: "implicit", ...account });
     await send({ ...MAIL, html: "<p>Guten Tag</p>" });
+    // spec: A-255
     expect(server.mails[0]).toMatchObject({ secure: true, to: ["ada@example.com"] });
     expect(server.mails[0]?.raw).toContain("multipart/alternative");
   });
@@ -82,6 +84,7 @@ describe("mail", () => {
     await send(MAIL);
     settings.from = "Weir at home <home@weir.example>";
     await send(MAIL);
+    // spec: A-253
     expect(server.mails.map(({ from, account, secure }) => ({ from, account, secure }))).toEqual([
       { from: "noreply@weir.example", account: "", secure: false },
       { from: "home@weir.example", account: "", secure: false },
@@ -94,6 +97,7 @@ describe("mail", () => {
     for (const { send } of [wrong, full]) expect(await codeOf(send(MAIL))).toEqual(["mail_failed", {}]);
     await full.server.close();
     expect(await codeOf(full.send(MAIL))).toEqual(["mail_failed", {}]);
+    // spec: A-254
     expect(wrong.reasons).toEqual([expect.stringContaining("535")]);
     expect(wrong.reasons.join()).not.toContain("another-secret");
     expect(full.reasons).toEqual([

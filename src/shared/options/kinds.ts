@@ -81,7 +81,7 @@ interface Limits extends More {
 }
 
 const good = <Value>(value: Value): Parsed<Value> => ({ ok: true, value });
-export const bad = (zh: string, en: string): { ok: false; problem: Text } => ({ ok: false, problem: { zh, en } });
+const bad = (zh: string, en: string): { ok: false; problem: Text } => ({ ok: false, problem: { zh, en } });
 
 type Codec<Value> = Pick<Option<Value>, "parse" | "print">;
 

@@ -27,6 +27,7 @@ export const vendor: VendorFake = {
     expect([method, path]).toEqual(["POST", "/api/library/ask"]);
     expect(headers.get("authorization")).toBe("Bearer upstream-key");
     if (json.model === "unknown") return Response.json({ success: false, errCode: 10001, message: "no such model" });
+    // spec: C-241
     expect(json).toEqual({ model: "gpt-3.5-turbo", query: "hello", stream: expect.any(Boolean), libraryId: "1842" });
     if (json.stream !== true) return Response.json({ success: true, answer: says, documents, errCode: 0, message: "" });
     return sse(

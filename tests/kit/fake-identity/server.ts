@@ -7,8 +7,8 @@
 import { createHash } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 
-export const CLIENT = { id: "client-of-weir", secret: "secret-of-weir" } as const;
-export const WECHAT_TOKEN = "token-of-wechat-server";
+const CLIENT = { id: "client-of-weir", secret: "secret-of-weir" } as const;
+const WECHAT_TOKEN = "token-of-wechat-server";
 
 export interface FakePerson {
   /** Of GitHub and LinuxDO. */

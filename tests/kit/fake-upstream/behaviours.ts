@@ -224,7 +224,7 @@ export const BEHAVIOURS: Record<string, { usage: string; apply: Apply }> = {
 };
 
 /** Default usage of an answer whose name says nothing about it. */
-export const DEFAULT_USAGE: Readonly<FakeUsage> = {
+const DEFAULT_USAGE: Readonly<FakeUsage> = {
   input: 10,
   output: 20,
   cacheRead: 0,

@@ -41,7 +41,7 @@ export interface FakeUpstream {
 }
 
 /** Model names the lists offer: every behaviour that is a name of its own. */
-export const MODEL_NAMES: readonly string[] = Object.keys(BEHAVIOURS).flatMap((word) =>
+const MODEL_NAMES: readonly string[] = Object.keys(BEHAVIOURS).flatMap((word) =>
   word === "error" ? [400, 401, 403, 404, 429, 500, 502, 503, 529].map((status) => `error-${status}`) : [word],
 );
 

@@ -126,6 +126,7 @@ describe.skipIf(!found)("the figures of the channel list", () => {
         await page.keyboard.type(keys);
         await page.keyboard.press("Enter");
         await page.getByRole("alert").getByText(says).waitFor();
+        // spec: C-409, C-410
         expect([keys, await box.inputValue(), await box.getAttribute("aria-invalid")]).toEqual([keys, keys, "true"]);
         expect([keys, await stored(id)]).toEqual([keys, { priority: 5, weight: 6 }]);
         await page.keyboard.press("Escape");

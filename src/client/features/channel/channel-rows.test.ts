@@ -47,12 +47,25 @@ describe("rows of the list", () => {
 
   test("a folded tag is one row, an unfolded one has its channels below it, untagged ones come last", () => {
     expect(tagRows(page, new Set()).map((row) => row.id)).toEqual(["tag:a,b", "3"]);
+    // spec: C-070, C-074
     expect(tagRows(page, new Set(["a,b"])).map((row) => row.id)).toEqual(["tag:a,b", "1", "2", "3"]);
   });
 
   test("a tag's row knows what its channels have in common and what not", () => {
     const [head] = tagRows(page, new Set());
+    // spec: C-075
     expect(head).toMatchObject({ kind: "tag", summary: { channels: 2, enabled: 2, priority: 0, weight: undefined } });
+  });
+
+  test("a tag's row sums what was used, and takes the mean of the response times of those that were tested", () => {
+    const of = [
+      channel(1, "t", { used_quota: 10, response_time: 100 }),
+      channel(2, "t", { used_quota: 5, response_time: 301 }),
+      channel(3, "t", { used_quota: 1, response_time: 0 }),
+    ];
+    // spec: C-075
+    expect(summarizeTag(of)).toMatchObject({ used_quota: 16, response_time: 201 });
+    expect(summarizeTag([channel(4, "t")]).response_time).toBe(0);
   });
 
   test("what a tag's accounts have left is summed in one unit; it is unknown while none was asked, and across units", () => {
@@ -60,6 +73,7 @@ describe("rows of the list", () => {
       channel(1, "t", { balance, balance_currency, balance_updated_time: 1 });
     const of = (channels: ChannelView[]) => summarizeTag(channels).balance;
     expect(of([channel(1), channel(2)])).toBeUndefined();
+    // spec: C-075
     expect(of([left(1.5), left(2), channel(3)])).toEqual({ balance: 3.5, balance_currency: "" });
     expect(of([left(1, "CNY"), left(2, "CNY")])).toEqual({ balance: 3, balance_currency: "CNY" });
     expect(of([left(1), left(2, "CNY")])).toBeUndefined();

@@ -35,8 +35,28 @@ describe("addresses", () => {
 describe("what is sent", () => {
   test("a new channel sends every field, lists comma-joined, groups both ways, auto_ban as 1 or 0", () => {
     const sent = fieldsOf({ ...good, models: ["a", "b"], groups: ["default", "vip"], auto_ban: false });
+    // spec: C-210, C-211, C-218
+    // spec: A-313, A-315
     expect(sent).toMatchObject({ models: "a,b", groups: ["default", "vip"], group: "default,vip", auto_ban: 0 });
     expect(Object.keys(sent).sort()).toEqual([...Object.keys(emptyChannel), "group"].sort());
+    const fields = {
+      type: 3,
+      key: "sk-2",
+      openai_organization: "org-1",
+      max_input_tokens: 4096,
+      base_url: "https://x.example",
+      other: "2023-06-01-preview",
+      model_mapping: '{"a":"b"}',
+      status_code_mapping: '{"400":"500"}',
+      test_model: "a",
+      priority: 7,
+      weight: 3,
+      tag: "fast",
+    };
+    // spec: A-300..A-312
+    expect(fieldsOf({ ...good, ...fields })).toMatchObject({ ...fields, name: "主力" });
+    // spec: A-314
+    expect([fieldsOf(good).auto_ban, fieldsOf({ ...good, auto_ban: false }).auto_ban]).toEqual([1, 0]);
   });
 
   test("an update sends the changed fields only", () => {
@@ -91,6 +111,7 @@ describe("complaints", () => {
 
   test("type, name, key, model and group are required", () => {
     const complaints = complaintsAbout({ ...emptyChannel, groups: [] }, false);
+    // spec: A-375, A-376, A-377, A-481, A-482, C-401..C-405
     expect(complaints).toEqual({
       type: "请选择渠道类型",
       name: "请填写名称和密钥",
@@ -102,14 +123,17 @@ describe("complaints", () => {
 
   test("priority and weight are told in the words of the specification", () => {
     for (const priority of [1.5, null])
+      // spec: C-409
       expect(complaintsAbout({ ...good, priority }, false).priority).toBe("优先级必须是整数！");
     expect(complaintsAbout({ ...good, priority: -999 }, false)).toEqual({});
     expect(complaintsAbout({ ...good, priority: -1000 }, false).priority).toContain("-999");
     for (const weight of [-1, 1.5, null])
+      // spec: C-410
       expect(complaintsAbout({ ...good, weight }, false).weight).toBe("权重必须是非负整数！");
   });
 
   test("JSON fields must be JSON objects", () => {
+    // spec: A-378, A-483, C-406
     expect(complaintsAbout({ ...good, model_mapping: "{" }, false).model_mapping).toBe(
       "模型映射必须是合法的 JSON 格式！",
     );
@@ -127,6 +151,7 @@ describe("complaints", () => {
         { ...good, type: type.id, key: "oneword", other: "x", base_url: "https://x.example" },
         false,
       );
+      // spec: A-538, A-539, A-540, A-541, A-542
       expect({ type: type.key, complained: complaints.key !== undefined }).toEqual({
         type: type.key,
         complained: true,
@@ -169,6 +194,7 @@ test("another host, another proxy, and a type or region that decides the host le
 });
 
 test("typed names are split at commas, trimmed, and parted from those that are chosen already", () => {
+  // spec: C-407, C-408
   expect(sortTyped(" a , b ,, gpt-4o，c", ["gpt-4o"])).toEqual({ added: ["a", "b", "c"], doubles: ["gpt-4o"] });
 });
 

@@ -88,6 +88,7 @@ test("a question shows every channel with its turn, chance and reason, and what 
     .slice(1)
     .map((row) => row.textContent ?? "");
   expect(rows[0]).toContain("甲");
+  // spec: C-662
   expect(rows[0]).toContain("100%");
   expect(rows[0]).toContain("会话保持");
   expect(rows[1]).toContain("冷却中 · 4.2 s");

@@ -34,6 +34,7 @@ const label = (name: (typeof settingNames)[number]) => settingMembers[name].labe
 
 test("every declared member has a field; what is typed becomes JSON, and an emptied field is no member", async () => {
   render(<Fields />);
+  // spec: C-215, C-239
   for (const name of settingNames) expect(screen.getByLabelText(label(name))).toBeDefined();
   await userEvent.type(screen.getByLabelText(label("proxy")), "socks5://h:1");
   await userEvent.type(screen.getByLabelText(label("idle_timeout")), "30");
@@ -55,6 +56,7 @@ test("members that Weir does not know stay, and what does not fit says so at its
 
 test("a type without a proxy offers none, unless one is set", () => {
   render(<Fields type={36} />);
+  // spec: C-243
   expect(screen.queryByLabelText(label("proxy"))).toBeNull();
   cleanup();
   render(<Fields type={36} start='{"proxy":"http://p"}' />);

@@ -86,13 +86,57 @@ describe("an administrator", () => {
     const times = `start_timestamp=${start}&end_timestamp=${start + 3 * HOUR - 1}`;
     expect(screen.getByRole("link", { name: "2 次出错" }).getAttribute("href")).toBe(`/log?${times}&type=5`);
     const shares = within(screen.getByRole("list", { name: "调用占比" }));
+    // spec: C-199
     expect(shares.getAllByRole("listitem").map((row) => row.textContent)).toEqual(["gpt-4o2066.7%", "claude1033.3%"]);
     expect(shares.getByRole("link", { name: "gpt-4o" }).getAttribute("href")).toBe(`/log?${times}&model_name=gpt-4o`);
+    // spec: C-200
     expect((await screen.findByRole("link", { name: "ann" })).getAttribute("href")).toBe(`/log?${times}&username=ann`);
     const failing = within(await screen.findByRole("list", { name: "渠道出错" }));
     expect(failing.getAllByRole("listitem").map((row) => row.textContent)).toEqual(["OpenAI2 / 20 次10.0%"]);
     expect(failing.getByRole("link").getAttribute("href")).toBe(`/log?${times}&type=5&channel=3`);
     expect(screen.getAllByRole("link", { name: "查看渠道" })[0]?.getAttribute("href")).toBe("/channel?status=3");
+  });
+
+  test("asks again by itself, as often as the server says", async () => {
+    signIn(ROLE.admin);
+    const view = (input: { start_timestamp: number }) => ({ ...viewOf(input), refresh_seconds: 0.05 });
+    const { calls } = await openPage(<DashboardPage />, "/detail", {
+      procedures: { ...procedures, "dashboard.view": view },
+    });
+    await chart();
+    const asked = () => calls.filter(({ path }) => path === "dashboard.view").length;
+    const before = asked();
+    // spec: D-23
+    await waitFor(() => expect(asked()).toBeGreaterThan(before + 1));
+  });
+
+  test("can be drawn by hour, day or week", async () => {
+    signIn(ROLE.admin);
+    const { user } = await openPage(<DashboardPage />, "/detail", { procedures });
+    await chart();
+    await user.click(screen.getByRole("combobox", { name: "时间粒度" }));
+    // spec: A-520
+    expect((await screen.findAllByRole("option")).map(({ textContent }) => textContent)).toEqual([
+      "按小时",
+      "按天",
+      "按周",
+    ]);
+  });
+
+  test.each(["hour", "day", "week"])("begins with columns of a %s where the operator says so", async (granularity) => {
+    localStorage.setItem("data_export_default_time", granularity);
+    signIn(ROLE.admin);
+    const { calls, user } = await openPage(<DashboardPage />, "/detail", { procedures });
+    await chart();
+    // spec: C-201
+    expect(calls.find(({ path }) => path === "dashboard.view")?.input).toMatchObject({ granularity });
+    await user.click(screen.getByRole("combobox", { name: "时间粒度" }));
+    // spec: C-201
+    expect((await screen.findAllByRole("option")).map((option) => option.textContent)).toEqual([
+      "按小时",
+      "按天",
+      "按周",
+    ]);
   });
 
   test("asks for one user by name, and the address keeps what was chosen", async () => {
@@ -105,6 +149,7 @@ describe("an administrator", () => {
     await chart();
     await user.type(screen.getByRole("searchbox", { name: "用户名" }), " ann {Enter}");
     await waitFor(() =>
+      // spec: C-201
       expect(calls.findLast(({ path }) => path === "dashboard.view")?.input).toMatchObject({
         username: "ann",
         group_by: "channel",
@@ -127,6 +172,7 @@ describe("an ordinary user", () => {
       new Set(["dashboard.own", "dashboard.ownTotals", "user.self"]),
     );
     expect(JSON.stringify(calls)).not.toContain("bob");
+    // spec: C-200
     for (const title of ["用户消耗排行", "渠道出错"]) expect(screen.queryByText(title)).toBeNull();
   });
 });
@@ -139,6 +185,7 @@ describe("the chart", () => {
     group.focus();
     await user.keyboard("{Home}{ArrowRight}");
     const status = within(group).getByRole("status");
+    // spec: C-198
     expect(status.textContent).toContain("gpt-4o $2.00, claude $1.00");
     await user.keyboard("{ArrowRight}");
     expect(status.textContent).toContain("没有用量");
@@ -189,6 +236,7 @@ describe("the chart", () => {
     ).toEqual(["1"]);
     await user.click(screen.getByRole("button", { name: "看表格" }));
     const table = screen.getByRole("table", { name: "消耗分布" });
+    // spec: C-198
     expect(
       within(table)
         .getAllByRole("columnheader")

@@ -118,7 +118,9 @@ test("a list that nobody filtered is of today, in the address, and a filter or a
     start_timestamp?: number;
     end_timestamp?: number;
   };
+  // spec: C-643
   expect(start_timestamp).toBe(midnight.getTime() / 1000);
+  // spec: C-642
   expect(Math.abs(end_timestamp - Date.now() / 1000 - 3600)).toBeLessThan(120);
   expect(location.search).toContain(`start_timestamp=${start_timestamp}`);
   expect(firstRange(new Date(2027, 0, 2, 0, 30))).toEqual({
@@ -237,6 +239,9 @@ test("an administrator sees whose row it is: name, balance, used quota and calls
   await user.click(await screen.findByRole("button", { name: "ann" }));
   const panel = await screen.findByRole("dialog", { name: "用户信息" });
   await within(panel).findByText("vip");
+  // spec: C-150, C-317
+  expect(within(panel).getByText("ann")).toBeTruthy();
+  // spec: C-150, C-318, C-319, C-320
   for (const text of ["$1.00", "$2.00", "42"]) expect(panel.textContent).toContain(text);
 });
 
@@ -280,8 +285,11 @@ test("the bill of a film names seconds and every factor", async () => {
 });
 
 test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
+  // spec: A-521, A-522, A-523, A-524
   expect([5.01, 5, 3.01, 3, 1.01, 1].map(groupRatioHue)).toEqual(["red", "orange", "orange", "blue", "blue", "green"]);
+  // spec: C-633..C-635
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
+  // spec: C-636..C-638
   expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
 });
 
@@ -306,15 +314,20 @@ test("cleaning asks for a time, tells how many rows went, and says why it could 
   );
   const field = screen.getByLabelText("清理此时间之前的日志");
   const month = monthAgo();
+  // spec: A-398
   expect(Math.abs(new Date((field as HTMLInputElement).value).getTime() / 1000 - month)).toBeLessThan(120);
+  // spec: A-398
   expect((Date.now() / 1000 - month) / 86_400).toBeGreaterThan(27);
   await user.clear(field);
   await user.click(screen.getByRole("button", { name: "清理日志" }));
-  await screen.findByText("请选择日志记录时间");
+  // spec: A-397, A-485
+  expect(await screen.findByText("请选择日志记录时间")).toBeDefined();
+  // spec: A-397
   expect(calls.filter((call) => call.path === "log.clean")).toEqual([]);
   await user.type(field, "2026-01-02T03:04");
   await user.click(screen.getByRole("button", { name: "清理日志" }));
-  await screen.findByText("日志清理失败：日志清理已在运行中，请稍后再试");
+  // spec: A-486
+  expect(await screen.findByText("日志清理失败：日志清理已在运行中，请稍后再试")).toBeDefined();
   refuse = false;
   await user.click(screen.getByRole("button", { name: "清理日志" }));
   await screen.findByText("已清理 1,203 条日志");

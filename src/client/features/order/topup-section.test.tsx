@@ -23,6 +23,7 @@ const info: TopupInfo = {
 };
 const methods = [
   { name: "支付宝", type: "alipay", color: "#1677ff" },
+  { name: "微信", type: "wxpay", color: "#07c160" },
   { name: "大额", type: "bank", color: "", min_topup: 50 },
 ];
 const order: OrderView = {
@@ -47,7 +48,7 @@ const page = (section: React.ReactElement) => (
   </>
 );
 /** Forms that were submitted: address, window and fields. */
-let posted: { action: string; target: string; fields: Record<string, string> }[];
+let posted: { action: string; method: string; target: string; fields: Record<string, string> }[];
 const realSubmit = HTMLFormElement.prototype.submit;
 
 beforeEach(() => {
@@ -55,7 +56,8 @@ beforeEach(() => {
   localStorage.setItem("pay_methods", JSON.stringify(methods));
   HTMLFormElement.prototype.submit = function (this: HTMLFormElement) {
     const fields = [...this.querySelectorAll("input")].map((field) => [field.name, field.value]);
-    posted.push({ action: this.getAttribute("action") ?? "", target: this.target, fields: Object.fromEntries(fields) });
+    const [action, method] = [this.getAttribute("action") ?? "", this.method.toUpperCase()];
+    posted.push({ action, method, target: this.target, fields: Object.fromEntries(fields) });
   };
 });
 afterEach(() => {
@@ -83,19 +85,25 @@ describe("the payment section", () => {
     await screen.findByText("¥36.50");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "$1" }).disabled).toBe(true);
     await user.click(screen.getByRole("button", { name: "$10" }));
-    await screen.findByText("¥73.00");
+    // spec: C-133
+    expect(await screen.findByText("¥73.00")).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "大额" }).disabled).toBe(true);
 
     await user.click(screen.getByRole("button", { name: "支付宝" }));
-    await screen.findByText("确认充值 $10？");
+    // spec: C-135
+    expect(await screen.findByText("确认充值 $10？")).toBeTruthy();
     expect(screen.getByText("使用支付宝支付 ¥73.00。")).toBeTruthy();
+    // spec: C-135
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
     await user.click(screen.getByRole("button", { name: "去支付" }));
     await screen.findByText("等待支付结果");
+    // spec: A-237
     expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 10, payment_method: "alipay" });
+    // spec: C-493
     expect(posted).toEqual([
       {
         action: "https://pay.example/submit.php",
+        method: "POST",
         target: "_blank",
         fields: { out_trade_no: order.trade_no, money: "73.00", submit: "x" },
       },
@@ -108,6 +116,51 @@ describe("the payment section", () => {
     expect(screen.queryByText(order.trade_no)).toBeNull();
   }, 30_000);
 
+  test("the six amounts of every quota field are a press away, those below the least are not offered", async () => {
+    const { user } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: { "order.info": () => info, "order.quote": quote },
+    });
+    const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
+    const picks = () => screen.getAllByRole<HTMLButtonElement>("button", { name: /^\$\d+$/ });
+    // spec: C-606..C-611
+    expect(picks().map((button) => button.textContent)).toEqual(["$1", "$10", "$50", "$100", "$500", "$1000"]);
+    expect(
+      picks()
+        .filter((button) => button.disabled)
+        .map((button) => button.textContent),
+    ).toEqual(["$1"]);
+    for (const [index, amount] of ["10", "50", "100", "500", "1000"].entries()) {
+      await user.click(picks()[index + 1] ?? document.body);
+      expect(field.value).toBe(amount);
+    }
+  });
+
+  test("each method of the operator is a button with its name and colour, and orders by its own type", async () => {
+    const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
+      procedures: {
+        "order.info": () => info,
+        "order.quote": quote,
+        "order.pay": () => ({
+          url: "https://pay.example/submit.php",
+          data: { out_trade_no: order.trade_no, money: "36.50", submit: "x" },
+        }),
+        "order.one": () => order,
+      },
+    });
+    await screen.findByText("¥36.50");
+    const shown = methods.map(({ name }) => {
+      const dot = screen.getByRole("button", { name }).querySelector<HTMLElement>("span");
+      return { name, color: dot?.style.backgroundColor };
+    });
+    // spec: C-009, C-010, C-134, C-314
+    expect(shown).toEqual(methods.map(({ name, color }) => ({ name, color })));
+    await user.click(screen.getByRole("button", { name: "微信" }));
+    await user.click(await screen.findByRole("button", { name: "去支付" }));
+    await screen.findByText("等待支付结果");
+    // spec: C-009
+    expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 5, payment_method: "wxpay" });
+  });
+
   test("who says no to the question pays nothing", async () => {
     const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
@@ -116,6 +169,7 @@ describe("the payment section", () => {
     await user.click(screen.getByRole("button", { name: "支付宝" }));
     await user.click(await screen.findByRole("button", { name: "取消" }));
     expect(calls.some((call) => call.path === "order.pay")).toBe(false);
+    // spec: C-135
     expect(posted).toEqual([]);
   });
 
@@ -126,12 +180,15 @@ describe("the payment section", () => {
     const field = await screen.findByRole<HTMLInputElement>("spinbutton", { name: "充值数量（美元）" });
     await user.clear(field);
     await user.type(field, "4");
+    // spec: C-447
     await screen.findByText("充值数量不能小于5");
     await user.clear(field);
     await user.type(field, "0");
+    // spec: C-448, C-451
     expect(field.value).toBe("1");
     await user.clear(field);
     await user.type(field, "7.5");
+    // spec: C-451
     await screen.findByText("充值数量必须是正整数！");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "支付宝" }).disabled).toBe(true);
     expect(
@@ -148,7 +205,9 @@ describe("the payment section", () => {
         },
       },
     });
+    // spec: C-588
     expect((await screen.findByRole("alert")).textContent).toStartWith("错误：充值金额过低");
+    // spec: C-587
     expect(screen.getByText("¥0.00")).toBeTruthy();
   });
 
@@ -156,13 +215,15 @@ describe("the payment section", () => {
     await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => ({ ...info, enable_online_topup: false }) },
     });
+    // spec: C-449
     await screen.findByText("管理员未开启在线充值！");
     closePage();
     localStorage.setItem("pay_methods", "{");
     await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
     });
-    await screen.findByText("支付方式配置错误, 请联系管理员");
+    // spec: C-577
+    expect(await screen.findByText("支付方式配置错误, 请联系管理员")).toBeDefined();
     expect([
       readPayMethods(null),
       readPayMethods("{}"),

@@ -64,40 +64,60 @@ function open(role: number, address: string, procedures: Procedures = {}) {
 
 test("what one has and has used is shown, with the role as a tag", async () => {
   await open(1, "/setting?tab=personal");
+  // spec: A-004, A-114
   expect(await screen.findByText("$2.00")).toBeDefined();
+  // spec: A-115
   expect(screen.getByText("$0.50")).toBeDefined();
+  // spec: A-116
   expect(screen.getByText("12")).toBeDefined();
   expect(screen.getByText("普通用户")).toBeDefined();
+  // spec: D-16
   expect(screen.queryByText("管理员")).toBeNull();
+  // spec: A-122
   expect(await screen.findByText("ann@example.com")).toBeDefined();
+});
+
+test("an administrator is shown by the name of his role, without the badge", async () => {
+  await open(10, "/setting?tab=personal");
+  await screen.findByText("$2.00");
+  // spec: D-16
+  expect(screen.getAllByText("管理员")).toHaveLength(1);
 });
 
 test("the administrator's badge of the specification is for super administrators alone", async () => {
   await open(100, "/setting?tab=personal");
+  // spec: A-131, D-16
   expect(await screen.findByText("管理员")).toBeDefined();
   expect(screen.queryByText("超级管理员")).toBeNull();
 });
 
 test("ten models are shown, the others on demand, and folded away again", async () => {
   const { user } = await open(1, "/setting?tab=personal");
+  // spec: A-508
   expect(await screen.findByText("model-10")).toBeDefined();
+  // spec: A-006, A-117, A-508
   expect(screen.queryByText("model-11")).toBeNull();
   await user.click(screen.getByRole("button", { name: "更多（2）" }));
+  // spec: A-118
   expect(screen.getByText("model-12")).toBeDefined();
   await user.click(screen.getByRole("button", { name: "收起" }));
+  // spec: A-118
   expect(screen.queryByText("model-11")).toBeNull();
 });
 
-test.each(["/setting", "/setting?tab=nonsense", "/setting?tab=system"])(
-  "%s leads an ordinary user to the personal tab without asking for options",
-  async (address) => {
-    const { calls } = await open(1, address);
-    expect(await screen.findByText("$2.00")).toBeDefined();
-    expect(location.search).toBe("?tab=personal");
-    expect(screen.queryByRole("tab", { name: "系统设置" })).toBeNull();
-    expect(calls.some(({ path }) => path.startsWith("option."))).toBe(false);
-  },
-);
+test.each([
+  ["/setting", 1],
+  ["/setting?tab=nonsense", 1],
+  ...["operation", "system", "other"].flatMap((tab) => [1, 10].map((role) => [`/setting?tab=${tab}`, role] as const)),
+] as const)("%s leads role %i to the personal tab without asking for options", async (address, role) => {
+  const { calls } = await open(role, address);
+  expect(await screen.findByText("$2.00")).toBeDefined();
+  // spec: A-001, A-132, A-144, A-156, D-05
+  expect(location.search).toBe("?tab=personal");
+  expect(screen.queryByRole("tab")).toBeNull();
+  // spec: D-05
+  expect(calls.some(({ path }) => path.startsWith("option."))).toBe(false);
+});
 
 test("root goes from tab to tab, and what is not saved waits for him", async () => {
   const values = { SystemName: "Weir" };
@@ -110,6 +130,7 @@ test("root goes from tab to tab, and what is not saved waits for him", async () 
   expect((await screen.findAllByText("1 项未保存")).length).toBeGreaterThan(0);
   await user.click(screen.getByRole("tab", { name: "其他设置" }));
   expect((await screen.findByLabelText<HTMLInputElement>("系统名称")).value).toBe("Weirx");
+  expect(location.search).toBe("?tab=other");
 });
 
 const byPath = (calls: { path: string; input: unknown }[], path: string) =>
@@ -118,8 +139,11 @@ const byPath = (calls: { path: string; input: unknown }[], path: string) =>
 test("an access token is made, shown once and copied", async () => {
   const { user, calls } = await open(1, "/setting?tab=personal", { "user.newAccessToken": () => "t".repeat(32) });
   await user.click(await screen.findByRole("button", { name: "生成系统访问令牌" }));
+  // spec: A-005, A-128
   expect((await screen.findByLabelText<HTMLInputElement>("新的系统访问令牌")).value).toBe("t".repeat(32));
+  // spec: A-493
   expect(await screen.findByText("令牌已重置并已复制到剪贴板")).toBeDefined();
+  // spec: A-128, A-493
   expect(await navigator.clipboard.readText()).toBe("t".repeat(32));
   expect(byPath(calls, "user.newAccessToken")).toHaveLength(1);
 });
@@ -132,10 +156,14 @@ test("a new password is typed twice; what is short or unequal is refused without
   await user.type(second, "1234567{Enter}");
   expect((await screen.findByRole("alert")).textContent).toBe("密码长度不得小于 8 位！");
   await user.type(first, "8{Enter}");
+  // spec: A-371, D-43
   expect((await screen.findByRole("alert")).textContent).toBe("两次输入的密码不一致！");
+  // spec: A-371
   expect(byPath(calls, "user.updateSelf")).toEqual([]);
   await user.type(second, "8{Enter}");
+  // spec: A-495
   expect(await screen.findByText("密码修改成功！")).toBeDefined();
+  // spec: A-009, A-129
   expect(byPath(calls, "user.updateSelf")).toEqual([{ password: "12345678" }]);
 });
 
@@ -146,13 +174,18 @@ test("the account is deleted only after its name was typed, and then nobody is s
   await user.click(button);
   const field = await screen.findByLabelText("输入你的账户名 ann 以确认删除");
   await user.type(field, "bob{Enter}");
+  // spec: A-130, A-370
   expect((await screen.findByRole("alert")).textContent).toBe("请输入你的账户名以确认删除！");
+  // spec: A-370
   expect(byPath(calls, "user.deleteSelf")).toEqual([]);
   await user.clear(field);
   await user.type(field, "ann");
   await user.click(screen.getByRole("button", { name: "确认删除" }));
+  // spec: A-010, A-130, A-496
   expect(await screen.findByText("账户已删除！")).toBeDefined();
+  // spec: A-342
   expect(currentUser()).toBeNull();
+  // spec: A-343
   expect(location.pathname).toBe("/login");
 });
 
@@ -171,22 +204,45 @@ test("an address is bound by the code that was mailed to it; both are needed, an
     "auth.sendVerification": () => undefined,
   });
   const button = await screen.findByRole("button", { name: "修改绑定" });
+  // spec: A-122
+  expect(screen.getByRole("listitem", { name: "邮箱" }).textContent).toContain("ann@example.com");
   await user.click(button);
   await user.click(await screen.findByRole("button", { name: "绑定" }));
+  // spec: A-369
   expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await user.type(screen.getByLabelText("验证码"), "ABC234{Enter}");
+  // spec: A-369
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await user.clear(screen.getByLabelText("验证码"));
   await user.type(screen.getByRole("textbox", { name: "邮箱" }), "new@example.com");
+  await user.click(screen.getByRole("button", { name: "绑定" }));
+  // spec: A-369
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
   await user.click(screen.getByRole("button", { name: "获取验证码" }));
   expect(await screen.findByText("验证码发送成功，请检查邮箱！")).toBeDefined();
   await user.type(screen.getByLabelText("验证码"), "ABC234{Enter}");
+  // spec: A-500
   expect((await screen.findByRole("alert")).textContent).toBe("该邮箱已被使用");
   taken = false;
   await user.click(screen.getByRole("button", { name: "绑定" }));
+  // spec: A-494
   expect(await screen.findByText("邮箱绑定成功！")).toBeDefined();
+  // spec: A-122, A-369
   expect(byPath(calls, "auth.bindEmail")).toEqual([
     { email: "new@example.com", code: "ABC234" },
     { email: "new@example.com", code: "ABC234" },
   ]);
   sessionStorage.clear();
+});
+
+test("who has bound no address is told so, and may bind one", async () => {
+  await open(1, "/setting?tab=personal", {
+    "user.self": () => ({ ...person(1), email: "", quota: 0, used_quota: 0, request_count: 0, setting: "" }),
+  });
+  const row = await screen.findByRole("listitem", { name: "邮箱" });
+  await waitFor(() => expect(row.querySelector("button")).toHaveProperty("disabled", false));
+  // spec: A-122
+  expect(row.textContent).toContain("未绑定");
 });
 
 test("devices are told apart by name and address; another one is signed out, this one cannot be", async () => {

@@ -127,6 +127,7 @@ describe("reading a stream", () => {
 
 describe("what is kept in the browser", () => {
   test("a fresh browser begins with temperature 0 and no limit of tokens", () => {
+    // spec: C-652, C-655
     expect(readSettings(1)).toEqual({ group: "", models: [], temperature: 0, max_tokens: 0, system: "" });
   });
 
@@ -163,8 +164,11 @@ describe("what is kept in the browser", () => {
   });
 
   test("the model is the last choice, else gpt-4o-mini, else the first usable one", () => {
+    // spec: C-651
     expect(usableModels(["b"], ["a", "b", "gpt-4o-mini"])).toEqual(["b"]);
+    // spec: C-650
     expect(usableModels(["gone"], ["a", "gpt-4o-mini"])).toEqual(["gpt-4o-mini"]);
+    // spec: C-651
     expect(usableModels([], ["a", "b"])).toEqual(["a"]);
     expect(usableModels([], [])).toEqual([]);
     expect(usableModels(["a", "b", "c", "d"], ["a", "b", "c", "d"])).toEqual(["a", "b", "c"]);

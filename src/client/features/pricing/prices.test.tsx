@@ -44,18 +44,23 @@ const show = (element: React.ReactNode) =>
 describe("the rows of the price list", () => {
   test("another group changes every price, by token and by call", () => {
     const [inDefault, inVip] = ["default", "vip"].map((group) => pricedRows(catalogue, group).map((row) => row.shown));
+    // spec: C-628, C-629
+    // spec: C-161
     expect(inDefault).toMatchObject([{ input: "1", output: "2" }, { input: "30", output: "60" }, { call: "0.04" }, {}]);
+    // spec: A-531, C-159, C-161, C-628, C-629
     expect(inVip).toMatchObject([{ input: "0.5", output: "1" }, { input: "15", output: "30" }, { call: "0.02" }, {}]);
   });
 
   test("a model is available only where a channel of the chosen group serves it and it has a price", () => {
     const available = (group: string) => names(pricedRows(catalogue, group).filter((row) => row.available));
     expect(available("default")).toEqual(["cheap", "picture"]);
+    // spec: C-162
     expect(available("vip")).toEqual(["cheap", "dear"]);
   });
 
   test("filters hold together; a search ignores capitals", () => {
     const rows = pricedRows(catalogue, "default");
+    // spec: C-158
     expect(names(selectRows(rows, { ...NONE, q: " DEA " }, null))).toEqual(["dear"]);
     expect(names(selectRows(rows, { ...NONE, vendor: "other" }, null))).toEqual(["picture", "unpriced"]);
     expect(names(selectRows(rows, { ...NONE, vendor: "other", billing: "none" }, null))).toEqual(["unpriced"]);

@@ -63,9 +63,12 @@ test("a code is shown until its time is up; then it is marked as expired and ano
   );
   expect(await screen.findByText("Chrome, Android")).toBeDefined();
   await user.click(screen.getByRole("button", { name: "绑定手机" }));
+  // spec: C-019
   expect(await screen.findByText("二维码已过期")).toBeDefined();
   await user.click(screen.getByRole("button", { name: "重新获取" }));
+  // spec: C-019
   expect(await screen.findByText(/^\d+ 秒内有效，只能使用一次$/)).toBeDefined();
+  // spec: C-019
   expect(screen.getByTitle("绑定手机的二维码")).toBeDefined();
   expect(screen.queryByText("二维码已过期")).toBeNull();
   await user.click(screen.getByRole("button", { name: "解绑" }));

@@ -62,6 +62,7 @@ test.each([
   [60.1, "red"],
   [61, "red"],
 ] as const)("%p seconds are %s", (seconds, hue) => {
+  // spec: C-639, C-641
   expect(tookHue(seconds)).toBe(hue);
 });
 
@@ -86,6 +87,7 @@ test("a fresh page asks from the start of today in seconds, and says so in a chi
   const { user, calls } = await open([row(1)]);
   await screen.findByText("task_1");
   const asked = () => calls.filter(({ path }) => path === "task.list").at(-1)?.input as { start_timestamp?: number };
+  // spec: C-645
   expect(asked().start_timestamp).toBe(Math.floor(new Date().setHours(0, 0, 0, 0) / 1000));
   await user.click(screen.getByRole("button", { name: "移除筛选：开始时间" }));
   await waitFor(() => expect(asked().start_timestamp).toBeUndefined());
@@ -110,23 +112,39 @@ test("every status and platform has its word; what nobody knows is unknown, and 
     ),
   );
   for (const word of ["正在提交", "未启动", "队列中", "排队中", "执行中", "窗口等待", "成功", "失败"])
+    // spec: C-372, C-373, C-375, C-376
     expect(await screen.findByText(word)).toBeDefined();
+  // spec: C-374
   expect(screen.getAllByText("未知")).toHaveLength(2);
   expect(screen.getAllByText("Kling")).toHaveLength(9);
   for (const raw of ["newcomer", "odd-act"]) expect(screen.getByText(raw)).toBeDefined();
 });
 
+test("music and lyrics are called so", async () => {
+  await open([row(1), row(2, { action: "LYRICS" })]);
+  await screen.findByText("task_1");
+  // spec: C-393
+  expect(screen.getByText("task_1").closest("tr")?.textContent).toContain("音乐");
+  // spec: C-394
+  expect(screen.getByText("task_2").closest("tr")?.textContent).toContain("歌词");
+});
+
 test("channel and user are columns and filters for administrators alone", async () => {
   await open([row(1)]);
   await screen.findByText("task_1");
+  // spec: C-154
   expect(headers()).toEqual(
     expect.arrayContaining(["提交时间", "完成时间", "用时", "平台", "类型", "任务 ID", "状态", "进度", "详情"]),
   );
+  // spec: C-458
+  // spec: C-154
   expect(headers()).not.toContain("渠道");
   closePage();
   signIn(10);
   const { calls } = await open([row(1, { channel_id: 7 })], "/task?channel_id=7&username=ben");
   await screen.findByText("task_1");
+  // spec: C-458
+  // spec: C-154
   expect(headers()).toEqual(expect.arrayContaining(["渠道", "用户"]));
   expect(calls.find(({ path }) => path === "task.list")?.input).toMatchObject({ channel_id: 7, username: "ben" });
 });
@@ -134,6 +152,7 @@ test("channel and user are columns and filters for administrators alone", async 
 test("an opened job shows why it failed, what was given back, its bill and the row as JSON", async () => {
   await open([row(1, { status: "FAILURE", fail_reason: "the vendor said no", refunded: 50_000 })], "/task?open=1");
   const drawer = await screen.findByRole("dialog");
+  // spec: C-154
   await waitFor(() => expect(drawer.textContent).toContain("the vendor said no"));
   expect(drawer.textContent).toContain("已退款");
   expect(screen.getByRole("link", { name: "查看账单" }).getAttribute("href")).toBe("/log?request_id=call-1");
@@ -149,4 +168,25 @@ test("texts from users and vendors are text: nothing of them becomes markup", as
   await screen.findByRole("dialog");
   expect(container.querySelector("img")).toBeNull();
   expect(document.querySelector("[onerror]")).toBeNull();
+});
+
+test.each([
+  [1, []],
+  [10, ["渠道 ID", "用户名"]],
+])("the panel of role %d has start, end and %j, and the search is for the id of a job", async (role, more) => {
+  signIn(role);
+  const { user, calls } = await open([row(1)]);
+  await screen.findByText("task_1");
+  await user.click(screen.getByRole("button", { name: /^筛选/ }));
+  const labels = [...(await screen.findByRole("dialog", { name: "筛选" })).querySelectorAll("label")];
+  // spec: C-156
+  expect(labels.map((label) => label.textContent)).toEqual(["平台", "状态", "开始时间", "结束时间", ...more]);
+  const search = screen.getByRole("searchbox");
+  // spec: C-156
+  expect(search.getAttribute("placeholder")).toBe("任务 ID");
+  await user.type(search, "x-1");
+  await waitFor(() =>
+    // spec: C-156
+    expect(calls.findLast(({ path }) => path === "task.list")?.input).toMatchObject({ task_id: "x-1" }),
+  );
 });

@@ -34,6 +34,7 @@ test("a token's mode is one of three, or left to the caller, which is stored as 
   render(<Form mj_mode="" />);
   expect(screen.getByRole("combobox", { name: "绘图模式" }).textContent).toBe("由调用方决定");
   await choose("慢速（relax）");
+  // spec: C-263
   expect(chosen()).toBe('"relax"');
   await choose("由调用方决定");
   expect(chosen()).toBe('""');

@@ -43,7 +43,9 @@ const stored: TokenView = {
 
 describe("expiry", () => {
   test("-1 is never and a local time is epoch seconds", () => {
+    // spec: C-426
     expect(parseExpiry("-1")).toBe(-1);
+    // spec: C-426, C-428
     expect(parseExpiry(" 2030-01-31 23:59:58 ")).toBe(Math.floor(new Date(2030, 0, 31, 23, 59, 58).getTime() / 1000));
   });
 
@@ -51,6 +53,7 @@ describe("expiry", () => {
     "%p is refused with the specified message",
     (text) => {
       expect(parseExpiry(text)).toBeNull();
+      // spec: C-427
       expect(complaintsAbout({ ...named, expired_time: text }).expired_time).toBe("过期时间格式错误！");
     },
   );
@@ -62,20 +65,25 @@ describe("expiry", () => {
 
 describe("complaints", () => {
   test("the form as it opens lacks a name and nothing else", () => {
+    // spec: C-423
     expect(complaintsAbout(emptyToken)).toEqual({ name: "请输入令牌名称！" });
     expect(complaintsAbout(named)).toEqual({});
   });
 
   test("a name of 50 characters is good, one of 51 is too long", () => {
+    // spec: C-425
     expect(complaintsAbout({ ...named, name: "名".repeat(50) })).toEqual({});
+    // spec: C-424
     expect(complaintsAbout({ ...named, name: "名".repeat(51) }).name).toBe("令牌名称过长，最多 50 个字符");
   });
 
   test.each([[null], [-1], [1.5]])("a quota of %p is refused", (remain_quota) => {
+    // spec: C-429, C-430
     expect(complaintsAbout({ ...named, remain_quota })).toEqual({ remain_quota: "额度必须是非负整数！" });
   });
 
   test.each([[null], [0], [-1], [1.5], [101]])("a count of %p is refused", (count) => {
+    // spec: C-431
     expect(complaintsAbout({ ...named, count })).toEqual({ count: "数量必须是 1 到 100 的整数！" });
   });
 
@@ -87,6 +95,7 @@ describe("complaints", () => {
 
   test("every bad line of an address list is named with its number", () => {
     const text = "10.0.0.1\nnonsense\n2001:db8::/32, 10.0.0.0/8\n1.2.3.4/99";
+    // spec: C-258
     expect(addressComplaint(text)).toBe(
       "第 2 行不是合法的 IP 或网段：nonsense\n第 4 行不是合法的 IP 或网段：1.2.3.4/99",
     );
@@ -95,6 +104,7 @@ describe("complaints", () => {
   });
 
   test("limits without a model are refused only while they are on", () => {
+    // spec: C-256
     expect(complaintsAbout({ ...named, model_limits_enabled: true })).toEqual({
       model_limits: "启用模型限制时请至少选择一个模型",
     });

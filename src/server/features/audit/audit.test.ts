@@ -106,6 +106,7 @@ for (const engine of ENGINES) {
       const { values, set } = await root.call.option.settings();
       expect(values).toMatchObject({ RetryTimes: "4", TurnstileSiteKey: "" });
       expect(set).toEqual(["SMTPToken"]);
+      // spec: D-28
       expect(Object.keys(values)).not.toContain("SMTPToken");
       const admin = await h.person({ role: ROLE.admin });
       await expect(admin.call.option.settings()).rejects.toThrow();

@@ -75,11 +75,13 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("makes an ordinary account that can sign in, with the quota of new users in its ledger", async () => {
       await set("QuotaForNewUser", "1000");
       const username = name();
+      // spec: A-360, A-439
       expect(await register({ username, password: PASSWORD, password2: PASSWORD })).toMatchObject({
         success: true,
         message: "",
       });
       const row = await rowOf(username);
+      // spec: A-183, D-20
       expect(row).toMatchObject({
         role: ROLE.user,
         status: 1,
@@ -89,21 +91,30 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         email: "",
         inviter_id: 0,
       });
+      // spec: A-003
       expect((await login(username, PASSWORD)).data).toMatchObject({ id: row?.id, username, role: 1 });
       expect(await Array.fromAsync(audit(house.services.db))).toEqual([]);
     });
 
     test.each([
       [{}, "credentials_missing"],
+      // spec: A-355
       [{ username: "", password: PASSWORD }, "credentials_missing"],
       [{ username: "   ", password: PASSWORD }, "credentials_missing"],
+      // spec: A-356
       [{ username: "ann", password: "" }, "credentials_missing"],
       [{ username: null, password: null }, "credentials_missing"],
+      // spec: A-352, A-510, D-42
       [{ username: "ann", password: "1234567" }, "password_too_short"],
+      // spec: A-510, D-42
       [{ username: "ann", password: "x".repeat(21) }, "password_too_long"],
+      // spec: D-45
       [{ username: "ann", password: PASSWORD, password2: "another-one" }, "passwords_differ"],
+      // spec: A-509, D-84
       [{ username: "一二三四五六七八九十一二三", password: PASSWORD }, "username_length"],
+      // spec: D-84
       [{ username: "ann@b.cd", password: PASSWORD }, "username_characters"],
+      // spec: D-84
       [{ username: "an\u0000n", password: PASSWORD }, "username_characters"],
       [{ username: "an\u200bn", password: PASSWORD }, "username_characters"],
       [{ username: ["ann"], password: PASSWORD }, "credentials_missing"],
@@ -116,9 +127,16 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         ["一二三四五六七八九十十一", "12345678"],
         ["😀😀😀😀😀😀😀😀😀😀😀😀", "x".repeat(20)],
       ] as const) {
+        // spec: A-353, A-509, A-510, D-42, D-45, D-84
         expect(await register({ username, password })).toMatchObject({ success: true });
         expect(await login(username, password)).toMatchObject({ success: true });
       }
+    });
+
+    test("takes no blanks around a name", async () => {
+      expect(await register({ username: " trimmed ", password: PASSWORD })).toMatchObject({ success: true });
+      // spec: D-84
+      expect(await rowOf("trimmed")).toMatchObject({ display_name: "trimmed" });
     });
 
     test("refuses a name that is taken, also in another case, by a deleted account, and by somebody at the same moment", async () => {
@@ -129,20 +147,24 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       ]);
       expect(both.map((answer) => answer.success).sort()).toEqual([false, true]);
       expect(both.find((answer) => !answer.success)).toMatchObject({ code: "username_taken" });
+      // spec: D-84
       expect(await register({ username: username.toUpperCase(), password: PASSWORD })).toMatchObject({
         code: "username_taken",
       });
       const { users } = house.services.db.t;
       await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, username)).returning();
+      // spec: D-35
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
     });
 
     test("is refused while it is off, in the operator's two ways", async () => {
       await set("PasswordRegisterEnabled", "false");
+      // spec: A-239, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({
         code: "password_register_disabled",
       });
       await set("RegisterEnabled", "false");
+      // spec: A-241, A-502, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "registration_disabled" });
     });
 
@@ -154,11 +176,15 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const [invited, stranger, absurd] = [name(), name(), name()];
       await register({ username: invited, password: PASSWORD, aff_code: code });
       await register({ username: stranger, password: PASSWORD, aff_code: "none" });
+      // spec: D-63
       expect(await register({ username: absurd, password: PASSWORD, aff_code: "x".repeat(500) })).toMatchObject({
         success: true,
       });
+      // spec: A-186, A-439
       expect(await rowOf(invited)).toMatchObject({ inviter_id: inviter.ctx.actor.id, quota: 30 });
+      // spec: D-63
       for (const other of [stranger, absurd]) expect(await rowOf(other)).toMatchObject({ inviter_id: 0, quota: 0 });
+      // spec: A-007, A-185
       expect(await rowOf(inviter.ctx.actor.username)).toMatchObject({ aff_count: 1, aff_quota: 20 });
       await set("QuotaForInvitee", "0");
       await set("QuotaForInviter", "0");
@@ -176,7 +202,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("needs address and code; with the mailed code, in small letters too, the account has the address", async () => {
       const email = "new1@example.com";
+      // spec: A-240, A-358
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "verification_missing" });
+      // spec: A-359
       expect(await register({ username: name(), password: PASSWORD, email })).toMatchObject({
         code: "verification_missing",
       });
@@ -184,6 +212,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         await register({ username: name(), password: PASSWORD, email: "no address", verification_code: "x" }),
       ).toMatchObject({ code: "mail_address_invalid" });
       expect(await verify(" New1@Example.com ")).toMatchObject({ success: true, message: "" });
+      // spec: A-440
       expect(house.mails.map(({ to }) => to)).toEqual([email]);
       const username = name();
       expect(
@@ -194,7 +223,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           verification_code: lastCode().toLowerCase(),
         }),
       ).toMatchObject({ success: true });
+      // spec: A-439
       expect(await rowOf(username)).toMatchObject({ email });
+      // spec: A-363
       expect(await login("New1@example.com", PASSWORD)).toMatchObject({ success: true });
     });
 
@@ -206,14 +237,17 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const attempt = (verification_code: string, username = name()) =>
         register({ username, password: PASSWORD, email: "new2@example.com", verification_code });
       for (const wrong of ["AAAAAA", foreign, "' or 1=1 --", "x".repeat(64)])
+        // spec: A-361
         expect(await attempt(wrong)).toMatchObject({ code: "verification_code_wrong" });
       const taken = await account("");
       expect(await attempt(code, taken)).toMatchObject({ code: "username_taken" });
       expect(await attempt(code)).toMatchObject({ success: true });
+      // spec: A-361
       expect(await attempt(code)).toMatchObject({ code: "verification_code_wrong" });
 
       await verify("new3@example.com");
       house.advance(181);
+      // spec: A-361
       expect(
         await register({
           username: name(),
@@ -238,7 +272,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           return yield* takeCode(then, q, { purpose: "verify-email", target: "clock@example.com", code: lastCode() });
         });
       };
+      // spec: A-513, C-659
       expect(await at(181)).toBeUndefined();
+      // spec: A-513, C-659
       expect(await at(179)).toBe("");
       expect(await at(179)).toBeUndefined();
     });
@@ -278,6 +314,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("an address of another account is told as taken only to who has the right code; the mail is sent all the same", async () => {
       await account("old@example.com");
+      // spec: D-61
       expect(await verify("old@example.com")).toMatchObject({ success: true, message: "" });
       expect(
         await register({ username: name(), password: PASSWORD, email: "old@example.com", verification_code: "AAAAAA" }),
@@ -290,6 +327,16 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           verification_code: lastCode(),
         }),
       ).toMatchObject({ code: "email_taken" });
+    });
+
+    test("the address of a deleted account stays taken", async () => {
+      const username = await account("gone@example.com");
+      const { users } = house.services.db.t;
+      await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, username)).returning();
+      await verify("gone@example.com");
+      const body = { username: name(), password: PASSWORD, email: "gone@example.com", verification_code: lastCode() };
+      // spec: D-35
+      expect(await register(body)).toMatchObject({ code: "email_taken" });
     });
 
     test("a second mail to one address within thirty seconds is refused, to another it is not", async () => {
@@ -318,6 +365,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     ] as const)("with both rules on, %p gets %p, for a code and for registration", async (email, code) => {
       await set("EmailDomainRestrictionEnabled", "true");
       await set("EmailAliasRestrictionEnabled", "true");
+      // spec: A-247, A-248, A-249, D-26
       expect((await verify(email)).code).toBe(code);
       if (email !== "" && code)
         expect(
@@ -345,8 +393,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         .where(eq(users.username, username))
         .returning();
       await login(username, PASSWORD);
+      // spec: A-089
       expect(await askReset(email)).toMatchObject({ success: true, message: "" });
       const link = await resetToken(email);
+      // spec: A-227, A-441, D-03
       expect([link.origin, link.pathname, link.searchParams.get("email")]).toEqual([
         "https://gw.example",
         "/user/reset",
@@ -355,10 +405,13 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const token = link.searchParams.get("token");
       const reset = await house.guest.rest("POST", "/api/user/reset", { email: " Reset1@example.com", token });
       const password = String(reset.body.data);
+      // spec: A-442
       expect(password).toMatch(/^[A-Za-z0-9]{16}$/);
+      // spec: A-443, D-80
       expect((await house.guest.rest("POST", "/api/user/reset", { email, token })).body).toMatchObject({
         code: "reset_link_invalid",
       });
+      // spec: A-093
       expect(await login(username, PASSWORD)).toMatchObject({ code: "credentials_wrong" });
       expect(
         await house.services.db.q
@@ -366,6 +419,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           .from(sessions)
           .where(eq(sessions.user_id, row?.id ?? 0)),
       ).toEqual([]);
+      // spec: A-093, A-442
       expect(await login(username, password)).toMatchObject({ success: true });
       expect(await rowOf(username)).toMatchObject({ access_token_hash: null });
     });
@@ -378,10 +432,12 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await house.services.db.q.update(users).set({ status: 2 }).where(eq(users.username, banned)).returning();
       await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, deleted)).returning();
       for (const email of ["known@example.com", "unknown@example.com", "banned@example.com", "deleted@example.com"]) {
+        // spec: D-61
         expect([email, await askReset(email)]).toMatchObject([email, { success: true, message: "" }]);
         expect([email, (await askReset(email)).code]).toEqual([email, "mail_too_soon"]);
       }
       await resetToken("known@example.com");
+      // spec: A-441, D-61
       expect(house.mails.map(({ to }) => to)).toEqual(["known@example.com"]);
     });
 
@@ -391,6 +447,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await verify(email);
       const attempt = async (token: unknown, of = email) =>
         (await house.guest.rest("POST", "/api/user/reset", { email: of, token })).body.code;
+      // spec: D-80
       expect(await attempt(lastCode())).toBe("reset_link_invalid");
       for (const token of ["", null, undefined, "x", "x".repeat(300)])
         expect(await attempt(token)).toBe("reset_link_invalid");
@@ -400,10 +457,21 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await attempt(token, "reset3@example.com")).toBe("reset_link_invalid");
       // Nor is it a verification code.
       const person = await house.person();
+      // spec: D-80
       expect((await person.rest("GET", `/api/oauth/email/bind?email=${email}&code=${token}`)).body).toMatchObject({
         code: "verification_code_wrong",
       });
-      house.advance(1801);
+      await account("reset4@example.com");
+      await askReset("reset4@example.com");
+      const young = (await resetToken("reset4@example.com")).searchParams.get("token");
+      // Kept so that whoever reads the table cannot use it.
+      // spec: D-80
+      expect(JSON.stringify(await house.services.db.q.select().from(house.services.db.t.codes))).not.toContain(young);
+      house.advance(1790);
+      // spec: D-80
+      expect(await attempt(young, "reset4@example.com")).toBeUndefined();
+      house.advance(11);
+      // spec: D-80
       expect(await attempt(token)).toBe("reset_link_invalid");
     });
 
@@ -418,6 +486,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("is refused while password sign-in is off", async () => {
       const username = await account("");
       await set("PasswordLoginEnabled", "false");
+      // spec: A-238
       expect(await login(username, PASSWORD)).toMatchObject({ code: "password_login_disabled" });
     });
 
@@ -460,8 +529,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           email: "x@y.example",
         }),
       ).toMatchObject({ success: true });
+      // spec: A-405, A-428
       expect(await self()).toEqual({ ...before, username, display_name: "某人" });
       expect(await put({})).toMatchObject({ success: true });
+      // spec: A-509
       expect(await put({ username: "x".repeat(13) })).toMatchObject({ code: "username_length" });
       const taken = await account("");
       expect(await put({ username: taken.toUpperCase() })).toMatchObject({ code: "username_taken" });
@@ -486,22 +557,31 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       person.ctx.actor.session_id = rows[0]?.id ?? 0;
       expect(await put({ password: "" })).toMatchObject({ success: true });
       expect(await put({ password: "short" })).toMatchObject({ code: "password_too_short" });
+      // spec: D-42
       expect(await put({ password: "x".repeat(21) })).toMatchObject({ code: "password_too_long" });
       expect(await put({ password: "another-pass" })).toMatchObject({ success: true });
       expect(
         (await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.user_id, user_id))).map((row) => row.id),
       ).toEqual([rows[0]?.id ?? 0]);
+      // spec: A-009, A-429
       expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ success: true });
+      expect(await put({ password: "a-third-pass" })).toMatchObject({ success: true });
+      // spec: A-009
+      expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ code: "credentials_wrong" });
     });
 
     test("deletes itself for ever; a super administrator cannot", async () => {
       const root = await house.person({ role: ROLE.root });
+      // spec: A-413
       expect((await root.rest("DELETE", "/api/user/self")).body).toMatchObject({ code: "root_protected" });
       const { username, id } = person.ctx.actor;
       await person.rest("GET", "/api/user/token");
+      // spec: A-431
       expect((await person.rest("DELETE", "/api/user/self")).body).toMatchObject({ success: true });
+      // spec: A-010, A-342
       expect(await rowOf(username)).toMatchObject({ deleted_at: expect.any(Number), access_token_hash: null });
       const { sessions } = house.services.db.t;
+      // spec: A-342
       expect(await house.services.db.q.select().from(sessions).where(eq(sessions.user_id, id))).toEqual([]);
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
     });
@@ -514,7 +594,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
             `/api/oauth/email/bind?email=${encodeURIComponent(email)}&code=${encodeURIComponent(code)}`,
           )
         ).body;
+      // spec: A-369
       expect(await bind("", "AAAAAA")).toMatchObject({ code: "mail_address_invalid" });
+      // spec: A-369
       expect(await bind("bind@example.com", "")).toMatchObject({ code: "verification_missing" });
       await verify("bind@example.com");
       expect(await bind("bind@example.com", "AAAAAA")).toMatchObject({
@@ -522,13 +604,20 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         message: errorText("verification_code_wrong", {}, "zh"),
       });
       expect(await bind("Bind@example.com", lastCode())).toMatchObject({ success: true });
+      // spec: A-008, A-167, A-448
       expect(await self()).toMatchObject({ email: "bind@example.com" });
       expect(await bind("bind@example.com", lastCode())).toMatchObject({ code: "verification_code_wrong" });
       await account("theirs@example.com");
       await verify("theirs@example.com");
       expect(await bind("theirs@example.com", "AAAAAA")).toMatchObject({ code: "verification_code_wrong" });
+      // spec: D-61
       expect(await bind("theirs@example.com", lastCode())).toMatchObject({ code: "email_taken" });
+      await set("EmailDomainRestrictionEnabled", "true");
+      // spec: D-26
+      expect(await bind("ab@elsewhere.example", "AAAAAA")).toMatchObject({ code: "email_domain_denied" });
+      await set("EmailDomainRestrictionEnabled", "false");
       await set("EmailAliasRestrictionEnabled", "true");
+      // spec: D-26
       expect(await bind("a+b@example.com", "AAAAAA")).toMatchObject({ code: "email_alias_denied" });
     });
 
@@ -641,6 +730,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     expect(left.length).toBeGreaterThan(0);
     expect(left.every((row) => row.expires_at > now)).toBe(true);
     // Neither address nor code can be read from the table.
+    // spec: D-80
     expect(JSON.stringify(left)).not.toContain("fresh");
   });
 

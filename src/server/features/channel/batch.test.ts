@@ -42,7 +42,10 @@ for (const engine of ENGINES) {
         await one({ name: "c" }),
       ];
       const { body } = await admin.rest("POST", "/api/channel/batch", { ids: [a, b, b, 999_999] });
+      // spec: C-517
+      // spec: C-066
       expect(body).toMatchObject({ success: true, data: 2 });
+      // spec: C-517
       expect((await admin.rest("GET", `/api/channel/${a}`)).body.success).toBe(false);
       expect((await get(c)).name).toBe("c");
       expect(h.services.pool.candidates("default", "batch-m")).toEqual([]);
@@ -56,32 +59,40 @@ for (const engine of ENGINES) {
       const id = await one({ tag: "kept" });
       const said = async (path: string, body: object) => (await admin.rest("POST", path, body)).body;
       for (const ids of [{ ids: [] }, {}, { ids: null }]) {
+        // spec: C-419, C-422
         expect(await said("/api/channel/batch", ids)).toMatchObject({
           success: false,
           message: "请先选择要删除的通道！",
         });
+        // spec: C-420, C-422
         expect(await said("/api/channel/batch/tag", { ...ids, tag: "t" })).toMatchObject({
           success: false,
           message: "请先选择要设置标签的通道！",
         });
       }
       for (const tag of [{ tag: "" }, { tag: "  " }, {}]) {
+        // spec: C-421
         expect(await said("/api/channel/batch/tag", { ids: [id], ...tag })).toMatchObject({
           success: false,
           message: "标签不能为空！",
         });
       }
       expect((await said("/api/channel/batch", { ids: ["x"] })).code).toBe("invalid_parameter");
+      // spec: C-422
       expect((await get(id)).tag).toBe("kept");
     });
 
     test("a batch sets a tag, null takes it away, ids may be texts, and the count is what was hit", async () => {
       const [a, b] = [await one(), await one()];
+      // spec: C-526
       expect(
         (await admin.rest("POST", "/api/channel/batch/tag", { ids: [String(a), b, 999_999], tag: " t-1 " })).body.data,
       ).toBe(2);
+      // spec: C-412, C-526
+      // spec: C-219
       expect([(await get(a)).tag, (await get(b)).tag]).toEqual(["t-1", "t-1"]);
       expect((await admin.rest("POST", "/api/channel/batch/tag", { ids: [a], tag: null })).body.data).toBe(1);
+      // spec: C-219
       expect([(await get(a)).tag, (await get(b)).tag]).toEqual(["", "t-1"]);
     });
 
@@ -94,6 +105,8 @@ for (const engine of ENGINES) {
           .values(Array.from({ length: 100 }, () => ({ type: 1, name: "bulk", created_time: 1 })));
       }
       const ids = (await h.services.db.q.select({ id: channels.id }).from(channels)).map((row) => row.id);
+      // spec: C-481
+      expect((await admin.rest("GET", "/api/channel/?p=0&page_size=5000")).body.data).toHaveLength(100);
       expect(await admin.call.channel.batchTag({ ids, tag: "bulk" })).toBe(2000);
       expect(await admin.call.channel.batchDelete({ ids })).toBe(2000);
       expect((await lastLog())?.content).toEndWith(" …");
@@ -104,7 +117,9 @@ for (const engine of ENGINES) {
       const ids = [await one(), await one(), await one(), await one()];
       for (const [i, status] of [1, 2, 3, 9].entries()) await set(ids[i] ?? 0, { status });
       expect(await admin.call.channel.statusCounts()).toEqual({ 1: 1, 2: 1, 3: 1, 9: 1 });
+      // spec: C-515
       expect((await admin.rest("DELETE", "/api/channel/disabled")).body).toMatchObject({ success: true, data: 2 });
+      // spec: C-516
       expect((await admin.call.channel.list({})).items.map((row) => row.status).sort()).toEqual([1, 9]);
       expect((await admin.rest("DELETE", "/api/channel/disabled")).body.data).toBe(0);
     });
@@ -139,8 +154,10 @@ for (const engine of ENGINES) {
           priority: 0,
           weight: 7,
         };
+        // spec: C-522
         expect(await put({ tag: "tag", new_tag: "tag", ...fields })).toMatchObject({ success: true, data: 2 });
         for (const row of await rows()) {
+          // spec: C-413, C-522
           expect(row).toMatchObject({
             models: "x,y",
             group: "vip,default",
@@ -150,12 +167,14 @@ for (const engine of ENGINES) {
             tag: "tag",
           });
         }
+        // spec: C-413
         expect(await get(other)).toMatchObject({ models: "m", group: "default", weight: 0 });
         expect(h.services.pool.candidates("vip", "x")).toHaveLength(2);
         expect(
           await put({ tag: "tag", models: "", groups: "", model_mapping: "", weight: null, priority: 3 }),
         ).toMatchObject({ data: 2 });
         for (const row of await rows())
+          // spec: C-414
           expect(row).toMatchObject({ models: "x,y", group: "vip,default", weight: 7, priority: 3 });
       });
 
@@ -169,8 +188,10 @@ for (const engine of ENGINES) {
           { models: " ", groups: "", model_mapping: "" },
           { models: ",," },
         ]) {
+          // spec: C-415, C-417
           expect(await put({ tag: "tag", ...nothing })).toMatchObject({ success: false, message: "没有任何修改！" });
         }
+        // spec: C-418
         expect((await put({ tag: "tag", model_mapping: "{" })).message).toBe("模型映射必须是合法的 JSON 格式！");
         expect((await put({ tag: "tag", model_mapping: "[]", new_tag: "x" })).message).toBe(
           "模型映射必须是合法的 JSON 格式！",
@@ -179,20 +200,26 @@ for (const engine of ENGINES) {
         expect((await put({ tag: "tag", weight: -1 })).message).toBe("权重必须是非负整数！");
         for (const path of ["enabled", "disabled"]) {
           for (const tag of ["", "  ", "no-such"]) {
+            // spec: C-525
             expect((await admin.rest("POST", `/api/channel/tag/${path}`, { tag })).body.success).toBe(false);
           }
           expect((await admin.rest("POST", `/api/channel/tag/${path}`, {})).body.success).toBe(false);
         }
+        // spec: C-525
         expect(await put({ tag: "", priority: 1 })).toMatchObject({ success: false, message: "标签不能为空！" });
+        // spec: C-525
         expect(await put({ tag: "no-such", priority: 1 })).toMatchObject({ success: false, code: "tag_not_found" });
         expect(await rows()).toEqual(before);
       });
 
       test("a blank new tag dissolves the tag, another tag's name merges them", async () => {
         await make();
+        // spec: C-417
         expect(await put({ tag: "tag", new_tag: "other" })).toMatchObject({ data: 2 });
         expect(await admin.call.channel.tags()).toEqual(["other"]);
+        // spec: C-416, C-417
         expect(await put({ tag: "other", new_tag: "" })).toMatchObject({ data: 3 });
+        // spec: C-416
         expect((await rows()).map((row) => row.tag)).toEqual(["", ""]);
         expect(await admin.call.channel.tags()).toEqual([]);
       });
@@ -200,16 +227,22 @@ for (const engine of ENGINES) {
       test("disable all sets 2 and enable all sets 1 on every member, whatever it was, at once for the relay", async () => {
         await make();
         await set(members[0] ?? 0, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
+        // spec: C-524
         expect((await admin.rest("POST", "/api/channel/tag/disabled", { tag: "tag" })).body).toMatchObject({
           success: true,
           data: 2,
         });
+        // spec: C-524
+        // spec: C-072, C-329
         for (const row of await rows()) expect(row).toMatchObject({ status: 2, other_info: "" });
         expect(h.services.pool.candidates("default", "m").map((channel) => channel.id)).toEqual([other]);
+        // spec: C-523
         expect((await admin.rest("POST", "/api/channel/tag/enabled", { tag: "tag" })).body).toMatchObject({
           success: true,
           data: 2,
         });
+        // spec: C-523
+        // spec: C-071, C-328
         expect((await rows()).map((row) => row.status)).toEqual([1, 1]);
         expect(h.services.pool.candidates("default", "m")).toHaveLength(3);
         expect(await lastLog()).toMatchObject({ type: LOG_TYPE.admin, username: admin.ctx.actor.username });
@@ -224,16 +257,21 @@ for (const engine of ENGINES) {
           ["other", 1],
           ["tag", 2],
         ]);
+        // spec: C-074
         expect(first.untagged.map((row) => row.id)).toEqual([plain[1] ?? 0]);
         const second = await page(2);
         expect([second.tags, second.untagged.map((row) => row.id), second.total]).toEqual([[], [plain[0] ?? 0], 4]);
         expect((await page(1, { keyword: "plain-1" })).untagged).toHaveLength(1);
         const rest = async (query: string) =>
           (await admin.rest("GET", `/api/channel/${query}`)).body.data.map((row: { tag: string }) => row.tag);
+        // spec: C-497
         expect(await rest("?tag_mode=true&p=0&page_size=1")).toEqual(["other"]);
+        // spec: C-074
         expect(await rest("?tag_mode=true&p=1&page_size=1")).toEqual(["tag", "tag"]);
+        // spec: C-074
         expect(await rest("?tag_mode=true&p=2&page_size=1")).toEqual([]);
         // One member matches: the whole tag comes.
+        // spec: C-498
         expect(await rest(`search?tag_mode=true&keyword=${members[0]}`)).toEqual(["tag", "tag"]);
         const [, row] = first.tags;
         expect(row && summarizeTag(row.channels)).toMatchObject({
@@ -273,6 +311,8 @@ for (const engine of ENGINES) {
         base_url: "https://x.example///",
       });
       await set(lost, { key_cipher: "k1.AAAA.BBBB", model_mapping: "{", models: "lost-m" });
+      // spec: C-518
+      // spec: C-068
       expect((await admin.rest("POST", "/api/channel/fix", {})).body).toMatchObject({ success: true, data: 3 });
       expect(await get(broken)).toMatchObject({
         models: "a,b",
@@ -302,6 +342,7 @@ for (const engine of ENGINES) {
       expect((await get(fine)).name).toBe("fine");
       // What cannot be mended is told from what nobody serves.
       expect(h.services.pool.candidates("default", "lost-m")).toEqual([]);
+      // spec: C-600
       expect([h.services.pool.broken("default", "lost-m"), h.services.pool.broken("default", "nobody")]).toEqual([
         true,
         false,
@@ -314,6 +355,7 @@ for (const engine of ENGINES) {
     test("a mode says whether lines are keys; too many keys are refused as a whole", async () => {
       const post = async (more: object) =>
         (await admin.rest("POST", "/api/channel/", { type: 1, name: "n", models: "m", ...more })).body;
+      // spec: C-206, C-207
       expect((await post({ mode: "batch", key: "k1\nk2" })).data).toHaveLength(2);
       expect(await post({ mode: "single", key: "k1\nk2" })).toMatchObject({
         success: false,
@@ -342,6 +384,7 @@ for (const engine of ENGINES) {
         ["GET", `/api/channel/update_balance/${id}`],
         ["GET", `/api/channel/test_upstream/${id}`],
       ] as const) {
+        // spec: C-461
         expect((await user.rest(method, path, body)).body).toMatchObject({ success: false, code: "forbidden" });
         expect((await h.guest.rest(method, path, body)).status).toBe(401);
       }

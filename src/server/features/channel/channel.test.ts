@@ -75,6 +75,7 @@ for (const engine of ENGINES) {
     test("a channel comes back with every field, none of them null, and its key never", async () => {
       const id = await one({ base_url: `${BASE}/`, models: " a , b ,,a", tag: undefined });
       const { text, body } = await admin.rest("GET", `/api/channel/${id}`);
+      // spec: A-379, A-463, C-203, C-205, C-208, C-210, C-213, C-219, C-223, C-229, C-412, C-499, C-500
       expect(body.data).toMatchObject({
         id,
         type: 1,
@@ -94,6 +95,7 @@ for (const engine of ENGINES) {
         balance: 0,
         other_info: "",
       });
+      // spec: C-203, C-210, C-213, C-225, C-229
       expect(Object.values(body.data)).not.toContain(null);
       const answers = [
         text,
@@ -104,6 +106,7 @@ for (const engine of ENGINES) {
         h.logged.join(""),
       ];
       for (const answer of answers) {
+        // spec: C-204
         expect(answer).not.toContain(KEY);
         expect(answer).not.toContain("key_cipher");
         expect(answer).not.toContain("key_hash");
@@ -128,6 +131,7 @@ for (const engine of ENGINES) {
         ["GET", "/api/group/"],
       ] as const) {
         const refused = await user.rest(method, path, body);
+        // spec: A-403, C-461
         expect([refused.status, refused.body.success, refused.body.code]).toEqual([200, false, "forbidden"]);
         expect((await h.guest.rest(method, path, body)).status).toBe(401);
       }
@@ -136,42 +140,59 @@ for (const engine of ENGINES) {
 
     test("bad forms are refused with the specified texts", async () => {
       const refused = async (fields: object) => (await admin.rest("POST", "/api/channel/", form(fields))).body.message;
+      // spec: C-402
       expect(await refused({ name: " " })).toBe("请填写名称和密钥");
+      // spec: C-405
       expect(await refused({ key: "\n " })).toBe("请填写名称和密钥");
+      // spec: C-404
       expect(await refused({ models: " , " })).toBe("请至少选择一个模型");
+      // spec: C-406
       expect(await refused({ model_mapping: "{" })).toBe("模型映射必须是合法的 JSON 格式！");
       expect(await refused({ model_mapping: "[]" })).toBe("模型映射必须是合法的 JSON 格式！");
       expect(await refused({ setting: "nope" })).toBe("setting 必须是合法的 JSON 格式！");
+      // spec: C-409
       expect(await refused({ priority: 1.5 })).toBe("优先级必须是整数！");
       expect(await refused({ priority: -1000 })).toBe("优先级不能小于 -999");
+      // spec: C-410
       expect(await refused({ weight: -1 })).toBe("权重必须是非负整数！");
       expect(await refused({ weight: 1.5 })).toBe("权重必须是非负整数！");
       expect(await refused({ type: 999 })).toBe("未知的渠道类型：999");
       expect(await refused({ base_url: "ftp://x" })).toBe("接口地址必须以 http:// 或 https:// 开头");
       expect(await refused({ type: 47, base_url: "" })).toBe("该类型渠道必须填写接口地址");
       expect(await refused({ type: 23, key: "only-one-part" })).toContain("渠道密钥格式错误");
+      // spec: C-247
       expect(await refused({ type: 41, key: "{}", other: "us-central1" })).toContain("渠道密钥格式错误");
+      // spec: C-220
       expect(await one({ priority: -999 })).toBeGreaterThan(0);
     });
 
     test("several lines of keys make several channels; a JSON credential of several lines makes one", async () => {
       const ids = await create({ name: "batch", key: "k-1\r\n\n k-2 \nk-1\nk-3" });
+      // spec: C-206, C-207
       expect(ids).toHaveLength(3);
       expect(ids.map((id) => h.services.pool.byId(id)?.channel.key)).toEqual(["k-1", "k-2", "k-3"]);
       const credential = JSON.stringify({ project_id: "p", client_email: "e", private_key: "k" }, null, 2);
       const vertex = await create({ type: 41, key: credential, other: "us-central1", base_url: "" });
+      // spec: C-207, C-247
       expect(vertex).toHaveLength(1);
       expect(h.services.pool.byId(vertex[0] ?? 0)?.channel.key).toBe(credential);
     });
 
     test("group wins over groups, groups are joined, neither means default, duplicates are dropped", async () => {
+      // spec: C-411, C-412
+      // spec: C-212
       expect((await get(await one({ group: "x, y,x", groups: ["z"] }))).group).toBe("x,y");
+      // spec: C-500
+      // spec: C-211, C-212
       expect((await get(await one({ group: undefined, groups: ["a", "b"] }))).group).toBe("a,b");
+      // spec: C-212
       expect((await get(await one({ group: undefined, groups: undefined }))).group).toBe("default");
     });
 
     test("defaults of a type are filled in, and odd inputs of old front-ends are taken as meant", async () => {
+      // spec: A-380, C-209, C-237
       expect((await get(await one({ type: 3, other: "" }))).other).toBe("2023-06-01-preview");
+      // spec: A-381, C-240
       expect((await get(await one({ type: 18, other: "", key: "a|b|c", base_url: "" }))).other).toBe("v2.1");
       const id = await one({
         auto_ban: false,
@@ -181,7 +202,11 @@ for (const engine of ENGINES) {
         used_quota: 9,
         tag: null,
       });
-      expect(await get(id)).toMatchObject({ auto_ban: 0, balance: 0, used_quota: 0, test_time: 0, tag: "" });
+      const made = await get(id);
+      // spec: C-218, C-225, C-228
+      expect(made).toMatchObject({ auto_ban: 0, balance: 0, used_quota: 0, test_time: 0, tag: "" });
+      // spec: C-228
+      expect(Math.abs(made.created_time - h.services.now() / 1000)).toBeLessThan(60);
       expect(
         (
           await admin.rest("PUT", "/api/channel/", {
@@ -193,7 +218,14 @@ for (const engine of ENGINES) {
           })
         ).body.success,
       ).toBe(true);
+      // spec: C-506
       expect(await get(id)).toMatchObject({ auto_ban: 1, used_quota: 0, test_time: 0 });
+    });
+
+    test("the longest input and the overrides that existing forms send are kept", async () => {
+      const sent = { max_input_tokens: 1000, param_override: '{"top_p":0.5}' };
+      // spec: C-230
+      expect(await get(await one({ name: "forms", ...sent }))).toMatchObject(sent);
     });
 
     test("an update changes what is sent and nothing else", async () => {
@@ -208,10 +240,37 @@ for (const engine of ENGINES) {
         { models: "z" },
       ]) {
         const { body } = await admin.rest("PUT", "/api/channel/", { id, ...change });
+        // spec: A-468, C-502..C-504
         expect(body.data).toMatchObject(change);
         Object.assign(before, change);
+        // spec: C-502..C-504, C-506
         expect(await get(id)).toEqual(before);
       }
+      const whole = {
+        type: 8,
+        name: "whole",
+        base_url: "https://whole.example/v1/chat",
+        other: "x",
+        models: "q,r",
+        group: "vip,default",
+        model_mapping: '{"q":"r"}',
+        status_code_mapping: '{"400":"500"}',
+        setting: '{"proxy":"http://p"}',
+        param_override: '{"a":1}',
+        test_model: "q",
+        openai_organization: "org",
+        auto_ban: 0,
+        tag: "whole",
+        priority: 7,
+        weight: 8,
+        max_input_tokens: 9,
+        status: 1,
+      };
+      // Another address wants the key with it.
+      expect((await admin.rest("PUT", "/api/channel/", { id, key: "k", ...whole })).body.message).toBe("");
+      // spec: C-505
+      expect(await get(id)).toEqual({ ...before, ...whole });
+      // spec: C-572
       expect((await admin.rest("PUT", "/api/channel/", { id: 999999, priority: 1 })).body.message).toBe(
         "渠道未找到，请刷新页面后重试。",
       );
@@ -221,6 +280,8 @@ for (const engine of ENGINES) {
       const id = await one({ name: "keyed" });
       const key = () => h.services.pool.byId(id)?.channel.key;
       await admin.rest("PUT", "/api/channel/", { id, ...form({ key: "" }) });
+      // spec: C-506
+      // spec: C-205
       expect(key()).toBe(KEY);
       await admin.rest("PUT", "/api/channel/", { id, key: String(id) });
       expect(key()).toBe(KEY);
@@ -247,11 +308,14 @@ for (const engine of ENGINES) {
       const serves = () => h.services.pool.candidates("g-only", "only-here").map((channel) => channel.id);
       expect(serves()).toEqual([id]);
       await admin.rest("PUT", "/api/channel/", { id, status: 2 });
+      // spec: C-327
       expect(serves()).toEqual([]);
       await admin.rest("PUT", "/api/channel/", { id, status: 1 });
       expect(serves()).toEqual([id]);
+      // spec: C-507
       expect((await admin.rest("DELETE", `/api/channel/${id}/`)).body.success).toBe(true);
       expect(serves()).toEqual([]);
+      // spec: C-507
       expect((await admin.rest("GET", `/api/channel/${id}`)).body.success).toBe(false);
     });
 
@@ -259,10 +323,11 @@ for (const engine of ENGINES) {
       const id = await one({ name: "orig", priority: 3, setting: '{"proxy":"http://p"}' });
       await h.services.db.q
         .update(h.services.db.t.channels)
-        .set({ used_quota: 10, balance: 1, response_time: 5, test_time: 5 })
+        .set({ used_quota: 10, balance: 1, response_time: 5, test_time: 5, created_time: 5 })
         .where(eq(h.services.db.t.channels.id, id))
         .returning();
       const copy = await admin.call.channel.copy({ id });
+      // spec: C-094
       expect(copy).toMatchObject({
         name: "orig_复制",
         priority: 3,
@@ -273,6 +338,9 @@ for (const engine of ENGINES) {
         test_time: 0,
         key: "",
       });
+      // spec: C-094
+      expect(Math.abs(copy.created_time - h.services.now() / 1000)).toBeLessThan(60);
+      // spec: C-094
       expect(h.services.pool.byId(copy.id)?.channel.key).toBe(KEY);
     });
 
@@ -288,6 +356,8 @@ for (const engine of ENGINES) {
       };
       for (const key of [String(id), ""]) {
         const [copied] = (await admin.rest("POST", "/api/channel/", { ...row, key })).body.data;
+        // spec: C-501
+        // spec: C-094
         expect(h.services.pool.byId(copied.id)?.channel.key).toBe(KEY);
       }
       const other = await admin.rest("POST", "/api/channel/", {
@@ -295,6 +365,7 @@ for (const engine of ENGINES) {
         key: String(id),
         base_url: "https://elsewhere.example",
       });
+      // spec: C-094
       expect(other.body).toMatchObject({ success: false, code: "channel_key_required" });
       await admin.rest("DELETE", `/api/channel/${id}`);
       expect((await admin.rest("POST", "/api/channel/", { ...row, key: String(id) })).body.message).toBe(
@@ -305,16 +376,23 @@ for (const engine of ENGINES) {
     test("lists are bare arrays from p=0, ordered by priority and id, and odd pages fall back", async () => {
       const all = (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body.data;
       const sorted = [...all].sort((a, b) => b.priority - a.priority || b.id - a.id);
+      // spec: C-497, C-481
+      // spec: C-059
       expect(all.map((c: { id: number }) => c.id)).toEqual(sorted.map((c) => c.id));
       const byId = (await admin.rest("GET", "/api/channel/?p=0&page_size=100&id_sort=true")).body.data.map(
         (c: { id: number }) => c.id,
       );
+      // spec: C-497
+      // spec: C-059
       expect(byId).toEqual([...byId].sort((a: number, b: number) => b - a));
       const second = (await admin.rest("GET", "/api/channel?p=1&page_size=10")).body.data;
+      // spec: C-497
       expect(second.map((c: { id: number }) => c.id)).toEqual(all.slice(10, 20).map((c: { id: number }) => c.id));
       for (const query of ["p=-1", "p=x", "p=0&page_size=x", "p=&page_size=0", ""]) {
+        // spec: C-482
         expect((await admin.rest("GET", `/api/channel/?${query}`)).body.data).toHaveLength(10);
       }
+      // spec: C-482
       expect((await admin.rest("GET", "/api/channel/?p=9999&page_size=10")).body.data).toEqual([]);
       const page = await admin.call.channel.list({ page: 1, page_size: 5 });
       expect(page).toMatchObject({ page: 1, page_size: 5, total: all.length });
@@ -330,13 +408,31 @@ for (const engine of ENGINES) {
       });
       const search = async (query: string) =>
         (await admin.rest("GET", `/api/channel/search?${query}`)).body.data.map((c: { id: number }) => c.id);
+      // spec: C-498
+      // spec: C-051
       expect(await search(`keyword=${id}`)).toContain(id);
+      // spec: C-052
       expect(await search("keyword=needle")).toEqual([id]);
+      // spec: C-053, C-054
       expect(await search("keyword=sk-unique-for-search")).toEqual([id]);
+      // spec: C-054
       expect(await search("keyword=sk-unique-for")).toEqual([]);
+      // spec: C-498
+      // spec: C-055
       expect(await search("model=special-model")).toEqual([id]);
+      // spec: C-498
+      // spec: C-056
       expect(await search("group=gb&keyword=")).toEqual([id]);
+      // spec: C-056
       expect(await search("group=g&model=special")).toEqual([]);
+      const low = await one({ name: "sorted a", group: "gs", priority: -5 });
+      const high = await one({ name: "sorted b", group: "gs", priority: 5 });
+      const newest = await one({ name: "sorted c", group: "gs", priority: -5 });
+      // spec: C-498
+      expect(await search("group=gs")).toEqual([high, newest, low]);
+      // spec: C-498
+      expect(await search("group=gs&id_sort=true")).toEqual([newest, high, low]);
+      // spec: C-054
       expect(await search("keyword=50%25_x&group=null")).toEqual([id]);
       expect(await search(`keyword=${encodeURIComponent("%_".repeat(200))}`)).toEqual([]);
       expect(await search(`keyword=${encodeURIComponent("x'; drop table channels; --")}`)).toEqual([]);
@@ -345,6 +441,7 @@ for (const engine of ENGINES) {
     test("tag mode pages over tags and leaves untagged channels out", async () => {
       for (const tag of ["tag-a", "tag-b", "tag-a"]) await one({ tag, name: `of ${tag}` });
       const rows = (await admin.rest("GET", "/api/channel/?p=0&page_size=1&tag_mode=true")).body.data;
+      // spec: C-497
       expect(rows.map((c: { tag: string }) => c.tag)).toEqual(["tag-a", "tag-a"]);
     });
 
@@ -355,7 +452,9 @@ for (const engine of ENGINES) {
         model_mapping: '{"gpt-4o":"mapped","mapped":"end"}',
       });
       const { body } = await admin.rest("GET", `/api/channel/test/${id}?model=`);
+      // spec: C-508
       expect(body).toMatchObject({ success: true, message: "" });
+      // spec: C-508
       expect(body.time).toBeGreaterThan(0);
       expect(seen.at(-1)).toMatchObject({
         path: "/v1/chat/completions",
@@ -364,7 +463,9 @@ for (const engine of ENGINES) {
         body: { model: "end", max_tokens: 10 },
       });
       const row = await get(id);
-      expect(row.response_time).toBeGreaterThan(0);
+      // spec: C-508
+      expect(row.response_time).toBe(Math.round(body.time * 1000));
+      // spec: C-227
       expect(row.test_time).toBeGreaterThan(1_700_000_000);
     });
 
@@ -373,6 +474,7 @@ for (const engine of ENGINES) {
       await admin.rest("GET", `/api/channel/test/${id}?model=gpt-4o-mini`);
       const { logs, users } = h.services.db.t;
       const [row] = await h.services.db.q.select().from(logs).where(eq(logs.channel, id)).orderBy(desc(logs.id));
+      // spec: C-509
       expect(row).toMatchObject({
         type: LOG_TYPE.consume,
         quota: 0,
@@ -388,6 +490,7 @@ for (const engine of ENGINES) {
         admin_info: { use_channel: [String(id)] },
       });
       const [user] = await h.services.db.q.select().from(users).where(eq(users.id, admin.ctx.actor.id));
+      // spec: C-509
       expect(user).toMatchObject({ quota: 0, used_quota: 0, request_count: 0 });
     });
 
@@ -395,8 +498,11 @@ for (const engine of ENGINES) {
       const id = await one({ name: "failing", test_model: "broken" });
       const failed = await admin.rest("GET", `/api/channel/test/${id}`);
       expect(failed.status).toBe(200);
+      // spec: C-509
       expect(failed.body).toMatchObject({ success: false });
+      // spec: C-509
       expect(failed.body.time).toBeGreaterThan(0);
+      // spec: C-216
       expect(failed.body.message).toBe("测试失败：HTTP 401: bad key [key]");
       expect((await admin.rest("GET", `/api/channel/test/${id}?model=html`)).body.message).toContain("welcome");
       expect(await testChannel(admin.ctx, id, "hang", 100)).toMatchObject({
@@ -416,6 +522,7 @@ for (const engine of ENGINES) {
       expect(seen.at(-1)?.path).toBe("/v1/embeddings");
       for (const type of [2, 5, 36]) {
         const channel = await one({ type, name: "mj" });
+        // spec: C-509
         expect((await admin.rest("GET", `/api/channel/test/${channel}`)).body).toMatchObject({
           success: false,
           message: "该类型渠道不支持测试",
@@ -427,20 +534,25 @@ for (const engine of ENGINES) {
 
     test("the model list of a stored channel may be on a private address, a typed address may not", async () => {
       const id = await one({ name: "listed" });
+      // spec: A-465, C-528
       expect((await admin.rest("GET", `/api/channel/fetch_models/${id}`)).body.data).toEqual(["m-1", "m-2"]);
       const from = (base_url: string) =>
         admin.rest("POST", "/api/channel/fetch_models", { base_url, type: 1, key: `${KEY}\nsecond` });
       const before = seen.length;
       for (const url of ["http://169.254.169.254", BASE, "http://localhost:1", "http://[::1]:1", "http://0x7f.1:1"]) {
+        // spec: C-530
         expect((await from(url)).body).toMatchObject({ success: false, message: "不允许访问该地址" });
       }
       expect(seen.length).toBe(before);
       const open = await openHarness("sqlite", { WEIR_ALLOW_PRIVATE_FETCH: "true" });
       const root = await open.person({ role: ROLE.admin });
+      // spec: A-466, C-529, C-530
       expect(
         (await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: `${KEY}\nsecond` })).body.data,
       ).toEqual(["m-1", "m-2"]);
+      // spec: C-530
       expect(seen.at(-1)?.authorization).toBe(`Bearer ${KEY}`);
+      // spec: A-480
       expect((await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: "" })).body.message).toBe(
         "请填写密钥",
       );
@@ -453,11 +565,13 @@ for (const engine of ENGINES) {
     test("model lists: of the registry by type, all known ones, and those that are enabled", async () => {
       const id = await one({ name: "models", models: "my-own-model" });
       const all = (await admin.rest("GET", "/api/channel/models")).body.data;
+      // spec: A-464, C-527
       expect(all.find((m: { id: string }) => m.id === "gpt-4o")).toMatchObject({ object: "model", owned_by: "openai" });
       expect(all.some((m: { id: string }) => m.id === "my-own-model")).toBe(true);
       expect((await admin.rest("GET", "/api/channel/models_enabled")).body.data).toContain("my-own-model");
       await admin.rest("PUT", "/api/channel/", { id, status: 2 });
       expect((await admin.rest("GET", "/api/channel/models_enabled")).body.data).not.toContain("my-own-model");
+      // spec: A-455
       expect((await admin.rest("GET", "/api/models")).body.data["1"]).toContain("gpt-4o");
     });
   });

@@ -59,6 +59,7 @@ for (const engine of ENGINES) {
         sticky: 0,
         endpoint: "/v1/chat/completions",
       });
+      // spec: C-662
       expect(run.channels.map(({ name, turn, share, standing }) => [name, turn, share, standing])).toEqual([
         ["a", 1, 0.75, "ready"],
         ["b", 1, 0.25, "ready"],
@@ -95,6 +96,7 @@ for (const engine of ENGINES) {
     test("a cooling channel waits behind the others with what is left of its pause", async () => {
       h.routing.cooldown.add(ids.a ?? 0, "gpt-4o", 90_000);
       const run = await ask({ model: "gpt-4o" });
+      // spec: C-662
       expect(run.channels[0]).toMatchObject({ name: "b", turn: 1, share: 1 });
       const cooling = run.channels.find(({ name }) => name === "a");
       expect(cooling).toMatchObject({ standing: "cooling", turn: 4 });
@@ -172,6 +174,7 @@ for (const engine of ENGINES) {
         .set({ type: 9999 })
         .where(eq(db.t.channels.id, ids.vip ?? 0));
       await h.services.pool.reload();
+      // spec: C-600
       expect(problems(await ask({ model: "only-vip", group: "vip" }))).toContain("channel_database_inconsistent");
     });
 

@@ -65,9 +65,11 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
   const channelOf = async (id: number) => (await admin.rest("GET", `/api/channel/${id}`)).body.data;
 
   test("lines are channels unless a mode says that they are keys of one; no answer carries a key", async () => {
+    // spec: C-207
     expect((await admin.rest("POST", "/api/channel/", form())).body.data).toHaveLength(3);
     const id = await make();
     const byMode = (await admin.rest("POST", "/api/channel/", form({ multi_key_mode: "polling" }))).body.data;
+    // spec: C-207
     expect(byMode).toMatchObject([{ multi_key_mode: "polling", key: "" }]);
     expect(await keysOf(id)).toMatchObject(
       [1, 2, 3].map((position) => ({ position, status: 1, hint: `…${String(position).repeat(4)}` })),
@@ -78,6 +80,7 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
       byMode,
       (await admin.rest("GET", "/api/channel/?p=0&page_size=100")).body,
     ]);
+    // spec: C-204
     for (const key of KEYS) expect(said).not.toContain(key);
     expect(inPool(id)).toMatchObject({ enabled: true, channel: { multi_key_mode: "random" } });
     expect(inPool(id)?.channel.keys?.map(({ key }) => key)).toEqual(KEYS);
@@ -198,6 +201,7 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     const id = await make({ name: "spared", auto_ban: 0 });
     for (const key of inPool(id)?.channel.keys ?? [])
       channelWatch(house.services)(key, { status: 401, disable: true, message: "x" });
+    // spec: C-217
     expect(await statuses(id)).toEqual([1, 1, 1]);
   });
 

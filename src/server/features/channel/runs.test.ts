@@ -149,11 +149,14 @@ for (const engine of ENGINES) {
         const row = await get(id);
         expect(row.status).toBe(3);
         const info = JSON.parse(row.other_info);
+        // spec: C-229
         expect(info.status_reason).toBe("上游拒绝服务（状态码 401）：no");
+        // spec: C-229
         expect(Math.abs(info.status_time - Date.now() / 1000)).toBeLessThan(5);
         expect(readStatusInfo(row.other_info, "en")?.reason).toBe("The upstream refused service (status 401): no");
         const [log, ...more] = await systemRows();
         expect(more).toEqual([]);
+        // spec: C-333
         expect(log).toMatchObject({ channel: id, channel_name: "m", quota: 0, user_id: 0 });
         expect(log?.content).toContain("已被自动禁用");
         expect(JSON.parse(log?.other ?? "")).toMatchObject({ event: "channel_auto_disabled", request_id: "r-1" });
@@ -166,6 +169,9 @@ for (const engine of ENGINES) {
         expect(await autoDisable(services(), { id: manual }, reason)).toBe(false);
         await option("AutomaticDisableChannelEnabled", "false");
         expect(await autoDisable(services(), { id }, reason)).toBe(false);
+        // spec: C-333
+        // spec: C-217, C-330
+        // spec: A-219
         expect([(await get(id)).status, (await get(spared)).status, (await get(manual)).status]).toEqual([1, 1, 2]);
         expect(await systemRows()).toEqual([]);
       });
@@ -174,9 +180,12 @@ for (const engine of ENGINES) {
         const [auto, manual] = [await one("m"), await one("m", { status: 2 })];
         await put(auto, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
         await option("AutomaticEnableChannelEnabled", "false");
+        // spec: A-220
         expect(await autoEnable(services(), { id: auto })).toBe(false);
         await option("AutomaticEnableChannelEnabled", "true");
+        // spec: C-333
         expect(await autoEnable(services(), { id: manual })).toBe(false);
+        // spec: A-220
         expect(await autoEnable(services(), { id: auto })).toBe(true);
         expect(await get(auto)).toMatchObject({ status: 1, other_info: "" });
         expect((await get(manual)).status).toBe(2);
@@ -185,6 +194,7 @@ for (const engine of ENGINES) {
             .pool.candidates("default", "m")
             .map((channel) => channel.id),
         ).toEqual([auto]);
+        // spec: C-333
         expect((await systemRows()).map((row) => JSON.parse(row.other).event)).toEqual(["channel_auto_enabled"]);
       });
 
@@ -215,10 +225,12 @@ for (const engine of ENGINES) {
         const started = performance.now();
         const { body } = await admin.rest("GET", "/api/channel/test");
         expect(performance.now() - started).toBeLessThan(2000);
+        // spec: C-510, C-511
         expect(body).toMatchObject({
           success: true,
           data: { kind: "test", running: true, total: 2, done: 0, started_by: admin.ctx.actor.username },
         });
+        // spec: C-511
         expect((await admin.rest("GET", "/api/channel/test")).body).toMatchObject({
           success: false,
           message: "测试已在运行中，请稍后再试",
@@ -240,6 +252,7 @@ for (const engine of ENGINES) {
           ok: 2,
           failed: 0,
         });
+        // spec: C-061
         for (const id of [held, other]) expect((await get(id)).response_time).toBeGreaterThan(0);
         expect((await admin.rest("GET", "/api/channel/test")).body.success).toBe(true);
         await settle(async () => (await admin.call.channel.run({ kind: "test" }))?.running === false);
@@ -267,6 +280,7 @@ for (const engine of ENGINES) {
         await one("manual", { status: 2 });
         expect(await testAll()).toMatchObject({ total: 30, done: 30, ok: 30 });
         expect(most).toBe(8);
+        // spec: C-511
         expect(seen.map((call) => call.body.model)).toEqual(Array(30).fill("slow"));
       });
 
@@ -276,6 +290,7 @@ for (const engine of ENGINES) {
         ids.spared = await one("bad-key", { auto_ban: 0 });
         expect(await testAll()).toMatchObject({ ok: 1, failed: 5, disabled: 2 });
         const status = async (name: string) => (await get(ids[name] ?? 0)).status;
+        // spec: A-219
         expect([await status("bad-key"), await status("keyword")]).toEqual([3, 3]);
         for (const name of ["server-error", "busy", "fine", "spared"]) expect(await status(name)).toBe(1);
         const { other_info } = await get(ids["bad-key"] ?? 0);
@@ -289,6 +304,7 @@ for (const engine of ENGINES) {
       test("the channel's status mapping is judged, not the upstream's own status", async () => {
         const id = await one("mapped-400", { status_code_mapping: '{"400":"401"}' });
         await testAll();
+        // spec: C-214
         expect((await get(id)).status).toBe(3);
       });
 
@@ -297,13 +313,20 @@ for (const engine of ENGINES) {
         const status = async () => [(await get(id)).status, (await get(spared)).status];
         await option("ChannelDisableThreshold", "0");
         await testAll();
+        // spec: C-333
+        // spec: A-218
         expect(await status()).toEqual([1, 1]);
         await option("ChannelDisableThreshold", "0.05");
         await option("AutomaticDisableChannelEnabled", "false");
         await testAll();
+        // spec: C-333
         expect(await status()).toEqual([1, 1]);
         await option("AutomaticDisableChannelEnabled", "true");
+        // spec: C-333
+        // spec: C-331
         expect(await testAll()).toMatchObject({ ok: 2, disabled: 1 });
+        // spec: C-217, C-331
+        // spec: A-218
         expect(await status()).toEqual([3, 1]);
         expect(readStatusInfo((await get(id)).other_info, "en")?.reason).toMatch(
           /^It answered after 0\.\d\d s; the limit is 0\.05 s$/,
@@ -317,6 +340,8 @@ for (const engine of ENGINES) {
         const [well, ill] = [await one("fine"), await one("server-error")];
         for (const id of [well, ill]) await put(id, { status: 3, other_info: '{"status_reason":"x","status_time":1}' });
         expect(await testAll()).toMatchObject({ enabled: 1, ok: 1, failed: 1 });
+        // spec: C-332
+        // spec: A-220
         expect([(await get(well)).status, (await get(ill)).status]).toEqual([1, 3]);
         expect(
           services()
@@ -332,6 +357,7 @@ for (const engine of ENGINES) {
         await one("mj", { type: 2 });
         await put(await one("lost"), { key_cipher: "k1.AAAA.BBBB" });
         const started = performance.now();
+        // spec: C-511
         expect(await testAll(150)).toMatchObject({ total: 4, done: 4, ok: 1, failed: 2, skipped: 1, disabled: 0 });
         expect(performance.now() - started).toBeLessThan(1900);
         expect((await get(hanging)).response_time).toBeGreaterThanOrEqual(150);
@@ -378,10 +404,12 @@ for (const engine of ENGINES) {
         const id = await one("m");
         billing["/v1/dashboard/billing/subscription"] = { hard_limit_usd: 120.5, has_payment_method: true };
         billing["/v1/dashboard/billing/usage"] = { total_usage: 2050 };
+        // spec: C-512
         expect(await update(id)).toMatchObject({ success: true, message: "", balance: 100, currency: "USD" });
         expect(seen.at(-1)?.search).toBe(`?start_date=${today().slice(0, 7)}-01&end_date=${today()}`);
         expect(seen.at(-1)?.headers.get("authorization")).toBe(`Bearer ${KEY}`);
         expect(await get(id)).toMatchObject({ balance: 100, balance_updated_time: expect.any(Number) });
+        // spec: C-226
         expect((await get(id)).balance_updated_time).toBeGreaterThan(1_700_000_000);
         billing["/v1/dashboard/billing/subscription"] = { hard_limit_usd: 1, has_payment_method: false };
         await update(id);
@@ -433,6 +461,7 @@ for (const engine of ENGINES) {
         for (const [type, path, body, balance, currency] of cases) {
           billing = { [path]: body };
           const id = await one("m", { type });
+          // spec: C-512
           expect(await update(id)).toMatchObject({ success: true, message: "", balance, currency });
           expect((await get(id)).balance).toBe(balance);
         }
@@ -450,6 +479,7 @@ for (const engine of ENGINES) {
         const id = await one("m", { type: 14 });
         const plan = await one("m", { type: 25, base_url: "kimi-coding-plan" });
         for (const none of [id, plan])
+          // spec: C-514
           expect(await update(none)).toMatchObject({ success: false, message: "该类型渠道不支持查询余额" });
         const refused = await one("m");
         billing["/v1/dashboard/billing/subscription"] = refuse(401, { message: `bad ${KEY}` });
@@ -477,9 +507,11 @@ for (const engine of ENGINES) {
         const [id, spared] = [await one("m", { type: 20 }), await one("m", { type: 20, auto_ban: 0 })];
         await option("AutomaticDisableChannelEnabled", "false");
         await update(id);
+        // spec: C-514
         expect((await get(id)).status).toBe(1);
         await option("AutomaticDisableChannelEnabled", "true");
         for (const channel of [id, spared]) await update(channel);
+        // spec: C-514
         expect([(await get(id)).status, (await get(spared)).status]).toEqual([3, 1]);
         expect(JSON.parse((await get(id)).other_info).status_reason).toBe("余额不足：0");
       });
@@ -491,10 +523,13 @@ for (const engine of ENGINES) {
         await one("m", { type: 14 });
         await one("m", { type: 43 });
         const { body } = await admin.rest("GET", "/api/channel/update_balance");
+        // spec: C-513, C-514
         expect(body).toMatchObject({
           success: true,
           data: { kind: "balance", running: false, total: 4, ok: 2, failed: 1, skipped: 1, disabled: 0 },
         });
+        // spec: C-513
+        // spec: C-062
         expect([(await get(a)).balance, (await get(b)).balance, (await get(off)).balance]).toEqual([4, 4, 0]);
       });
 

@@ -88,8 +88,11 @@ for (const engine of ENGINES) {
         },
       ];
       const { body } = await admin.rest("GET", `/api/channel/test_upstream/${id}`);
+      // spec: C-519..C-521
+      // spec: C-089
       expect(body).toMatchObject({ success: true, message: "", groups, data: { groups } });
       expect(await admin.call.channel.upstreamUse({ id })).toEqual({ groups });
+      // spec: C-521
       expect((await admin.rest("GET", `/api/channel/test_upstream/${await one()}`)).body).toMatchObject({
         success: true,
         groups: [],

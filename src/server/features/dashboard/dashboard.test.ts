@@ -215,6 +215,7 @@ for (const engine of ENGINES) {
         });
         expect([view.start % HOUR, view.end % HOUR]).toEqual([0, 0]);
         const inside = rows.filter((row) => row.created_at >= view.start && row.created_at < view.end);
+        // spec: C-201, C-202
         expect(view.totals).toEqual(add(inside.map(sumsOf)));
         const range = { start_timestamp: from, end_timestamp: until };
         expect(await admin.call.dashboard.totals(range)).toEqual(view.totals);
@@ -335,7 +336,9 @@ for (const engine of ENGINES) {
           (a, b) => ({ quota: a.quota + b.quota, count: a.count + b.count, tokens: a.tokens + b.token_used }),
           { quota: 0, count: 0, tokens: 0 },
         );
+      // spec: C-202
       expect(added(body.data)).toEqual({ quota: total.quota, count: total.count, tokens: total.tokens });
+      // spec: C-202
       expect(Object.keys(body.data[0]).toSorted()).toEqual([
         "count",
         "created_at",
@@ -356,6 +359,7 @@ for (const engine of ENGINES) {
       const mine = (await people[5]?.rest("GET", `/api/data/self/?username=${people[1]?.ctx.actor.username}&${range}`))
         ?.body.data;
       expect(mine).toEqual(theirs);
+      // spec: C-202
       expect(added(mine)).toEqual({ quota: own.quota, count: own.count, tokens: own.tokens });
       expect(mine[0]).toMatchObject({ user_id: one?.id, username: one?.username });
 
@@ -392,11 +396,17 @@ for (const engine of ENGINES) {
       const change = (value: string) => h.services.options.set("DataExportEnabled", value);
       await change("false");
       for (const path of ["/api/data/", "/api/data/users", "/api/data/self"]) {
+        // spec: A-215
         expect((await admin.rest("GET", path)).body).toMatchObject({ success: false, message: "管理员关闭了数据看板" });
       }
       await expect(ask({})).rejects.toThrow("switched the data dashboard off");
       await change("true");
+      // spec: D-23
       expect((await ask({})).refresh_seconds).toBe(300);
+      await h.services.options.set("DataExportInterval", "7");
+      // spec: D-23
+      expect((await ask({})).refresh_seconds).toBe(420);
+      await h.services.options.set("DataExportInterval", "5");
     });
   });
 }

@@ -73,12 +73,19 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
   const goThere = async (browser: Browser, provider: RedirectProvider, aff = "") => {
     const begun = await browser.get(`/api/oauth/state?provider=${provider}&aff=${aff}`);
     expect(begun.body.message).toBe("");
-    const back = await fake.agree(String(begun.body.url));
+    const ids = { github: "GitHubClientId", linuxdo: "LinuxDOClientId", oidc: "oidc.client_id" } as const;
+    const address = new URL(String(begun.body.url));
+    // spec: A-069, A-071, A-256, A-258
+    expect(address.searchParams.get("client_id")).toBe(fake.options[ids[provider]] ?? "");
+    // spec: A-069, A-071
+    expect(address.searchParams.get("state")).toBe(String(begun.body.data));
+    const back = await fake.agree(address.href);
     expect(back.origin + back.pathname).toBe(`${new URL(weir.url).origin}/oauth/${provider}`);
     expect(back.searchParams.get("state")).toBe(String(begun.body.data));
     return `/api/oauth/${provider}${back.search}`;
   };
   const signedInAs = async (browser: Browser, answer: ApiAnswer) => {
+    // spec: C-495, C-496
     expect(answer.body).toMatchObject({ success: true, message: "" });
     const { id, username } = answer.body.data as { id: number; username: string };
     const self = await browser.get("/api/user/self", { "new-api-user": String(id) });
@@ -108,8 +115,10 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
         .where(eq(weir.db.t.users.id, lookalike.id));
       const first = new Browser(weir);
       const made = await signedInAs(first, await first.get(await goThere(first, provider)));
+      // spec: D-69
       expect(made.username).toMatch(new RegExp(`^${provider}_\\d+$`));
       expect(made.id).not.toBe(lookalike.id);
+      // spec: A-003, A-168, A-171, A-257, A-259
       expect(made.self).toMatchObject({
         [IDENTITY_PROVIDERS[provider].field]: subject,
         role: 1,
@@ -165,6 +174,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     newPerson();
     const browser = new Browser(weir);
     const { body } = await browser.get("/api/oauth/state");
+    // spec: A-444
     expect(body).toEqual({ success: true, message: "", data: expect.stringMatching(/^[A-Za-z0-9]{32}$/) });
     const callback = `${new URL(weir.url).origin}/oauth/linuxdo`;
     const back = await fake.agree(
@@ -217,6 +227,8 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     newPerson();
     const [one, two] = [await weir.newUser(), await weir.newUser()];
     const [first, second] = [new Browser(weir, one), new Browser(weir, two)];
+    // spec: C-495
+    // spec: A-008
     expect((await first.get(await goThere(first, "github"))).body).toEqual({ success: true, message: "bind" });
     expect((await first.get("/api/user/self")).body.data).toMatchObject({
       id: one.id,
@@ -224,6 +236,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     });
     // Once more changes nothing; another identity of the same provider is refused.
     expect((await first.get(await goThere(first, "github"))).body.success).toBe(true);
+    // spec: A-453, A-501
     expect((await second.get(await goThere(second, "github"))).body).toMatchObject({
       success: false,
       message: "该 GitHub 账户已被绑定",
@@ -252,6 +265,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       code: "identity_not_bound",
     });
     await weir.setOption("PasswordLoginEnabled", "false");
+    // spec: D-70
     expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body).toMatchObject({
       success: false,
       code: "identity_last",
@@ -260,8 +274,22 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("PasswordLoginEnabled", "true");
     expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body.success).toBe(true);
     expect(await identitiesOf(one.id)).toEqual([]);
+    // spec: C-496
+    expect((await first.get(await goThere(first, "linuxdo"))).body).toEqual({ success: true, message: "bind" });
     expect((await weir.anonymous("GET", "/api/user/oauth/bindings")).status).toBe(401);
   });
+
+  for (const provider of ["github", "linuxdo"] as const) {
+    test(`${provider}: what begins on a signed-in page is bound to that account`, async () => {
+      const { id } = newPerson();
+      const browser = new Browser(weir, await weir.newUser());
+      // spec: A-008
+      expect((await browser.get(await goThere(browser, provider))).body).toEqual({ success: true, message: "bind" });
+      const field = IDENTITY_PROVIDERS[provider].field;
+      // spec: A-008
+      expect((await browser.get("/api/user/self")).body.data).toMatchObject({ [field]: String(id) });
+    });
+  }
 
   test("binding and unbinding want a proof that is not old; signing in wants none", async () => {
     newPerson();
@@ -287,6 +315,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id, username } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     const headers = { cookie: browser.cookie, "new-api-user": String(id) };
+    // spec: D-70
     expect((await weir.anonymous("DELETE", "/api/user/oauth/bindings/github", undefined, headers)).body).toMatchObject({
       code: "identity_last",
     });
@@ -301,12 +330,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("RegisterEnabled", "false");
     const browser = new Browser(weir);
     for (const provider of ["github", "linuxdo", "oidc"] as const) {
+      // spec: A-241
       expect((await browser.get(await goThere(browser, provider))).body).toMatchObject({
         success: false,
         message: "管理员关闭了新用户注册",
       });
     }
     expect((await browser.get("/api/oauth/wechat?code=998877")).body.code).toBe("registration_disabled");
+    // spec: D-68
     expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe(
       "registration_disabled",
     );
@@ -319,9 +350,11 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const { body } = await browser.get("/api/oauth/state");
     for (const path of [
       `/api/oauth/github?code=x&state=${String(body.data)}`,
+      `/api/oauth/linuxdo?code=x&state=${String((await browser.get("/api/oauth/state")).body.data)}`,
       "/api/oauth/wechat?code=998877",
       `/api/oauth/telegram/login?${telegram({ id: subjects })}`,
     ]) {
+      // spec: A-242..A-245
       expect((await browser.get(path)).body.code).toBe("identity_provider_off");
     }
     for (const provider of identityProviders) await weir.setOption(IDENTITY_PROVIDERS[provider].enabled, "true");
@@ -332,12 +365,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     await weir.root.ok("POST", "/api/user/manage", { id, action: "disable" });
+    // spec: A-452
     expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
       success: false,
       message: "该用户已被封禁",
     });
     await weir.root.ok("POST", "/api/user/manage", { id, action: "enable" });
     await weir.db.q.update(weir.db.t.users).set({ deleted_at: 1 }).where(eq(weir.db.t.users.id, id));
+    // spec: A-452
     expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
       success: false,
       code: "user_deleted",
@@ -366,6 +401,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { self } = await signedInAs(browser, await browser.get(await goThere(browser, "oidc", code)));
     expect(self).toMatchObject({ inviter_id: inviter.id, quota: 1500 });
+    // spec: A-445
     expect((await inviter.ok<{ aff_count: number }>("GET", "/api/user/self")).aff_count).toBe(1);
     await weir.setOption("QuotaForNewUser", "0");
     await weir.setOption("QuotaForInvitee", "0");
@@ -376,8 +412,12 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const person = `wechat-${++subjects}`;
     fake.wechat.set("123456", person);
     const browser = new Browser(weir);
-    const { id, self } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
+    const { id, self, username } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
+    // spec: D-69
+    expect(username).toMatch(/^wechat_\d+$/);
+    // spec: A-169, A-260, A-261, A-446
     expect(self).toMatchObject({ wechat_id: person });
+    // spec: A-349
     expect((await browser.get("/api/oauth/wechat?code=000000")).body.message).toBe("验证码错误或已过期");
     expect((await browser.get("/api/oauth/wechat?code=")).body.message).toBe("请输入验证码！");
     const user = await weir.newUser();
@@ -386,6 +426,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       message: "该 微信 账户已被绑定",
     });
     fake.wechat.set("654321", `${person}b`);
+    // spec: A-008
     expect((await user.api("GET", "/api/oauth/wechat/bind?code=654321")).body.success).toBe(true);
     expect(
       (await weir.anonymous("GET", "/api/oauth/wechat/bind?code=654321", undefined, { cookie: user.cookie })).status,
@@ -394,6 +435,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       .select()
       .from(weir.db.t.identities)
       .where(and(eq(weir.db.t.identities.user_id, user.id), eq(weir.db.t.identities.provider, "wechat")));
+    // spec: A-447
     expect(bound?.subject).toBe(`${person}b`);
     expect(bound?.user_id).not.toBe(id);
   });
@@ -402,14 +444,21 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const id = ++subjects;
     const browser = new Browser(weir);
     const login = (fields: URLSearchParams) => browser.get(`/api/oauth/telegram/login?${fields}`);
-    const fields = telegram({ id, first_name: "Ann & Bob", username: "ann" });
+    const photo_url = "https://t.me/i/userpic/320/ann.jpg";
+    const fields = telegram({ id, first_name: "Ann & Bob", last_name: "Doe", username: "ann", photo_url });
     fields.set("lang", "zh");
-    const { self } = await signedInAs(browser, await login(fields));
+    const { self, username } = await signedInAs(browser, await login(fields));
+    // spec: D-69
+    expect(username).toMatch(/^telegram_\d+$/);
+    // spec: A-170, A-263, A-449, D-67, D-68
     expect(self).toMatchObject({ telegram_id: String(id), display_name: "ann" });
+    // spec: D-67
     expect((await login(fields)).body.code).toBe("telegram_invalid");
     const changed = telegram({ id });
     changed.set("id", String(id + 1));
+    // spec: A-263, A-450
     expect((await login(changed)).body.code).toBe("telegram_invalid");
+    // spec: D-67
     expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) - 86_401 }))).body.code).toBe(
       "telegram_invalid",
     );
@@ -428,8 +477,11 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       browser.get(`/api/oauth/telegram/bind?${fields}`, headers);
     expect((await bind(telegram({ id: ++subjects }), {})).status).toBe(401);
     const answer = await bind(telegram({ id: ++subjects }));
+    // spec: D-66
     expect(answer.status).toBe(302);
+    // spec: D-66
     expect(answer.headers.get("location")).toStartWith("/setting");
+    // spec: A-008, A-170, A-451
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
 
     await user.api("DELETE", "/api/user/oauth/bindings/telegram");
@@ -437,6 +489,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const navigated = telegram({ id: ++subjects });
     navigated.set("state", String(body.data));
     expect((await new Browser(weir).get(`/api/oauth/telegram/bind?${navigated}`)).status).toBe(403);
+    // spec: C-479
     expect((await bind(navigated, {})).status).toBe(302);
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
     // A guest's state names nobody to bind to.

@@ -81,7 +81,9 @@ for (const engine of ENGINES) {
       const person = await h.person();
       const codes = await Promise.all(Array.from({ length: 20 }, () => person.rest("GET", "/api/user/aff")));
       const [code] = new Set(codes.map(({ body }) => String(body.data)));
+      // spec: A-435
       expect(new Set(codes.map(({ body }) => body.data)).size).toBe(1);
+      // spec: A-435, D-64
       expect(code).toMatch(/^[A-Za-z0-9]{4}$/);
       expect((await person.rest("GET", "/api/user/aff/")).body.data).toBe(code);
       expect((await self(person)).aff_code).toBe(code ?? "");
@@ -91,6 +93,7 @@ for (const engine of ENGINES) {
       const [first, second] = [await h.person(), await h.person()];
       const always = (length: number) => "a".repeat(length);
       expect(await inviteCode(first.ctx, always)).toBe("aaaa");
+      // spec: D-64
       expect(await inviteCode(second.ctx, always)).toBe("aaaaa");
     });
 
@@ -100,6 +103,7 @@ for (const engine of ENGINES) {
       const find = (text: string | undefined) => h.services.db.tx((q) => findInviter(h.services.db, q, text));
       expect((await find(` ${code} `))?.id).toBe(idOf(inviter));
       for (const text of [undefined, "", "  ", "nonsense", "\u0000", "%", code.slice(0, 3)])
+        // spec: D-63
         expect(await find(text)).toBeUndefined();
       const { users } = h.services.db.t;
       await h.services.db.q
@@ -116,13 +120,17 @@ for (const engine of ENGINES) {
       await Promise.all([register(user, inviter), register(user, inviter)]);
       await register(user, alone);
       await register(alone);
+      // spec: A-181, A-186
       expect(await self(user)).toMatchObject({ quota: 120, inviter_id: idOf(inviter) });
+      // spec: A-178, A-179, A-180, A-185
       expect(await self(inviter)).toMatchObject({ quota: 0, aff_count: 1, aff_quota: 3, aff_history_quota: 3 });
+      // spec: A-181
       expect(await self(alone)).toMatchObject({ quota: 100, inviter_id: 0, aff_count: 0 });
       expect((await logsOf(user)).map(({ type, quota }) => [type, quota]).sort()).toEqual([
         [4, 100],
         [4, 20],
       ]);
+      // spec: C-358
       expect(await logsOf(inviter)).toMatchObject([{ type: 4, quota: 3 }]);
       expect(await findings()).toEqual([]);
       await options({ QuotaForNewUser: "0", QuotaForInvitee: "0", QuotaForInviter: "0" });
@@ -139,18 +147,22 @@ for (const engine of ENGINES) {
     test("an inviter gets his share of a paid order once, rounded down, and none while the option is 0", async () => {
       const [inviter, user, stranger] = [await h.person(), await h.person(), await h.person()];
       await register(user, inviter);
+      // spec: C-014
       expect(await paid(user, 1000)).toEqual([0]);
       await options({ InviteRebatePercent: "12.5" });
       expect(await paid(user, 1001, 3)).toEqual([125, 0, 0]);
       expect(await paid(user, 7)).toEqual([0]);
       expect(await paid(stranger, 1000)).toEqual([0]);
+      // spec: C-014
       expect(await self(inviter)).toMatchObject({ quota: 0, aff_quota: 125, aff_history_quota: 125 });
       const shares = await inviter.call.invite.dividends({});
+      // spec: C-016
       expect(shares).toMatchObject({
         total: 1,
         items: [{ invitee_id: idOf(user), username: user.ctx.actor.username, amount: 125 }],
       });
       const invited = await inviter.call.invite.invited({});
+      // spec: C-015
       expect(invited).toMatchObject({ total: 1, items: [{ id: idOf(user), orders: 1, amount: 125 }] });
       expect((await user.call.invite.dividends({})).items).toEqual([]);
       expect(await findings()).toEqual([]);
@@ -162,12 +174,14 @@ for (const engine of ENGINES) {
       await give(person, 3 * DOLLAR);
       const answer = await person.rest("POST", "/api/user/aff_transfer", { quota: DOLLAR });
       expect(answer.body).toMatchObject({ success: true, message: "划转成功", data: DOLLAR });
+      // spec: A-179, A-180, A-437
       expect(await self(person)).toMatchObject({ quota: DOLLAR, aff_quota: 2 * DOLLAR, aff_history_quota: 3 * DOLLAR });
       expect(await logsOf(person)).toMatchObject([{ type: 4, quota: DOLLAR }]);
       expect(await findings()).toEqual([]);
     });
 
     test.each([
+      // spec: A-373
       [499_999, "transfer_too_small"],
       [1, "transfer_too_small"],
       [0, "transfer_invalid"],
@@ -177,13 +191,16 @@ for (const engine of ENGINES) {
       [null, "transfer_invalid"],
       [1e300, "transfer_invalid"],
       [Number.MAX_SAFE_INTEGER, "transfer_invalid"],
+      // spec: A-374
       [3 * DOLLAR, "invite_quota_insufficient"],
       [1_000_000_000_000_000, "invite_quota_insufficient"],
     ])("a transfer of %p out of two dollars is refused and moves nothing", async (quota, code) => {
       const person = await h.person();
       await give(person, 2 * DOLLAR);
       const { body } = await person.rest("POST", "/api/user/aff_transfer", { quota });
+      // spec: A-373, A-374
       expect(body).toMatchObject({ success: false, code });
+      // spec: A-372
       if (code === "transfer_too_small") expect(body.message).toBe("划转金额最低为 $1.00");
       expect(await self(person)).toMatchObject({ quota: 0, aff_quota: 2 * DOLLAR });
     });
@@ -221,6 +238,7 @@ for (const engine of ENGINES) {
       expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const settled = (await person.call.invite.withdrawals({})).items.find(({ id }) => id === first.id);
       expect((await self(person)).aff_quota).toBe(settled?.status === "refused" ? 2 * DOLLAR : DOLLAR);
+      // spec: C-017
       expect(await settle(second.id, "paid", "done")).toMatchObject({ status: "paid", note: "done" });
       await expect(settle(second.id, "refused")).rejects.toThrow("settled");
       await expect(settle(999_999, "paid")).rejects.toThrow("No such withdrawal");
@@ -278,6 +296,7 @@ for (const engine of ENGINES) {
       await give(person, DOLLAR);
       const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });
       const waiting = await admin.call.invite.allWithdrawals({ status: "pending", page_size: 100 });
+      // spec: C-017, C-018
       expect(waiting.items.find((item) => item.id === id)).toMatchObject({
         user_id: idOf(person),
         username: person.ctx.actor.username,

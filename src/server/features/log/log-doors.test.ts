@@ -173,6 +173,7 @@ for (const engine of ENGINES) {
       ];
       for (const [path, headers] of spellings) {
         const { body, headers: answered } = await weir.anonymous("GET", `/api/log/token${path}`, undefined, headers);
+        // spec: C-647
         expect(body).toMatchObject({
           success: true,
           data: [{ model_name: "by-key", channel: 0, channel_name: "", token_name: "mine" }],
@@ -183,6 +184,7 @@ for (const engine of ENGINES) {
         "GET",
         `/api/log/token/?key=${token.key}&start_timestamp=${now - 10 * 86_400}`,
       );
+      // spec: C-647
       expect(body.data).toHaveLength(2);
       for (const key of ["", "null", "sk-", "sk-nobody", "%00", "x".repeat(5000)]) {
         const answer = await weir.anonymous("GET", `/api/log/token?key=${key}`);

@@ -18,7 +18,9 @@ const OTHER = {
 
 describe("other without admin_info", () => {
   test("loses admin_info and nothing else; a text that is no object is withheld", () => {
+    // spec: C-285
     expect(JSON.parse(withoutAdminInfo(JSON.stringify(OTHER)))).toEqual({ ...OTHER, admin_info: undefined });
+    // spec: C-276
     for (const text of ["", "null", "[]", '"admin_info"', "{broken"]) expect(withoutAdminInfo(text)).toBe("");
   });
 });
@@ -86,7 +88,10 @@ for (const engine of ENGINES) {
         admin,
         "/api/log/?p=1&page_size=10&type=0&username=&token_name=&model_name=&start_timestamp=&end_timestamp=&channel=&group=",
       );
+      // spec: C-547
+      // spec: C-147
       expect(data).toMatchObject({ page: 1, page_size: 10, total: 28, total_exact: true });
+      // spec: C-269, C-270
       expect(data.items[0]).toMatchObject({
         type: 2,
         user_id: bob.ctx.actor.id,
@@ -99,6 +104,7 @@ for (const engine of ENGINES) {
       });
       expect(JSON.parse(data.items[0].other)).toEqual(OTHER);
       for (const item of data.items) {
+        // spec: C-269, C-276
         expect(Object.values(item)).not.toContain(null);
         expect(item).not.toHaveProperty("folded");
       }
@@ -115,36 +121,59 @@ for (const engine of ENGINES) {
     });
 
     test("each filter narrows the list, and words that mean nothing do not", async () => {
+      // spec: C-547
+      // spec: C-146
       expect((await all(`username=${ann.ctx.actor.username}`)).total).toBe(27);
+      // spec: C-141
       expect((await all("token_name=t2")).total).toBe(1);
+      // spec: C-142, C-152
       expect((await all("model_name=claude")).total).toBe(1);
       expect((await all("model_name=x%25_")).total).toBe(1);
+      // spec: C-152
       expect((await all("model_name=%25")).total).toBe(1);
+      // spec: C-143
       expect((await all("group=vip")).total).toBe(1);
+      // spec: C-547
+      // spec: C-145
       expect((await all("channel=8")).total).toBe(1);
+      // spec: C-147
       expect((await all("type=5")).total).toBe(1);
+      // spec: C-144
       expect((await all(`start_timestamp=${now - 4}`)).total).toBe(2);
+      // spec: C-144
       expect((await all(`end_timestamp=${now - 100}`)).total).toBe(25);
       expect((await all("request_id=request-1")).total).toBe(1);
       expect((await all("upstream_request_id=up-1")).total).toBe(1);
+      // spec: C-152
       expect((await all("group=null&end_timestamp=NaN&type=&channel=undefined")).total).toBe(28);
       expect((await all(`username=${encodeURIComponent("' or 1=1 --")}`)).total).toBe(0);
     });
 
     test("a user sees his own rows only, without channel, attempts and the upstream's id, whatever he asks for", async () => {
       const data = await page(ann, `/api/log/self/?page_size=100&username=${bob.ctx.actor.username}&channel=7`);
+      // spec: C-459, C-548
+      // spec: C-145, C-146
       expect(data.total).toBe(27);
       for (const item of data.items) {
+        // spec: C-459, C-548
+        // spec: C-151, C-270
         expect(item).toMatchObject({
           user_id: ann.ctx.actor.id,
           channel: 0,
           channel_name: "",
           upstream_request_id: "",
         });
+        // spec: C-151, C-285
         expect(item.other).not.toContain("admin_info");
       }
+      // spec: C-551
+      expect(data.items.map((item: { id: number }) => item.id)).toEqual(
+        (await all(`username=${ann.ctx.actor.username}`)).items.map((item: { id: number }) => item.id),
+      );
       expect(JSON.parse(data.items[1].other)).toMatchObject({ model_ratio: 1, frt: 120 });
+      // spec: C-455
       expect((await ann.rest("GET", "/api/log/")).body).toMatchObject({ success: false, code: "forbidden" });
+      // spec: C-455
       expect((await ann.rest("GET", "/api/log/stat")).body.success).toBe(false);
     });
 
@@ -249,6 +278,8 @@ for (const engine of ENGINES) {
 
     test("an administrator sees the figures of users below his level and of himself, and of nobody else (C-474)", async () => {
       const [other, root] = await Promise.all([h.person({ role: ROLE.admin }), h.person({ role: ROLE.root })]);
+      // spec: C-474
+      // spec: C-150
       expect(await admin.call.log.user({ id: ann.ctx.actor.id })).toEqual(
         expect.objectContaining({
           username: ann.ctx.actor.username,
@@ -261,7 +292,9 @@ for (const engine of ENGINES) {
       expect(await admin.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({
         username: admin.ctx.actor.username,
       });
+      // spec: C-474
       for (const { ctx } of [other, root]) await expect(admin.call.log.user({ id: ctx.actor.id })).rejects.toThrow();
+      // spec: C-456
       await expect(ann.call.log.user({ id: bob.ctx.actor.id })).rejects.toThrow();
       expect(await root.call.log.user({ id: admin.ctx.actor.id })).toMatchObject({
         username: admin.ctx.actor.username,
@@ -271,6 +304,7 @@ for (const engine of ENGINES) {
     test("one row is found by id and by request id, by its user or an administrator", async () => {
       const [item] = (await ann.call.log.own({ limit: 1 })).items;
       if (!item) throw new Error("no row");
+      // spec: C-551
       expect(await ann.call.log.get({ id: item.id })).toEqual(item);
       expect(await ann.call.log.get({ request_id: item.request_id })).toEqual(item);
       expect(await admin.call.log.get({ id: item.id })).toMatchObject({ channel_name: "secret channel" });
@@ -280,8 +314,12 @@ for (const engine of ENGINES) {
     });
 
     test("the totals are the consumption under all filters, and the pace that of the last minute", async () => {
+      // spec: C-360, C-549, C-551
+      // spec: C-138, C-139, C-140
       expect(await page(admin, "/api/log/stat?type=0")).toEqual({ quota: 25 * 10 + 100 + 10, rpm: 2, tpm: 14 });
+      // spec: C-459, C-550
       expect(await page(ann, "/api/log/self/stat?")).toEqual({ quota: 350, rpm: 1, tpm: 7 });
+      // spec: C-551
       expect(await page(admin, `/api/log/stat?start_timestamp=${now - 100}&model_name=claude`)).toEqual({
         quota: 100,
         rpm: 1,

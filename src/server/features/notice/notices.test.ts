@@ -100,6 +100,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const en = await somebody({ setting: JSON.stringify({ language: "en" }) });
       expect(await warn(zh.id, en.id)).toBe(2);
       const byAddress = Object.fromEntries(house.mails.map((mail) => [mail.to, mail]));
+      // spec: A-187
       expect(byAddress[zh.address]).toEqual({
         to: zh.address,
         subject: "Weir: 额度不足提醒",
@@ -111,18 +112,23 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     test("is told at most once in two hours, however many ask at once and whether or not the balance rose in between", async () => {
       const { id } = await somebody();
       const told = await Promise.all(Array.from({ length: 20 }, () => warn(id)));
+      // spec: A-547, C-658, D-85
       expect(told.filter((n) => n === 1)).toHaveLength(1);
       const { users } = house.services.db.t;
       const set = (quota: number) =>
         house.services.db.q.update(users).set({ quota }).where(eq(users.id, id)).returning();
       house.advance(3600);
       await set(5000);
+      // spec: C-658, D-85
       expect(await warn(id)).toBe(0);
       await set(10);
       house.advance(3540);
+      // spec: C-658
       expect(await warn(id)).toBe(0);
       house.advance(120);
+      // spec: C-658
       expect(await warn(id)).toBe(1);
+      // spec: A-547, C-658
       expect(house.mails).toHaveLength(2);
     });
 
@@ -134,6 +140,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const atOption = await somebody({ quota: 1000 });
       const debt = await somebody({ quota: -5 });
       await warn(above.id, equal.id, below.id, atOption.id, debt.id);
+      // spec: A-187
       expect(house.mails.map((mail) => mail.to).sort()).toEqual([below.address, debt.address].sort());
     });
 
@@ -159,6 +166,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const person = await somebody();
       await db.q.update(db.t.users).set({ status: 2 }).where(eq(db.t.users.id, banned.id)).returning();
       await db.q.update(db.t.users).set({ deleted_at: 1 }).where(eq(db.t.users.id, gone.id)).returning();
+      // spec: D-85
       expect(await warn(silent.id, hookless.id, banned.id, gone.id, 999_999)).toBe(0);
       await options.set("SMTPServer", "");
       expect(await warn(person.id)).toBe(0);

@@ -31,6 +31,7 @@ const code = (promise: Promise<unknown>): Promise<unknown> =>
 
 describe("addresses that users typed", () => {
   test("without a worker they are fetched from here, by the policy", () => {
+    // spec: D-25
     expect(userFetch(services(""))).toEqual({ allowPrivate: false, worker: undefined });
   });
 
@@ -43,6 +44,7 @@ describe("addresses that users typed", () => {
       resolve: async () => ["93.184.216.34"],
     });
     expect([answer.status, answer.headers.get("x-from"), answer.text.length]).toEqual([207, "worker", 50]);
+    // spec, D-25
     expect(asked.map(({ body }) => body)).toEqual([
       {
         url: "https://hook.example/a?b=1",

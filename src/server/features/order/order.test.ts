@@ -104,6 +104,9 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   describe("what it costs", () => {
     test("10 dollars at 7.3 are 73.00, with the words older front-ends read", async () => {
       const { body } = await user.rest("POST", "/api/user/amount", { amount: 10, top_up_code: "" });
+      // spec: C-490, C-491
+      // spec: C-133
+      // spec: A-234
       expect(body).toEqual({ success: true, message: "success", data: "73.00" });
     });
 
@@ -111,6 +114,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const vip = await harness.person({ group: "vip" });
       const free = await harness.person({ group: "free" });
       const stranger = await harness.person({ group: "unnamed" });
+      // spec: A-236
       expect(await vip.call.order.quote({ amount: 10 })).toEqual({ data: "65.70" });
       expect(await free.call.order.quote({ amount: 10 })).toEqual({ data: "73.00" });
       expect(await stranger.call.order.quote({ amount: 10 })).toEqual({ data: "73.00" });
@@ -123,9 +127,13 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       for (const path of ["/api/user/amount", "/api/user/pay"]) {
         const said = async (amount: unknown) =>
           (await user.rest("POST", path, { amount, payment_method: "alipay" })).body;
+        // spec: C-447, C-491
+        // spec: A-235
         expect(await said(4)).toMatchObject({ success: false, message: "error", data: "充值数量不能小于5" });
+        // spec: C-447, C-451
         for (const amount of [0, -3]) expect((await said(amount)).data).toBe("充值数量不能小于5");
         for (const amount of [1.5, "abc", null, undefined, true, [], 1e300, "1e400"])
+          // spec: C-451
           expect((await said(amount)).data).toBe("充值数量必须是正整数！");
         expect((await said(1_000_001)).data).toBe("充值数量不能大于1000000");
       }
@@ -138,10 +146,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         const before = harness.services.options.text(key as "EpayId");
         await setOption(key, "");
         for (const path of ["/api/user/amount", "/api/user/pay"]) {
+          // spec: C-449, C-601
           expect((await user.rest("POST", path, { amount: 10, payment_method: "alipay" })).body.data).toBe(
             "管理员未开启在线充值！",
           );
         }
+        // spec: C-307
         expect(await user.call.order.info()).toMatchObject({ enable_online_topup: false, enable_stripe_topup: true });
         expect(paymentOrigins(harness.services)).toEqual([]);
         await setOption(key, before);
@@ -151,10 +161,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
 
     test("the status says that online top-up is on when either provider is configured whole", async () => {
       const enabled = async () => (await harness.guest.rest("GET", "/api/status")).body.data.enable_online_topup;
+      // spec: C-307
       expect(await enabled()).toBe(true);
       await setOption("EpayKey", "");
       expect(await enabled()).toBe(true);
       await setOption("StripeWebhookSecret", "");
+      // spec: C-307
       expect(await enabled()).toBe(false);
       expect((await user.rest("POST", "/api/user/stripe/pay", { amount: 10 })).body.data).toBe(
         "管理员未开启在线充值！",
@@ -169,7 +181,12 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         top_up_code: "ignored",
         payment_method: "alipay",
       });
+      // spec: C-492, C-494
+      // spec: A-230
       expect(body).toMatchObject({ success: true, message: "success", url: `${epay.url}/submit.php` });
+      // spec: C-492
+      // spec: C-010, C-012
+      // spec: A-231, A-233, A-234
       expect(body.data).toMatchObject({
         pid: EPAY_MERCHANT.pid,
         type: "alipay",
@@ -181,6 +198,8 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       });
       expect(body.data.out_trade_no).toMatch(new RegExp(`^USR${user.ctx.actor.id}NO[A-Za-z0-9]{6}\\d{10}$`));
       const shown = await fetch(body["url"], { method: "POST", body: new URLSearchParams(body.data) });
+      // spec: C-012
+      // spec: A-232
       expect(await shown.text()).toContain("73.00");
       expect(await orderOf(body.data.out_trade_no)).toMatchObject({
         status: "pending",
@@ -192,14 +211,25 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       });
     });
 
+    test("what is ordered in dollars is credited by QuotaPerUnit", async () => {
+      await setOption("QuotaPerUnit", "1000000");
+      const { data } = await user.call.order.pay({ amount: 10, payment_method: "alipay" });
+      // spec: C-632
+      expect((await orderOf(data.out_trade_no ?? "")).quota).toBe(10_000_000);
+    });
+
     test("the old names of the two methods are understood; unknown ones and too small amounts for a method are refused", async () => {
+      // spec: C-010, C-013
       expect((await user.call.order.pay({ amount: 1, payment_method: "zfb" })).data.type).toBe("alipay");
+      // spec: C-009, C-013
       expect((await user.call.order.pay({ amount: 1, payment_method: "wx" })).data.type).toBe("wxpay");
       for (const payment_method of ["paypal", "", "__proto__", "constructor", 7, null, undefined, "x".repeat(5000)]) {
+        // spec: C-494
         expect((await user.rest("POST", "/api/user/pay", { amount: 10, payment_method })).body.data).toBe(
           "支付方式不存在",
         );
       }
+      // spec: A-237
       expect((await user.rest("POST", "/api/user/pay", { amount: 49, payment_method: "bank" })).body.data).toBe(
         "充值数量不能小于50",
       );

@@ -38,6 +38,9 @@ const asked = async (
 
 describe("GET /api/pricing", () => {
   test("a guest gets exactly the documented shape, groups beside data", async () => {
+    // spec: C-557
+    // spec: C-295, C-296, C-297, C-298, C-299, C-300, C-301, C-302, C-303
+    // spec: A-189, A-190, A-191, A-192, A-193
     expect(await asked()).toEqual({
       success: true,
       message: "",
@@ -77,6 +80,7 @@ describe("GET /api/pricing", () => {
 
   test("no group is named that the caller may not use, and no model that only such groups serve", async () => {
     const text = JSON.stringify(await asked());
+    // spec: C-303
     for (const secret of ["staff", "svip"]) expect(text).not.toContain(secret);
     const catalogue = JSON.stringify(await (await weir.newUser()).trpc.pricing.catalogue.query());
     for (const secret of ["staff", "svip"]) expect(catalogue).not.toContain(secret);
@@ -85,6 +89,7 @@ describe("GET /api/pricing", () => {
   test("a user sees his own group too, at the ratios that he pays", async () => {
     const { headers } = await weir.newUser({ group: "svip" });
     const list = await asked(headers);
+    // spec: A-532, C-303
     expect(list.group_ratio).toEqual({ svip: 2, default: 1, vip: 0.25 });
     expect(list.data.map((row) => row.model_name)).toContain("m-svip");
     expect(JSON.stringify(list)).not.toContain("staff");
@@ -92,6 +97,7 @@ describe("GET /api/pricing", () => {
 
   test("it follows a change of prices, of groups and of channels at the next call", async () => {
     await weir.setOption("ModelRatio", { "m-tokens": 7, "m-vip": 1, "m-staff": 1, "m-svip": 1 });
+    // spec: A-190
     expect((await asked()).data.find((row) => row.model_name === "m-tokens")?.model_ratio).toBe(7);
     await weir.setOption("ModelRatio", { "m-tokens": 15, "m-vip": 1, "m-staff": 1, "m-svip": 1 });
     await weir.setOption("UserUsableGroups", { default: "Everybody" });
@@ -99,6 +105,7 @@ describe("GET /api/pricing", () => {
     await weir.setOption("UserUsableGroups", { default: "Everybody", vip: "Friends" });
     const id = await weir.newChannel({ base_url, models: ["m-tokens", "m-call-2"], group: "default" });
     await weir.setOption("ModelPrice", { "m-call": 0.04, "m-call-2": 1 });
+    // spec: A-189
     expect((await asked()).data.map((row) => row.model_name)).toContain("m-call-2");
     await weir.root.ok("DELETE", `/api/channel/${id}`);
     expect((await asked()).data.map((row) => row.model_name)).not.toContain("m-call-2");
@@ -108,8 +115,10 @@ describe("GET /api/pricing", () => {
 describe("the console's catalogue", () => {
   test("a guest is shown the prices of new users; a user starts in his own group", async () => {
     const guest = await (await fetch(`${weir.url}/trpc/pricing.catalogue`)).json();
+    // spec: C-160
     expect(guest.result.data.user_group).toBe(DEFAULT_GROUP);
     const { trpc } = await weir.newUser({ group: "svip" });
+    // spec: C-162
     expect((await trpc.pricing.catalogue.query()).user_group).toBe("svip");
   });
 
@@ -132,16 +141,19 @@ describe("the console's catalogue", () => {
       const price = catalogPrice(model, groups[group]?.ratio ?? Number.NaN, quota_per_unit);
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
+      // spec: A-529, A-530, A-531, C-161, C-628, C-629
       expect(shown).toEqual({
         input: String(30 * factor),
         output: String(60 * factor),
         cache_read: String(3 * factor),
       });
       const charge = chargeOf(price, { input: 1_000_000, cache_read: 1_000_000, output: 1_000_000 });
+      // spec: C-628, C-629
       expect(charge.quota / quota_per_unit).toBe((30 + 60 + 3) * factor);
     }
     const perCall = models.find((candidate) => candidate.model === "m-call");
     const price = perCall && catalogPrice(perCall, 0.5, quota_per_unit);
+    // spec: C-161
     expect(price && displayPrices(price)).toEqual({ call: "0.02" });
     expect(price && chargeOf(price, { input: 5 }).quota).toBe(10_000);
   });

@@ -103,10 +103,13 @@ describe("POST /api/option/rest_model_ratio", () => {
     await weir.setOption("ModelPrice", { call: 3 });
     const { body } = await weir.root.api("POST", "/api/option/rest_model_ratio");
     expect(body).toMatchObject({ success: true });
+    // spec: D-71
     expect(body.message).not.toBe("");
+    // spec: A-461
     expect(await value("ModelRatio")).toBe(builtIn as string);
     const [act] = (await weir.root.trpc.audit.list.query({ target_type: "option", target_id: "ModelRatio" })).items;
     expect(act).toMatchObject({ action: "option.update", target_id: "ModelRatio" });
+    // spec: D-71
     expect([await value("CompletionRatio"), await value("ModelPrice")]).toEqual(['{"m":2}', '{"call":3}']);
   });
 

@@ -81,6 +81,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
   test("a scanned code binds a phone, to which a low balance is then told, encrypted for it alone and signed by our key", async () => {
     const mine = newPhone();
     expect(await subscribe(await scan(), mine.subscription)).toBe("bound");
+    // spec: C-020
     expect(await phonesOf(person)).toHaveLength(1);
     expect(await warnLowQuota(house.services, [person.ctx.actor.id])).toBe(1);
     expect(received).toHaveLength(1);
@@ -90,6 +91,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
       "aes128gcm",
       "86400",
     ]);
+    // spec: C-020
     expect(mine.read(body)).toMatchObject({
       title: "额度不足提醒",
       path: "/topup",
@@ -104,15 +106,18 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
   test("a code works once, for three minutes, until another one is fetched, and as nothing else", async () => {
     const first = await scan();
     const second = await scan();
+    // spec: C-020
     expect(await subscribe(first, newPhone().subscription)).toBe("push_code_invalid");
     const both = await Promise.all([
       subscribe(second, newPhone().subscription),
       subscribe(second, newPhone().subscription),
     ]);
+    // spec: C-020
     expect(both.sort()).toEqual(["bound", "push_code_invalid"]);
     expect(await subscribe(second, newPhone().subscription)).toBe("push_code_invalid");
     const late = await scan();
     house.advance(181);
+    // spec: C-020
     expect(await subscribe(late, newPhone().subscription)).toBe("push_code_invalid");
     const stranger = await house.person();
     const foreign = (await scan()).replace(/^\d+/, String(stranger.ctx.actor.id));
@@ -192,6 +197,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
   test("the keys are made once, kept encrypted, and survive a new master secret", async () => {
     const { services } = house;
     const both = await Promise.all([vapidKeys(services), vapidKeys(services)]);
+    // spec: C-020
     expect(both[0]).toEqual(both[1]);
     const [row] = await services.db.q.select().from(services.db.t.meta).where(eq(services.db.t.meta.name, VAPID));
     expect(row?.value).not.toContain(both[0].privateKey);

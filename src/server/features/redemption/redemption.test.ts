@@ -44,7 +44,10 @@ for (const engine of ENGINES) {
 
     test("a batch is all different codes of 32 hexadecimal digits, kept as hash and cipher only", async () => {
       const codes = await make({ count: 100, name: "batch of 100" });
+      // spec: C-543
       expect(new Set(codes).size).toBe(100);
+      // spec: C-543
+      // spec: C-265
       for (const code of codes) expect(code).toMatch(/^[0-9a-f]{32}$/);
       const stored = await h.services.db.q.select().from(h.services.db.t.redemptions);
       expect(JSON.stringify(stored)).not.toContain(codes[0] ?? "-");
@@ -52,9 +55,16 @@ for (const engine of ENGINES) {
 
     test("GET answers a page of codes with every field of the specification, p = 0 meaning 1", async () => {
       const code = await one({ name: "listed" });
-      for (const path of ["/api/redemption/?p=0&page_size=10", "/api/redemption?p=1&page_size=10"]) {
+      for (const path of [
+        "/api/redemption/?p=0&page_size=10",
+        "/api/redemption?p=1",
+        "/api/redemption/?p=x&page_size=-1",
+      ]) {
         const { data } = (await admin.rest("GET", path)).body;
+        // spec: C-540, C-481
         expect(data).toMatchObject({ page: 1, page_size: 10, total: expect.any(Number) });
+        // spec: C-540
+        // spec: C-264, C-265, C-267
         expect(data.items[0]).toEqual({
           id: expect.any(Number),
           user_id: admin.ctx.actor.id,
@@ -68,7 +78,10 @@ for (const engine of ENGINES) {
           expired_time: 0,
         });
       }
+      // spec: C-482
+      expect((await admin.rest("GET", "/api/redemption/?p=9999")).body.data.items).toEqual([]);
       const { id } = await rowOf(code);
+      // spec: C-541
       expect((await admin.rest("GET", `/api/redemption/${id}`)).body.data.key).toBe(code);
       expect((await admin.rest("GET", "/api/redemption/999999")).body).toMatchObject({
         success: false,
@@ -82,18 +95,30 @@ for (const engine of ENGINES) {
         (
           await admin.rest("GET", `/api/redemption/search?keyword=${encodeURIComponent(keyword)}&p=1&page_size=100`)
         ).body.data.items.map((item: { id: number }) => item.id);
+      // spec: C-542
+      // spec: C-120, C-121
       expect(await search("OFF_N")).toEqual([id]);
+      // spec: C-542
+      expect((await admin.rest("GET", "/api/redemption/search?keyword=0%25&p=2&page_size=5")).body.data).toMatchObject({
+        items: [],
+        page: 2,
+        page_size: 5,
+        total: 1,
+      });
       expect(await search("0%")).toEqual([id]);
       expect(await search("%_%")).toEqual([]);
       expect(await search("offxnow")).toEqual([]);
+      // spec: C-121
       expect(await search(String(id))).toContain(id);
       expect(await search("\u0000'; drop table redemptions; --")).toEqual([]);
       expect((await search("")).length).toBeGreaterThan(0);
     });
 
     test("an empty name becomes the quota as it is displayed", async () => {
+      // spec: C-436..C-438
       expect((await rowOf(await one({ name: "" }))).name).toBe("$0.20");
       await h.services.options.set("DisplayInCurrencyEnabled", "false");
+      // spec: C-437
       expect((await rowOf(await one({ name: "  " }))).name).toBe("100000");
       await h.services.options.set("DisplayInCurrencyEnabled", "true");
     });
@@ -114,13 +139,17 @@ for (const engine of ENGINES) {
     ])("a batch with %j is refused and makes nothing", async (fields, code) => {
       const before = (await admin.call.redemption.list({})).total;
       const answer = await admin.rest("POST", "/api/redemption/", { name: "x", quota: 1, count: 1, ...fields });
+      // spec: C-439, C-442, C-443, C-445
       expect(answer.body).toMatchObject({ success: false, code });
       expect((await admin.call.redemption.list({})).total).toBe(before);
     });
 
     test("numbers as text are taken, 20 characters of any script fit", async () => {
       const codes = await make({ quota: "100000", count: "3", name: "礼".repeat(20) });
+      // spec: C-440, C-441
       expect(codes).toHaveLength(3);
+      // spec: C-439, C-440
+      expect(await rowOf(codes[2] ?? "")).toMatchObject({ quota: 100_000, name: "礼".repeat(20) });
     });
 
     test("fifty parallel redemptions of one code, by ten people, credit once", async () => {
@@ -130,21 +159,25 @@ for (const engine of ENGINES) {
         Array.from({ length: 50 }, (_, i) => (people[i % 10] ?? user).rest("POST", "/api/user/topup", { key: code })),
       );
       const won = answers.filter(({ body }) => body.success);
+      // spec: C-489
       expect(won.map(({ body }) => body.data)).toEqual([700_000]);
       for (const { body } of answers) if (!body.success) expect(body).toMatchObject({ code: "redemption_invalid" });
       const balances = await Promise.all(people.map(balance));
       expect(balances.filter((units) => units !== 0)).toEqual([700_000]);
       const { id, status, used_user_id, redeemed_time } = await rowOf(code);
+      // spec: C-267
       expect({ status, winner: balances[people.findIndex((p) => p.ctx.actor.id === used_user_id)] }).toEqual({
         status: 3,
         winner: 700_000,
       });
+      // spec: C-268
       expect(redeemed_time).toBeGreaterThan(0);
       const rows = await h.services.db.q
         .select()
         .from(h.services.db.t.logs)
         .where(eq(h.services.db.t.logs.user_id, used_user_id));
       expect(rows).toHaveLength(1);
+      // spec: C-355
       expect(rows[0]).toMatchObject({ type: 1, quota: 700_000, folded: 2 });
       expect(rows[0]?.content).toContain(`兑换码 ID ${id}`);
       expect(await findings()).toEqual([]);
@@ -153,6 +186,7 @@ for (const engine of ENGINES) {
     test("a code is taken with blanks, dashes and capitals, as people paste it", async () => {
       const code = await one({ quota: 5 });
       const pasted = ` ${code.slice(0, 8)}-${code.slice(8, 16)}-${code.slice(16).toUpperCase()}\n`;
+      // spec: C-489
       expect((await user.rest("POST", "/api/user/topup", { key: pasted })).body).toMatchObject({
         success: true,
         data: 5,
@@ -165,10 +199,15 @@ for (const engine of ENGINES) {
       const disabled = await one();
       await admin.rest("PUT", "/api/redemption/?status_only=true", { id: (await rowOf(disabled)).id, status: 2 });
       const deleted = await one();
-      await admin.rest("DELETE", `/api/redemption/${(await rowOf(deleted)).id}/`);
+      const { id: gone } = await rowOf(deleted);
+      // spec: C-546
+      expect((await admin.rest("DELETE", `/api/redemption/${gone}/`)).body.success).toBe(true);
+      // spec: C-546
+      expect((await admin.rest("GET", `/api/redemption/${gone}`)).body.code).toBe("redemption_not_found");
       const used = await one({ quota: 1 });
       expect((await say(used)).success).toBe(true);
       for (const key of ["0".repeat(32), "x", "' or 1=1 --", used, disabled, deleted, "a".repeat(201)]) {
+        // spec: C-352, C-591, C-605
         expect(await say(key)).toMatchObject({ success: false, message: "无效的兑换码，或该兑换码已被使用" });
       }
       for (const key of ["", "  ", null, {}, []]) expect((await say(key)).success).toBe(false);
@@ -184,14 +223,21 @@ for (const engine of ENGINES) {
       const { id } = await rowOf(code);
       const put = (fields: object, query = "") => admin.rest("PUT", `/api/redemption/${query}`, { id, ...fields });
       const edited = await put({ name: "after", quota: 42, count: 5, key: "0".repeat(32), used_user_id: 7, status: 3 });
+      // spec: C-544
+      // spec: C-266
       expect(edited.body.data).toMatchObject({ name: "after", quota: 42, key: code, status: 1, used_user_id: 0 });
+      // spec: C-545
       expect((await put({ status: 2 }, "?status_only=true")).body.data.status).toBe(2);
+      // spec: C-354
       expect((await put({ name: "no" })).body).toMatchObject({ success: false, code: "redemption_not_editable" });
       expect((await put({ status: 3 }, "?status_only=true")).body).toMatchObject({ code: "redemption_status_invalid" });
       expect((await put({ status: 1 }, "?status_only=true")).body.data.status).toBe(1);
       await user.rest("POST", "/api/user/topup", { key: code });
+      // spec: C-354
+      // spec: C-128
       expect((await put({ quota: 1 })).body).toMatchObject({ success: false, code: "redemption_not_editable" });
       for (const status of [1, 2]) {
+        // spec: C-353
         expect((await put({ status }, "?status_only=true")).body).toMatchObject({ code: "redemption_already_used" });
       }
       expect((await put({ name: "x" }, "")).body.success).toBe(false);
@@ -268,6 +314,7 @@ for (const engine of ENGINES) {
         ["DELETE", "/api/redemption/invalid"],
       ] as const) {
         const answer = await user.rest(method, path, body);
+        // spec: C-461
         expect([path, answer.status, answer.body.success, answer.body.code]).toEqual([path, 200, false, "forbidden"]);
         expect(answer.text).not.toContain("key");
         expect((await h.guest.rest(method, path, body)).status).toBe(401);

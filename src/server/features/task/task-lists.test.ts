@@ -119,17 +119,28 @@ for (const engine of ENGINES) {
       (await tasks(...asked)).map((row) => row.task_id ?? row.mj_id);
 
     test("an administrator sees everybody's jobs newest first, everybody else his own; drawing jobs stand in their own list", async () => {
+      // spec: C-554
       expect(await names(admin, "", "/api/task/")).toEqual(["others", "film", "words", "song"]);
+      // spec: C-459, C-555
       expect(await names(ann)).toEqual(["film", "words", "song"]);
       expect(await names(admin)).toEqual([]);
+      // spec: C-552
       expect(await names(admin, "", "/api/mj/")).toEqual(["benmj", "odd", "draw"]);
+      // spec: C-459, C-553
       expect(await names(ann, "", "/api/mj/self/")).toEqual(["odd", "draw"]);
+      // spec: C-460
+      // spec: C-293
       expect((await ann.rest("GET", "/api/task/")).body).toMatchObject({ success: false, code: "forbidden" });
+      // spec: C-460
       expect((await ann.rest("GET", "/api/mj/")).body).toMatchObject({ success: false, code: "forbidden" });
+      const own = [...(await tasks(ann)), ...(await tasks(ann, "", "/api/mj/self"))];
+      // spec: C-287, C-293
+      expect(own.map((row) => row.channel_id)).toEqual([0, 0, 0, 0, 0]);
     });
 
     test("a task's times are whole seconds, 0 while it is not so far, and its texts are never null", async () => {
       const rows = await tasks(admin, "", "/api/task/");
+      // spec: C-291, C-292, C-293, C-294
       expect(rows.find((row) => row.task_id === "song")).toMatchObject({
         submit_time: 1_790_000_000,
         start_time: 1_790_000_001,
@@ -146,6 +157,7 @@ for (const engine of ENGINES) {
         username: ann.ctx.actor.username,
         data: [{ title: "A", audio_url: "https://cdn.example/a.mp3" }],
       });
+      // spec: C-291, C-292
       expect(rows.find((row) => row.task_id === "others")).toMatchObject({
         finish_time: 0,
         progress: "",
@@ -156,6 +168,7 @@ for (const engine of ENGINES) {
 
     test("a drawing job's times are milliseconds, and what the vendor told stands beside them", async () => {
       const [odd, draw] = await tasks(ann, "", "/api/mj/self");
+      // spec: C-286, C-287, C-288, C-289, C-290
       expect(draw).toMatchObject({
         mj_id: "draw",
         submit_time: NOON + 4567,
@@ -172,8 +185,10 @@ for (const engine of ENGINES) {
         channel_id: 0,
         fail_reason: "",
       });
+      // spec: C-286, C-288, C-289
       expect(odd).toMatchObject({
         mj_id: "odd",
+        finish_time: 0,
         code: 0,
         properties: "{}",
         prompt_en: "",
@@ -190,6 +205,7 @@ for (const engine of ENGINES) {
       const image = async () => (await tasks(ann, "mj_id=draw", "/api/mj/self"))[0]?.image_url;
       expect(await image()).toBe("/mj/image/draw");
       await root.rest("PUT", "/api/option/", { key: "ServerAddress", value: "https://weir.example/" });
+      // spec: A-208
       expect(await image()).toBe("https://weir.example/mj/image/draw");
       await root.rest("PUT", "/api/option/", { key: "MjForwardUrlEnabled", value: "false" });
       expect(await image()).toBe("https://cdn.example/a.png");
@@ -198,6 +214,8 @@ for (const engine of ENGINES) {
     });
 
     test("each filter narrows; the channel is an administrator's filter and nobody else's", async () => {
+      // spec: C-554
+      // spec: C-156
       expect(await names(ann, "task_id=film")).toEqual(["film"]);
       expect(await names(ann, "task_id=others")).toEqual([]);
       expect(await names(ann, "task_id=draw")).toEqual([]);
@@ -205,25 +223,49 @@ for (const engine of ENGINES) {
       expect(await names(ann, "platform=mj")).toEqual([]);
       expect(await names(ann, "status=FAILURE")).toEqual(["words"]);
       expect(await names(ann, "action=LYRICS")).toEqual(["words"]);
+      // spec: C-554
+      // spec: C-156
       expect(await names(admin, "channel_id=4", "/api/task/")).toEqual(["words"]);
+      // spec: C-556
+      // spec: C-156
       expect(await names(ann, "channel_id=4")).toEqual(["film", "words", "song"]);
+      // spec: C-552
+      // spec: C-155
       expect(await names(admin, "channel_id=4", "/api/mj/")).toEqual([]);
+      // spec: C-556
+      // spec: C-155
       expect(await names(ann, "channel_id=4", "/api/mj/self")).toEqual(["odd", "draw"]);
+      // spec: C-552
+      // spec: C-155
       expect(await names(admin, "mj_id=benmj", "/api/mj/")).toEqual(["benmj"]);
       expect(await names(ann, "mj_id=benmj", "/api/mj/self")).toEqual([]);
     });
 
     test("times are seconds for tasks and milliseconds for drawing, both ends included", async () => {
+      // spec: C-554, C-556
       expect(await names(ann, "start_timestamp=1790000001")).toEqual(["film", "words"]);
+      // spec: C-554
       expect(await names(ann, "end_timestamp=1790000001")).toEqual(["words", "song"]);
+      // spec: C-156
       expect(await names(ann, "start_timestamp=1790000001&end_timestamp=1790000001")).toEqual(["words"]);
+      // spec: C-552
+      // spec: C-155
       expect(await names(ann, `start_timestamp=${NOON + 4568}`, "/api/mj/self")).toEqual(["odd"]);
+      // spec: C-552
+      // spec: C-155
       expect(await names(ann, `end_timestamp=${NOON + 4567}`, "/api/mj/self")).toEqual(["draw"]);
     });
 
     test("pages are bare arrays from p=0; whatever is odd counts as absent", async () => {
+      // spec: C-481
       expect(await names(ann, "p=0&page_size=2")).toEqual(["film", "words"]);
       expect(await names(ann, "p=1&page_size=2")).toEqual(["song"]);
+      for (const path of ["/api/task/", "/api/task/self", "/api/mj/", "/api/mj/self/"]) {
+        const who = path.includes("self") ? ann : admin;
+        // spec: C-481, C-556
+        expect([path, (await names(who, "page_size=1", path)).length]).toEqual([path, 1]);
+      }
+      // spec: C-482
       expect(await names(ann, "p=7")).toEqual([]);
       for (const odd of [
         "p=-1",
@@ -240,8 +282,11 @@ for (const engine of ENGINES) {
         "task_id=&status=null",
         "p=0&channel_id=&task_id=&start_timestamp=0.5&end_timestamp=NaN",
       ]) {
+        // spec: C-482, C-556
         expect([odd, await names(ann, odd)]).toEqual([odd, ["film", "words", "song"]]);
+        // spec: C-556
         expect([odd, await names(admin, odd, "/api/task/")]).toEqual([odd, ["others", "film", "words", "song"]]);
+        // spec: C-481, C-556
         expect([odd, (await names(ann, odd, "/api/mj/self")).length]).toEqual([odd, 2]);
       }
       expect(await names(ann, `task_id=${encodeURIComponent("x\u0000' OR 1=1 --")}`)).toEqual([]);
@@ -263,6 +308,7 @@ for (const engine of ENGINES) {
 
     test("one job is its owner's and the administrators' to open; for everybody else, and by the other list's door, there is none", async () => {
       const id = (name: string) => ({ id: ids[name] ?? 0 });
+      // spec: C-293
       expect(await ann.call.task.get(id("song"))).toMatchObject({
         task_id: "song",
         channel_id: 0,

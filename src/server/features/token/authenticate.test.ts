@@ -111,9 +111,13 @@ for (const engine of ENGINES) {
     test("administrators pick a channel by -<id>, ordinary users may not; a key that ends so is itself first", async () => {
       const admin = await h.person({ role: ROLE.admin });
       const token = await make({}, admin);
+      // spec: C-472
       expect(await authenticate(`sk-${token.key}-12`)).toMatchObject({ token_id: token.id, channel_id: 12 });
       expect(await authenticate(token.key)).not.toHaveProperty("channel_id");
+      // spec: C-472
       expect(await code(`${(await make()).key}-12`)).toBe("token_channel_denied");
+      // spec: C-472
+      expect(errors.token_channel_denied.status).toBe(403);
       expect(await code(`${token.key}-x`)).toBe("token_invalid");
       const imported = "legacy-key-12";
       await h.services.db.q.insert(h.services.db.t.tokens).values({
@@ -136,9 +140,13 @@ for (const engine of ENGINES) {
       await owner.call.token.setStatus({ id: token.id, status: 1 });
       expect(await code(token.key)).toBe("ok");
       await owner.call.token.delete({ id: token.id });
+      // spec: C-539
       expect(await code(token.key)).toBe("token_invalid");
+      // spec: C-348
+      // spec: C-254
       expect(await code((await make({ expired_time: 1_600_000_000 })).key)).toBe("token_expired");
       expect(await code((await make({ remain_quota: 0 })).key)).toBe("token_exhausted");
+      // spec: C-252
       expect(await code((await make({ remain_quota: 0, unlimited_quota: true })).key)).toBe("ok");
     });
 
@@ -146,6 +154,7 @@ for (const engine of ENGINES) {
       const token = await make({ expired_time: Math.floor(h.services.now() / 1000) + 30 });
       expect(await code(token.key)).toBe("ok");
       h.advance(31);
+      // spec: C-254
       expect(await code(token.key)).toBe("token_expired");
     });
 
@@ -164,6 +173,7 @@ for (const engine of ENGINES) {
       await changeUser(h.services, person.ctx.actor.id, { status: 2 });
       expect(await code(token.key)).toBe("user_banned");
       await changeUser(h.services, person.ctx.actor.id, { status: 1, deleted_at: 5 });
+      // spec: D-33
       expect(await code(token.key)).toBe("token_invalid");
     });
 
@@ -171,8 +181,11 @@ for (const engine of ENGINES) {
       const token = await make({ allow_ips: "10.0.0.0/8\n2001:db8::/32", deny_ips: "10.6.6.6" });
       for (const ip of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::5"]) expect(await code(token.key, ip)).toBe("ok");
       for (const ip of ["11.0.0.1", "10.6.6.6", "::ffff:10.6.6.6", "::1", "", "not an address"])
+        // spec: C-257, C-261
         expect(await code(token.key, ip)).toBe("token_ip_denied");
+      // spec: C-261
       expect(await code((await make({ deny_ips: IP })).key)).toBe("token_ip_denied");
+      // spec: C-261
       expect(errors.token_ip_denied.status).toBe(403);
     });
 
@@ -192,6 +205,7 @@ for (const engine of ENGINES) {
       expect(
         (await authenticate((await make({ model_limits_enabled: true, model_limits: "a, b" })).key)).models,
       ).toEqual(new Set(["a", "b"]));
+      // spec: C-256
       expect((await authenticate((await make({ model_limits_enabled: true })).key)).models).toEqual(new Set());
       expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
     });

@@ -10,6 +10,7 @@ test("batch names: the first is plain, the others end in -XXXXXX, all differ and
   expect(names[0]).toBe("名".repeat(50));
   expect(new Set(names).size).toBe(100);
   for (const name of names.slice(1)) {
+    // spec: C-425, C-615
     expect(name).toMatch(/^名{43}-[a-z0-9]{6}$/);
     expect([...name]).toHaveLength(50);
   }
@@ -36,6 +37,8 @@ for (const engine of ENGINES) {
 
     test("a new token has a random key of 48 characters, the defaults, and nothing that the caller may not set", async () => {
       const token = await create({ key: "chosen", user_id: 999, used_quota: 5, status: 2, id: 77 });
+      // spec: C-535, C-536, C-613
+      // spec: C-250, C-253
       expect(token).toMatchObject({
         name: "t",
         remain_quota: 500_000,
@@ -50,21 +53,28 @@ for (const engine of ENGINES) {
         deny_ips: "",
         user_id: owner.ctx.actor.id,
       });
+      // spec: C-249
       expect(token.key).toMatch(/^[A-Za-z0-9]{48}$/);
+      // spec: C-248
       expect(token.created_time).toBeGreaterThan(1_700_000_000);
     });
 
     test("only the owner sees a token, over REST with its key, over tRPC with a hint and a reveal verb", async () => {
       const token = await create({ name: "mine" });
+      // spec: C-533
+      // spec: C-119
       expect((await get(token.id)).key).toBe(token.key);
+      // spec: C-119, C-248
       expect((await owner.rest("GET", "/api/token/?p=0&size=100")).body.data[0]).toMatchObject({
         id: token.id,
         key: token.key,
       });
       const listed = await owner.call.token.list({});
+      // spec: C-119
       expect(JSON.stringify(listed)).not.toContain(token.key);
       expect(listed.items[0]).toMatchObject({ key_hint: `${token.key.slice(0, 8)}…${token.key.slice(-4)}` });
       expect(JSON.stringify(listed)).not.toContain("cipher");
+      // spec: C-119, C-249
       expect(await owner.call.token.reveal({ id: token.id })).toEqual({ key: `sk-${token.key}` });
 
       for (const stranger of [await h.person(), await h.person({ role: ROLE.root })]) {
@@ -75,6 +85,8 @@ for (const engine of ENGINES) {
           stranger.rest("DELETE", `/api/token/${token.id}/`),
         ];
         for (const attempt of await Promise.all(attempts))
+          // spec: C-462
+          // spec: C-119
           expect(attempt.body).toMatchObject({ success: false, message: "令牌不存在" });
         expect((await stranger.rest("GET", `/api/token/search?token=${token.key}`)).body.data).toEqual([]);
         await expect(stranger.call.token.reveal({ id: token.id })).rejects.toThrow();
@@ -90,30 +102,42 @@ for (const engine of ENGINES) {
         .select()
         .from(h.services.db.t.tokens)
         .where(eq(h.services.db.t.tokens.id, token.id));
+      // spec: C-119
       expect(JSON.stringify(row)).not.toContain(token.key);
       expect(JSON.stringify(row)).not.toContain(token.key.slice(9, 40));
     });
 
     test("bad fields are refused with a text that says which", async () => {
+      // spec: C-423
       expect(await refused({ name: " " })).toBe("请输入令牌名称！");
+      // spec: C-423
       expect(await refused({ name: undefined })).toBe("请输入令牌名称！");
+      // spec: C-424
       expect(await refused({ name: "x".repeat(51) })).toBe("令牌名称过长，最多 50 个字符");
+      // spec: C-425
       expect(await create({ name: "字".repeat(50) })).toMatchObject({ name: "字".repeat(50) });
       for (const remain_quota of [-1, 1.5, "many", 1e300])
+        // spec: C-429, C-430
         expect(await refused({ remain_quota })).toBe("额度必须是非负整数！");
       for (const expired_time of ["tomorrow", 0, -2])
+        // spec: C-427
         expect(await refused({ expired_time })).toBe("过期时间格式错误！");
+      // spec: C-258
       expect(await refused({ allow_ips: "10.0.0.1\n\nnonsense" })).toBe("第 3 行不是合法的 IP 或网段：nonsense");
+      // spec: C-261
       expect(await refused({ deny_ips: "10.0.0.0/33" })).toBe("第 1 行不是合法的 IP 或网段：10.0.0.0/33");
       expect(await refused({ group: "svip" })).toBe("无权使用分组 svip");
+      // spec: C-590
       expect(await refused({ unlimited_quota: "maybe" })).toStartWith("无效的参数：");
       expect((await owner.rest("POST", "/api/token/", "{")).status).toBe(400);
     });
 
     test("address lists take IPv4, IPv6 and networks, blanks, commas and null", async () => {
       const token = await create({ allow_ips: " 10.0.0.1 , 10.1.0.0/16\n\n::1\r\n2001:db8::/32 ", deny_ips: null });
+      // spec: C-258
       expect(token).toMatchObject({ allow_ips: "10.0.0.1\n10.1.0.0/16\n::1\n2001:db8::/32", deny_ips: "" });
       await owner.rest("PUT", "/api/token/", { ...token, allow_ips: null });
+      // spec: C-258
       expect((await get(token.id)).allow_ips).toBe("");
     });
 
@@ -150,6 +174,7 @@ for (const engine of ENGINES) {
         model_limits: " c ,c",
         accessed_time: 5,
       });
+      // spec: C-537
       expect(body.data).toMatchObject({
         name: "edited",
         key: token.key,
@@ -174,9 +199,13 @@ for (const engine of ENGINES) {
         name: "other",
         remain_quota: 1,
       });
+      // spec: C-538
       expect(off.body.data.status).toBe(2);
+      // spec: C-538, C-345
+      // spec: C-250
       expect(await get(token.id)).toMatchObject({ name: "status", status: 2, remain_quota: 500_000 });
       for (const status of [0, 3, 4, 9]) {
+        // spec: C-348
         expect((await owner.rest("PUT", "/api/token/?status_only=1", { id: token.id, status })).body.message).toBe(
           "只能启用或禁用令牌",
         );
@@ -185,14 +214,22 @@ for (const engine of ENGINES) {
 
     test("expired and exhausted are computed at read, cannot be enabled, and end with the next edit", async () => {
       const expired = await create({ expired_time: 1_600_000_000 });
+      // spec: C-348, C-428
+      // spec: C-250, C-254
       expect(expired.status).toBe(3);
       const exhausted = await create({ remain_quota: 0 });
+      // spec: C-348
+      // spec: C-250
       expect(exhausted.status).toBe(4);
+      // spec: C-252
       expect((await create({ remain_quota: 0, unlimited_quota: true })).status).toBe(1);
       const enable = async (id: number) =>
         (await owner.rest("PUT", "/api/token/?status_only=true", { id, status: 1 })).body.message;
+      // spec: C-346
       expect(await enable(expired.id)).toContain("令牌已过期，无法启用");
+      // spec: C-347
       expect(await enable(exhausted.id)).toContain("令牌可用额度已用尽，无法启用");
+      // spec: C-348
       expect((await owner.rest("PUT", "/api/token/", { ...expired, expired_time: -1 })).body.data.status).toBe(1);
       expect((await owner.rest("PUT", "/api/token/", { ...exhausted, remain_quota: 5 })).body.data.status).toBe(1);
     });
@@ -202,9 +239,12 @@ for (const engine of ENGINES) {
       for (let i = 0; i < 13; i++) await create({ name: `n${i}` }, user);
       const names = async (query: string) =>
         (await user.rest("GET", `/api/token/?${query}`)).body.data.map((t: { name: string }) => t.name);
+      // spec: C-532, C-481
       expect(await names("p=0&size=10")).toEqual(Array.from({ length: 10 }, (_, i) => `n${12 - i}`));
       expect(await names("p=1&size=10")).toEqual(["n2", "n1", "n0"]);
+      // spec: C-482
       for (const query of ["", "p=x", "p=-1&size=0"]) expect(await names(query)).toHaveLength(10);
+      // spec: C-482
       expect(await names("p=99&size=10")).toEqual([]);
       expect((await (await h.person()).rest("GET", "/api/token/")).body.data).toEqual([]);
       expect(await user.call.token.list({ page: 2, page_size: 10 })).toMatchObject({
@@ -220,10 +260,14 @@ for (const engine of ENGINES) {
       await create({ name: "beta" }, user);
       const search = async (query: string) =>
         (await user.rest("GET", `/api/token/search?${query}`)).body.data.map((t: { id: number }) => t.id);
+      // spec: C-534
+      // spec: C-099
       expect(await search("keyword=alpha")).toEqual([token.id]);
       expect(await search("keyword=100%25_")).toEqual([token.id]);
       expect(await search("keyword=%25_")).toEqual([token.id]);
       for (const key of [token.key, `sk-${token.key}`, token.key.slice(0, 6), token.key.slice(0, 20)]) {
+        // spec: C-534
+        // spec: C-100, C-101
         expect(await search(`keyword=&token=${key}`)).toEqual([token.id]);
       }
       for (const key of [
@@ -232,6 +276,7 @@ for (const engine of ENGINES) {
         `${token.key.slice(0, 20)}-`,
         `${token.key}x`,
       ]) {
+        // spec: C-101
         expect(await search(`token=${key}`)).toEqual([]);
       }
       expect(await search("")).toHaveLength(2);
@@ -241,17 +286,25 @@ for (const engine of ENGINES) {
     test("a batch is all or nothing, from 1 to 100", async () => {
       const user = await h.person();
       const made = await user.call.token.create({ name: "batch", count: 10 });
+      // spec: C-616
       expect(made.map((t) => t.name)[0]).toBe("batch");
       expect(new Set(made.map((t) => t.key)).size).toBe(10);
       for (const count of [0, -1, 1.5, 101])
+        // spec: C-431, C-616
         await expect(user.call.token.create({ name: "b", count })).rejects.toThrow();
       await expect(user.call.token.create({ name: "b", count: 3, group: "svip" })).rejects.toThrow();
+      // spec: C-616
       expect((await user.call.token.list({})).total).toBe(10);
+      await user.call.token.create({ name: "most", count: 100 });
+      // spec: C-481
+      expect((await user.rest("GET", "/api/token/?p=0&size=5000")).body.data).toHaveLength(100);
     });
 
     test("a deleted token is gone from list, read and search, and its row stays for the log", async () => {
       const token = await create({ name: "deleted" });
+      // spec: C-539
       expect((await owner.rest("DELETE", `/api/token/${token.id}/`)).body.success).toBe(true);
+      // spec: C-539
       expect((await owner.rest("GET", `/api/token/${token.id}`)).body.success).toBe(false);
       expect((await owner.rest("GET", `/api/token/search?token=${token.key}`)).body.data).toEqual([]);
       expect((await owner.rest("DELETE", `/api/token/${token.id}`)).body.message).toBe("令牌不存在");

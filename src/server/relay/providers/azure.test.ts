@@ -30,6 +30,7 @@ const channel = (more: Partial<PoolChannel> = {}): PoolChannel => ({
 
 describe("Azure's address", () => {
   test("names the deployment without dots and the channel's API version, or the type's default", () => {
+    // spec: C-236
     expect(azure.url(channel({ other: "2024-10-21" }), "chat", "gpt-3.5-turbo")).toBe(
       "https://res.openai.azure.com/openai/deployments/gpt-35-turbo/chat/completions?api-version=2024-10-21",
     );

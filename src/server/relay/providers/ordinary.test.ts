@@ -31,12 +31,21 @@ describe("an ordinary provider's address", () => {
   test("OpenAI: bearer key, organisation only when there is one", () => {
     expect(ordinary.url(channel(1, "sk-1"), "chat", "gpt-4o")).toBe("https://api.openai.com/v1/chat/completions");
     expect(ordinary.headers(channel(1, "sk-1"))).toEqual({ authorization: "Bearer sk-1" });
+    // spec: C-222
     expect(ordinary.headers(channel(1, "sk-1", { organization: "org-1" }))["openai-organization"]).toBe("org-1");
   });
 
   test("a custom channel's address is the whole URL, with the model in its place and escaped", () => {
     const custom = channel(8, "k", { base_url: "https://x.example/run/{model}" });
+    // spec: C-238
     expect(ordinary.url(custom, "chat", "a/b")).toBe("https://x.example/run/a%2Fb");
+  });
+
+  test("Cloudflare's has the account in its path", () => {
+    // spec: C-245
+    expect(ordinary.url(channel(39, "k", { other: "my account" }), "chat", "m")).toEndWith(
+      "/client/v4/accounts/my%20account/ai/v1/chat/completions",
+    );
   });
 
   test("Qianfan's second key part travels as the appid header, and only the key is the bearer", () => {

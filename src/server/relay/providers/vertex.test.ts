@@ -26,9 +26,11 @@ describe("Vertex' address", () => {
 
   test("takes the region of the model where the operator named one", () => {
     const map = channel('{"default":"us-central1","claude-opus-4-6":"global"}');
+    // spec: C-246
     expect(vertex.url(map, "chat", "claude-opus-4-6")).toContain(
       "/locations/global/publishers/anthropic/models/claude-opus-4-6:rawPredict",
     );
+    // spec: C-246
     expect(vertex.url(map, "chat", "gemini-2.5-pro")).toStartWith("https://us-central1-aiplatform.googleapis.com/");
   });
 

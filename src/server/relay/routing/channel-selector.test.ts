@@ -44,20 +44,24 @@ describe("selection", () => {
       expect(new Set(ids.slice(0, 3))).toEqual(new Set([2, 3, 4]));
       expect(ids.slice(3)).toEqual([1, 5]);
       // A weight of 0 beside positive ones waits for them.
+      // spec: C-662
       expect(ids[2]).toBe(3);
     }
   });
 
   test("a thousand draws follow the weights", () => {
     const counts = firsts([channel(1, 0, 10), channel(2, 0, 30), channel(3, 0, 60), channel(4, 0, 0)]);
+    // spec: C-662
     expect(Math.abs((counts.get(1) ?? 0) - 100)).toBeLessThan(40);
     expect(Math.abs((counts.get(2) ?? 0) - 300)).toBeLessThan(60);
     expect(Math.abs((counts.get(3) ?? 0) - 600)).toBeLessThan(60);
+    // spec: C-662
     expect(counts.get(4)).toBeUndefined();
   });
 
   test("weights that are all 0 mean equal shares", () => {
     const counts = firsts([channel(1, 0, 0), channel(2, 0, 0)]);
+    // spec: C-662
     expect(Math.abs((counts.get(1) ?? 0) - 500)).toBeLessThan(60);
   });
 
@@ -67,6 +71,7 @@ describe("selection", () => {
     const candidates = [channel(1, 10, 1), channel(2, 0, 1)];
     cooldown.add(1, "m", 5_000);
     cooldown.add(2, "another model", 5_000);
+    // spec: C-662
     expect(order(candidates, cooldown)).toEqual([2, 1]);
     now = 5_000;
     expect(order(candidates, cooldown)).toEqual([1, 2]);

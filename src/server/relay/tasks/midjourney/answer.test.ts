@@ -61,7 +61,9 @@ describe("answers to a submit", () => {
   });
 
   test("callers read 21 and 22 as 1, but for windows that wait", () => {
+    // spec: C-371
     expect([callerCode(21, "UPSCALE"), callerCode(22, "IMAGINE"), callerCode(1, "IMAGINE")]).toEqual([1, 1, 1]);
+    // spec: C-371
     expect([callerCode(21, "INPAINT"), callerCode(21, "CUSTOM_ZOOM"), callerCode(22, "INPAINT")]).toEqual([21, 21, 1]);
     expect([callerCode(23, "IMAGINE"), callerCode(24, "IMAGINE"), callerCode(3, "IMAGINE")]).toEqual([23, 24, 3]);
   });
