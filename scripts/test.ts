@@ -28,7 +28,7 @@ interface Tier {
 
 const within = (file: string, ...folders: string[]): boolean => folders.some((folder) => file.startsWith(`${folder}/`));
 
-/** In order; the first that takes a file has it. */
+/** In order; a file belongs to the first that matches. */
 const TIERS: Tier[] = [
   {
     name: "e2e",
@@ -76,7 +76,7 @@ const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
 const requireAll = process.env.WEIR_REQUIRE_ALL === "1";
 const notices: string[] = [];
 
-/** Files that take longer than their size tells: they restart servers, build binaries, or look at many screens. */
+/** Files that take longer than their size suggests: they restart servers, build binaries, or open many pages. */
 const LONG = [
   "tests/e2e/channels.test.ts",
   "tests/e2e/screens.test.ts",
@@ -91,7 +91,7 @@ const LONG = [
   "tests/outside/logging-and-boundary.test.ts",
 ];
 
-/** These first, then by size, so that no worker is left alone with a long file at the end. */
+/** These first, then by size, so that no worker is still busy with a long file at the end. */
 const longestFirst = (files: string[]): string[] => {
   const length = new Map(
     files.map((file) => [file, statSync(join(ROOT, file)).size * (LONG.includes(file) ? 1000 : 1)]),
@@ -144,7 +144,7 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
 
 /**
  * Starts the shared test server as our child: `bun test --isolate` ends what a file has started, and the keeper of a
- * server that a file started would go with it and leave the server behind. Without us, each file starts its own.
+ * server that a file started would end with it and leave the server behind. Without us, each file starts its own.
  */
 async function startPostgres(): Promise<void> {
   const { postgresServer } = await import("../tests/kit/databases");

@@ -1,4 +1,4 @@
-/** What `npm run seed` can make. */
+/** The scenarios of `npm run seed`. */
 import type { Services } from "../../src/server/contracts/context";
 import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";

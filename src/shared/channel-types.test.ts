@@ -73,7 +73,7 @@ describe("channel types", () => {
     expect(channelType(36)?.models).toEqual(["suno_music", "suno_lyrics"]);
   });
 
-  test("usage is asked for in streams of the OpenAI-compatible types of the specification's list", () => {
+  test("streams request usage for the OpenAI-compatible types of the specification's list", () => {
     for (const id of [1, 3, 4, 39, 45, 48]) expect(channelType(id)?.include_usage).toBe(true);
     expect(channelTypes.filter((type) => type.include_usage && type.dialect !== "openai-chat")).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe("channel types", () => {
     expect(path(43, "images")).toBeUndefined();
   });
 
-  test("an unknown number is no type, and its key is taken as it is", () => {
+  test("an unknown number is no type, and its key is used as it is", () => {
     for (const id of [0, 28, 9999, -1, Number.NaN]) expect(channelType(id)).toBeUndefined();
     expect(splitKey(0, " sk-1 ")).toEqual({ api_key: "sk-1" });
   });
@@ -193,7 +193,7 @@ describe("channel extra fields", () => {
     expect(otherFor(41, "global", "any")).toBe("global");
   });
 
-  test("base_url loses trailing slashes, falls back to the default and is demanded where there is none", () => {
+  test("base_url loses trailing slashes, falls back to the default and is required where there is none", () => {
     expect(baseUrlOf(1, " https://x.example// ")).toBe("https://x.example");
     expect(baseUrlOf(1, "")).toBe("https://api.openai.com");
     for (const type of [3, 8, 36, 47]) expect(baseUrlProblem(type, "")?.en).toStartWith("Please enter");
@@ -237,7 +237,7 @@ describe("coding plans", () => {
   });
 });
 
-test("another name of a model leads to the one that it is priced and routed by; inherited names lead nowhere", () => {
+test("another name of a model resolves to the one that it is priced and routed by; inherited property names do not", () => {
   // spec: C-234, D-86
   expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual([
     "mj_upload",

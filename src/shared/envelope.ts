@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** An id in a list: a whole number, or its digits as some front-ends send them. An array or an object is none. */
+/** An id in a list: a whole number, or its digits as some front-ends send them. An array or an object is refused. */
 export const idNumber = z
   .union([
     z.number(),
@@ -11,7 +11,7 @@ export const idNumber = z
   ])
   .pipe(z.number().int().positive());
 
-/** Page families of facts/compatibility.md 1.0. */
+/** A page of a list. */
 export interface Page<T> {
   items: T[];
   page: number;

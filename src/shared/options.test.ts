@@ -152,7 +152,7 @@ describe("options", () => {
     }
   });
 
-  test("JSON options never take or give an empty text", () => {
+  test("JSON options never accept or return an empty text", () => {
     for (const key of optionKeys.filter((name) => option(name).kind === "json")) {
       expect(() => JSON.parse(defaultText(key))).not.toThrow();
       // spec: D-48

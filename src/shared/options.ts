@@ -387,12 +387,12 @@ export function isOptionKey(key: string): key is OptionKey {
 /** All keys in registry order. */
 export const optionKeys: readonly OptionKey[] = Object.keys(options).filter(isOptionKey);
 
-/** The declaration of an option, with the type of its value forgotten. */
+/** The declaration of an option, with the type of its value erased. */
 export function option(key: OptionKey): Option<unknown> {
   return options[key];
 }
 
-/** Reads an option's text; the problem says what is wrong and, inside JSON, where. Never throws. */
+/** Parses an option's text; the problem says what is wrong and, inside JSON, where. Never throws. */
 export function parseOption<K extends OptionKey>(key: K, text: string): Parsed<OptionValue<K>> {
   // The registry's value types are per key; the parser of key K yields OptionValue<K> by its declaration.
   return option(key).parse(text) as Parsed<OptionValue<K>>;
@@ -403,7 +403,7 @@ export function printOption<K extends OptionKey>(key: K, value: OptionValue<K>):
   return option(key).print(value);
 }
 
-/** The text of an option that was never set. JSON options give valid JSON, never "". */
+/** The text of an option that was never set. JSON options are valid JSON, never "". */
 export function defaultText(key: OptionKey): string {
   return option(key).default;
 }
@@ -432,7 +432,7 @@ export function publicStatus(get: <K extends OptionKey>(key: K) => OptionValue<K
 }
 
 /**
- * The keys that must be set before `key` may take this text ("configure it first"): none when it is being switched off
+ * The keys that must be set before `key` may have this text ("configure it first"): none when it is being switched off
  * or emptied. `isSet` says whether an option has a text other than "".
  */
 export function missingNeeds(key: OptionKey, text: string, isSet: (key: OptionKey) => boolean): OptionKey[] {

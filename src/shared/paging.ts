@@ -1,8 +1,8 @@
-/** Pages of lists as calls ask for them. */
+/** Pages of lists as calls request them. */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 
-/** Rows of a page; odd values fall back (C-482). */
+/** Rows of a page; invalid values fall back (C-482). */
 export const pageSize = z
   .int()
   .min(1)
@@ -10,7 +10,7 @@ export const pageSize = z
   .catch(DEFAULT_PAGE_SIZE)
   .default(DEFAULT_PAGE_SIZE);
 
-/** p from 1, and 0 means 1; odd values fall back (C-481). */
+/** p from 1, and 0 means 1; invalid values fall back (C-481). */
 export const pageShape = {
   p: z
     .int()

@@ -168,7 +168,7 @@ describe("chargeOf", () => {
         const of = (...kinds: TokenKind[]) => kinds.reduce((total, name) => total + (usage[name] ?? 0), 0);
         const input = of("input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_in", "image_in");
         const output = of("output", "reasoning", "audio_out", "image_out");
-        // A 1-hour write is the dearest write there is, so it bounds 5-minute ones too.
+        // A 1-hour write has the highest price of all writes, so it bounds 5-minute ones too.
         const kinds = { cache_write: "1h", audio: true, image: true, audio_out: true, image_out: true } as const;
         expect(estimateUpperBound(price, input, output, kinds)).toBeGreaterThanOrEqual(before);
       }),
@@ -276,7 +276,7 @@ describe("chargeOf", () => {
     });
   });
 
-  test("a charge lifted to the minimum says so in a line of its own", () => {
+  test("a charge lifted to the minimum says so in its own line", () => {
     const { quota, exact, lines } = chargeOf(priced({ ModelRatio: { m: 0.075 } }), { input: 2 });
     expect([quota, exact]).toEqual([1, "1"]);
     expect(lines.at(-1)).toEqual({ kind: "minimum", count: 1, usd: "0", ratios: {}, units: "0.85" });
@@ -306,7 +306,7 @@ describe("chargeOf", () => {
     expect(chargeOf(priced(tables), usage).lines.at(-1)).toMatchObject({ tool: "unknown_tool", units: "0" });
   });
 
-  test("an entry for a model whose name has colons of its own prices that model's tools, and no other's", () => {
+  test("an entry for a model whose name contains colons prices that model's tools, and no other's", () => {
     const tools = { web_search: 10, "web_search:llama:7b": 25, "web_search:nova-pro-v1:*": 30 };
     const tables = { ModelRatio: { llama: 1, "llama:7b": 1, "nova-pro-v1:0": 1 }, "tool_price_setting.prices": tools };
     const searched = (model: string) => chargeOf(priced(tables, model), { server_tools: { web_search: 2 } }).quota;

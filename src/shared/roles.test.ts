@@ -50,7 +50,7 @@ const TABLE: Record<"admin" | "root", Record<string, string>> = {
   },
 };
 
-describe("who may do what to whom", () => {
+describe("which roles may act on which accounts", () => {
   test("the actions of the table are all there are, and so are the roles and their numbers", () => {
     // spec: A-546
     expect(ROLE).toEqual({ guest: 0, user: 1, admin: 10, root: 100 });
@@ -72,7 +72,7 @@ describe("who may do what to whom", () => {
     }
   }
 
-  test("whoever is no administrator may do nothing to anybody, not even look", () => {
+  test("users who are no administrators may act on no account, not even read it", () => {
     for (const role of [actors.nobody, actors.user, 9]) {
       for (const target of Object.values(targets)) {
         for (const action of USER_ACTIONS)
@@ -81,7 +81,7 @@ describe("who may do what to whom", () => {
     }
   });
 
-  test("oneself may be read by these calls, and nothing else", () => {
+  test("administrators may read their own account by these calls, and nothing else", () => {
     for (const role of [ROLE.admin, ROLE.root]) {
       const me = { id: 5, role };
       const allowed = USER_ACTIONS.filter((action: UserAction) => mayActOn(me, me, action) === undefined);

@@ -166,6 +166,7 @@ describe("a change that was announced", () => {
     await all.setOption(a, "SystemName", "once more");
     await setChannel(a, 1);
     await until("the reading is young", SECONDS, async () => ((await age(a)) ?? Infinity) <= 2);
+    await until("B has read the change", SECONDS, async () => (await nameAt(b)) === "once more");
     // From here on every reading of options is cut.
     proxy.cutWhen((text) => /select/i.test(text) && text.includes('from "options"'));
     await all.setOption(a, "SystemName", "unread");

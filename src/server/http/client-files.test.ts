@@ -93,7 +93,7 @@ describe("the console's files", () => {
     await app.stop(true);
   });
 
-  test("without a built console a page says how to build it, and is no success", async () => {
+  test("without a built console a page says how to build it, with an error status", async () => {
     const none = createClientFiles(join(root, "nothing"));
     const answer = none(new Request("http://localhost/console"), {});
     expect(answer.status).toBe(503);

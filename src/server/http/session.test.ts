@@ -14,7 +14,7 @@ const self = (headers: Record<string, string>) =>
   fetch(`${weir.url}/api/user/self`, { headers }).then((answer) => answer.status);
 
 describe("a console session", () => {
-  test("needs the user-id header: missing, foreign or no number is 401, any case of its name will do", async () => {
+  test("needs the user-id header: missing, of another user or no number is 401; the header's case does not matter", async () => {
     const { cookie, id } = weir.root;
     // spec: C-479
     expect(await self({ cookie })).toBe(401);

@@ -63,7 +63,7 @@ describe("egress", () => {
     }
   });
 
-  test("connects to the address it checked, under the name that was typed, and asks the resolver once", async () => {
+  test("connects to the address it checked, under the name in the URL, and asks the resolver once", async () => {
     let asked = 0;
     const resolve = async () => (asked++, ["127.0.0.1"]);
     const answer = await egressFetch(at("/end", "name.example"), { allowPrivate: true, resolve });
@@ -74,7 +74,7 @@ describe("egress", () => {
 
   test("checks the target of a redirect like the first address", async () => {
     let first = true;
-    // The first host passes as if it were public; the redirect leads to the metadata address.
+    // The first host counts as public; the redirect leads to the metadata address.
     const isAllowed = {
       resolve: toServer,
       get allowPrivate() {
@@ -96,7 +96,7 @@ describe("egress", () => {
     expect(await code(egressFetch(at("/loop"), { allowPrivate: true }))).toBe("address_forbidden");
   });
 
-  test("stops reading an answer that is too large", async () => {
+  test("stops reading a response that is too large", async () => {
     await expect(egressFetch(at("/big"), { allowPrivate: true, maxBytes: 1000 })).rejects.toBeInstanceOf(
       ResponseTooLarge,
     );

@@ -1,4 +1,4 @@
-/** Ties the relay's five seams to the features of this process. */
+/** The relay's control plane, built from the features of this process. */
 import type { Services } from "../contracts/context";
 import { channelWatch } from "../features/channel/auto-disable";
 import { doubtWatch } from "../features/channel/usage-doubt";
