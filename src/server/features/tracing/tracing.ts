@@ -12,6 +12,7 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type Tracer,
 } from "@opentelemetry/api";
 import { parseTraceParent } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -75,13 +76,38 @@ export function startTracing(
   env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HEADERS" | "WEIR_OTLP_SAMPLE_PERCENT">,
   instance: string,
 ): Tracing {
+  const provider = createProvider(env, instance);
+  const tracer = provider.getTracer("weir", VERSION);
+  return {
+    observer: {
+      traces: true,
+      attempted: () => undefined,
+      refused: () => undefined,
+      ended(call, end) {
+        const span = startCallSpan(tracer, call, end);
+        if (!span) return;
+        const ended = call.engine.controlPlane.now();
+        const context = trace.setSpan(ROOT_CONTEXT, span);
+        for (const attempt of attemptsOf(call, ended)) addAttemptSpan(tracer, call, attempt, context, ended, end.usage);
+        span.end(ended);
+      },
+    },
+    // A collector that does not answer holds up no shutdown.
+    stop: () => Promise.race([provider.shutdown().catch(() => undefined), Bun.sleep(LAST_EXPORT_MS)]),
+  };
+}
+
+function createProvider(
+  env: Pick<Env, "WEIR_OTLP_ENDPOINT" | "WEIR_OTLP_HEADERS" | "WEIR_OTLP_SAMPLE_PERCENT">,
+  instance: string,
+): TracerProvider {
   const exporter = new OTLPTraceExporter({
     url: tracesUrl(env.WEIR_OTLP_ENDPOINT),
     headers: parseHeaders(env.WEIR_OTLP_HEADERS),
     timeoutMillis: EXPORT_LIMIT_MS,
     concurrencyLimit: 4,
   });
-  const provider = new TracerProvider({
+  return new TracerProvider({
     resource: resourceFromAttributes({
       "service.name": "weir",
       "service.version": VERSION,
@@ -98,84 +124,62 @@ export function startTracing(
       }),
     ],
   });
-  const tracer = provider.getTracer("weir", VERSION);
+}
 
-  /** The call as a whole. undefined when it is not sampled. */
-  function callSpan(call: Call, { end_reason, quota }: CallEnd): Span | undefined {
-    const { operation, request, caller, request_id, traceparent, arrived, first_content_at } = call;
-    const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
-    const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
-    const attributes: Attributes = {
-      "weir.request_id": request_id,
-      "weir.group": caller.group,
-      "weir.end_reason": end_reason,
-      "weir.charged_units": quota,
-      "gen_ai.operation.name": operationName(operation.key),
-      "gen_ai.request.model": request.model,
-      "gen_ai.request.stream": request.stream,
-      ...(first_content_at >= 0 && { "gen_ai.response.time_to_first_chunk": (first_content_at - arrived) / 1000 }),
-    };
-    const span = tracer.startSpan(
-      `weir ${operation.key}`,
-      { kind: SpanKind.SERVER, startTime: arrived, attributes },
-      context,
-    );
-    if (!span.isRecording()) return undefined;
-    if (end_reason !== "complete" && end_reason !== "caller_left") {
-      span.setAttribute("error.type", end_reason);
-      span.setStatus({ code: SpanStatusCode.ERROR });
-    }
-    return span;
-  }
-
-  function attemptSpan(
-    call: Call,
-    attempt: AttemptRecord,
-    context: Context,
-    ended: number,
-    usage: Usage | undefined,
-  ): void {
-    const name = operationName(call.operation.key);
-    const model = call.upstream_model || call.request.model;
-    const served = attempt.failure === "";
-    const attributes: Attributes = {
-      "gen_ai.operation.name": name,
-      "gen_ai.request.model": model,
-      "weir.channel.id": attempt.channel,
-      // An attempt keeps its channel's id alone; the call knows the last one's type.
-      ...(call.channel?.id === attempt.channel && { "gen_ai.provider.name": providerName(call.channel.type.key) }),
-      ...(attempt.status > 0 && { "http.response.status_code": attempt.status }),
-      ...(served && usage && usageAttributes(usage)),
-      ...(!served && { "error.type": attempt.failure }),
-    };
-    const started = call.arrived + attempt.start_ms;
-    const span = tracer.startSpan(
-      `${name} ${model}`,
-      { kind: SpanKind.CLIENT, startTime: started, attributes },
-      context,
-    );
-    if (!served) span.setStatus({ code: SpanStatusCode.ERROR });
-    // The answer of the attempt that served goes on until the call ends.
-    span.end(served ? ended : started + attempt.duration_ms);
-  }
-
-  return {
-    observer: {
-      traces: true,
-      attempted: () => undefined,
-      refused: () => undefined,
-      ended(call, end) {
-        const span = callSpan(call, end);
-        if (!span) return;
-        const ended = call.engine.controlPlane.now();
-        const context = trace.setSpan(ROOT_CONTEXT, span);
-        for (const attempt of attemptsOf(call, ended)) attemptSpan(call, attempt, context, ended, end.usage);
-        span.end(ended);
-      },
-    },
-    // A collector that does not answer holds up no shutdown.
-    stop: () => Promise.race([provider.shutdown().catch(() => undefined), Bun.sleep(LAST_EXPORT_MS)]),
+/** The call as a whole. undefined when it is not sampled. */
+function startCallSpan(tracer: Tracer, call: Call, { end_reason, quota }: CallEnd): Span | undefined {
+  const { operation, request, caller, request_id, traceparent, arrived, first_content_at } = call;
+  const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
+  const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
+  const attributes: Attributes = {
+    "weir.request_id": request_id,
+    "weir.group": caller.group,
+    "weir.end_reason": end_reason,
+    "weir.charged_units": quota,
+    "gen_ai.operation.name": operationName(operation.key),
+    "gen_ai.request.model": request.model,
+    "gen_ai.request.stream": request.stream,
+    ...(first_content_at >= 0 && { "gen_ai.response.time_to_first_chunk": (first_content_at - arrived) / 1000 }),
   };
+  const span = tracer.startSpan(
+    `weir ${operation.key}`,
+    { kind: SpanKind.SERVER, startTime: arrived, attributes },
+    context,
+  );
+  if (!span.isRecording()) return undefined;
+  if (end_reason !== "complete" && end_reason !== "caller_left") {
+    span.setAttribute("error.type", end_reason);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  return span;
+}
+
+function addAttemptSpan(
+  tracer: Tracer,
+  call: Call,
+  attempt: AttemptRecord,
+  context: Context,
+  ended: number,
+  usage: Usage | undefined,
+): void {
+  const name = operationName(call.operation.key);
+  const model = call.upstream_model || call.request.model;
+  const served = attempt.failure === "";
+  const attributes: Attributes = {
+    "gen_ai.operation.name": name,
+    "gen_ai.request.model": model,
+    "weir.channel.id": attempt.channel,
+    // An attempt keeps its channel's id alone; the call knows the last one's type.
+    ...(call.channel?.id === attempt.channel && { "gen_ai.provider.name": providerName(call.channel.type.key) }),
+    ...(attempt.status > 0 && { "http.response.status_code": attempt.status }),
+    ...(served && usage && usageAttributes(usage)),
+    ...(!served && { "error.type": attempt.failure }),
+  };
+  const started = call.arrived + attempt.start_ms;
+  const span = tracer.startSpan(`${name} ${model}`, { kind: SpanKind.CLIENT, startTime: started, attributes }, context);
+  if (!served) span.setStatus({ code: SpanStatusCode.ERROR });
+  // The answer of the attempt that served goes on until the call ends.
+  span.end(served ? ended : started + attempt.duration_ms);
 }
 
 /**
