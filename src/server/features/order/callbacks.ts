@@ -11,7 +11,7 @@ import { withoutNul } from "../../db/sql";
 import { BODY_LIMITS, readBytes } from "../../lib/request-body/read-body";
 import { epayConfig, readEpayNotice } from "./epay";
 import { endOrder, isSettled, settlePayment } from "./settle";
-import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
+import { readStripeEvent, stripeConfig } from "./stripe";
 
 /** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
 const MOST_FIELDS = 50;
@@ -121,9 +121,8 @@ export const stripeWebhook: Door = async (services, request, ip) => {
   };
   if (!config) return refuse(403, "closed");
   const signature = request.headers.get("stripe-signature") ?? "";
-  if (!isStripeSignature(signature, body, config.webhook_secret, seconds(services))) return refuse(400, "signature");
-  const state = readStripeEvent(body);
-  if (!state) return refuse(400, "malformed");
+  const state = await readStripeEvent(body, signature, config.webhook_secret, seconds(services));
+  if (state === "signature" || state === "malformed") return refuse(400, state);
   if (state.kind === "paid") {
     call.trade_no = state.payment.trade_no;
     const verdict = await settlePayment(services, state.payment, rowOf(services, call, TEXT_LIMITS.payment_callback));
