@@ -6,7 +6,7 @@ import { type Services, seconds } from "../../contracts/context";
 import type { CallLog, RefundedCharge } from "../../contracts/ledger";
 import type { Task, TaskChange, TaskStore } from "../../contracts/task-store";
 import { run, type Steps } from "../../db/transaction";
-import type { Db, Q } from "../../db/types";
+import type { Q } from "../../db/types";
 import { refundSteps, toBudgets } from "../wallet/refund";
 import { changedColumns, findTask, isChargeRow, jsonText } from "./row";
 
