@@ -18,10 +18,10 @@ import type { Secrets } from "../../lib/secrets";
 import type { PoolChannel } from "../../contracts/channel";
 import type { ChannelPool } from "../../contracts/channel-pool";
 
-/** Milliseconds that a burst of changes is collected. */
+/** Milliseconds for which changes are collected. */
 const DEBOUNCE_MS = 50;
 
-/** What the pool reads; balances, totals and test results change often and do not matter here. */
+/** The columns that the pool reads; balances, totals and test results change often and do not matter here. */
 const COLUMNS = [
   "id",
   "type",
@@ -51,7 +51,7 @@ type PoolRow = Pick<ChannelRow, (typeof COLUMNS)[number]>;
 
 interface Entry {
   row: PoolRow;
-  /** Its keys as they were, where it has several. */
+  /** The state of its keys when it was parsed, where it has several. */
   keys: string;
   channel: PoolChannel;
   enabled: boolean;
@@ -96,9 +96,9 @@ class Snapshot {
 }
 
 /**
- * A stored channel as the relay uses it: key in clear, settings parsed. `report` hears what is not usable of it.
- * undefined when its type is unknown or its key cannot be read. `keyRows`: its keys, where it has several; of those the
- * enabled ones count.
+ * A stored channel as the relay uses it: key in clear, settings parsed. `report` gets what is unusable of it. undefined
+ * when its type is unknown or its key cannot be read. `keyRows`: its keys, where it has several; the enabled ones
+ * count.
  */
 export function readChannel(
   row: PoolRow,
@@ -155,7 +155,7 @@ export function readChannel(
   return isMultiKeyMode(row.multi_key_mode) ? readKeys(channel, row.multi_key_mode, keyRows, secrets, report) : channel;
 }
 
-/** What the channel changes in bodies and headers; what cannot be used of it is left out and reported. */
+/** The channel's changes to bodies and headers; unusable ones are left out and reported. */
 function overrides(
   params: Record<string, unknown>,
   headers: Record<string, unknown>,

@@ -1,7 +1,7 @@
 /**
  * Runs over many channels (test all, update all balances): in the background, a few channels at a time, at most one run
- * of a kind in the cluster (a lease). How far it is stands in a row of `meta`, so every instance can tell, and a run
- * whose process died does not look alive.
+ * of a kind in the cluster (a lease). Its progress is a row of `meta`, so every instance can report it, and a run whose
+ * process died does not look alive.
  */
 import { eq } from "drizzle-orm";
 import type { ChannelRun, RunKind } from "../../../shared/channel-operations";
@@ -12,7 +12,7 @@ import { type Services, seconds } from "../../contracts/context";
 export const PARALLEL = 8;
 /** How often progress is written, in ms. */
 const SAVE_EVERY = 500;
-/** A running run writes at least this often; silent for SILENT_SECONDS it is dead. */
+/** A run writes at least this often; silent for SILENT_SECONDS it is dead. */
 const BEAT_SECONDS = 5;
 const SILENT_SECONDS = 20;
 
@@ -30,7 +30,7 @@ export interface RunPlan<Item> {
   /** '' = the timer. */
   started_by: string;
   items(): Promise<Item[]>;
-  /** Must end by itself within a deadline. `signal` is aborted when the process stops. */
+  /** Must end within a deadline. `signal` is aborted when the process stops. */
   step(item: Item, signal: AbortSignal): Promise<StepResult>;
 }
 
@@ -110,7 +110,7 @@ async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items
     if (saved === run.done && now - run.updated_at < BEAT_SECONDS) return;
     saved = run.done;
     run.updated_at = now;
-    // One after the other; a beat that fails is made good by the next one.
+    // One after the other; the next one makes up for one that failed.
     saving = saving.then(() => save(services, run)).catch(() => {});
   }, SAVE_EVERY);
   const rest = items.values();

@@ -16,10 +16,10 @@ import { recordAct } from "../audit/record";
 import { keyInTurn, loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 
-/** Nobody: the timer. */
+/** undefined: the timer. */
 const TIMER: Tester = { id: 0, username: "", group: "", ip: "" };
 
-/** Starts the test of all channels and answers at once. Throws channel_test_running. */
+/** Starts the test of all channels and returns at once. Throws channel_test_running. */
 export async function testAll(ctx: UserCtx): Promise<ChannelRun> {
   const { id, username, group } = ctx.actor;
   const { run } = await startTestRun(ctx, { id, username, group, ip: ctx.ip });
@@ -46,7 +46,9 @@ export function startTestRun(services: Services, tester: Tester, timeoutMs = TES
 /** Most keys of one channel that a run tests among those that were disabled automatically. */
 const MOST_FALLEN = 10;
 
-/** A channel is tested with its key; of several with the one whose turn it is, and with those that may come back. */
+/**
+ * A channel is tested with its key; of several with the one whose turn it is, and with those that may be enabled again.
+ */
 async function testOne(
   services: Services,
   row: ChannelRow,
@@ -87,7 +89,7 @@ async function testKey(
   return { result: outcome.problem === "" ? "ok" : "failed", ...(status ? { status } : {}) };
 }
 
-/** What the outcome does to the channel's status; undefined = nothing. */
+/** The change of the channel's status by the outcome; undefined = none. */
 async function judgeStatus(
   services: Services,
   suspect: Suspect,
@@ -110,10 +112,7 @@ async function judgeStatus(
   return (await autoDisable(services, suspect, reason, evidence)) ? "disabled" : undefined;
 }
 
-/**
- * The timer's question, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the
- * last.
- */
+/** For the timer, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the last. */
 export async function testAllWhenDue(services: Services): Promise<void> {
   const minutes = services.env.CHANNEL_TEST_FREQUENCY;
   if (minutes === 0) return;

@@ -1,4 +1,4 @@
-/** GitHub and LinuxDO: how each sends people away and knows who came back. OIDC has a file of its own. */
+/** GitHub and LinuxDO: the redirect of each, and how it reports the user. OIDC is in oidc.ts. */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import type { RedirectProvider } from "../../../shared/identity";
@@ -8,7 +8,7 @@ import type { Services } from "../../contracts/context";
 
 /**
  * docs.github.com, "Authorizing OAuth apps", and github.blog 2025-07-14 on PKCE (read 2026-11-22). No scope: the public
- * profile is enough. The numeric id is the identity; a login name can be given up and taken by somebody else.
+ * profile is enough. The numeric id is the identity; a login name can be given up and taken by another user.
  */
 const github: RedirectDoor = {
   ties: { verifier: true, nonce: false },
@@ -44,7 +44,7 @@ const githubClient = ({ env, options }: Services): CodeClient => ({
 const githubApi = (site: string): string =>
   new URL(site).host === "github.com" ? "https://api.github.com" : `${site}/api/v3`;
 
-/** connect.linux.do (facts/compatibility.md, section 1.2): HTTP Basic at the token page, no PKCE. */
+/** connect.linux.do: HTTP Basic at the token endpoint, no PKCE. */
 const linuxdo: RedirectDoor = {
   ties: { verifier: false, nonce: false },
   authorization: ({ env, options }, attempt) =>

@@ -1,9 +1,8 @@
 /**
  * Removing old rows: by hand up to a time, and every hour by retention. In small batches with pauses, because on SQLite
- * the streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); how far it is stands in
- * `meta`.
+ * the streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); its progress is in `meta`.
  *
- * Roll-ups stay, so a row goes only once they have taken it in. From which time on the log is complete is written down
+ * Roll-ups stay, so a row goes only once they have counted it. The time from which the log is complete is written
  * before the first row goes: the audit compares later hours alone.
  */
 import { and, asc, eq, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
@@ -14,7 +13,7 @@ import { type Services, seconds } from "../../contracts/context";
 import type { Db } from "../../db/types";
 
 const BATCH = 500;
-/** A cleaning under way says so at least this often; silent for SILENT_SECONDS it is dead. */
+/** A cleaning writes at least this often; silent for SILENT_SECONDS it is dead. */
 const SAVE_EVERY_MS = 500;
 const SILENT_SECONDS = 30;
 const DAY = 86_400;
@@ -27,12 +26,12 @@ type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now">
 type Stored = Omit<LogCleaning, "running"> & { updated_at: number };
 
 /**
- * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and what was kept of
- * their requests. Answers how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
+ * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and the contents
+ * kept with them. Returns how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
  */
 export async function cleanLogs(services: Needs, until: number, started_by: string): Promise<number> {
   const cleaning = cleanOnce(services, until, started_by);
-  // Goes on when who asked for it has left.
+  // Goes on when the caller has left.
   services.background.track(
     "cleaning of the log",
     cleaning.then(
@@ -43,7 +42,7 @@ export async function cleanLogs(services: Needs, until: number, started_by: stri
   return (await cleaning) ?? fail("log_cleaning_running");
 }
 
-/** The timer: what is older than the options LogRetentionDays (0 = for ever) and LogContentDays say. */
+/** For the timer: removes what is older than the options LogRetentionDays (0 = forever) and LogContentDays. */
 export async function removeExpired(services: Needs): Promise<void> {
   const { options } = services;
   const now = seconds(services);
@@ -131,7 +130,7 @@ async function removeBodies(services: Needs, until: number): Promise<void> {
   });
 }
 
-/** Calls `step` until it has removed less than a whole batch; half of the time belongs to others. */
+/** Calls `step` until it has removed less than a whole batch; half of the time is left to others. */
 async function inBatches({ background }: Needs, step: () => Promise<number>): Promise<void> {
   while (!background.signal.aborted) {
     const begun = performance.now();

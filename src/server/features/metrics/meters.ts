@@ -46,10 +46,7 @@ class CountedHistogram extends Histogram<"operation"> {
     super({ name: metric, help: about, labelNames: ["operation"], buckets: [...BUCKETS], registers: [] });
   }
 
-  /**
-   * What the registry asks a histogram for when it writes text (prom-client 15.1, lib/registry.js; its types leave it
-   * out).
-   */
+  /** Called by the registry when it writes the text (prom-client 15.1, lib/registry.js; not part of its types). */
   async getForPromString(): Promise<unknown> {
     const values: { metricName: string; labels: Record<string, string | number>; value: number }[] = [];
     for (const [operation, { counts, sum }] of this.read()) {

@@ -103,7 +103,7 @@ function addProcessMetrics(meters: Meters): void {
   }).set({ version: VERSION }, 1);
 }
 
-/** What the database knows of all instances. */
+/** The database's figures of all instances. */
 class DatabaseMetrics {
   readonly #db: Db;
   readonly #holds: Gauge;

@@ -1,6 +1,7 @@
 /**
- * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing
- * is believed without its signature, and nothing is signed with an empty secret. Every call is kept.
+ * The callbacks of the payment gateways. Their answers have no envelope: easy pay reads the word "success", Stripe a
+ * status. Nothing is believed without its signature, and nothing is signed with an empty secret. Every callback is
+ * kept.
  */
 import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
@@ -13,16 +14,14 @@ import { epayConfig, readEpayNotice } from "./epay";
 import { endOrder, isSettled, settlePayment } from "./settle";
 import { readStripeEvent, stripeConfig } from "./stripe";
 
-/** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
+/** Fields of a form that are read: the protocol has a dozen, and a signature covers all of them. */
 const MOST_FIELDS = 50;
-/**
- * Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk.
- */
+/** Unsigned callbacks that are kept in an hour, by all instances together: they must not fill the disk. */
 const STRANGERS_AN_HOUR = 300;
 
 type Door = (services: Services, request: Request, ip: string) => Promise<Response>;
 
-/** undefined for what is refused unread: it is too large. */
+/** undefined where it is refused unread: it is too large. */
 async function bodyOf(request: Request): Promise<string | undefined> {
   try {
     return (await readBytes(request, BODY_LIMITS.callback)).toString("utf8");
@@ -53,7 +52,7 @@ const rowOf = (services: Services, call: Call, most: number) => ({
   body: cut(withoutNul(call.body), most),
 });
 
-/** Keeps a call that was not believed, up to so many an hour; beyond that the process log alone says so. */
+/** Keeps a callback that was not believed, up to so many an hour; beyond that only the process log has it. */
 async function keepStranger(services: Services, call: Call, verdict: Verdict): Promise<void> {
   services.log.warn({ provider: call.provider, ip: call.ip, verdict }, "a payment callback was refused");
   const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);

@@ -36,7 +36,9 @@ type Session = Pick<
   "id" | "client_reference_id" | "amount_total" | "currency" | "payment_status" | "status" | "url"
 >;
 
-/** Checked at run time as well: the version of the API that an account's webhooks speak is set in Stripe's dashboard. */
+/**
+ * Checked at run time as well: which version of the API the webhooks of an account have is set in Stripe's dashboard.
+ */
 const sessionShape = z.object({
   id: z.string().max(200),
   client_reference_id: z.string().nullish(),
@@ -92,8 +94,8 @@ const loadStripe = async () => (await import("stripe")).Stripe;
 const TOLERANCE = 300;
 
 /**
- * Reads a webhook. `header`: Stripe-Signature; `now`: epoch seconds. Why it is not believed: its signature is wrong, or
- * the body is not an event.
+ * Reads a webhook. `header`: Stripe-Signature; `now`: epoch seconds. "signature": it is wrong or out of time;
+ * "malformed": the body is not an event.
  */
 export async function readStripeEvent(
   body: string,

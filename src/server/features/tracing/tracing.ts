@@ -1,7 +1,7 @@
 /**
  * OpenTelemetry traces over OTLP/HTTP, off unless WEIR_OTLP_ENDPOINT is set. A call is a server span that continues the
  * caller's trace; each attempt is a client span inside it, after the conventions for generative AI. Spans are made when
- * a call has ended, from what the relay keeps anyway. No text of a user's is in them, and upstreams never see the
+ * a call has ended, from what the relay keeps anyway. They contain no text of a user, and upstreams never see the
  * trace.
  */
 import {
@@ -30,12 +30,12 @@ import type { Call, CallEnd, CallObserver } from "../../relay/call/call";
 import { VERSION } from "../../version";
 import { operationName, providerName } from "./names";
 
-/** Spans that wait for their export; what comes beyond is dropped. */
+/** Spans that wait for their export; more are dropped. */
 const QUEUE = 4096;
 const BATCH = 512;
 const EXPORT_EVERY_MS = 5_000;
 const EXPORT_LIMIT_MS = 10_000;
-/** What waits when the process ends has this long. */
+/** Time to export what waits when the process ends. */
 const LAST_EXPORT_MS = 3_000;
 
 export interface Tracing {
@@ -59,7 +59,7 @@ export function parseHeaders(text: string): Record<string, string> {
   );
 }
 
-/** A value that is no percent-encoding stands for itself. */
+/** A value that is not percent-encoded stays as it is. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
@@ -68,7 +68,7 @@ function decoded(value: string): string {
   }
 }
 
-/** The address of the traces: an endpoint is a base unless it says more (OTLP exporter specification). */
+/** The address of the traces: an endpoint without the path is a base (OTLP exporter specification). */
 export const tracesUrl = (endpoint: string): string =>
   /\/v1\/traces\/?$/.test(endpoint) ? endpoint : `${endpoint.replace(/\/+$/, "")}/v1/traces`;
 
@@ -126,7 +126,7 @@ function createProvider(
   });
 }
 
-/** The call as a whole. undefined when it is not sampled. */
+/** The span of the whole call. undefined when it is not sampled. */
 function startCallSpan(tracer: Tracer, call: Call, { end_reason, quota }: CallEnd): Span | undefined {
   const { operation, request, caller, request_id, traceparent, arrived, first_content_at } = call;
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
@@ -169,7 +169,7 @@ function addAttemptSpan(
     "gen_ai.operation.name": name,
     "gen_ai.request.model": model,
     "weir.channel.id": attempt.channel,
-    // An attempt keeps its channel's id alone; the call knows the last one's type.
+    // An attempt keeps only its channel's id; the call has the last one's type.
     ...(call.channel?.id === attempt.channel && { "gen_ai.provider.name": providerName(call.channel.type.key) }),
     ...(attempt.status > 0 && { "http.response.status_code": attempt.status }),
     ...(served && usage && usageAttributes(usage)),
@@ -182,17 +182,14 @@ function addAttemptSpan(
   span.end(served ? ended : started + attempt.duration_ms);
 }
 
-/**
- * What was asked of upstreams for this call. The responses of a realtime session share its connection: each is one of
- * its own.
- */
+/** The attempts of this call. The responses of a realtime session share its connection: each counts as one attempt. */
 function attemptsOf(call: Call, ended: number): readonly AttemptRecord[] {
   const last = call.attempts.at(-1);
   if (call.operation.key !== "realtime" || !last || last.failure !== "") return call.attempts;
   return [{ ...last, start_ms: 0, duration_ms: ended - call.arrived }];
 }
 
-/** Input holds what caches read and wrote, as the conventions count. */
+/** Input includes cache reads and writes, as in the conventions. */
 function usageAttributes(usage: Usage): Attributes {
   const written = (usage.cache_write_5m ?? 0) + (usage.cache_write_1h ?? 0);
   const input = (usage.input ?? 0) + (usage.cache_read ?? 0) + written + (usage.audio_in ?? 0) + (usage.image_in ?? 0);

@@ -136,7 +136,7 @@ export class GroupCommit {
     if (this.#client.inTransaction) this.#rollback.run();
   }
 
-  /** Another process has the write lock: everything stays queued for a while, because a lost settle is a free answer. */
+  /** Another process has the write lock: everything stays queued for a while. A lost settle would be a free answer. */
   #waitForLock(error: unknown): void {
     const time = performance.now();
     this.#busySince ||= time;

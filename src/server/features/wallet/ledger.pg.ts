@@ -118,8 +118,8 @@ const FIRST_LOG_PARAMETER = 7;
 
 /**
  * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, then the
- * log row. `due` is what the books can hold of the charge, as `chargeable` in call-log.ts says it. `charged` comes
- * after the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
+ * log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
+ * the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
  */
 export const SETTLE = `
 WITH u AS MATERIALIZED (
@@ -163,7 +163,7 @@ SELECT charged, found FROM moves`;
 
 interface HoldAnswer {
   reason: "ok" | HoldRefusal;
-  /** int8 comes as text. */
+  /** int8 is returned as text. */
   user_balance: string;
   token_balance: string;
   rest: string;

@@ -1,9 +1,9 @@
 /**
  * Ends of calls that the ledger could not take (the database was away, its disk full): on disk in the journal, and
- * tried every few seconds until the ledger has them, as long as the process lives; the next process goes on with what a
- * killed one left. Every end is taken once, however often it is tried: the ledger knows it by its request id.
+ * retried every few seconds until the ledger has them, as long as the process lives; the next process goes on with what
+ * a killed one left. Every end is taken once, however often it is tried: the ledger knows it by its request id.
  *
- * On a normal day nothing comes here and nothing is written.
+ * In normal operation the queue is empty and nothing is written.
  */
 import { eq } from "drizzle-orm";
 import { AppError } from "../../../shared/errors";
@@ -18,28 +18,28 @@ import type { SettleQueue } from "../../contracts/settle-queue";
 
 /** Pause between two rounds; a random part keeps instances from asking all at once. */
 const ROUND_MS = 5_000;
-/** An end that has no answer for so long is tried again in the next round. */
+/** An end without an answer after this time is tried again in the next round. */
 const TIMEOUT_MS = 20_000;
 /** Ends that are tried at once, after the first one went through. */
 const AT_ONCE = 8;
-/** From here on new calls are refused: the rest of the journal is for those that run. */
+/** From here on new calls are refused: the rest of the journal is for running calls. */
 const FULL = 0.75;
 /** A hold of unknown fate may still be under way at the database. */
 const UNDO_AFTER_MS = 10_000;
-/** Holds of unknown fate that are kept in mind; those beyond end by the sweep when this process has gone. */
+/** Holds of unknown fate that are kept; those beyond are ended by the sweep when this process has gone. */
 const MOST_UNDOS = 100_000;
 
 interface Waiting {
   end: LateEnd;
-  /** Where it is in the journal; several after a process was killed while it wrote. */
+  /** Its places in the journal; several after a process was killed while it wrote. */
   places: Place[];
-  /** Not tried before, by performance.now(). */
+  /** Earliest time of the first try, by performance.now(). */
   from: number;
 }
 
 /** A record of the journal. */
 type Entry = LateEnd & {
-  /** Which database's call it was: a data folder may be pointed at another one. */
+  /** Id of the call's database: a data folder may be used with another one. */
   database: string;
 };
 
@@ -234,7 +234,7 @@ function open(folder: string): Journal {
   }
 }
 
-/** A name that the database has for ever. */
+/** A random id that the database keeps forever. */
 async function databaseId(db: Db): Promise<string> {
   const { meta } = db.t;
   await db.q.insert(meta).values({ name: "database_id", value: crypto.randomUUID() }).onConflictDoNothing();
