@@ -174,7 +174,7 @@ function sumOf(found: readonly BalanceResult[]): BalanceResult {
 async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal): Promise<Updated> {
   const kind = channelType(row.type)?.balance ?? fail("channel_balance_unsupported");
   const loaded = await loadKeys(services, row);
-  const enabled = loaded.filter(({ fallen }) => !fallen);
+  const enabled = loaded.filter(({ autoDisabled }) => !autoDisabled);
   const keys = enabled.length > 0 ? enabled : loaded;
   const found = await askAll(services, keys, inquiries[kind], signal);
   const { balance, currency } = sumOf(found);
@@ -230,15 +230,15 @@ export function startBalanceRun(services: Services, started_by: string) {
 }
 
 /** How long the call waits for the run before it answers with the result so far. */
-const PATIENCE_MS = 60_000;
+const WAIT_MS = 60_000;
 
 /** Updates all balances; answers when that is done, or after a minute while it goes on. */
 export async function updateAllBalances(ctx: Ctx): Promise<ChannelRun> {
   const { run, done } = await startBalanceRun(ctx, ctx.actor.kind === "user" ? ctx.actor.username : "");
-  const patience = Promise.withResolvers<void>();
-  const timer = setTimeout(patience.resolve, PATIENCE_MS);
+  const waited = Promise.withResolvers<void>();
+  const timer = setTimeout(waited.resolve, WAIT_MS);
   try {
-    await Promise.race([done, patience.promise]);
+    await Promise.race([done, waited.promise]);
   } finally {
     clearTimeout(timer);
   }

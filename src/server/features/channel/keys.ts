@@ -272,13 +272,13 @@ export async function disableKey(
 /** Enables a key that was disabled automatically, after its test passed. True when this call changed it. */
 export async function enableKey(services: Services, id: number, key_id: number): Promise<boolean> {
   const { channel_keys: t } = services.db.t;
-  const fallen = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
+  const autoDisabled = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
   return services.db.tx(function* (q) {
     const [key] = yield* run(
       q
         .update(t)
         .set({ status: ENABLED, reason: "", status_time: seconds(services) })
-        .where(fallen)
+        .where(autoDisabled)
         .returning({ id: t.id }),
     );
     if (key) yield* announceChange(services, q, id);
@@ -302,13 +302,13 @@ export function keyInTurn(
   model: string,
 ): LoadedChannel | undefined {
   const [first] = keys;
-  const enabled = keys.filter(({ fallen }) => !fallen);
+  const enabled = keys.filter(({ autoDisabled }) => !autoDisabled);
   if (!first || enabled.length < 2 || !isMultiKeyMode(multi_key_mode)) return first;
   return routing.keys.take({ ...first, keys: enabled, multi_key_mode }, model);
 }
 
-/** A channel with one of its keys; `fallen`: the key was disabled automatically. */
-export type LoadedChannel = PoolChannel & { fallen?: boolean };
+/** A channel with one of its keys; `autoDisabled`: the key was disabled automatically. */
+export type LoadedChannel = PoolChannel & { autoDisabled?: boolean };
 
 /**
  * The channel once with each key that a test may use: the enabled ones, then those that were disabled automatically.
@@ -326,12 +326,12 @@ export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: 
     .where(eq(t.channel_id, row.id))
     .orderBy(asc(t.position), asc(t.id));
   const enabled = read(stored)?.keys ?? [];
-  const fallen =
+  const autoDisabled =
     read(
       stored.map((key) => ({
         ...key,
         status: key.status === CHANNEL_STATUS.auto_disabled ? ENABLED : CHANNEL_STATUS.disabled,
       })),
     )?.keys ?? [];
-  return [...enabled, ...fallen.map((key) => ({ ...key, fallen: true }))];
+  return [...enabled, ...autoDisabled.map((key) => ({ ...key, autoDisabled: true }))];
 }

@@ -36,7 +36,7 @@ export interface ProvenPerson {
 /**
  * A provider of the flow "redirect". Both methods may throw any error of the provider's answer; service.ts words it.
  */
-export interface RedirectDoor {
+export interface RedirectFlow {
   /** Which secrets the provider's standard ties to the sign-in: a PKCE verifier, an ID token's nonce. */
   readonly ties: { readonly verifier: boolean; readonly nonce: boolean };
   /** The address that the browser is sent to. */

@@ -6,7 +6,7 @@ import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
-import { authorizationUrl, exchange, type RedirectDoor, userInfo } from "./oauth";
+import { authorizationUrl, exchange, type RedirectFlow, userInfo } from "./oauth";
 
 const SUFFIX = "/.well-known/openid-configuration";
 /** A provider that moves an endpoint is followed within this time. */
@@ -45,7 +45,7 @@ async function providerOf({ options, now }: Services): Promise<oauth.Authorizati
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-export const oidc: RedirectDoor = {
+export const oidc: RedirectFlow = {
   ties: { verifier: true, nonce: true },
   authorization: async (services, attempt) => {
     const { authorization_endpoint = "" } = await providerOf(services);

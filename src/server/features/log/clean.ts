@@ -5,12 +5,12 @@
  * Roll-ups stay, so a row goes only once they have counted it. The time from which the log is complete is written
  * before the first row goes: the audit compares later hours alone.
  */
-import { and, asc, eq, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { FOLDED } from "../../../shared/log";
 import type { LogCleaning } from "../../../shared/log-list";
 import { type Services, seconds } from "../../contracts/context";
-import type { Db } from "../../db/types";
+import { readRunState, saveRunState } from "../run/run-state";
 
 const BATCH = 500;
 /** A cleaning writes at least this often; silent for SILENT_SECONDS it is dead. */
@@ -91,7 +91,7 @@ async function clean(services: Needs, until: number, started_by: string): Promis
       set: { value: String(until) },
       setWhere: sql`cast(${db.t.meta.value} as bigint) < ${until}`,
     });
-  await save(db, state);
+  await saveRunState(db, STATE, state);
   let saved = performance.now();
   try {
     await inBatches(services, async () => {
@@ -100,14 +100,14 @@ async function clean(services: Needs, until: number, started_by: string): Promis
       if (performance.now() - saved > SAVE_EVERY_MS) {
         saved = performance.now();
         state.updated_at = seconds(services);
-        await save(db, state);
+        await saveRunState(db, STATE, state);
       }
       return rows.length;
     });
     await removeBodies(services, until);
   } finally {
     state.finished_at = state.updated_at = Math.max(1, seconds(services));
-    await save(db, state);
+    await saveRunState(db, STATE, state);
   }
   return state.removed;
 }
@@ -139,22 +139,9 @@ async function inBatches({ background }: Needs, step: () => Promise<number>): Pr
   }
 }
 
-async function save(db: Db, state: Stored): Promise<void> {
-  const value = JSON.stringify(state);
-  await db.q
-    .insert(db.t.meta)
-    .values({ name: STATE, value })
-    .onConflictDoUpdate({ target: db.t.meta.name, set: { value } });
-}
-
 /** The cleaning that is under way, else the last one; null before the first. */
-export async function readCleaning(services: Pick<Services, "db" | "now">): Promise<LogCleaning | null> {
-  const { meta } = services.db.t;
-  const [row] = await services.db.q.select().from(meta).where(eq(meta.name, STATE));
-  if (!row) return null;
-  const { updated_at, ...state } = JSON.parse(row.value) as Stored; // written by save() alone
-  return { ...state, running: state.finished_at === 0 && seconds(services) - updated_at < SILENT_SECONDS };
-}
+export const readCleaning = async (services: Pick<Services, "db" | "now">): Promise<LogCleaning | null> =>
+  (await readRunState<Stored>(services, STATE, SILENT_SECONDS)) ?? null;
 
 /** Epoch seconds since when no row was removed, as part of a statement; 0 when none ever was. */
 export const logCompleteSince = (): SQL =>

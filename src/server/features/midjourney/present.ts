@@ -18,17 +18,17 @@ const ownServer = ({ options }: Pick<Ctx, "options">): string | undefined =>
 
 /** Times stay milliseconds (C-286). With MjForwardUrlEnabled the picture's address is this server's. */
 export function presentDrawing(ctx: Pick<Ctx, "options">, scope: LogScope, row: TaskRow): DrawingView {
-  const told = readMjData(parsed(row.data));
-  const { code, description, properties, task } = told;
+  const answer = readMjData(parsed(row.data));
+  const { code, description, properties, task } = answer;
   const over = FINAL_STATUSES.some((status) => status === row.status);
   return {
     ...presentJob(scope, row),
     mj_id: row.task_id,
     code,
-    description: description || mjText(told, "description"),
-    prompt_en: mjText(told, "promptEn"),
-    state: mjText(told, "state"),
-    image_url: mjImageUrl(row.task_id, told, ownServer(ctx), over ? undefined : row.polls),
+    description: description || mjText(answer, "description"),
+    prompt_en: mjText(answer, "promptEn"),
+    state: mjText(answer, "state"),
+    image_url: mjImageUrl(row.task_id, answer, ownServer(ctx), over ? undefined : row.polls),
     buttons: jsonOf(task?.buttons),
     properties: jsonOf(task?.properties ?? properties),
   };

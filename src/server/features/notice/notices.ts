@@ -61,7 +61,7 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
     .from(holds)
     .groupBy(holds.user_id)
     .as("held");
-  let told = 0;
+  let warned = 0;
   for (let from = 0; from < ids.length; from += BATCH) {
     const rows = await post.db.read
       .select({
@@ -96,10 +96,10 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
           return send(post, recipient, { type: "quota_exceed", values });
         }),
       );
-      told += sent.filter(Boolean).length;
+      warned += sent.filter(Boolean).length;
     }
   }
-  return told;
+  return warned;
 }
 
 /**

@@ -17,9 +17,9 @@ import { readStripeEvent, stripeConfig } from "./stripe";
 /** Fields of a form that are read: the protocol has a dozen, and a signature covers all of them. */
 const MOST_FIELDS = 50;
 /** Unsigned callbacks that are kept in an hour, by all instances together: they must not fill the disk. */
-const STRANGERS_AN_HOUR = 300;
+const UNSIGNED_AN_HOUR = 300;
 
-type Door = (services: Services, request: Request, ip: string) => Promise<Response>;
+type CallbackHandler = (services: Services, request: Request, ip: string) => Promise<Response>;
 
 /** undefined where it is refused unread: it is too large. */
 async function bodyOf(request: Request): Promise<string | undefined> {
@@ -53,9 +53,9 @@ const rowOf = (services: Services, call: Call, most: number) => ({
 });
 
 /** Keeps a callback that was not believed, up to so many an hour; beyond that only the process log has it. */
-async function keepStranger(services: Services, call: Call, verdict: Verdict): Promise<void> {
+async function keepRefused(services: Services, call: Call, verdict: Verdict): Promise<void> {
   services.log.warn({ provider: call.provider, ip: call.ip, verdict }, "a payment callback was refused");
-  const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);
+  const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, UNSIGNED_AN_HOUR, 3600);
   if (!allowed) return;
   const { payment_callbacks } = services.db.t;
   await services.db.q
@@ -82,7 +82,7 @@ function report(services: Services, call: Call, verdict: Verdict): boolean {
 }
 
 /** GET and POST /api/user/epay/notify. A gateway repeats its call until it reads "success". */
-export const epayNotify: Door = async (services, request, ip) => {
+export const epayNotify: CallbackHandler = async (services, request, ip) => {
   const say = (word: "success" | "fail") =>
     new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
   const { search } = new URL(request.url);
@@ -96,7 +96,7 @@ export const epayNotify: Door = async (services, request, ip) => {
   const config = epayConfig(services.options);
   const notice = config && form !== undefined ? readEpayNotice(config, parameters) : undefined;
   if (!notice || notice.kind === "refused") {
-    await keepStranger(services, call, notice?.verdict ?? (config ? "malformed" : "closed"));
+    await keepRefused(services, call, notice?.verdict ?? (config ? "malformed" : "closed"));
     return say("fail");
   }
   if (notice.kind === "unpaid") {
@@ -108,14 +108,14 @@ export const epayNotify: Door = async (services, request, ip) => {
 };
 
 /** POST /api/stripe/webhook. Stripe repeats an event for three days until it is answered with 2xx. */
-export const stripeWebhook: Door = async (services, request, ip) => {
+export const stripeWebhook: CallbackHandler = async (services, request, ip) => {
   const say = (status: number, verdict: Verdict) =>
     Response.json({ received: status === 200, verdict }, { status, headers: { "cache-control": "no-store" } });
   const body = (await bodyOf(request)) ?? "";
   const config = stripeConfig(services.options, services.env);
   const call: Call = { provider: "stripe", trade_no: "", ip, body };
   const refuse = async (status: number, verdict: Verdict) => {
-    await keepStranger(services, call, verdict);
+    await keepRefused(services, call, verdict);
     return say(status, verdict);
   };
   if (!config) return refuse(403, "closed");

@@ -8,9 +8,9 @@ import { TASK_PLATFORMS, type TaskPlatform } from "../../../shared/task";
 import { type JobFile, type JobPage, MAX_TASK_TOTAL, type Opened } from "../../../shared/task-list";
 import type { UserCtx } from "../../contracts/context";
 import type { TaskRow } from "../../db/schema";
-import { count, withoutNul } from "../../db/sql";
+import { count } from "../../db/sql";
 import { recordAct } from "../audit/record";
-import type { LogScope } from "../log/filter";
+import { clean, type LogScope } from "../log/filter";
 import { nameOf } from "./row";
 
 /** The platform of drawing jobs, and all the others. */
@@ -36,8 +36,6 @@ export interface TimedFilter {
   start_timestamp?: number | undefined;
   end_timestamp?: number | undefined;
 }
-
-const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
 
 /**
  * The platform as a condition that uses no index: without statistics SQLite would read every row of a platform and sort
