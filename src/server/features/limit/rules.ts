@@ -23,7 +23,7 @@ export interface CounterRule extends Demand, LimitName {
   reportedAs?: "requests" | "tokens";
 }
 
-export interface BudgetRule extends Budget, LimitName {
+interface BudgetRule extends Budget, LimitName {
   code: ErrorCode;
 }
 
@@ -33,7 +33,7 @@ export interface Rules {
 }
 
 /** What rules are made from. */
-export interface RuleSources extends Pick<Services, "now"> {
+interface RuleSources extends Pick<Services, "now"> {
   options: Pick<Services["options"], "get">;
 }
 
