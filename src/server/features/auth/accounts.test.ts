@@ -48,7 +48,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
   const askReset = async (email: string) =>
     (await house.guest.rest("GET", `/api/reset_password?email=${encodeURIComponent(email)}`)).body;
   const lastCode = () => /\n\n([A-Z0-9]{6})\n/.exec(house.mails.at(-1)?.text ?? "")?.[1] ?? "";
-  /** The token of the mail; it is written in the background. */
+  /** The token of the mail, which is written in the background. */
   const resetToken = async (email: string) => {
     for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(10)) {
       const mail = house.mails.find(({ to, text }) => to === email && text.includes("/user/reset?"));
@@ -139,7 +139,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await rowOf("trimmed")).toMatchObject({ display_name: "trimmed" });
     });
 
-    test("refuses a name that is taken, also in another case, by a deleted account, and by somebody at the same moment", async () => {
+    test("refuses a name that is taken, also in another case, by a deleted account, and by a registration at the same moment", async () => {
       const username = name();
       const both = await Promise.all([
         register({ username, password: PASSWORD }),
@@ -157,7 +157,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
     });
 
-    test("is refused while it is off, in the operator's two ways", async () => {
+    test("is refused while either option switches it off", async () => {
       await set("PasswordRegisterEnabled", "false");
       // spec: A-239, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({
@@ -190,7 +190,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await set("QuotaForInviter", "0");
     });
 
-    test("does not keep an address that nobody has shown to be his", async () => {
+    test("does not keep an address that was not verified", async () => {
       const username = name();
       await register({ username, password: PASSWORD, email: "victim@example.com", verification_code: "" });
       expect(await rowOf(username)).toMatchObject({ email: "" });
@@ -312,7 +312,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       ).toMatchObject({ code: "verification_code_wrong" });
     });
 
-    test("an address of another account is told as taken only to who has the right code; the mail is sent all the same", async () => {
+    test("an address of another account is reported as taken only with the right code; the mail is sent all the same", async () => {
       await account("old@example.com");
       // spec: D-61
       expect(await verify("old@example.com")).toMatchObject({ success: true, message: "" });
@@ -441,7 +441,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(house.mails.map(({ to }) => to)).toEqual(["known@example.com"]);
     });
 
-    test("a code of another purpose, an empty, a foreign and an old token are worth nothing", async () => {
+    test("a code of another purpose, an empty, a foreign and an old token are refused", async () => {
       const email = "reset2@example.com";
       await account(email);
       await verify(email);
@@ -490,7 +490,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await login(username, PASSWORD)).toMatchObject({ code: "password_login_disabled" });
     });
 
-    test("after ten wrong passwords an address has to wait, a right one before that counts nothing; other addresses and accounts go on", async () => {
+    test("after ten wrong passwords an address has to wait, a right one before that does not count; other addresses and accounts are not affected", async () => {
       const [victim, other] = [await account(""), await account("")];
       for (let i = 0; i < 12; i++) expect(await login(victim, PASSWORD)).toMatchObject({ success: true });
       const guesses = await Promise.all(Array.from({ length: 15 }, () => login(victim, "wrong-password")));
@@ -505,7 +505,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     });
   });
 
-  describe("the own account", () => {
+  describe("a user's own account", () => {
     let person: Person;
     beforeEach(async () => {
       person = await house.person();
@@ -586,7 +586,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
     });
 
-    test("binds an address by its code; one that is another's is told as taken only then", async () => {
+    test("binds an address by its code; another account's address is reported as taken only then", async () => {
       const bind = async (email: string, code: string) =>
         (
           await person.rest(
@@ -621,7 +621,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await bind("a+b@example.com", "AAAAAA")).toMatchObject({ code: "email_alias_denied" });
     });
 
-    test("what is secret needs a proof that is ten minutes old at most; a wrong password is none", async () => {
+    test("secrets need a proof that is ten minutes old at most; a wrong password is not one", async () => {
       const { db } = house.services;
       const hash = await Bun.password.hash(PASSWORD, { algorithm: "bcrypt", cost: 4 });
       const { actor } = person.ctx;
@@ -662,20 +662,20 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
       actor.verified_at = row?.verified_at ?? 0;
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
-      // A script has nobody to ask: it reads the keys of its owner and changes no way in.
+      // A script cannot be asked for a proof: it reads its owner's keys and changes no way to sign in.
       Object.assign(actor, { via: "access_token", session_id: 0, verified_at: 0 });
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
       expect(await person.call.user.newAccessToken().catch((error) => error.cause?.code)).toBe("access_token_refused");
     });
 
-    test("an account without a password has nothing to prove by one", async () => {
+    test("an account without a password cannot step up by password", async () => {
       expect(await person.call.auth.stepUpMethods()).toEqual([]);
       expect(await person.call.auth.verifyPassword({ password: "-" }).catch((error) => error.cause?.code)).toBe(
         "password_wrong",
       );
     });
 
-    test("sees and ends his own sessions, never another's", async () => {
+    test("users see and end their own sessions, never another's", async () => {
       const { db } = house.services;
       const other = await house.person();
       const open = (user_id: number, token_hash: string, expires_at = 9_999_999_999) => ({
@@ -734,7 +734,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     expect(JSON.stringify(left)).not.toContain("fresh");
   });
 
-  test("root tries the mail settings, to himself or elsewhere, and reads what the server said", async () => {
+  test("root tests the mail settings, to the own address or another, and reads the server's answer", async () => {
     const root = await house.person({ role: ROLE.root, lang: "en" });
     const attempt = async (body: object) => (await root.rest("POST", "/api/option/test_mail", body)).body;
     expect(await attempt({})).toMatchObject({ code: "mail_address_invalid" });

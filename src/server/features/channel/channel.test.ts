@@ -303,7 +303,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("a channel that is disabled or deleted serves no call from the moment its caller is answered", async () => {
+    test("a channel that is disabled or deleted serves no call from the moment the request is answered", async () => {
       const id = await one({ name: "gone", models: "only-here", group: "g-only" });
       const serves = () => h.services.pool.candidates("g-only", "only-here").map((channel) => channel.id);
       expect(serves()).toEqual([id]);
@@ -469,7 +469,7 @@ for (const engine of ENGINES) {
       expect(row.test_time).toBeGreaterThan(1_700_000_000);
     });
 
-    test("a test is recorded as consumption of nothing, names itself, and charges nobody", async () => {
+    test("a test is recorded as a consumption of 0, is named as a test, and charges no user", async () => {
       const id = await one({ name: "recorded" });
       await admin.rest("GET", `/api/channel/test/${id}?model=gpt-4o-mini`);
       const { logs, users } = h.services.db.t;

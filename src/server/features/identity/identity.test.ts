@@ -1,4 +1,4 @@
-/** Sign-in elsewhere on both engines, through the real doors, against providers of our own. */
+/** Sign-in by providers on both engines, over HTTP, against simulated providers. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -69,7 +69,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     fake.person = { id: subjects, login: `person${subjects}`, trust_level: 2, sub: `sub-${subjects}` };
     return fake.person;
   };
-  /** The address that a provider sends this browser back to, as our API call. */
+  /** The address that a provider sends this browser back to, as a call of the API. */
   const goThere = async (browser: Browser, provider: RedirectProvider, aff = "") => {
     const begun = await browser.get(`/api/oauth/state?provider=${provider}&aff=${aff}`);
     expect(begun.body.message).toBe("");
@@ -107,7 +107,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     test(`${provider}: an unknown person gets an account, the same person comes back to it, and it is never found by name or mail`, async () => {
       const person = newPerson();
       const subject = provider === "oidc" ? `${fake.url}/oidc ${person.sub}` : String(person.id);
-      // Somebody who has the provider's name and mail address already.
+      // Another account has the provider's name and mail address already.
       const lookalike = await weir.newUser();
       await weir.db.q
         .update(weir.db.t.users)
@@ -155,7 +155,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const again = await goThere(browser, "github");
     expect((await browser.get(again)).body.success).toBe(true);
     await refused(browser, again);
-    // An id of another purpose is none either: a session token, an access token.
+    // An id of another purpose is refused too: a session token, an access token.
     await refused(browser, `/api/oauth/github?code=x&state=${weir.root.cookie.slice("session=".length)}`);
   });
 
@@ -183,7 +183,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await signedInAs(browser, await browser.get(`/api/oauth/linuxdo${back.search}`));
   });
 
-  test("an ID token for another client, of another issuer, with another nonce, expired, unsigned or signed by a stranger signs nobody in", async () => {
+  test("an ID token for another client, of another issuer, with another nonce, expired, unsigned or signed with another key signs no user in", async () => {
     newPerson();
     const attempt = async () => {
       const browser = new Browser(weir);
@@ -209,7 +209,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     }
   });
 
-  test("a person who refuses at the provider, or whose code is wrong, is told in its words", async () => {
+  test("a refusal at the provider, or a wrong code, is reported in the provider's words", async () => {
     const browser = new Browser(weir);
     const { body } = await browser.get("/api/oauth/state?provider=github");
     expect((await browser.get(`/api/oauth/github?error=access_denied&state=${String(body.data)}`)).body).toMatchObject({
@@ -223,7 +223,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect((await browser.get("/api/oauth/nobody?code=x&state=y")).body).toMatchObject({ code: "not_found" });
   });
 
-  test("what begins on a signed-in page binds to that account and to no other; a bound identity is refused elsewhere; unbinding spares the last way in", async () => {
+  test("what begins on a signed-in page binds to that account and to no other; a bound identity is refused elsewhere; unbinding keeps the last way to sign in", async () => {
     newPerson();
     const [one, two] = [await weir.newUser(), await weir.newUser()];
     const [first, second] = [new Browser(weir, one), new Browser(weir, two)];
@@ -246,7 +246,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       success: false,
       code: "identity_other_bound",
     });
-    // Begun signed in, finished as nobody or as somebody else.
+    // Begun signed in, finished signed out or as another user.
     const path = await goThere(first, "linuxdo");
     expect((await first.get(path, {})).status).toBe(403);
     const again = await goThere(first, "linuxdo");
@@ -291,7 +291,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     });
   }
 
-  test("binding and unbinding want a proof that is not old; signing in wants none", async () => {
+  test("binding and unbinding need a recent proof; signing in needs none", async () => {
     newPerson();
     const user = await weir.newUser();
     const browser = new Browser(weir, user);
@@ -324,7 +324,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     }
   });
 
-  test("registration that is off refuses unknown persons by every provider; a provider that is off refuses everybody", async () => {
+  test("registration that is off refuses unknown persons by every provider; a provider that is off refuses every user", async () => {
     newPerson();
     fake.wechat.set("998877", `wechat-${subjects}`);
     await weir.setOption("RegisterEnabled", "false");
@@ -379,7 +379,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     });
   });
 
-  test("LinuxDO people below the least trust level are refused", async () => {
+  test("LinuxDO users below the least trust level are refused", async () => {
     newPerson().trust_level = 1;
     await weir.setOption("LinuxDOMinimumTrustLevel", "2");
     const browser = new Browser(weir);
@@ -392,7 +392,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("LinuxDOMinimumTrustLevel", "0");
   });
 
-  test("who is invited by a code and registers elsewhere counts for his inviter, and the books balance", async () => {
+  test("a user invited by a code who registers by a provider counts for the inviter, and the ledger balances", async () => {
     newPerson();
     const inviter = await weir.newUser();
     const code = await inviter.ok<string>("GET", "/api/user/aff");
@@ -440,7 +440,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect(bound?.user_id).not.toBe(id);
   });
 
-  test("Telegram facts sign in once; a changed letter, an old date, a replay and unsigned fields do nothing", async () => {
+  test("signed Telegram data signs in once; a changed letter, an old date, a replay and unsigned fields do nothing", async () => {
     const id = ++subjects;
     const browser = new Browser(weir);
     const login = (fields: URLSearchParams) => browser.get(`/api/oauth/telegram/login?${fields}`);
@@ -492,14 +492,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     // spec: C-479
     expect((await bind(navigated, {})).status).toBe(302);
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
-    // A guest's state names nobody to bind to.
+    // A guest's state names no account to bind to.
     const guest = new Browser(weir);
     const { body: guests } = await guest.get("/api/oauth/state");
     navigated.set("state", String(guests.data));
     expect((await guest.get(`/api/oauth/telegram/bind?${navigated}`)).status).toBe(403);
   });
 
-  test("two first sign-ins of one person at once make one account", async () => {
+  test("two first sign-ins of one identity at once make one account", async () => {
     newPerson();
     const browsers = Array.from({ length: 6 }, () => new Browser(weir));
     const paths = await Promise.all(browsers.map((browser) => goThere(browser, "github")));

@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
       expect(await inviteCode(second.ctx, always)).toBe("aaaaa");
     });
 
-    test("an inviter is found by his code; nonsense, nothing and deleted users invite nobody", async () => {
+    test("an inviter is found by code; an unknown or empty code and a deleted user's code find none", async () => {
       const inviter = await h.person();
       const code = await inviter.call.invite.code();
       const find = (text: string | undefined) => h.services.db.tx((q) => findInviter(h.services.db, q, text));
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
       expect(await find(code)).toBeUndefined();
     });
 
-    test("a registration rewards both once, however often it is said, and the books balance", async () => {
+    test("a registration rewards both once, however often it is repeated, and the ledger balances", async () => {
       await options({ QuotaForNewUser: "100", QuotaForInvitee: "20", QuotaForInviter: "3" });
       const [inviter, user, alone] = [await h.person(), await h.person(), await h.person()];
       await Promise.all([register(user, inviter), register(user, inviter)]);
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
       await options({ QuotaForNewUser: "0", QuotaForInvitee: "0", QuotaForInviter: "0" });
     });
 
-    test("without rewards an invited user still counts, and nobody invites himself", async () => {
+    test("without rewards an invited user still counts, and users cannot invite themselves", async () => {
       const [inviter, user] = [await h.person(), await h.person()];
       await register(user, inviter);
       await register(inviter, inviter);
@@ -144,7 +144,7 @@ for (const engine of ENGINES) {
       expect(await logsOf(inviter)).toEqual([]);
     });
 
-    test("an inviter gets his share of a paid order once, rounded down, and none while the option is 0", async () => {
+    test("an inviter gets the share of a paid order once, rounded down, and none while the option is 0", async () => {
       const [inviter, user, stranger] = [await h.person(), await h.person(), await h.person()];
       await register(user, inviter);
       // spec: C-014
@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
       await options({ InviteRebatePercent: "0" });
     });
 
-    test("a transfer moves earnings to the balance and says so in words", async () => {
+    test("a transfer moves earnings to the balance and reports it in words", async () => {
       const person = await h.person();
       await give(person, 3 * DOLLAR);
       const answer = await person.rest("POST", "/api/user/aff_transfer", { quota: DOLLAR });
@@ -221,7 +221,7 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
     });
 
-    test("a withdrawal takes the earnings when it is asked for; refused it gives them back, paid it does not, each once", async () => {
+    test("a withdrawal takes the earnings when it is requested; refused it gives them back, paid it does not, each once", async () => {
       const person = await h.person();
       await give(person, 4 * DOLLAR);
       const first = await person.call.invite.withdraw({ amount: DOLLAR, account: " 支付宝 a@b.example " });
@@ -267,7 +267,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("an export tells a user's withdrawals and shares; an erasure removes where the money went and keeps the amounts", async () => {
+    test("an export contains a user's withdrawals and shares; an erasure removes where the money went and keeps the amounts", async () => {
       const [person, root] = [await h.person(), await h.person({ role: ROLE.root })];
       const id = idOf(person);
       await give(person, 2 * DOLLAR);
@@ -291,7 +291,7 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
     });
 
-    test("administrators list what is to be settled, with whose it is; nobody else sees or settles any", async () => {
+    test("administrators list the withdrawals to settle, with their users; no other user sees or settles any", async () => {
       const [person, other] = [await h.person(), await h.person()];
       await give(person, DOLLAR);
       const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });

@@ -1,4 +1,4 @@
-/** Removing old rows: by hand, by retention, and what the audit makes of it. */
+/** Removing old rows: by hand, by retention, and the audit afterwards. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       HOOK_MS,
     );
 
-    test("super administrators alone may, with a time that is one (D-73)", async () => {
+    test("super administrators alone may, with a valid time (D-73)", async () => {
       const { root, admin, ann, now, insert } = await open();
       await insert(row(ann, { created_at: now - DAY, folded: FOLDED.done }));
       for (const person of [admin, ann]) {
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
       expect(await rest()).toHaveLength(1);
     });
 
-    test("a row that the roll-ups have not taken in stays until they have, and the books balance after it went", async () => {
+    test("a row that the roll-ups have not counted stays until they have, and the audit is clean after it was removed", async () => {
       const { root, ann, now, insert } = await open();
       const old = now - 3 * DAY;
       await insert(row(ann, { created_at: old }), row(ann, { created_at: old + 60 }), row(ann, { created_at: now }));

@@ -50,7 +50,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("odd keys are 401 and never somebody", async () => {
+    test("odd keys are 401 and never a caller", async () => {
       const odd = [
         undefined,
         "",
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a prefix, an extension or another case of a key is nobody, and keys that begin alike are two people", async () => {
+    test("a prefix, an extension or another case of a key is refused, and keys that begin alike are two callers", async () => {
       const other = await h.person();
       const common = "A".repeat(44);
       const keys = new Map<string, Person>([
@@ -177,7 +177,7 @@ for (const engine of ENGINES) {
       expect(await code(token.key)).toBe("token_invalid");
     });
 
-    test("addresses: denied ones first, then only allowed ones; IPv4 in IPv6 clothing is IPv4", async () => {
+    test("addresses: denied ones first, then only allowed ones; an IPv4-mapped IPv6 address is IPv4", async () => {
       const token = await make({ allow_ips: "10.0.0.0/8\n2001:db8::/32", deny_ips: "10.6.6.6" });
       for (const ip of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::5"]) expect(await code(token.key, ip)).toBe("ok");
       for (const ip of ["11.0.0.1", "10.6.6.6", "::ffff:10.6.6.6", "::1", "", "not an address"])
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
       expect(await code(token.key)).toBe("ok");
     });
 
-    test("model limits are a set; limits on with an empty list allow nothing", async () => {
+    test("model limits are a set; limits that are on with an empty list allow nothing", async () => {
       expect(
         (await authenticate((await make({ model_limits_enabled: true, model_limits: "a, b" })).key)).models,
       ).toEqual(new Set(["a", "b"]));
@@ -210,7 +210,7 @@ for (const engine of ENGINES) {
       expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
     });
 
-    test("the cache spares the database, and is not trusted while the bus is deaf", async () => {
+    test("the cache saves queries, and is not trusted while the bus cannot be heard", async () => {
       let fresh = true;
       let reads = 0;
       const { db, cluster } = h.services;

@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
       expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     });
 
-    test("no call is for ordinary users, and role 10 reaches neither role 10 nor role 100", async () => {
+    test("ordinary users may make no call, and role 10 reaches neither role 10 nor role 100", async () => {
       const user = await h.person();
       const { id } = await create(admin);
       const calls: [string, string, object?][] = [
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
       expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
     });
 
-    test("nobody disables, deletes or demotes a super administrator, another one neither; another one may read", async () => {
+    test("no one disables, deletes or demotes a super administrator, another one neither; another one may read", async () => {
       const other = await h.person({ role: ROLE.root });
       const { id } = other.ctx.actor;
       const before = await rowOf(id);
@@ -172,7 +172,7 @@ for (const engine of ENGINES) {
       expect((await root.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({ id, role: ROLE.root });
     });
 
-    test("the five actions change what they say, answer the new state, and are refused where nothing would change", async () => {
+    test("the five actions make their change, return the new state, and are refused where nothing would change", async () => {
       const { id } = await create(root);
       const manage = async (by: Person, action: string) =>
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
@@ -252,7 +252,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("second factors are removed by who may change the account and has just proved himself, once, with an audit line of what there was", async () => {
+    test("second factors are removed with the right to change the account and a recent proof, once, with an audit line of what there was", async () => {
       const { q, t } = h.services.db;
       const { id } = await create(admin);
       const lock = (user_id: number) => q.insert(t.totps).values({ user_id, secret_cipher: "x", enabled_at: 1 });
@@ -287,7 +287,7 @@ for (const engine of ENGINES) {
       expect(await root.call.user.factors({ id: root.ctx.actor.id })).toMatchObject({ totp: true });
     });
 
-    test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below nothing", async () => {
+    test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below zero", async () => {
       const { id } = await create(admin);
       const put = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body;
       expect((await put({ quota: 1000 })).data.quota).toBe(1000);
@@ -393,7 +393,7 @@ for (const engine of ENGINES) {
       expect(text).not.toContain((await rowOf(id)).password_hash);
     });
 
-    test("every account stands on exactly one page; search joins keyword and group, and takes % and _ as they are", async () => {
+    test("every account is on exactly one page; search combines keyword and group, and % and _ are plain characters", async () => {
       const tag = randomText(5);
       for (let i = 0; i < 5; i++)
         await create(admin, { username: `${tag}_${i}`, display_name: i === 0 ? `100%${tag}` : "" });
@@ -453,7 +453,7 @@ for (const engine of ENGINES) {
       expect(await search("p=-5&page_size=100000&keyword=")).toMatchObject({ page: 1, page_size: 100 });
       expect((await admin.rest("GET", `/api/user/search?keyword=${"x".repeat(500)}`)).body.success).toBe(false);
       expect(JSON.stringify(await search(""))).not.toMatch(/hash|password|cipher/);
-      // Five passwords are hashed, and every page is a call: a busy machine needs its time.
+      // Five passwords are hashed, and every page is a call: a busy machine needs more time.
     }, 30_000);
 
     test("an export holds account, tokens, ledger and the whole log in slices, and no key", async () => {
@@ -493,7 +493,7 @@ for (const engine of ENGINES) {
       await expect(admin.call.user.export({ id: root.ctx.actor.id })).rejects.toThrow();
     });
 
-    test("an erasure leaves nothing that names the person, and every sum as it was", async () => {
+    test("an erasure leaves nothing that names the person, and every sum unchanged", async () => {
       const { id, username } = await create(root, { display_name: "Jane Doe" });
       await root.call.user.update({ id, add_quota: 50 });
       const { q, t } = h.services.db;
