@@ -1,0 +1,45 @@
+/** docs/mutation.md: one row a file, of the run in which that file was last measured. */
+export interface Row {
+  file: string;
+  date: string;
+  all: number;
+  tried: number;
+  killed: number;
+  timed_out: number;
+  survived: number;
+  equivalent: number;
+  score: number;
+}
+
+const HEAD = `# Mutation testing
+
+A test suite is tried by making the code wrong on purpose: one small change at a time, and some test must fail.
+
+\`\`\`
+npm run mutate -- src/shared/charge.ts                 # every change of one file
+npm run mutate -- --sample 40 --seed 1 --workers 2     # 40 of each target, the same 40 for the same seed
+npm run mutate -- --sample 40 --write                  # and these figures are written anew
+\`\`\`
+
+Each change is made in a copy of the project, never in the working tree, and only the tests that are named for the file are run
+(\`scripts/mutate/targets.ts\`): a survivor is a hole near the code, not a proof that no test of the whole suite sees it.
+Changed are comparisons, \`&&\` and \`||\`, the fallback of \`??\`, arithmetic, \`Math\` roundings and bounds, truth values, numbers,
+conditions, statements that call something, guards that leave, \`.catch\`, lines of tables, alternatives of regular
+expressions, what is taken out of a rest, and operators in SQL. Types, imports and logging are not.
+
+**Killed**: a test failed. **Timed out**: the tests took more than three times as long and five seconds; counted as noticed.
+**Equivalent**: nobody could see the change; listed with its reason in \`scripts/mutate/targets.ts\`, and not counted.
+The score is what was noticed among the rest. Each target has a lowest score that it must not fall below.
+
+| File | Measured | Changes | Tried | Killed | Timed out | Survived | Equivalent | Score |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+`;
+
+const lineOf = (row: Row): string =>
+  `| \`${row.file}\` | ${row.date} | ${row.all} | ${row.tried} | ${row.killed} | ${row.timed_out} | ${row.survived} | ${row.equivalent} | ${row.score.toFixed(1)} % |`;
+
+/** The page with this row, in place of the file's older one. */
+export function pageWith(page: string, row: Row): string {
+  const others = page.split("\n").filter((line) => line.startsWith("| `") && !line.startsWith(`| \`${row.file}\``));
+  return `${HEAD}${[...others, lineOf(row)].sort().join("\n")}\n`;
+}

@@ -1,0 +1,88 @@
+/** Which source files `npm run mutate` changes, which tests must notice, and what cannot be noticed. */
+
+export interface Target {
+  readonly file: string;
+  /** Files of tests that are named for this file: those beside it, and those of its guarantees elsewhere. */
+  readonly tests: readonly string[];
+  /** The lowest score in percent; raise it when tests get better, never lower it for a change that lacks tests. */
+  readonly least: number;
+}
+
+/** A change that no test can notice, because it changes nothing that anybody could see. */
+export interface Equivalent {
+  readonly file: string;
+  /** The line before and after, without the space around it. */
+  readonly line: string;
+  readonly becomes: string;
+  readonly reason: string;
+}
+
+const LEDGER = ["tests/money/ledger.test.ts", "tests/money/histories.test.ts"];
+
+export const TARGETS: readonly Target[] = [
+  {
+    file: "src/server/features/wallet/ledger.sqlite.ts",
+    tests: [...LEDGER, "tests/money/group-commit.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/server/features/wallet/batch.sqlite.ts",
+    tests: [...LEDGER, "tests/money/group-commit.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/server/features/wallet/ledger.pg.ts",
+    tests: [...LEDGER, "tests/money/lost-connections.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/shared/charge.ts",
+    tests: ["src/shared/pricing.test.ts", "tests/money/golden-usage.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/server/relay/charge.ts",
+    tests: ["tests/relay/charge.test.ts", "tests/relay/vendor-counts.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/server/relay/select.ts",
+    tests: ["src/server/relay/select.test.ts", "tests/relay/routing.test.ts"],
+    least: 85,
+  },
+  { file: "src/server/relay/failures.ts", tests: ["src/server/relay/failures.test.ts"], least: 85 },
+  { file: "src/server/relay/cooling.ts", tests: ["src/server/relay/select.test.ts"], least: 85 },
+  { file: "src/server/relay/meter.ts", tests: ["tests/relay/streams.test.ts"], least: 85 },
+  {
+    file: "src/server/relay/stream.ts",
+    tests: ["tests/relay/streams.test.ts", "tests/relay/waiting-pings.test.ts"],
+    least: 85,
+  },
+  { file: "src/server/relay/money.ts", tests: ["tests/relay/money.test.ts"], least: 85 },
+  {
+    file: "src/server/features/token/authenticate.ts",
+    tests: ["src/server/features/token/authenticate.test.ts"],
+    least: 85,
+  },
+  { file: "src/server/lib/egress.ts", tests: ["src/server/lib/egress.test.ts"], least: 85 },
+  { file: "src/server/relay/providers/redact.ts", tests: ["src/server/relay/providers/redact.test.ts"], least: 85 },
+  { file: "src/server/features/log/redact.ts", tests: ["src/server/features/log/redact.test.ts"], least: 85 },
+  { file: "src/server/features/channel/present.ts", tests: ["src/server/features/channel/channel.test.ts"], least: 85 },
+  { file: "src/server/features/invite/present.ts", tests: ["src/server/features/invite/invite.test.ts"], least: 85 },
+  { file: "src/server/features/log/present.ts", tests: ["src/server/features/log/log-list.test.ts"], least: 85 },
+  {
+    file: "src/server/features/midjourney/present.ts",
+    tests: ["src/server/features/task/task-lists.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/server/features/redemption/present.ts",
+    tests: ["src/server/features/redemption/redemption.test.ts"],
+    least: 85,
+  },
+  { file: "src/server/features/task/present.ts", tests: ["src/server/features/task/task-lists.test.ts"], least: 85 },
+  { file: "src/server/features/token/present.ts", tests: ["src/server/features/token/token.test.ts"], least: 85 },
+  { file: "src/server/features/user/present.ts", tests: ["src/server/features/user/manage.test.ts"], least: 85 },
+];
+
+export const EQUIVALENT: readonly Equivalent[] = [];
