@@ -51,7 +51,7 @@ export const TARGETS: readonly Target[] = [
     least: 85,
   },
   { file: "src/server/relay/failures.ts", tests: ["src/server/relay/failures.test.ts"], least: 85 },
-  { file: "src/server/relay/cooling.ts", tests: ["src/server/relay/select.test.ts"], least: 85 },
+  { file: "src/server/relay/cooling.ts", tests: ["src/server/relay/cooling.test.ts"], least: 85 },
   { file: "src/server/relay/meter.ts", tests: ["tests/relay/streams.test.ts"], least: 85 },
   {
     file: "src/server/relay/stream.ts",
@@ -85,4 +85,17 @@ export const TARGETS: readonly Target[] = [
   { file: "src/server/features/user/present.ts", tests: ["src/server/features/user/manage.test.ts"], least: 85 },
 ];
 
-export const EQUIVALENT: readonly Equivalent[] = [];
+const COOLING = "src/server/relay/cooling.ts";
+
+const SHORT_CUT = "a short cut: without pauses the map has none for the pair either";
+
+export const EQUIVALENT: readonly Equivalent[] = [
+  { file: COOLING, line: 'if (this.#pauses.size === 0) return "ready";', becomes: ";", reason: SHORT_CUT },
+  { file: COOLING, line: "if (this.#pauses.size === 0) return;", becomes: ";", reason: SHORT_CUT },
+  {
+    file: COOLING,
+    line: "const pause = this.#pauses.size > 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;",
+    becomes: "const pause = this.#pauses.size >= 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;",
+    reason: SHORT_CUT,
+  },
+];
