@@ -196,21 +196,36 @@ for (const engine of ENGINES) {
       expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
     });
 
+    /** A query whose rows are waited for by `hold`. */
+    const held = <T extends object>(query: T, hold: () => unknown): T =>
+      new Proxy(query, {
+        get: (target, name) => {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== "function") return member;
+          return (...args: unknown[]): unknown => {
+            if (name === "then")
+              return Promise.resolve(target)
+                .then(async (rows) => (await hold(), rows))
+                .then(...(args as [(rows: unknown) => unknown]));
+            const made: unknown = member.apply(target, args);
+            return typeof made === "object" && made !== null ? held(made, hold) : made;
+          };
+        },
+      });
+    /** A database whose reads are waited for by `hold` before they answer. */
+    const watched = (hold: () => unknown) => {
+      const { db } = h.services;
+      const select = ((...args: []) => held(db.q.select(...args), hold)) as typeof db.q.select;
+      return { ...db, q: { ...db.q, select, update: db.q.update.bind(db.q) } };
+    };
+
     test("the cache spares the database, and is not trusted while the bus is deaf", async () => {
       let fresh = true;
       let reads = 0;
-      const { db, cluster } = h.services;
-      const counting = {
-        ...db,
-        q: {
-          ...db.q,
-          select: ((...args: []) => (reads++, db.q.select(...args))) as typeof db.q.select,
-          update: db.q.update.bind(db.q),
-        },
-      };
+      const { cluster } = h.services;
       const cache = createTokenCache({
         ...h.services,
-        db: counting,
+        db: watched(() => reads++),
         cluster: { ...cluster, bus: { ...cluster.bus, fresh: () => fresh } },
       });
       const token = await make();
@@ -228,15 +243,84 @@ for (const engine of ENGINES) {
       cache.close();
     });
 
+    test("a key that is revoked while it is being read does not stay cached", async () => {
+      const token = await make();
+      const [read, revoked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      // The row of the first read was there before the revocation, and comes after its message.
+      const cache = createTokenCache({
+        ...h.services,
+        db: watched(async () => {
+          read.resolve();
+          await revoked.promise;
+        }),
+      });
+      const ask = () =>
+        cache.authenticate(token.key, IP, "zh").then(
+          () => "ok",
+          (error) => error.code,
+        );
+      const asking = ask();
+      await read.promise;
+      await owner.call.token.delete({ id: token.id });
+      revoked.resolve();
+      // It was asked before the revocation: that one call may still go.
+      expect(await asking).toBe("ok");
+      expect(await ask()).toBe("token_invalid");
+      cache.close();
+    });
+
+    test("no more than twenty thousand keys are kept, and the one that has been there longest goes first", async () => {
+      const { db } = h.services;
+      const { tokens, users } = db.t;
+      const { id } = await make();
+      const [row] = await db.q
+        .select({ token: tokens, user: users })
+        .from(tokens)
+        .innerJoin(users, eq(users.id, tokens.user_id))
+        .where(eq(tokens.id, id));
+      let reads = 0;
+      // Every key is this token's: what is counted is how many the cache knows.
+      const found = { from: () => found, innerJoin: () => found, where: () => (reads++, Promise.resolve([row])) };
+      const q = { ...db.q, select: (() => found) as unknown as typeof db.q.select, update: db.q.update.bind(db.q) };
+      const cache = createTokenCache({ ...h.services, db: { ...db, q } });
+      const readsOf = async (from: number, to: number): Promise<number> => {
+        const before = reads;
+        for (let i = from; i < to; i++) await cache.authenticate(`key${i}`, IP, "zh");
+        return reads - before;
+      };
+      expect(await readsOf(0, 20_000)).toBe(20_000);
+      expect(await readsOf(0, 20_000)).toBe(0);
+      expect(await readsOf(20_000, 20_001)).toBe(1);
+      expect(await readsOf(1, 20_001)).toBe(0);
+      expect(await readsOf(0, 1)).toBe(1);
+      expect(await readsOf(2, 20_001)).toBe(0);
+      cache.close();
+    }, 20_000);
+
     test("the time of the last use is kept, to the minute", async () => {
       const token = await make();
       await authenticate(token.key);
-      await Bun.sleep(20);
-      const [row] = await h.services.db.q
-        .select()
-        .from(h.services.db.t.tokens)
-        .where(eq(h.services.db.t.tokens.id, token.id));
-      expect(Math.abs((row?.accessed_time ?? 0) - h.services.now() / 1000)).toBeLessThan(5);
+      const { tokens } = h.services.db.t;
+      const lastUse = async (): Promise<number> => {
+        const [row] = await h.services.db.q.select().from(tokens).where(eq(tokens.id, token.id));
+        return row?.accessed_time ?? 0;
+      };
+      /** Written without being waited for. */
+      const becomes = async (isSo: (time: number) => boolean): Promise<number> => {
+        for (const end = Date.now() + 5_000; Date.now() < end; await Bun.sleep(5)) {
+          const time = await lastUse();
+          if (isSo(time)) return time;
+        }
+        return lastUse();
+      };
+      const first = await becomes((time) => time > 1);
+      expect(Math.abs(first - h.services.now() / 1000)).toBeLessThan(5);
+      h.advance(59);
+      await authenticate(token.key);
+      h.advance(2);
+      const before = Math.floor(h.services.now() / 1000);
+      await authenticate(token.key);
+      expect(await becomes((time) => time !== first)).toBeGreaterThanOrEqual(before);
     });
   });
 }

@@ -1,0 +1,254 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { startFakeUpstream } from "../../../tests/kit/fake-upstream/server";
+import {
+  type Bench,
+  chatBody,
+  frames,
+  makeBench,
+  makeChannel,
+  pieces,
+  scripted,
+  type ScriptedStream,
+  VirtualTime,
+} from "../../../tests/relay/kit";
+import { AppError } from "../../shared/errors";
+import type { HoldRefusal } from "../features/wallet/ledger";
+
+const upstream = startFakeUpstream();
+afterAll(() => upstream.close());
+const path = "/v1/chat/completions";
+const bench = (): Bench => makeBench([makeChannel(1, upstream.url)]);
+const away = (): Promise<never> => Promise.reject(new Error("away"));
+
+async function refusal(response: Response): Promise<[status: number, code: string, message: string]> {
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  return [response.status, error.code, error.message];
+}
+
+describe("a hold", () => {
+  test("that threw may have been taken: the call is refused, and the hold is given back later", async () => {
+    const { ledger, send } = bench();
+    ledger.hold = away;
+    expect((await refusal(await send(path, chatBody("gpt-4o")))).slice(0, 2)).toEqual([503, "database_unavailable"]);
+    expect(ledger.late).toEqual([{ undo: "req-1" }]);
+    expect(ledger.settlements).toEqual([]);
+  });
+
+  test("that was refused before the database was asked leaves nothing to give back", async () => {
+    const { ledger, send } = bench();
+    ledger.hold = () => Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 }));
+    expect((await refusal(await send(path, chatBody("gpt-4o")))).slice(0, 2)).toEqual([503, "database_unavailable"]);
+    expect(ledger.late).toEqual([]);
+  });
+
+  test("that an error of ours with a cause ended may have been taken as well", async () => {
+    const { ledger, send } = bench();
+    ledger.hold = () =>
+      Promise.reject(new AppError("database_unavailable", {}, { cause: new Error("the connection was lost") }));
+    await (await send(path, chatBody("gpt-4o"))).text();
+    expect(ledger.late).toEqual([{ undo: "req-1" }]);
+  });
+
+  test("that is refused says why, by status and code", async () => {
+    const said: [reason: HoldRefusal, balance: number, status: number, code: string][] = [
+      ["user_quota", 5, 403, "insufficient_user_quota"],
+      ["token_quota", 5, 403, "insufficient_token_quota"],
+      ["token_quota", 0, 401, "token_exhausted"],
+      ["token_unusable", 5, 401, "token_disabled"],
+      ["user_unusable", 5, 403, "user_banned"],
+      ["user_quota", 0, 403, "insufficient_user_quota"],
+    ];
+    for (const [reason, balance, status, code] of said) {
+      const { ledger, send } = bench();
+      ledger.hold = async () => ({ ok: false, reason, balance });
+      const answer = await refusal(await send(path, chatBody("gpt-4o")));
+      expect([reason, balance, ...answer.slice(0, 2)]).toEqual([reason, balance, status, code]);
+      expect([ledger.late, ledger.settlements]).toEqual([[], []]);
+    }
+  });
+
+  test("that is refused tells how many tokens would be covered", async () => {
+    const tokens = async (more: object, body: Record<string, unknown> = {}): Promise<string | undefined> => {
+      const { ledger, send } = bench();
+      ledger.hold = async () => ({ ok: false, reason: "user_quota", balance: 2_000, ...more });
+      const [, , message] = await refusal(await send(path, chatBody("gpt-4o", { max_tokens: 5_000, ...body })));
+      return /(\d+) (?:output )?tokens/.exec(message)?.[1];
+    };
+    const all = Number(await tokens({}));
+    // Two units a token out; what the prompt may cost comes off.
+    expect(all).toBeGreaterThan(900);
+    expect(all).toBeLessThan(1_000);
+    // Less is left than the balance says; and it is shared by the choices.
+    expect(Number(await tokens({ left: 1_000 }))).toBe(all - 500);
+    expect(Number(await tokens({}, { n: 2 }))).toBeWithin(all / 2 - 5, all / 2 + 1);
+  });
+
+  test("of a stream covers what is usual, that of a whole answer the most that is held, both no more than is allowed", async () => {
+    const held = async (body: Record<string, unknown>): Promise<number | undefined> => {
+      const { ledger, send } = bench();
+      await (await send(path, chatBody("gpt-4o", body))).text();
+      return ledger.holdRequests[0]?.amount;
+    };
+    const [whole = 0, stream = 0] = [await held({}), await held({ stream: true })];
+    // The body itself is a few bytes longer or shorter.
+    expect(whole - stream).toBeWithin(2 * (4_096 - 500) - 30, 2 * (4_096 - 500) + 1);
+    expect(Math.abs((await held({ max_tokens: 100 })) ?? 0) - (stream - 2 * 400)).toBeWithin(0, 30);
+    expect(Math.abs((await held({ max_tokens: 100, stream: true })) ?? 0) - (stream - 2 * 400)).toBeWithin(0, 30);
+  });
+});
+
+describe("the end of a call", () => {
+  test("a settle that failed is kept to be tried again, with its charge, and counted", async () => {
+    const { ledger, send, relay } = bench();
+    ledger.settle = away;
+    expect((await send(path, chatBody("gpt-4o+usage:12:34"))).status).toBe(200);
+    expect(ledger.late).toMatchObject([{ settle: { request_id: "req-1", user_id: 1, token_id: 7, quota: 80 } }]);
+    expect(relay.stats).toMatchObject({ late_settles: 1, missing_holds: 0 });
+  });
+
+  test("a settle that found no hold is charged all the same, and counted", async () => {
+    const { ledger, send, relay } = bench();
+    ledger.settle = async () => ({ settled: true, hold_missing: true });
+    await (await send(path, chatBody("gpt-4o"))).text();
+    expect(relay.stats).toMatchObject({ late_settles: 0, missing_holds: 1 });
+    // A call that was settled before is no missing hold.
+    ledger.settle = async () => ({ settled: false });
+    await (await send(path, chatBody("gpt-4o"))).text();
+    expect(relay.stats).toMatchObject({ late_settles: 0, missing_holds: 1 });
+    expect(ledger.late).toEqual([]);
+  });
+
+  test("a release that failed is kept to be tried again", async () => {
+    const { ledger, send } = bench();
+    ledger.release = away;
+    expect((await send(path, chatBody("error-500"))).status).toBe(500);
+    expect(ledger.late).toEqual([{ release: "req-1" }]);
+  });
+
+  test("a call that fails gives its hold back, without a charge", async () => {
+    const { ledger, send } = bench();
+    await (await send(path, chatBody("error-500"))).text();
+    expect(Object.fromEntries(ledger.ends)).toEqual({ "req-1": ["release"] });
+    expect([ledger.charged, ledger.balance, ledger.late]).toEqual([0, 1_000_000, []]);
+  });
+});
+
+describe("a settle without an answer", () => {
+  async function ending(): Promise<{ time: VirtualTime; made: Bench; ended: () => boolean }> {
+    const time = new VirtualTime();
+    let opened: ScriptedStream | undefined;
+    const made = makeBench([makeChannel(1, "http://up.test")], {
+      now: time.now,
+      timers: time.timers,
+      fetch: scripted((stream) => void (opened = stream)),
+      reachable: async () => true,
+    });
+    const sent = made.send(path, chatBody("gpt-4o", { stream: true }));
+    await time.settle();
+    opened?.write(frames.text("a") + frames.finish + frames.usage(3, 4) + frames.done);
+    let over = false;
+    void sent.then((response) => pieces(response).rest()).then(() => (over = true));
+    return { time, made, ended: () => over };
+  }
+
+  test("goes into the journal after three seconds, and the answer waits no longer than five", async () => {
+    const { time, made, ended } = await ending();
+    made.ledger.gate = new Promise(() => undefined);
+    made.ledger.keeping = new Promise(() => undefined);
+    await time.advance(2_999);
+    expect([made.ledger.late.length, ended()]).toEqual([0, false]);
+    await time.advance(1);
+    expect(made.ledger.late).toMatchObject([{ settle: { quota: 11 } }]);
+    // For a sweep that finds the hold.
+    expect(made.ledger.extends.at(-1)).toMatchObject({ request_id: "req-1", amount: 0, running: 11 });
+    await time.advance(1_999);
+    expect(ended()).toBe(false);
+    await time.advance(1);
+    expect(ended()).toBe(true);
+    expect([made.relay.stats.late_settles, time.waiting]).toEqual([1, 0]);
+  });
+
+  test("that comes after all is not kept twice, though it fails", async () => {
+    const { time, made, ended } = await ending();
+    const gate = Promise.withResolvers<void>();
+    made.ledger.gate = gate.promise;
+    await time.advance(3_000);
+    expect(made.ledger.late).toHaveLength(1);
+    gate.reject(new Error("away"));
+    await time.settle();
+    expect([made.ledger.late.length, made.relay.stats.late_settles, ended()]).toEqual([1, 1, true]);
+  });
+});
+
+describe("more while a stream runs", () => {
+  async function running(body: Record<string, unknown> = {}, balance = 1_000_000) {
+    let opened: ScriptedStream | undefined;
+    const made = makeBench([makeChannel(1, "http://up.test")], {
+      fetch: scripted((stream) => void (opened = stream)),
+      reachable: async () => true,
+    });
+    made.ledger.balance = balance;
+    const sent = made.send(path, chatBody("gpt-4o", { stream: true, ...body }));
+    while (!opened) await Bun.sleep(1);
+    const stream = opened;
+    stream.write(frames.text("a"));
+    const answer = pieces(await sent);
+    await answer.next();
+    /** So many bytes more. */
+    const say = async (bytes: number): Promise<void> => {
+      stream.write(frames.text("x".repeat(bytes)));
+      await answer.next();
+      await Bun.sleep(0);
+    };
+    return { made, stream, answer, say };
+  }
+
+  test("is asked for at half of what is held, not before, with what was generated as what a sweep would charge", async () => {
+    const { made, say } = await running();
+    // 500 tokens of 3 bytes are held.
+    await say(746);
+    expect(made.ledger.extends).toEqual([]);
+    await say(3);
+    expect(made.ledger.extends).toMatchObject([{ amount: 2_000, granted: true }]);
+    const [held] = made.ledger.extends;
+    // 250 tokens out at 2 units, and the prompt.
+    expect(held?.running).toBeWithin(500, 600);
+  });
+
+  test("an extend that fails is asked for again, and the stream goes on", async () => {
+    const { made, say } = await running();
+    const { extend } = made.ledger;
+    made.ledger.extend = away;
+    await say(900);
+    made.ledger.extend = extend.bind(made.ledger);
+    await say(300);
+    expect(made.ledger.extends).toMatchObject([{ amount: 4_000, granted: true }]);
+  });
+
+  test("is not asked for twice at once", async () => {
+    const { made, say } = await running();
+    const gate = Promise.withResolvers<boolean>();
+    let asked = 0;
+    made.ledger.extend = () => (asked++, gate.promise);
+    await say(900);
+    await say(300);
+    expect(asked).toBe(1);
+    gate.resolve(true);
+  });
+
+  test("is no more than the caller allows", async () => {
+    const { made, say } = await running({ max_tokens: 700 });
+    await say(900);
+    expect(made.ledger.extends).toMatchObject([{ amount: 400, granted: true }]);
+    await say(900);
+    await say(900);
+    expect(made.ledger.extends).toHaveLength(1);
+  });
+
+  test("a price per call asks for nothing more, however long the answer is", async () => {
+    const { made, say } = await running({ model: "percall" });
+    const before = made.ledger.extends.length;
+    await say(9_000);
+    expect(made.ledger.extends).toHaveLength(before);
+  });
+});
