@@ -12,7 +12,7 @@ import {
   VirtualTime,
 } from "../../../tests/relay/kit";
 import { AppError } from "../../shared/errors";
-import type { HoldRefusal } from "../features/wallet/ledger";
+import type { CallLedger, HoldRefusal } from "../features/wallet/ledger";
 
 const upstream = startFakeUpstream();
 afterAll(() => upstream.close());
@@ -112,7 +112,8 @@ describe("the end of a call", () => {
     await (await send(path, chatBody("gpt-4o"))).text();
     expect(relay.stats).toMatchObject({ late_settles: 0, missing_holds: 1 });
     // A call that was settled before is no missing hold.
-    ledger.settle = async () => ({ settled: false });
+    const book: CallLedger = ledger;
+    book.settle = async () => ({ settled: false });
     await (await send(path, chatBody("gpt-4o"))).text();
     expect(relay.stats).toMatchObject({ late_settles: 0, missing_holds: 1 });
     expect(ledger.late).toEqual([]);
