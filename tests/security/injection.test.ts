@@ -23,7 +23,7 @@ const SQL = [
   ":1",
   "randomblob(500000000)",
 ];
-/** Less than the pause that SQL above asks for. Only signing in, which hashes, comes near a second, on a busy machine. */
+/** Less than the pause that SQL above asks for. Only signing in, which hashes, comes near a second. */
 const LONGEST_MS = 4_000;
 const upstream = startFakeUpstream();
 
