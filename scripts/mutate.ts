@@ -164,12 +164,17 @@ async function mutate(target: Target, copies: readonly string[], options: Option
   };
 }
 
+const copies: string[] = [];
+function removeCopies(): void {
+  for (const copy of copies.splice(0)) rmSync(copy, { recursive: true, force: true });
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const options = optionsOf(args);
   const targets = options.files.length > 0 ? options.files.map(targetOf) : TARGETS;
   // One server for all: each copy would start its own.
   process.env.WEIR_TEST_POSTGRES_URL ??= await (await import("../tests/kit/databases")).postgresServer();
-  const copies = await Promise.all(Array.from({ length: options.workers }, copyOfProject));
+  for (let i = 0; i < options.workers; i++) copies.push(await copyOfProject());
   const poor: string[] = [];
   try {
     for (const target of targets) {
@@ -178,7 +183,7 @@ async function main(args: readonly string[]): Promise<number> {
       if (row && options.write) writeFileSync(PAGE, pageWith(existsSync(PAGE) ? readFileSync(PAGE, "utf8") : "", row));
     }
   } finally {
-    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+    removeCopies();
   }
   if (poor.length > 0) console.log(`\nBelow their target, or red without a change:\n${poor.join("\n")}`);
   return poor.length > 0 ? 1 : 0;
@@ -187,6 +192,7 @@ async function main(args: readonly string[]): Promise<number> {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     endAllCommands();
+    removeCopies();
     process.exit(130);
   });
 }

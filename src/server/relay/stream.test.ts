@@ -22,7 +22,7 @@ interface Stage {
 }
 
 /** A stream whose first frames have come and were read. */
-async function begun(first: string, setting = {}): Promise<Stage> {
+async function begun(first: string, setting = {}, [to, asked]: [string, object] = [path, body]): Promise<Stage> {
   const time = new VirtualTime();
   let opened: ScriptedStream | undefined;
   const fetch = scripted((stream) => void (opened = stream));
@@ -32,7 +32,7 @@ async function begun(first: string, setting = {}): Promise<Stage> {
     fetch,
     reachable: async () => true,
   });
-  const sent = bench.send(path, body);
+  const sent = bench.send(to, asked);
   await time.settle();
   if (!opened) throw new Error("the upstream was not asked");
   opened.write(first);
@@ -75,6 +75,8 @@ describe("a caller who leaves", () => {
   });
 });
 
+const lastLog = ({ bench }: Stage) => bench.ledger.settlements[0]?.log;
+
 describe("a process that ends", () => {
   test("ends a stream with what it has said so far: charged, with an error event and without the last word", async () => {
     const stage = await begun(frames.text("abcdef"));
@@ -85,7 +87,112 @@ describe("a process that ends", () => {
     await stopped;
     expect(await rest).toContain(`"code":"draining"`);
     expect(stage.upstream.aborted).toBe(true);
-    expect(stage.bench.ledger.settlements[0]?.log).toMatchObject({ end_reason: "gateway_restart" });
+    expect(lastLog(stage)).toMatchObject({ end_reason: "gateway_restart" });
     expect(stage.bench.ledger.holds.size).toBe(0);
+  });
+
+  test("lets a stream end by itself for as long as it has, and waits until it is charged", async () => {
+    const stage = await begun(frames.text("abc"));
+    let stopped = false;
+    void stage.bench.relay.stop(30_000).then(() => (stopped = true));
+    await stage.time.advance(20_000);
+    expect([stopped, stage.upstream.aborted]).toEqual([false, false]);
+    stage.upstream.write(frames.finish + frames.usage(3, 4) + frames.done);
+    expect(await stage.answer.rest()).toEndWith(frames.done);
+    await stage.time.settle();
+    expect(stopped).toBe(true);
+    expect(lastLog(stage)).toMatchObject({ end_reason: "complete", quota: 11 });
+  });
+
+  test("ends a stream without content for free; content that comes after is not read", async () => {
+    const time = new VirtualTime();
+    let opened: ScriptedStream | undefined;
+    const bench = makeBench([makeChannel(1, "http://up.test")], {
+      now: time.now,
+      timers: time.timers,
+      fetch: scripted((stream) => void (opened = stream)),
+      reachable: async () => true,
+    });
+    const sent = bench.send(path, body);
+    await time.advance(15_000);
+    const answer = pieces(await sent);
+    expect(await answer.next()).toBe(": ping\n\n");
+    const rest = answer.rest();
+    const stopped = bench.relay.stop(0);
+    await time.advance(0);
+    await stopped;
+    expect(await rest).toContain(`"code":`);
+    expect(bench.failures).toMatchObject([{ end_reason: "gateway_restart" }]);
+    expect([bench.ledger.charged, bench.ledger.holds.size]).toEqual([0, 0]);
+    opened?.write(frames.text("late"));
+    await time.settle();
+    expect(opened?.aborted).toBe(true);
+  });
+});
+
+describe("while a stream runs", () => {
+  test("each read begins the wait for the next one anew", async () => {
+    const stage = await begun(frames.text("a"));
+    const rest = stage.answer.rest();
+    for (let times = 0; times < 3; times++) {
+      await stage.time.advance(100_000);
+      expect(stage.upstream.aborted).toBe(false);
+      stage.upstream.write(frames.text("b"));
+      await stage.time.settle();
+    }
+    await stage.time.advance(120_000);
+    expect(stage.upstream.aborted).toBe(true);
+    expect(await rest).toContain(`"code":"upstream_timeout"`);
+  });
+
+  test("a read that holds nothing for the caller is no piece of the answer", async () => {
+    const stage = await begun(frames.text("a"));
+    const next = stage.answer.next();
+    stage.upstream.write(frames.usage(3, 1));
+    await stage.time.settle();
+    stage.upstream.write(frames.text("b"));
+    expect(await next).toBe(frames.text("b"));
+  });
+
+  test("a frame that never ends is an upstream's failure: an error event, charged for what came, and the upstream is cut", async () => {
+    const stage = await begun(frames.text("abcdef"));
+    const rest = stage.answer.rest();
+    stage.upstream.write(`data: "${"x".repeat(2 << 20)}`);
+    expect(await rest).toContain(`"code":"upstream_malformed"`);
+    expect(lastLog(stage)).toMatchObject({ end_reason: "upstream_error", completion_tokens: 2 });
+    expect(stage.upstream.aborted).toBe(true);
+    expect(stage.time.waiting).toBe(0);
+  });
+
+  test("an upstream that ends its body without a last word is cut short", async () => {
+    const stage = await begun(frames.text("abcdef"));
+    const rest = stage.answer.rest();
+    stage.upstream.end();
+    expect(await rest).toContain(`"code":"upstream_cut"`);
+    expect(lastLog(stage)).toMatchObject({ end_reason: "upstream_cut" });
+  });
+
+  test("an upstream that is silent after its last word is let go after a second, not before", async () => {
+    const stage = await begun(frames.text("abc"));
+    stage.upstream.write(frames.finish + frames.usage(3, 4) + frames.done);
+    expect(await stage.answer.rest()).toEndWith(frames.done);
+    await stage.time.advance(999);
+    expect(stage.upstream.aborted).toBe(false);
+    await stage.time.advance(1);
+    expect(stage.upstream.aborted).toBe(true);
+  });
+
+  test("what a translation still has to say at the end of the body is said before the last word", async () => {
+    const asked = { model: "gpt-4o", max_tokens: 50, stream: true, messages: [{ role: "user", content: "hi" }] };
+    const stage = await begun(frames.role + frames.text("abc"), {}, ["/v1/messages", asked]);
+    const rest = stage.answer.rest();
+    stage.upstream.write(frames.finish + frames.usage(3, 4));
+    await stage.time.settle();
+    stage.upstream.end();
+    const text = await rest;
+    expect(text).toContain("event: content_block_stop");
+    expect(text).toContain("event: message_delta");
+    expect(text.trimEnd()).toEndWith('data: {"type":"message_stop"}');
+    expect(lastLog(stage)).toMatchObject({ end_reason: "complete", quota: 11 });
   });
 });
