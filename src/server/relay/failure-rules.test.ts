@@ -1,5 +1,6 @@
 /** What follows from each class of failure, and which words and statuses belong to it. */
 import { describe, expect, test } from "bun:test";
+import type { ErrorCode, Owner } from "../../shared/errors";
 import {
   asIs,
   classifyErrorIn200,
@@ -20,7 +21,7 @@ const classOf = (status: number, more: { type?: string; code?: string } = {}): F
   classifyStatus(asIs, status, error(more), none).class;
 
 /** Whose fault, tried elsewhere, left alone for so many seconds, may be disabled, status for the caller, words quoted. */
-type Row = [owner: string, retry: boolean, cool_s: number, disable: boolean, status: number, quote: boolean];
+type Row = [owner: Owner, retry: boolean, cool_s: number, disable: boolean, status: number, quote: boolean];
 const RULES: Record<FailureClass, Row> = {
   caller_mistake: ["caller", false, 0, false, 502, true],
   limited: ["operator", true, 0, false, 429, false],
@@ -56,7 +57,9 @@ describe("what follows", () => {
 
   test("the caller reads a code of its own for what never was an upstream's answer", () => {
     const own = { limited: "rate_limited_channels", timeout: "upstream_timeout", malformed: "upstream_malformed" };
-    const codes = { ...own, unreachable: "upstream_unreachable", cut: "upstream_cut" } as Record<string, string>;
+    const codes = { ...own, unreachable: "upstream_unreachable", cut: "upstream_cut" } as Partial<
+      Record<FailureClass, ErrorCode>
+    >;
     for (const name of classes)
       expect([name, errorCodeOf(failureOf(name))]).toEqual([name, codes[name] ?? "upstream_error"]);
   });
