@@ -12,6 +12,7 @@ import {
   VirtualTime,
 } from "../../../tests/relay/kit";
 import { AppError } from "../../shared/errors";
+import type { Need, Used } from "./limits";
 import type { CallLedger, HoldRefusal } from "../features/wallet/ledger";
 
 const upstream = startFakeUpstream();
@@ -97,7 +98,108 @@ describe("a hold", () => {
   });
 });
 
+describe("less than the whole hold", () => {
+  /** A whole answer of a caller with so many units; what was asked of the ledger, of the limits and of the upstream. */
+  async function asked(
+    balance: number,
+    body: Record<string, unknown> = {},
+    { isBudgetFull = false, ...options }: { isBudgetFull?: boolean; preConsumedTokens?: number } = {},
+  ) {
+    const bodies: Record<string, unknown>[] = [];
+    const made = makeBench([makeChannel(1, "http://up.test")], {
+      fetch: scripted((_, request) => {
+        bodies.push(request.body);
+        const choices = [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }];
+        return Response.json({ choices, usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } });
+      }),
+      reachable: async () => true,
+    });
+    made.ledger.balance = balance;
+    Object.assign(made.options, options);
+    const used: Used[] = [];
+    const needs: Need[] = [];
+    const told: number[] = [];
+    made.seams.limits.admit = (_, need) => {
+      needs.push({ ...need });
+      return Promise.resolve({
+        end: (what) => (used.push(what), undefined),
+        ...(isBudgetFull && { more: async (units) => (told.push(units), false) }),
+      });
+    };
+    const response = await made.send(path, chatBody("gpt-4o", body));
+    const answer = (await response.json()) as { error?: { code: string } };
+    return {
+      made,
+      status: response.status,
+      answer,
+      hold: made.ledger.holdRequests[0],
+      need: needs[0],
+      used,
+      told,
+      sent: bodies[0],
+    };
+  }
+
+  test("will do for a whole answer whose caller names no limit: the prompt and what is usual", async () => {
+    const { hold, need, used, sent } = await asked(1_000_000);
+    const { amount = 0, least = 0 } = hold ?? {};
+    expect(amount - least).toBe(2 * (4_096 - 500));
+    expect(need).toMatchObject({ model: "gpt-4o", units: least });
+    expect(need?.tokens).toBe(4_096 + (amount - 2 * 4_096));
+    // All of it was there, so the upstream is told no limit.
+    expect(sent).not.toHaveProperty("max_tokens");
+    expect(used).toEqual([{ tokens: 7, success: true, units: 11 }]);
+  });
+
+  test("will not do for a stream, for a limit that the caller names, for a price per call, or where what is usual is all", async () => {
+    for (const body of [{ stream: true }, { max_tokens: 4_000 }, { model: "percall" }]) {
+      const { hold } = await asked(1_000_000, body);
+      expect([body, hold?.least]).toEqual([body, undefined]);
+    }
+    for (const [preConsumedTokens, isLess] of [
+      [4_095, true],
+      [4_096, false],
+      [9_000, false],
+    ] as const) {
+      const { hold } = await asked(1_000_000, {}, { preConsumedTokens });
+      expect([preConsumedTokens, hold?.least !== undefined]).toEqual([preConsumedTokens, isLess]);
+    }
+  });
+
+  test("makes a limit of it that the upstream keeps to: what was taken covers every answer up to there", async () => {
+    const { hold, made, sent, status } = await asked(6_000);
+    expect(status).toBe(200);
+    const prompt = (hold?.amount ?? 0) - 2 * 4_096;
+    // A quarter of 6,000 units.
+    const limit = Math.floor((1_500 - prompt) / 2);
+    expect(sent).toMatchObject({ max_tokens: limit });
+    expect(made.ledger.balance + made.ledger.charged).toBe(6_000);
+  });
+
+  test("is shared by the choices", async () => {
+    const { hold, sent } = await asked(6_000, { n: 2 });
+    const prompt = (hold?.amount ?? 0) - 2 * 4_096;
+    expect(sent).toMatchObject({ max_tokens: Math.floor((1_500 - prompt) / 4) });
+  });
+
+  test("stays at its least where a budget does not cover more", async () => {
+    const { hold, told, sent } = await asked(1_000_000, {}, { isBudgetFull: true });
+    expect(told).toEqual([(hold?.amount ?? 0) - (hold?.least ?? 0)]);
+    expect(sent).toMatchObject({ max_tokens: 500 });
+  });
+});
+
 describe("the end of a call", () => {
+  test("an upstream's count that is believed is no doubt, and one that is not is told once", async () => {
+    const { send, seams } = bench();
+    const told: number[] = [];
+    seams.usageDoubted = (_, doubts) => void told.push(doubts.length);
+    await (await send(path, chatBody("gpt-4o+usage:12:34"))).text();
+    expect(told).toEqual([]);
+    await (await send(path, chatBody("gpt-4o+usage:0:34"))).text();
+    expect(told).toEqual([1]);
+  });
+
   test("a settle that failed is kept to be tried again, with its charge, and counted", async () => {
     const { ledger, send, relay } = bench();
     ledger.settle = away;
@@ -244,6 +346,24 @@ describe("more while a stream runs", () => {
     await say(900);
     await say(900);
     expect(made.ledger.extends).toHaveLength(1);
+  });
+
+  test("is one token, where the caller allows one more than is held", async () => {
+    const { made, say } = await running({ max_tokens: 501 });
+    await say(900);
+    expect(made.ledger.extends).toMatchObject([{ amount: 2, granted: true }]);
+  });
+
+  test("that is refused leaves what is held: the stream ends with its last token, not before", async () => {
+    const { made, stream, say } = await running();
+    made.ledger.extend = async () => false;
+    await say(899);
+    expect(stream.aborted).toBe(false);
+    // 1,497 bytes are 499 tokens of the 500 that are held.
+    await say(597);
+    expect(stream.aborted).toBe(false);
+    await say(1);
+    expect([stream.aborted, made.ledger.settlements[0]?.log.end_reason]).toEqual([true, "out_of_quota"]);
   });
 
   test("a price per call asks for nothing more, however long the answer is", async () => {
