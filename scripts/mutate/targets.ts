@@ -102,6 +102,19 @@ export const TARGETS: readonly Target[] = [
 ];
 
 const COOLING = "src/server/relay/cooling.ts";
+const CHARGE = "src/shared/charge.ts";
+const SELECT = "src/server/relay/select.ts";
+const METER = "src/server/relay/meter.ts";
+const STREAM = "src/server/relay/stream.ts";
+const FINAL_CHARGE = "src/server/relay/charge.ts";
+const EGRESS = "src/server/lib/egress.ts";
+const STORED_CONTENT = "src/server/features/log/redact.ts";
+const LOG_VIEW = "src/server/features/log/present.ts";
+const TASK_VIEW = "src/server/features/task/present.ts";
+const SECRETS = "src/server/relay/providers/redact.ts";
+
+const EQUAL = "where both are equal, either is the result";
+const NEVER = "the fallback is for the type alone: what is asked for is there";
 
 const SHORT_CUT = "a short cut: without pauses the map has none for the pair either";
 
@@ -113,5 +126,156 @@ export const EQUIVALENT: readonly Equivalent[] = [
     line: "const pause = this.#pauses.size > 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;",
     becomes: "const pause = this.#pauses.size >= 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;",
     reason: SHORT_CUT,
+  },
+  {
+    file: CHARGE,
+    line: "const scale = Math.max(0, ...values.map((value) => value.scale));",
+    becomes: "const scale = Math.max(1, ...values.map((value) => value.scale));",
+    reason: "a longer scale is the same value, and trailing zeros are not printed",
+  },
+  {
+    file: CHARGE,
+    line: "wanted && tokens[kind].weight > least ? tokens[kind].weight : least;",
+    becomes: "wanted && tokens[kind].weight >= least ? tokens[kind].weight : least;",
+    reason: EQUAL,
+  },
+  {
+    file: CHARGE,
+    line: "return toQuota(up > least ? up : least);",
+    becomes: "return toQuota(up >= least ? up : least);",
+    reason: EQUAL,
+  },
+  {
+    file: CHARGE,
+    line: "return toQuota(rounded > least ? rounded : least);",
+    becomes: "return toQuota(rounded >= least ? rounded : least);",
+    reason: EQUAL,
+  },
+  {
+    file: SELECT,
+    line: "tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 0));",
+    becomes: "tier.forEach((channel, i) => add(channel, turn, (shares[i])));",
+    reason: NEVER,
+  },
+  {
+    file: SELECT,
+    line: "tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 0));",
+    becomes: "tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 1));",
+    reason: NEVER,
+  },
+  {
+    file: METER,
+    line: "const out = at < 0 ? region : this.#sift(region, at);",
+    becomes: "const out = at < 1 ? region : this.#sift(region, at);",
+    reason: "no frame begins with what makes it notable: `data:` stands before it",
+  },
+  {
+    file: METER,
+    line: "if (parts.length === 0 && keptFrom === 0) return region;",
+    becomes: ";",
+    reason: "what follows makes the same bytes, by a copy",
+  },
+  {
+    file: METER,
+    line: "if (parts.length === 0 && keptFrom === 0) return region;",
+    becomes: "if (parts.length === 1 && keptFrom === 0) return region;",
+    reason: "what follows makes the same bytes, by a copy",
+  },
+  {
+    file: METER,
+    line: "if (keptFrom < region.length) parts.push(region.subarray(keptFrom));",
+    becomes: "if (keptFrom <= region.length) parts.push(region.subarray(keptFrom));",
+    reason: "adds a part of no bytes",
+  },
+  {
+    file: METER,
+    line: "return parts.length === 0 ? nothing : parts.length === 1 ? (parts[0] ?? nothing) : Buffer.concat(parts);",
+    becomes: "return parts.length === 0 ? nothing : parts.length === 1 ? ((parts[0])) : Buffer.concat(parts);",
+    reason: NEVER,
+  },
+  {
+    file: STREAM,
+    line: "if (!this.#upstream || this.#ready.length > 0) return void this.#begin();",
+    becomes: "if (!this.#upstream || this.#ready.length >= 0) return void this.#begin();",
+    reason: "the slow way of the first pull does the same",
+  },
+  {
+    file: STREAM,
+    line: "if (done || !value) {",
+    becomes: "if (done && !value) {",
+    reason: "a read that is done has no value, and one that is not has one",
+  },
+  {
+    file: STREAM,
+    line: "if (!region || region.length === 0) return this.#next(upstream);",
+    becomes: "if (!region || region.length === 1) return this.#next(upstream);",
+    reason: "a whole frame has more than a byte, and none of no bytes is found in nothing",
+  },
+  {
+    file: STREAM,
+    line: "if (!call.left && this.#last.length > 0) controller?.enqueue(this.#last);",
+    becomes: "if (!call.left && this.#last.length > 1) controller?.enqueue(this.#last);",
+    reason: "no last word is one byte",
+  },
+  {
+    file: FINAL_CHARGE,
+    line: "return asksForHiddenTurns(channel?.override?.({}) ?? {});",
+    becomes: "return asksForHiddenTurns((channel?.override?.({})));",
+    reason: "what is then thrown is caught, and means the same",
+  },
+  {
+    file: EGRESS,
+    line: 'method: options.method ?? "GET",',
+    becomes: "method: (options.method),",
+    reason: "fetch asks by GET where nothing is said",
+  },
+  {
+    file: STORED_CONTENT,
+    line: 'clean = typeof replacement === "string" ? clean.replace(pattern, replacement) : clean.replace(pattern, replacement);',
+    becomes:
+      'clean = typeof replacement !== "string" ? clean.replace(pattern, replacement) : clean.replace(pattern, replacement);',
+    reason: "both sides are the same call; TypeScript alone tells them apart",
+  },
+  {
+    file: LOG_VIEW,
+    line: 'if (other === "") return "";',
+    becomes: ";",
+    reason: "an empty text is no JSON, which is withheld as well",
+  },
+  {
+    file: TASK_VIEW,
+    line: 'if (text === "") return undefined;',
+    becomes: ";",
+    reason: "an empty text is no JSON either",
+  },
+  {
+    file: SECRETS,
+    line: "const core = text.slice(Math.ceil((before * 8) / 6), Math.floor((length * 8) / 6));",
+    becomes: "const core = text.slice(Math.ceil((before * 8) / 7), Math.floor((length * 8) / 6));",
+    reason: "rounded up it is the same for 0, 1 and 2",
+  },
+  {
+    file: SECRETS,
+    line: 'return core.length < SHORTEST ? [] : [core, core.replaceAll("+", "-").replaceAll("/", "_")];',
+    becomes: 'return core.length <= SHORTEST ? [] : [core, core.replaceAll("+", "-").replaceAll("/", "_")];',
+    reason: "of the shortest secret ten signs are its own",
+  },
+  {
+    file: SECRETS,
+    line: "if (before?.forms) return before.forms;",
+    becomes: ";",
+    reason: "they are worked out again, and are the same",
+  },
+  {
+    file: SECRETS,
+    line: "for (let i = from; i < to; i++) begins.push(starts[i] ?? 0);",
+    becomes: "for (let i = from; i < to; i++) begins.push((starts[i]));",
+    reason: NEVER,
+  },
+  {
+    file: SECRETS,
+    line: "begins.push(starts[text.length] ?? 0);",
+    becomes: "begins.push((starts[text.length]));",
+    reason: NEVER,
   },
 ];

@@ -164,6 +164,8 @@ describe("the most that a call can cost", () => {
     expect(long.tiers).toHaveLength(1);
     expect(estimateUpperBound(long, 1000, 10)).toBe(1010);
     expect(estimateUpperBound(long, 1001, 10)).toBe(2 * 1001 + 3 * 10);
+    expect(chargeOf(long, { input: 1000, output: 10 }).quota).toBe(1010);
+    expect(chargeOf(long, { input: 900, cache_read: 101, output: 10 }).quota).toBeGreaterThan(2 * 900 + 3 * 10);
     // The part that is estimated is short, the call is long.
     expect(estimateUpperBound(long, 0, 10, { context: 1001 })).toBe(30);
     expect(estimateUpperBound(long, 1001, 10, { context: 5 })).toBe(2 * 1001 + 3 * 10);

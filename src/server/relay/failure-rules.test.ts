@@ -242,6 +242,8 @@ describe("texts of upstreams", () => {
 
   test("are cut at a thousand characters, and long words that say nothing go", () => {
     expect(cleanText("x ".repeat(800))).toBe("x ".repeat(500));
+    // And looked at no further than four thousand, however much of them goes.
+    expect(cleanText(`http://${"x".repeat(3_990)} end`)).toBe("[address] en");
     const long = "0123456789abcdefghijklmnopqrstuv";
     expect(cleanText(`X${long}`)).toBe("[key]");
     expect(cleanText(long)).toBe("[key]");

@@ -37,6 +37,13 @@ describe("what the caller gets", () => {
     );
   });
 
+  test("what stands before and after one hidden frame comes whole, and comments pass where frames are read", () => {
+    const { feed } = meter();
+    expect(feed(frames.text("a") + frames.usage(3, 4) + frames.text("b"))).toBe(frames.text("a") + frames.text("b"));
+    const comment = ": still here\n\n";
+    expect(feed(frames.finish + comment + frames.text("c"))).toBe(frames.finish + comment + frames.text("c"));
+  });
+
   test("usage beside content is no frame of nothing but usage", () => {
     expect(meter().feed(counted("a", 1))).toBe(counted("a", 1));
   });

@@ -314,6 +314,7 @@ describe("the plan of a dry run", () => {
       [4, 3, 1, 5_000],
       [5, 0, 0, "unsupported"],
     ]);
+    expect(shares(select([channel(1, 0, 0), channel(2, 0, 0)])).map(([, , share]) => share)).toEqual([0.5, 0.5]);
     // Nothing was drawn by looking.
     expect(rest(selection)).toEqual([2, 3, 1, 4]);
   });

@@ -246,6 +246,18 @@ describe("where it is looked for", () => {
     expect(said(two)).toBe(`data: {"text":"${KEY}"}\n\ndata: {"error":{"message":"[key]"}}\n\n`);
   });
 
+  test("in a body that passes through byte by byte, also where one byte is all that goes on", async () => {
+    const long = Buffer.from(`data: ${"A".repeat(70_000)}`);
+    const pieces = [long, ...Array.from("\n\nx", (sign) => Buffer.from(sign))];
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    });
+    expect(await new Response(redactedBody(channel, body)).text()).toBe(Buffer.concat(pieces).toString());
+  });
+
   test("in a body that passes through, whatever its pieces are, and nothing is added to it", async () => {
     const text = `data: {"text":"${KEY}"}\n\ndata: {"error":{"message":"${KEY}"}}\n\ndata: x`;
     for (const size of [1, 5, 17, 1_000]) {
@@ -273,6 +285,7 @@ describe("where it is looked for", () => {
     // The last bytes may be the beginning of a blank line.
     expect(push(long)).toBe(long.slice(0, -4));
     expect(push("BBBBBBBB")).toBe("AAAABBBB");
+    expect(push("")).toBe("");
     expect(push("\n")).toBe("B");
     expect(push(`\ndata: {"error":{"m":"${KEY}"}}\n\ndata: {"er`)).toBe(`BBB\n\ndata: {"error":{"m":"[key]"}}\n\n`);
     expect(events.end().toString()).toBe('data: {"er');
