@@ -81,6 +81,10 @@ describe("a hold", () => {
     expect(all).toBeLessThan(1_000);
     // Less is left than the balance says; and it is shared by the choices.
     expect(Number(await tokens({ left: 1_000 }))).toBe(all - 500);
+    // More than any call names is no number to name, and a price per call has none.
+    expect(Number(await tokens({ balance: 9e12 }))).toBe(1e9);
+    expect(await tokens({}, { model: "percall" })).toBeUndefined();
+    expect(await tokens({ left: 0 })).toBeUndefined();
     expect(Number(await tokens({}, { n: 2 }))).toBeWithin(all / 2 - 5, all / 2 + 1);
   });
 
@@ -118,6 +122,7 @@ describe("less than the whole hold", () => {
     Object.assign(made.options, options);
     const used: Used[] = [];
     const needs: Need[] = [];
+    made.seams.limits.enterChannel = (_channel, _caller, need) => (needs.push({ ...need }), undefined);
     const told: number[] = [];
     made.seams.limits.admit = (_, need) => {
       needs.push({ ...need });
@@ -134,6 +139,7 @@ describe("less than the whole hold", () => {
       answer,
       hold: made.ledger.holdRequests[0],
       need: needs[0],
+      later: needs[1],
       used,
       told,
       sent: bodies[0],
@@ -167,12 +173,14 @@ describe("less than the whole hold", () => {
   });
 
   test("makes a limit of it that the upstream keeps to: what was taken covers every answer up to there", async () => {
-    const { hold, made, sent, status } = await asked(6_000);
+    const { hold, made, sent, status, later } = await asked(6_000);
     expect(status).toBe(200);
     const prompt = (hold?.amount ?? 0) - 2 * 4_096;
     // A quarter of 6,000 units.
     const limit = Math.floor((1_500 - prompt) / 2);
     expect(sent).toMatchObject({ max_tokens: limit });
+    // The channel's own limits are asked for as much.
+    expect(later).toEqual({ model: "gpt-4o", tokens: prompt + limit, units: 1_500 });
     expect(made.ledger.balance + made.ledger.charged).toBe(6_000);
   });
 
@@ -187,6 +195,16 @@ describe("less than the whole hold", () => {
     expect(told).toEqual([(hold?.amount ?? 0) - (hold?.least ?? 0)]);
     expect(sent).toMatchObject({ max_tokens: 500 });
   });
+});
+
+test("what is priced by the request itself needs no output tokens to be held", async () => {
+  const { seams, send } = bench();
+  const needs: Need[] = [];
+  seams.limits.admit = (_, need) => (needs.push({ ...need }), undefined);
+  await (await send("/v1/images/generations", { model: "percall", prompt: "a cat", n: 2 })).text();
+  expect(needs).toHaveLength(1);
+  expect(needs[0]?.units).toBe(200);
+  expect(needs[0]?.tokens).toBeWithin(1, 1_000);
 });
 
 describe("the end of a call", () => {
@@ -271,6 +289,14 @@ describe("a settle without an answer", () => {
     expect([made.relay.stats.late_settles, time.waiting]).toEqual([1, 0]);
   });
 
+  test("is in the journal all the same where its hold cannot be marked for a sweep", async () => {
+    const { time, made, ended } = await ending();
+    made.ledger.gate = new Promise(() => undefined);
+    made.ledger.extend = away;
+    await time.advance(5_000);
+    expect([made.ledger.late.length, ended()]).toEqual([1, true]);
+  });
+
   test("that comes after all is not kept twice, though it fails", async () => {
     const { time, made, ended } = await ending();
     const gate = Promise.withResolvers<void>();
@@ -280,96 +306,5 @@ describe("a settle without an answer", () => {
     gate.reject(new Error("away"));
     await time.settle();
     expect([made.ledger.late.length, made.relay.stats.late_settles, ended()]).toEqual([1, 1, true]);
-  });
-});
-
-describe("more while a stream runs", () => {
-  async function running(body: Record<string, unknown> = {}, balance = 1_000_000) {
-    let opened: ScriptedStream | undefined;
-    const made = makeBench([makeChannel(1, "http://up.test")], {
-      fetch: scripted((stream) => void (opened = stream)),
-      reachable: async () => true,
-    });
-    made.ledger.balance = balance;
-    const sent = made.send(path, chatBody("gpt-4o", { stream: true, ...body }));
-    while (!opened) await Bun.sleep(1);
-    const stream = opened;
-    stream.write(frames.text("a"));
-    const answer = pieces(await sent);
-    await answer.next();
-    /** So many bytes more. */
-    const say = async (bytes: number): Promise<void> => {
-      stream.write(frames.text("x".repeat(bytes)));
-      await answer.next();
-      await Bun.sleep(0);
-    };
-    return { made, stream, answer, say };
-  }
-
-  test("is asked for at half of what is held, not before, with what was generated as what a sweep would charge", async () => {
-    const { made, say } = await running();
-    // 500 tokens of 3 bytes are held.
-    await say(746);
-    expect(made.ledger.extends).toEqual([]);
-    await say(3);
-    expect(made.ledger.extends).toMatchObject([{ amount: 2_000, granted: true }]);
-    const [held] = made.ledger.extends;
-    // 250 tokens out at 2 units, and the prompt.
-    expect(held?.running).toBeWithin(500, 600);
-  });
-
-  test("an extend that fails is asked for again, and the stream goes on", async () => {
-    const { made, say } = await running();
-    const { extend } = made.ledger;
-    made.ledger.extend = away;
-    await say(900);
-    made.ledger.extend = extend.bind(made.ledger);
-    await say(300);
-    expect(made.ledger.extends).toMatchObject([{ amount: 4_000, granted: true }]);
-  });
-
-  test("is not asked for twice at once", async () => {
-    const { made, say } = await running();
-    const gate = Promise.withResolvers<boolean>();
-    let asked = 0;
-    made.ledger.extend = () => (asked++, gate.promise);
-    await say(900);
-    await say(300);
-    expect(asked).toBe(1);
-    gate.resolve(true);
-  });
-
-  test("is no more than the caller allows", async () => {
-    const { made, say } = await running({ max_tokens: 700 });
-    await say(900);
-    expect(made.ledger.extends).toMatchObject([{ amount: 400, granted: true }]);
-    await say(900);
-    await say(900);
-    expect(made.ledger.extends).toHaveLength(1);
-  });
-
-  test("is one token, where the caller allows one more than is held", async () => {
-    const { made, say } = await running({ max_tokens: 501 });
-    await say(900);
-    expect(made.ledger.extends).toMatchObject([{ amount: 2, granted: true }]);
-  });
-
-  test("that is refused leaves what is held: the stream ends with its last token, not before", async () => {
-    const { made, stream, say } = await running();
-    made.ledger.extend = async () => false;
-    await say(899);
-    expect(stream.aborted).toBe(false);
-    // 1,497 bytes are 499 tokens of the 500 that are held.
-    await say(597);
-    expect(stream.aborted).toBe(false);
-    await say(1);
-    expect([stream.aborted, made.ledger.settlements[0]?.log.end_reason]).toEqual([true, "out_of_quota"]);
-  });
-
-  test("a price per call asks for nothing more, however long the answer is", async () => {
-    const { made, say } = await running({ model: "percall" });
-    const before = made.ledger.extends.length;
-    await say(9_000);
-    expect(made.ledger.extends).toHaveLength(before);
   });
 });

@@ -14,13 +14,14 @@ let token: number;
 let users = 0;
 /** Up to which hour the sums of the log are made (features/log/sums.ts). */
 const SUMMED_UNTIL = "usage_summed_until";
-/** An hour that has begun. */
-const HOUR = NOON - (NOON % 3600);
+/** An hour that has begun, the second of a pair, and the time in it. */
+const HOUR = NOON - (NOON % 7_200) + 3_600;
+const CLOCK = HOUR + 1_800;
 beforeAll(async () => {
   fresh = await freshSqlite();
   if (!fresh.db.driver.sqlite) throw new Error("not SQLite");
   client = fresh.db.driver.sqlite;
-  batch = new Batch(client, () => NOON);
+  batch = new Batch(client, () => CLOCK);
   await fresh.db.q
     .insert(fresh.db.t.channels)
     .values([1, 2].map((id) => ({ id, type: 1, name: `c${id}`, created_time: NOON })))
@@ -74,6 +75,8 @@ describe("what a transaction sees", () => {
     batch.charge(user, token, 30);
     expect(batch.room(user, 20, token, 5)).toEqual({ quota: 990, used_quota: 40, remain_quota: 475 });
     expect(batch.room(user, 0, 0, 5).remain_quota).toBeUndefined();
+    // The first token is one like any other.
+    expect(batch.room(user, 0, 1, 5).remain_quota).toBeNumber();
     const free = await addToken(fresh.db, user, { unlimited_quota: true });
     expect(batch.room(user, 0, free, 5).remain_quota).toBeUndefined();
     expect(batch.room(999_999, 20, 999_999, 5)).toEqual({ quota: 20, used_quota: 0, remain_quota: undefined });
@@ -89,7 +92,7 @@ describe("what is written", () => {
     batch.charge(user, token, 0);
     batch.write();
     expect(await userOf(fresh.db, user)).toMatchObject({ quota: 970, used_quota: 40, request_count: 2 });
-    expect(await tokenOf(fresh.db, token)).toMatchObject({ remain_quota: 470, used_quota: 30, accessed_time: NOON });
+    expect(await tokenOf(fresh.db, token)).toMatchObject({ remain_quota: 470, used_quota: 30, accessed_time: CLOCK });
     // Written once: the next batch begins with nothing.
     batch.write();
     expect(await userOf(fresh.db, user)).toMatchObject({ quota: 970, used_quota: 40, request_count: 2 });
@@ -100,6 +103,13 @@ describe("what is written", () => {
     batch.write();
     expect(await userOf(fresh.db, user)).toMatchObject({ quota: 900, used_quota: 10, request_count: 0 });
     expect(await tokenOf(fresh.db, token)).toMatchObject({ remain_quota: 430, used_quota: 0, accessed_time: 0 });
+  });
+
+  test("of a single unit, too", async () => {
+    batch.move(user, 1, token, 1);
+    batch.write();
+    expect(await userOf(fresh.db, user)).toMatchObject({ quota: 1_001, request_count: 0 });
+    expect(await tokenOf(fresh.db, token)).toMatchObject({ remain_quota: 501 });
   });
 
   test("of a call without a token: the user alone pays", async () => {
