@@ -106,6 +106,7 @@ export const TARGETS: readonly Target[] = [
   { file: "src/server/features/user/present.ts", tests: ["src/server/features/user/present.test.ts"], least: 85 },
 ];
 
+const SQLITE_LEDGER = "src/server/features/wallet/ledger.sqlite.ts";
 const BATCH = "src/server/features/wallet/batch.sqlite.ts";
 const COOLING = "src/server/relay/cooling.ts";
 const CHARGE = "src/shared/charge.ts";
@@ -297,5 +298,23 @@ export const EQUIVALENT: readonly Equivalent[] = [
     line: "return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;",
     becomes: "return least <= covered ? holdOf(price, input_bound, least, undefined) : undefined;",
     reason: "a least that is the whole hold is none",
+  },
+  {
+    file: SQLITE_LEDGER,
+    line: "own.set(request_id, { amount, token_amount: tokenAmount, user_id, token_id });",
+    becomes: ";",
+    reason: "what is not known here is asked of the database, and is the same",
+  },
+  {
+    file: SQLITE_LEDGER,
+    line: "if (hold) batch.move(user_id, hold.amount, token_id, token_id === 0 ? 0 : hold.token_amount);",
+    becomes: "if (hold) batch.move(user_id, hold.amount, token_id, token_id === 0 ? 1 : hold.token_amount);",
+    reason: "what is written for a token that is not there changes no row",
+  },
+  {
+    file: SQLITE_LEDGER,
+    line: "setImmediate(lastBatch < CROWD ? run : () => void setImmediate(run));",
+    becomes: "setImmediate(lastBatch <= CROWD ? run : () => void setImmediate(run));",
+    reason: "where a crowd begins is a matter of pace alone",
   },
 ];
