@@ -17,7 +17,11 @@ export interface Equivalent {
   readonly reason: string;
 }
 
-const LEDGER = ["tests/money/ledger.test.ts", "tests/money/group-commit.test.ts"];
+const LEDGER = [
+  "src/server/features/wallet/ledger.test.ts",
+  "tests/money/ledger.test.ts",
+  "tests/money/group-commit.test.ts",
+];
 
 export const TARGETS: readonly Target[] = [
   {
@@ -32,7 +36,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     file: "src/server/features/wallet/ledger.pg.ts",
-    tests: ["tests/money/ledger.test.ts", "tests/money/lost-connections.test.ts"],
+    tests: ["src/server/features/wallet/ledger.test.ts", "tests/money/ledger.test.ts"],
     least: 85,
   },
   {
@@ -107,6 +111,7 @@ export const TARGETS: readonly Target[] = [
 ];
 
 const SQLITE_LEDGER = "src/server/features/wallet/ledger.sqlite.ts";
+const POSTGRES_LEDGER = "src/server/features/wallet/ledger.pg.ts";
 const BATCH = "src/server/features/wallet/batch.sqlite.ts";
 const COOLING = "src/server/relay/cooling.ts";
 const CHARGE = "src/shared/charge.ts";
@@ -316,5 +321,17 @@ export const EQUIVALENT: readonly Equivalent[] = [
     line: "setImmediate(lastBatch < CROWD ? run : () => void setImmediate(run));",
     becomes: "setImmediate(lastBatch <= CROWD ? run : () => void setImmediate(run));",
     reason: "where a crowd begins is a matter of pace alone",
+  },
+  {
+    file: POSTGRES_LEDGER,
+    line: "WHERE verdict.reason = 'ok' AND held > 0 AND users.id = $2::bigint",
+    becomes: "WHERE verdict.reason = 'ok' AND held >= 0 AND users.id = $2::bigint",
+    reason: "nothing is moved by an update of 0 units",
+  },
+  {
+    file: POSTGRES_LEDGER,
+    line: "WHERE covered AND limited AND $2::bigint > 0 AND tokens.id = extended.token_id",
+    becomes: "WHERE covered AND limited AND $2::bigint >= 0 AND tokens.id = extended.token_id",
+    reason: "nothing is moved by an update of 0 units",
   },
 ];

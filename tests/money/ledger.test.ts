@@ -361,8 +361,8 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     const user = await addUser(db, ledger, 100);
     const { hold, settle } = calls(ledger, user, 0);
     for (const amount of [-1, 0.5, Number.NaN, 2 ** 53]) {
-      expect(hold(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
-      expect(settle(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
+      await expect(hold(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
+      await expect(settle(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
     }
     expect(await booksOf(db, user)).toMatchObject({ quota: 100, held: 0, calls: 0 });
   });
