@@ -156,6 +156,7 @@ async function mutate(target: Target, copies: readonly string[], options: Option
     date: new Date().toISOString().slice(0, 10),
     all: all.length,
     tried: drawn.length,
+    seed: options.seed,
     killed: counts.killed,
     timed_out: counts["timed out"],
     survived: counts.survived,

@@ -127,12 +127,22 @@ test("a sample is the same for the same seed, and keeps its lines when another l
 
 test("a row takes the place of its file's older one and leaves the others", () => {
   const row = (file: string, killed: number): Row => ({
-    ...{ file, date: "2026-01-01", all: 9, tried: 9, killed, timed_out: 0, survived: 9 - killed, equivalent: 0 },
+    ...{
+      file,
+      date: "2026-01-01",
+      all: 9,
+      tried: 9,
+      seed: 1,
+      killed,
+      timed_out: 0,
+      survived: 9 - killed,
+      equivalent: 0,
+    },
     score: (100 * killed) / 9,
   });
   const page = pageWith(pageWith(pageWith("", row("src/b.ts", 3)), row("src/a.ts", 4)), row("src/b.ts", 9));
   const rows = page.split("\n").filter((line) => line.startsWith("| `"));
   expect(rows).toHaveLength(2);
-  expect(rows[0]).toStartWith("| `src/a.ts` | 2026-01-01 | 9 | 9 | 4 |");
+  expect(rows[0]).toStartWith("| `src/a.ts` | 2026-01-01 | 9 | all | 4 |");
   expect(rows[1]).toEndWith("| 100.0 % |");
 });

@@ -4,6 +4,8 @@ export interface Row {
   date: string;
   all: number;
   tried: number;
+  /** Which draw they are of, where they are not all. */
+  seed: number;
   killed: number;
   timed_out: number;
   survived: number;
@@ -27,16 +29,19 @@ Changed are comparisons, \`&&\` and \`||\`, the fallback of \`??\`, arithmetic, 
 conditions, statements that call something, guards that leave, \`.catch\`, lines of tables, alternatives of regular
 expressions, what is taken out of a rest, and operators in SQL. Types, imports and logging are not.
 
-**Killed**: a test failed. **Timed out**: the tests took more than three times as long and five seconds; counted as noticed.
-**Equivalent**: nobody could see the change; listed with its reason in \`scripts/mutate/targets.ts\`, and not counted.
-The score is what was noticed among the rest. Each target has a lowest score that it must not fall below.
+- **Killed**: a test failed.
+- **Timed out**: the tests took more than three times as long and five seconds; counted as noticed.
+- **Equivalent**: nobody could see the change; listed with its reason in \`scripts/mutate/targets.ts\`, and not counted.
+
+The score is what was noticed among the rest. Each target has a lowest score that it must not fall below. Where not all changes
+were tried, a draw decided which: tests were written for survivors of one draw, so another draw (\`--seed\`) tells more.
 
 | File | Measured | Changes | Tried | Killed | Timed out | Survived | Equivalent | Score |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 `;
 
 const lineOf = (row: Row): string =>
-  `| \`${row.file}\` | ${row.date} | ${row.all} | ${row.tried} | ${row.killed} | ${row.timed_out} | ${row.survived} | ${row.equivalent} | ${row.score.toFixed(1)} % |`;
+  `| \`${row.file}\` | ${row.date} | ${row.all} | ${row.tried === row.all ? "all" : `${row.tried} (seed ${row.seed})`} | ${row.killed} | ${row.timed_out} | ${row.survived} | ${row.equivalent} | ${row.score.toFixed(1)} % |`;
 
 /** The page with this row, in place of the file's older one. */
 export function pageWith(page: string, row: Row): string {

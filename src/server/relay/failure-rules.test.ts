@@ -20,7 +20,7 @@ const error = (more: { type?: string; code?: string }) => ({ message: "m", type:
 const classOf = (status: number, more: { type?: string; code?: string } = {}): FailureClass =>
   classifyStatus(asIs, status, error(more), none).class;
 
-/** Whose fault, tried elsewhere, left alone for so many seconds, may be disabled, status for the caller, words quoted. */
+/** Whose fault, tried elsewhere, seconds left alone, may be disabled, status for the caller, words quoted. */
 type Row = [owner: Owner, retry: boolean, cool_s: number, disable: boolean, status: number, quote: boolean];
 const RULES: Record<FailureClass, Row> = {
   caller_mistake: ["caller", false, 0, false, 502, true],
