@@ -90,7 +90,7 @@ describe("the targets", () => {
       const lines = source.split("\n");
       for (const mutant of mutants) expect(lines[mutant.line - 1]?.trim()).toBe(lineBeforeAndAfter(source, mutant)[0]);
     }
-  });
+  }, 30_000);
 
   test("nearly every change is a program", () => {
     const all = TARGETS.flatMap(({ file }) => {
@@ -98,7 +98,7 @@ describe("the targets", () => {
       return mutantsOf(source).map((mutant) => isValid(applied(source, mutant)));
     });
     expect(all.filter(Boolean).length / all.length).toBeGreaterThan(0.99);
-  });
+  }, 30_000);
 
   test("each stands once, has tests that are there, and a lowest score of 85 at least", async () => {
     expect(new Set(TARGETS.map(({ file }) => file)).size).toBe(TARGETS.length);
