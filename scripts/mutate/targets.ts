@@ -334,4 +334,28 @@ export const EQUIVALENT: readonly Equivalent[] = [
     becomes: "WHERE covered AND limited AND $2::bigint >= 0 AND tokens.id = extended.token_id",
     reason: "nothing is moved by an update of 0 units",
   },
+  {
+    file: SELECT,
+    line: "if (this.#left.length === 0) return undefined;",
+    becomes: ";",
+    reason: "of no channels none is drawn",
+  },
+  {
+    file: SELECT,
+    line: "readonly #stageOf = (channel: PoolChannel): number => this.#groups?.get(channel) ?? 0;",
+    becomes: "readonly #stageOf = (channel: PoolChannel): number => (this.#groups?.get(channel));",
+    reason: NEVER,
+  },
+  {
+    file: METER,
+    line: "const end = next < 0 ? region.length : next;",
+    becomes: "const end = next < 1 ? region.length : next;",
+    reason: "no frame ends where the region begins",
+  },
+  {
+    file: EGRESS,
+    line: "let headers = options.headers ?? {};",
+    becomes: "let headers = (options.headers);",
+    reason: "what is spread of nothing is nothing",
+  },
 ];

@@ -131,6 +131,7 @@ describe("the most that a call can cost", () => {
     expect(estimateUpperBound(cheap, 10, 0)).toBe(3);
     const outFree = priced({ ModelRatio: { m: 1 }, CompletionRatio: { m: 0 } });
     expect([estimateUpperBound(outFree, 0, 3), estimateUpperBound(outFree, 1, 3)]).toEqual([1, 1]);
+    expect([estimateUpperBound(outFree, 0, 1), estimateUpperBound(outFree, 0, 0)]).toEqual([1, 0]);
     expect(estimateUpperBound(free, 1, 1)).toBe(0);
   });
 

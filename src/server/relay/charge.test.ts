@@ -200,6 +200,7 @@ describe("a stream that ended early", () => {
 
   test("is charged for what came after the last count as well", () => {
     expect(early({})).toMatchObject({ usage: { input: 5, output: 20 + 75 }, estimated: true });
+    expect(early({ counted_bytes: 399 })).toMatchObject({ usage: { input: 5, output: 21 }, estimated: true });
     expect(early({ usage: { input: 5, reasoning: 9 } })).toMatchObject({
       usage: { input: 5, reasoning: 9, output: 75 },
       estimated: true,

@@ -37,6 +37,11 @@ describe("what the caller gets", () => {
     );
   });
 
+  test("a read of nothing but what is hidden passes nothing", () => {
+    for (const hidden of [frames.usage(3, 4), frames.done, frames.usage(3, 4) + frames.done])
+      expect([hidden, meter().feed(hidden)]).toEqual([hidden, ""]);
+  });
+
   test("what stands before and after one hidden frame comes whole, and comments pass where frames are read", () => {
     const { feed } = meter();
     expect(feed(frames.text("a") + frames.usage(3, 4) + frames.text("b"))).toBe(frames.text("a") + frames.text("b"));

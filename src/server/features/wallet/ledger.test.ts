@@ -109,6 +109,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     for (const amount of [-1, 0.5, Number.NaN]) {
       await expect(ledger.hold({ ...base, amount })).rejects.toBeInstanceOf(RangeError);
       await expect(ledger.hold({ ...base, amount: 1, least: amount })).rejects.toBeInstanceOf(RangeError);
+      await expect(ledger.hold({ ...base, amount, least: 1 })).rejects.toBeInstanceOf(RangeError);
       await expect(ledger.extend(request, amount, 0)).rejects.toBeInstanceOf(RangeError);
       await expect(ledger.extend(request, 0, amount)).rejects.toBeInstanceOf(RangeError);
     }
