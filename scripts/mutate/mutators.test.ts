@@ -145,4 +145,12 @@ test("a row takes the place of its file's older one and leaves the others", () =
   expect(rows).toHaveLength(2);
   expect(rows[0]).toStartWith("| `src/a.ts` | 2026-01-01 | 9 | all | 4 |");
   expect(rows[1]).toEndWith("| 100.0 % |");
+  const drawn = { ...row("src/c.ts", 3), tried: 4, all: 9 };
+  const twice = pageWith(pageWith(pageWith("", drawn), { ...drawn, seed: 2 }), { ...drawn, killed: 4 });
+  expect(twice.split("\n").filter((line) => line.startsWith("| `"))).toHaveLength(2);
+  expect(
+    pageWith(twice, row("src/c.ts", 9))
+      .split("\n")
+      .filter((line) => line.startsWith("| `")),
+  ).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-/** docs/mutation.md: one row a file, of the run in which that file was last measured. */
+/** docs/mutation.md: one row for each file and draw, of the run in which it was last measured. */
 export interface Row {
   file: string;
   date: string;
@@ -43,8 +43,10 @@ were tried, a draw decided which: tests were written for survivors of one draw, 
 const lineOf = (row: Row): string =>
   `| \`${row.file}\` | ${row.date} | ${row.all} | ${row.tried === row.all ? "all" : `${row.tried} (seed ${row.seed})`} | ${row.killed} | ${row.timed_out} | ${row.survived} | ${row.equivalent} | ${row.score.toFixed(1)} % |`;
 
-/** The page with this row, in place of the file's older one. */
+/** The page with this row, in place of an older one of the same file and the same draw. */
 export function pageWith(page: string, row: Row): string {
-  const others = page.split("\n").filter((line) => line.startsWith("| `") && !line.startsWith(`| \`${row.file}\``));
+  const isSame = (line: string): boolean =>
+    line.startsWith(`| \`${row.file}\``) && (row.tried === row.all || line.includes(`(seed ${row.seed})`));
+  const others = page.split("\n").filter((line) => line.startsWith("| `") && !isSame(line));
   return `${HEAD}${[...others, lineOf(row)].sort().join("\n")}\n`;
 }

@@ -130,6 +130,24 @@ describe("a process that ends", () => {
   });
 });
 
+test("what becomes of the attempts does not wait for a caller who reads nothing", async () => {
+  const time = new VirtualTime();
+  let opened: ScriptedStream | undefined;
+  const bench = makeBench([makeChannel(1, "http://up.test")], {
+    now: time.now,
+    timers: time.timers,
+    fetch: scripted((stream) => void (opened = stream)),
+    reachable: async () => true,
+  });
+  const sent = bench.send(path, body);
+  await time.advance(15_000);
+  expect((await sent).status).toBe(200);
+  opened?.cut();
+  await time.settle();
+  expect(bench.failures).toMatchObject([{ end_reason: "upstream_cut" }]);
+  expect(bench.ledger.holds.size).toBe(0);
+});
+
 describe("while a stream runs", () => {
   test("each read begins the wait for the next one anew", async () => {
     const stage = await begun(frames.text("a"));
@@ -166,9 +184,10 @@ describe("while a stream runs", () => {
 
   test("an upstream that ends its body without a last word is cut short", async () => {
     const stage = await begun(frames.text("abcdef"));
-    const rest = stage.answer.rest();
+    const last = stage.answer.next();
     stage.upstream.end();
-    expect(await rest).toContain(`"code":"upstream_cut"`);
+    expect(await last).toContain(`"code":"upstream_cut"`);
+    expect(await stage.answer.next()).toBeUndefined();
     expect(lastLog(stage)).toMatchObject({ end_reason: "upstream_cut" });
   });
 
@@ -180,6 +199,17 @@ describe("while a stream runs", () => {
     expect(stage.upstream.aborted).toBe(false);
     await stage.time.advance(1);
     expect(stage.upstream.aborted).toBe(true);
+  });
+
+  test("an upstream that ends its body after its last word keeps its connection", async () => {
+    const stage = await begun(frames.text("abc"));
+    stage.upstream.write(frames.finish + frames.usage(3, 4) + frames.done);
+    expect(await stage.answer.rest()).toEndWith(frames.done);
+    stage.upstream.end();
+    await stage.time.settle();
+    expect(stage.time.waiting).toBe(0);
+    await stage.time.advance(5_000);
+    expect(stage.upstream.aborted).toBe(false);
   });
 
   test("what a translation still has to say at the end of the body is said before the last word", async () => {
