@@ -18,9 +18,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
+import { EQUIVALENT } from "./mutate/equivalent";
 import { applied, isValid, lineBeforeAndAfter, type Mutant, mutantsOf, sampleOf } from "./mutate/mutators";
 import { pageWith, type Row } from "./mutate/page";
-import { EQUIVALENT, type Target, TARGETS } from "./mutate/targets";
+import { type Target, TARGETS } from "./mutate/targets";
 import { endAllCommands, ROOT, runCommand } from "./run-command";
 
 type Verdict = "killed" | "survived" | "timed out" | "invalid" | "equivalent";

@@ -31,7 +31,7 @@ expressions, what is taken out of a rest, and operators in SQL. Types, imports a
 
 - **Killed**: a test failed.
 - **Timed out**: the tests took more than three times as long and five seconds; counted as noticed.
-- **Equivalent**: nobody could see the change; listed with its reason in \`scripts/mutate/targets.ts\`, and not counted.
+- **Equivalent**: nobody could see the change; listed with its reason in \`scripts/mutate/equivalent.ts\`, and not counted.
 
 The score is what was noticed among the rest. Each target has a lowest score that it must not fall below. Where not all changes
 were tried, a draw decided which: tests were written for survivors of one draw, so another draw (\`--seed\`) tells more.

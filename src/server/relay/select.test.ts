@@ -227,6 +227,7 @@ describe("who is not drawn from", () => {
     expect([selection.tooLong, selection.left]).toEqual([true, 2]);
     expect(rest(selection)).toEqual([2, 3]);
     expect(selection.explain().skipped).toEqual([{ channel: 1, why: "too_long" }]);
+    expect(select([makeChannel(4, "http://x", { max_input_tokens: 1 })], { input: 2 }).left).toBe(0);
     const unknown = select(candidates);
     expect([unknown.tooLong, unknown.left]).toEqual([false, 3]);
   });

@@ -201,6 +201,15 @@ describe("while a stream runs", () => {
     expect(stage.upstream.aborted).toBe(true);
   });
 
+  test("an upstream that says more after its last word is cut", async () => {
+    const stage = await begun(frames.text("abc"));
+    stage.upstream.write(frames.finish + frames.usage(3, 4) + frames.done);
+    expect(await stage.answer.rest()).toEndWith(frames.done);
+    stage.upstream.write(frames.text("more"));
+    await stage.time.settle();
+    expect([stage.upstream.aborted, stage.time.waiting]).toEqual([true, 0]);
+  });
+
   test("an upstream that ends its body after its last word keeps its connection", async () => {
     const stage = await begun(frames.text("abc"));
     stage.upstream.write(frames.finish + frames.usage(3, 4) + frames.done);
