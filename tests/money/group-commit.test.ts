@@ -215,7 +215,7 @@ test("a hold that another process has swept is not given back a second time", as
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 1000, held: 0 });
 });
 
-test("a credit waits for the disk, and the usual setting is back afterwards", async () => {
+test("a credit and a refund wait for the disk, and the usual setting is back afterwards", async () => {
   const statements: string[] = [];
   const exec = client.exec;
   client.exec = (text: string) => {
@@ -223,7 +223,10 @@ test("a credit waits for the disk, and the usual setting is back afterwards", as
     return exec.call(client, text);
   };
   await addUser(fresh.db, ledger, 5);
+  const once = ["PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"];
+  expect(statements).toEqual(once);
+  await ledger.refund({ charge_id: "no such charge" });
   client.exec = exec;
-  expect(statements).toEqual(["PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"]);
+  expect(statements).toEqual([...once, ...once]);
   expect(client.query("PRAGMA synchronous").get()).toEqual({ synchronous: 1 });
 });
