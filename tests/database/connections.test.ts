@@ -137,12 +137,12 @@ describe("connections to Postgres", () => {
   test.concurrent("a refused statement and a failed transaction leave their connection as it was", async () => {
     const { connections } = await connect(1);
     const pid = await pidOf(connections);
-    expect(Promise.resolve(connections.unsafe("SELECT nothing"))).rejects.toMatchObject({ errno: "42703" });
+    await expect(Promise.resolve(connections.unsafe("SELECT nothing"))).rejects.toMatchObject({ errno: "42703" });
     const failing = connections.begin(async (tx) => {
       await tx`UPDATE counters SET n = 99 WHERE id = 2`;
       throw new Error("changed our mind");
     });
-    expect(failing).rejects.toThrow("changed our mind");
+    await expect(failing).rejects.toThrow("changed our mind");
     await failing.catch(() => {});
     expect(await pidOf(connections)).toBe(pid);
     const [counter] = await connections.unsafe<{ n: number }>("SELECT n FROM counters WHERE id = 2");

@@ -1,4 +1,4 @@
-/** Counters shared through a real Redis server; without one on this machine the tests say so and are skipped. */
+/** Counters shared through a real Redis server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -6,9 +6,9 @@ import { RedisClient } from "bun";
 import { localCounter } from "../../src/server/cluster/local";
 import { redisCounter } from "../../src/server/cluster/redis";
 import type { Counter } from "../../src/server/cluster/types";
+import { required } from "../kit/required";
 
-const program = Bun.which("redis-server");
-if (!program) console.warn("SKIPPED: shared counters (no redis-server found; Debian: apt-get install redis-server)");
+const program = required("redis-server");
 
 const freePort = () =>
   new Promise<number>((resolve) => {

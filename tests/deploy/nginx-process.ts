@@ -1,13 +1,10 @@
 /** A real nginx before a server: with deploy/nginx.conf, or with nothing but a proxy_pass. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/run-command";
-
-export const nginxPath = (): string | undefined =>
-  Bun.which("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path));
 
 export interface Nginx {
   http: string;

@@ -4,11 +4,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { createAddressReader } from "../../src/server/http/address";
-import { type Nginx, nginxPath, startNginx } from "./nginx-process";
+import { required } from "../kit/required";
+import { type Nginx, startNginx } from "./nginx-process";
 
-const nginx = nginxPath();
-if (!nginx)
-  console.warn("SKIPPED: the nginx tests, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)");
+const nginx = required("nginx");
 
 /** In CI longer than nginx's own 60 s, which is what cuts streams when the file forgets it. */
 const SILENCE_MS = process.env.WEIR_REQUIRE_ALL === "1" ? 63_000 : 1_500;

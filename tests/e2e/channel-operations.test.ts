@@ -5,17 +5,17 @@
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../../scripts/chromium";
 import { statusInfo } from "../../src/shared/channel-operations";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const found = findChromium() !== undefined;
+const found = required("chromium") !== undefined;
 let upstream: FakeUpstream;
 let weir: Weir;
 let browser: TestBrowser;

@@ -1,16 +1,16 @@
 /** The log in a real browser against a real Weir: rows that come by themselves, a file, a cleaning. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { findChromium } from "../../scripts/chromium";
 import { LOG_TYPE } from "../../src/shared/log";
 import type { NewLogRow } from "../../src/server/db/schema";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { required } from "../kit/required";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let weir: Weir;
 let browser: TestBrowser;
 let made = 0;

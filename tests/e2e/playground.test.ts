@@ -1,16 +1,16 @@
 /** The playground and the chat links in a real browser, against a real Weir and a fake upstream. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { chooseFromSubmenu } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { required } from "../kit/required";
 import { paste, type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 const MODELS = ["gpt-4o-mini", "words:6", "paced:200:50", "reasoning", "tool-split", "error-429", "error-midstream:2"];
 let upstream: FakeUpstream;
 let site: ReturnType<typeof Bun.serve>;

@@ -4,16 +4,16 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
-import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let weir: Weir;
 let browser: TestBrowser;
 let fake: FakeIdentity;

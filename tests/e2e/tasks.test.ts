@@ -4,18 +4,18 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, ne } from "drizzle-orm";
-import { findChromium } from "../../scripts/chromium";
 import type { TaskRow } from "../../src/server/db/schema";
 import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 import { HURRIED } from "../kit/weir-process";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 const PRICE = 50_000;
 let midjourney: FakeMidjourney;
 let suno: ReturnType<typeof Bun.serve>;

@@ -1,15 +1,15 @@
 /** A top-up in a real browser: wallet, question, the gateway's own page, its report, and back. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { EPAY_MERCHANT, type FakeEpay, startFakeEpay } from "../kit/fake-pay/epay";
 import { type FakeStripe, startFakeStripe, STRIPE_SECRETS } from "../kit/fake-pay/stripe";
+import { required } from "../kit/required";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let browser: TestBrowser;
 let weir: Weir;
 let epay: FakeEpay;

@@ -243,6 +243,33 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect((await tokenOf(db, token)).remain_quota).toBe(900);
   });
 
+  test("a settle of what is held alone charges nothing where the hold is gone", async () => {
+    const user = await addUser(db, ledger, 1000);
+    const { hold } = calls(ledger, user, 0);
+    const id = `only-${engine}`;
+    const only = { request_id: id, user_id: user, token_id: 0, quota: 100, held_only: true };
+    expect(await ledger.settle({ ...only, log: callLog(id, user, 0, 100) })).toEqual({ settled: false });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 1000, calls: 0 });
+    await hold(id, 300);
+    expect(await ledger.settle({ ...only, log: callLog(id, user, 0, 100) })).toEqual({
+      settled: true,
+      hold_missing: false,
+    });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 900, held: 0, calls: 1 });
+  });
+
+  test("times are whole seconds that have begun", async () => {
+    const late = createLedger(db, "instance-late", () => NOON * 1000 + 999);
+    const user = await addUser(db, late, 1000);
+    const token = await addToken(db, user, { remain_quota: 1000 });
+    const { hold, settle } = calls(late, user, token);
+    await hold(`late-${engine}-1`, 10);
+    const [row] = await db.q.select().from(db.t.holds).where(eq(db.t.holds.user_id, user));
+    expect(row).toMatchObject({ created_at: NOON, instance_id: "instance-late" });
+    await settle(`late-${engine}-1`, 10);
+    expect((await tokenOf(db, token)).accessed_time).toBe(NOON);
+  });
+
   test("release gives everything back once", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 600 });
@@ -334,8 +361,8 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     const user = await addUser(db, ledger, 100);
     const { hold, settle } = calls(ledger, user, 0);
     for (const amount of [-1, 0.5, Number.NaN, 2 ** 53]) {
-      expect(hold(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
-      expect(settle(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
+      await expect(hold(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
+      await expect(settle(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
     }
     expect(await booksOf(db, user)).toMatchObject({ quota: 100, held: 0, calls: 0 });
   });

@@ -2,16 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromium } from "playwright-core";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
-import { type Nginx, nginxPath, startBareNginx } from "../deploy/nginx-process";
+import { type Nginx, startBareNginx } from "../deploy/nginx-process";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { HOOK_MS } from "../kit/harness";
+import { required } from "../kit/required";
 import { type ApiAnswer, ROOT, type Session, startWeir, type Weir } from "../kit/weir";
 
-const nginx = nginxPath();
-if (!nginx)
-  console.warn(
-    "SKIPPED: the console through nginx, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)",
-  );
+const nginx = required("nginx");
 
 const upstream = startFakeUpstream();
 let weir: Weir;

@@ -3,15 +3,12 @@
  * and nothing else.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Nginx, nginxPath, startBareNginx } from "../deploy/nginx-process";
+import { type Nginx, startBareNginx } from "../deploy/nginx-process";
 import { HOOK_MS } from "../kit/harness";
+import { required } from "../kit/required";
 import { type ApiAnswer, ROOT, startWeir, type Weir } from "../kit/weir";
 
-const nginx = nginxPath();
-if (!nginx)
-  console.warn(
-    "SKIPPED: set-up through nginx, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)",
-  );
+const nginx = required("nginx");
 
 const account = { username: "stranger", password: "stranger-pass1", confirmPassword: "stranger-pass1" };
 const codeOf = async (weir: Weir): Promise<string> => new URL(await weir.setupLink()).hash.slice("#code=".length);

@@ -149,7 +149,7 @@ export function makeChannel(id: number, base_url: string, more: Partial<PoolChan
 }
 
 /** 1 unit a token in, 2 a token out. */
-const simplePrice: CompiledPrice = compilePrice(
+export const simplePrice: CompiledPrice = compilePrice(
   "any",
   "default",
   { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 2, source: "test" } },

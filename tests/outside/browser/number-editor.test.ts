@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { findChromium } from "../../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../../kit/browser";
 import { becomes } from "../../kit/browser-wait";
+import { required } from "../../kit/required";
 import { startWeir, type Weir } from "../../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -14,7 +14,7 @@ setDefaultTimeout(TEST_LIMIT);
 type Field = "priority" | "weight";
 const LABELS: Record<Field, string> = { priority: "优先级", weight: "权重" };
 
-const found = findChromium() !== undefined;
+const found = required("chromium") !== undefined;
 let weir: Weir;
 let browser: TestBrowser;
 

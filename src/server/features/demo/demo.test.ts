@@ -67,7 +67,7 @@ describe("the demo channel", () => {
 
   test("cannot be made by ordinary users", async () => {
     const user = await weir.newUser();
-    expect(user.trpc.demo.createChannel.mutate()).rejects.toThrow();
+    await expect(user.trpc.demo.createChannel.mutate()).rejects.toThrow();
   });
 
   test("still answers after a restart on another port", async () => {
