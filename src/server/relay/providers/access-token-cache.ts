@@ -1,12 +1,13 @@
 /**
- * Access tokens of channels: fetched once for everybody who waits, kept until shortly before they end. In memory only.
+ * Access tokens of channels: fetched once for all waiting calls and cached until shortly before they expire. In memory
+ * only.
  */
 import type { PoolChannel } from "../../contracts/channel";
 import type { FreshToken } from "./provider";
 
-/** A token is renewed this long before it ends, but kept for half its life at least. */
+/** A token is renewed this long before it expires, but cached for at least half its lifetime. */
 const EARLY_MS = 60_000;
-/** Channels are few; what is beyond belongs to keys that are gone. */
+/** Most cached tokens: there are few channels, so more belong to keys that are gone. */
 const MAX_TOKENS = 10_000;
 
 interface Kept {
@@ -19,9 +20,7 @@ export class AccessTokenCache {
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Map<string, Promise<string>>();
 
-  /**
-   * The token of a channel. Calls `ask` when there is none; one flight at a time for a channel. Throws what `ask` does.
-   */
+  /** The token of a channel. Calls `ask` when none is cached, once at a time per channel. Throws what `ask` throws. */
   async get(channel: PoolChannel, now: () => number, ask: () => Promise<FreshToken>): Promise<string> {
     const name = nameOf(channel);
     for (;;) {
@@ -29,7 +28,7 @@ export class AccessTokenCache {
       if (kept && kept.until > now()) return kept.token;
       const flight = this.#flights.get(name);
       if (!flight) break;
-      // The flight belongs to another call and ends with it; then this one asks for itself.
+      // The fetch belongs to another call and is aborted with it; then this call fetches itself.
       const token = await flight.catch(() => undefined);
       if (token !== undefined) return token;
     }
@@ -38,7 +37,7 @@ export class AccessTokenCache {
     return flight;
   }
 
-  /** Drops a token that the vendor no longer takes. */
+  /** Drops a token that the vendor no longer accepts. */
   drop(channel: PoolChannel): void {
     this.#kept.delete(nameOf(channel));
   }
@@ -54,6 +53,6 @@ export class AccessTokenCache {
   }
 }
 
-/** A changed key is another account; the address and the proxy are where the token was got. */
+/** A changed key is another account; the address and the proxy decide where the token comes from. */
 const nameOf = ({ id, key, base_url }: PoolChannel): string =>
   `${id} ${new Bun.CryptoHasher("sha256").update(`${key}\n${base_url}`).digest("base64")}`;

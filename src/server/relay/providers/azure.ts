@@ -10,8 +10,8 @@ import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 
 /**
- * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); what the operator wrote into
- * the model mapping is the deployment's name as it is.
+ * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); a name in the operator's
+ * model mapping is used unchanged.
  */
 function deploymentOf({ model_mapping }: PoolChannel, model: string): string {
   for (const mapped of model_mapping.values()) if (mapped === model) return model;
@@ -40,7 +40,7 @@ export const azure: Provider = {
   prepare(outgoing) {
     const { channel, operation, model, body } = outgoing;
     const deployment = deploymentOf(channel, model);
-    // An address without a deployment takes its name as the model.
+    // The address names no deployment, so the body's model is the deployment.
     return operation === "responses" && deployment !== model
       ? { ...outgoing, body: withMembers(body, { model: deployment }) }
       : outgoing;

@@ -1,6 +1,6 @@
 /**
- * What a vendor takes less of than its dialect allows (shared/channel-types): brought into its range, or left out; and
- * what its models call otherwise.
+ * Where a vendor accepts less than its dialect allows (shared/channel-types): values are brought into range or dropped,
+ * and members that its models name differently are renamed.
  */
 import type { ChannelType } from "../../../shared/channel-types";
 import { newLimit } from "../../protocol/dialects/openai-chat/request-encode";
@@ -10,12 +10,12 @@ import type { Bytes } from "../../lib/sse";
 
 const names = (body: Bytes, member: string): boolean => body.includes(`"${member}"`);
 
-/** The models that know a developer instead of a system; the first two of their kind knew neither. */
+/** Models that take the role developer instead of system; the first two reasoning models knew neither. */
 const ofDevelopers = (model: string): boolean => /^(?!o1-(?:mini|preview))o\d/.test(model);
 
 /**
- * A body in the words of OpenAI's reasoning models: their limit has a newer name, and who instructs them another
- * (platform.openai.com/docs/api-reference/chat/create, November 2026). Every other body as it is.
+ * A body as OpenAI's reasoning models take it: the token limit has a newer name, and the system role is developer
+ * (platform.openai.com/docs/api-reference/chat/create, November 2026). Any other body stays unchanged.
  */
 function inNewWords(model: string, body: Bytes): Bytes {
   const limited = newLimit(model) && names(body, "max_tokens");
@@ -34,8 +34,8 @@ function inNewWords(model: string, body: Bytes): Bytes {
 }
 
 /**
- * A body of OpenAI's chat as the vendor of `type` takes it for a model of that name. Bodies that need no change are not
- * read.
+ * A body in OpenAI's chat dialect as the vendor of `type` takes it for that model. Bodies that need no change are not
+ * parsed.
  */
 export function adaptBody(type: ChannelType, model: string, asked: Bytes): { body: Bytes; warnings: Warning[] } {
   const body = inNewWords(model, asked);

@@ -1,7 +1,7 @@
 /**
  * Files of callers: POST and GET /v1/files, GET and DELETE /v1/files/{id}, its content (OpenAI API reference, files;
- * types of the `openai` SDK 7.55, read November 2026). The bytes are upstream alone, with a channel whose
- * `setting.allow_files` is true; a file is its owner's, and to everybody else it does not exist.
+ * types of the `openai` SDK 7.55, read November 2026). The bytes are stored upstream only, by a channel whose
+ * `setting.allow_files` is true. Only its owner can see a file; others get a 404.
  */
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
@@ -29,7 +29,7 @@ const whole = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A vendor's file object as its owner's entry. */
+/** A vendor's file object as an entry of its owner. */
 export function entryOf(
   { caller }: SideRequest,
   channel: PoolChannel,
@@ -53,7 +53,7 @@ export function entryOf(
   };
 }
 
-/** The channels that may be sent a file: of the highest priority first, by weight. Throws files_unavailable. */
+/** The channels that can take an upload, highest priority first, then by weight. Throws files_unavailable. */
 function takers({ engine, caller }: SideRequest): PoolChannel[] {
   const { pool } = engine.controlPlane;
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
@@ -78,7 +78,7 @@ function takers({ engine, caller }: SideRequest): PoolChannel[] {
   return order;
 }
 
-/** The caller's own file and the channel that has it. Throws file_not_found. */
+/** The caller's own file and the channel that stores it. Throws file_not_found. */
 export async function held(
   { engine, caller }: SideRequest,
   id: string,
@@ -94,7 +94,7 @@ export async function held(
   return { entry, channel, missing };
 }
 
-/** POST /v1/files. Another channel is tried where one cannot take it. */
+/** POST /v1/files. When one channel fails, the next is tried. */
 export const createFile: SideHandler = async (sideRequest) => {
   const { engine, request, caller, responder } = sideRequest;
   const { option, storedObjects } = engine.controlPlane;
@@ -139,7 +139,7 @@ export const createFile: SideHandler = async (sideRequest) => {
   }
 };
 
-/** A file that nobody could find again is taken back. */
+/** Deletes an upload that could not be recorded here: its owner could not find it. */
 async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonObject): Promise<void> {
   try {
     await sideRequest.engine.controlPlane.storedObjects.put(entryOf(sideRequest, channel, file));
@@ -150,7 +150,7 @@ async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonOb
   }
 }
 
-/** GET /v1/files: the caller's own, as their vendors described them. */
+/** GET /v1/files: the caller's own files, as their vendors described them. */
 export const listFiles: SideHandler = async ({ engine, caller, request, responder }) => {
   const query = new URL(request.url).searchParams;
   const { limit, ...page } = readPage(query, { limit: 10_000, most: 10_000 });
@@ -185,7 +185,7 @@ export const retrieveFile =
     );
   };
 
-/** DELETE /v1/files/{id}. What is gone upstream is forgotten here as well. */
+/** DELETE /v1/files/{id}. A file that is already gone upstream is deleted here as well. */
 export const removeFile =
   (id: string): SideHandler =>
   async (sideRequest) => {
@@ -199,7 +199,7 @@ export const removeFile =
     return sideRequest.responder.json(JSON.stringify({ id, object: "file", deleted: true }));
   };
 
-/** GET /v1/files/{id}/content: passed through as it comes, as bytes of no kind that a browser would show. */
+/** GET /v1/files/{id}/content: streamed through, as a media type that no browser renders. */
 export const fileContent =
   (id: string): SideHandler =>
   async (sideRequest) => {

@@ -3,7 +3,7 @@ import { fail } from "../../../../shared/errors";
 import type { JsonObject } from "../../../lib/json-bytes";
 import type { StoredPage } from "../../../contracts/stored-objects";
 
-/** What a list is asked for. Throws invalid_request. */
+/** The parameters of a list request. Throws invalid_request. */
 export function readPage(query: URLSearchParams, { limit: usual, most }: { limit: number; most: number }): StoredPage {
   const order = query.get("order") ?? "desc";
   if (order !== "asc" && order !== "desc") fail("invalid_request", { detail: "order" });
@@ -16,7 +16,7 @@ export function readPage(query: URLSearchParams, { limit: usual, most }: { limit
 
 const idOf = (item: JsonObject | undefined): string | null => (typeof item?.id === "string" ? item.id : null);
 
-/** A page as it is answered. */
+/** A page in OpenAI's list format. */
 export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObject => ({
   object: "list",
   data,
@@ -25,7 +25,7 @@ export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObje
   has_more,
 });
 
-/** A page of items that are all there, oldest first. Throws invalid_request for an `after` that none of them is. */
+/** A page of items held in memory, oldest first. Throws invalid_request when `after` names none of them. */
 export function pageOf(items: readonly JsonObject[], { after, order, limit }: StoredPage): JsonObject {
   const sorted = order === "asc" ? items : items.toReversed();
   const at = after === undefined ? -1 : sorted.findIndex((item) => item.id === after);
