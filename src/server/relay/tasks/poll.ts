@@ -1,6 +1,7 @@
 /**
- * One round of looking after jobs: what is due is asked for, by channel and key; what was left half done is ended; what
- * is too old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
+ * One round of polling: due jobs are polled, by channel and key; interrupted submits are ended; jobs past their
+ * deadline fail. Only one instance does it at a time (the lease in src/server/serve.ts), but nothing breaks when two
+ * do.
  */
 import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call/call";
@@ -17,12 +18,12 @@ import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
 import { errand } from "./provider-context";
 
-/** Jobs of one round; what is left comes with the next. */
+/** Most jobs of one round; the rest follows in the next. */
 const MOST_A_ROUND = 500;
-/** Vendors that are asked at a time, and jobs of one that are asked one by one. */
+/** Vendors polled concurrently, and concurrent polls of one vendor. */
 const AT_ONCE = 8;
 
-/** Why a job failed without its vendor's word: kept as text in tasks.fail_reason. */
+/** Failure reasons that come from Weir: stored as text in tasks.fail_reason. */
 export const REASONS = {
   late: "the job was not finished in time",
   channel_gone: "the channel of the job is gone",
@@ -39,7 +40,7 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
   );
 }
 
-/** One round. Never throws for one job's sake; what it could not do is due again later. */
+/** One round. Never throws because of one job; a failed poll is due again later. */
 export async function pollTasks(engine: Engine): Promise<void> {
   const due = await engine.controlPlane.tasks.due(MOST_A_ROUND);
   const groups = new Map<string, SideRequest>();
@@ -66,10 +67,10 @@ export async function pollTasks(engine: Engine): Promise<void> {
   await each(visits, (sideRequest) => visitChannel(engine, sideRequest));
 }
 
-/** Failures that another question to the same vendor would only repeat, each after its whole time limit. */
+/** Failures that another request to the same vendor would only repeat, each after its full timeout. */
 const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable", "cut"]);
 
-/** Looks at one job at once, for somebody who waits. What fails is left to the rounds. */
+/** Polls one job at once, for a waiting caller. Failures are left to the rounds. */
 export async function lookNow(engine: Engine, task: Task): Promise<void> {
   if (isFinal(task.status)) return;
   try {
@@ -86,7 +87,7 @@ interface SideRequest {
   tasks: Task[];
 }
 
-/** Ends what needs no vendor's word; answers whom to ask about the rest. */
+/** Ends jobs that need no poll; returns the credentials for the rest. */
 async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequest, "tasks"> | undefined> {
   const { tasks: taskStore, pool, now } = engine.controlPlane;
   if (isFinal(task.status)) return void (await taskStore.collect(task.id));
@@ -94,11 +95,11 @@ async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequ
   const watcher = watcherOf(task.platform);
   if (now() >= task.deadline_ms) return void (await failTask(engine.controlPlane, watcher, task, REASONS.late));
   if (!watcher) return void (await taskStore.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
-  // Disabled is not gone: what was accepted there is still fetched.
+  // Jobs of a disabled channel are still polled.
   const holder = pool.byId(task.channel_id);
   if (!holder) return void (await failTask(engine.controlPlane, watcher, task, REASONS.channel_gone));
   const channel = keyOwning(holder.channel, task.channel_key_id);
-  // One of several keys that is disabled may come back.
+  // A disabled key of several may be enabled again.
   if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));
   return { watcher, channel };
 }
@@ -107,14 +108,14 @@ async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequ
 async function halfDone({ controlPlane }: Engine, task: Task): Promise<void> {
   const { tasks: taskStore, ledger, now } = controlPlane;
   const watcher = watcherOf(task.platform);
-  // In this order: a settle makes a charge of a hold.
+  // In this order: a settle turns a hold into a charge.
   const held = await taskStore.held(task);
   const charged = await taskStore.charged(task);
   if (task.upstream_id !== "" && watcher && (charged || task.state.units === 0)) {
     await taskStore.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
     return;
   }
-  // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is
+  // Charged without an upstream id, or neither charged nor held: a sweep did that, so the process that submitted it is
   // gone.
   if (!charged && held && now() < task.deadline_ms)
     return void (await taskStore.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
@@ -149,7 +150,7 @@ async function visitChannel(
   }
 }
 
-/** Nothing is known: asked again after a pause that grows with the failures, at its deadline at the latest. */
+/** The poll failed: the next one follows after a pause that grows with the failures, at the deadline at the latest. */
 async function later({ controlPlane }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
   const now = controlPlane.now();
   const next_poll_at_ms = Math.min(

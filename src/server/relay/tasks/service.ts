@@ -1,4 +1,4 @@
-/** What the rest of the process may ask of jobs: the timer that looks after them, and the console's doors. */
+/** The task functions for the rest of the process: the polling timer, and the console's routes. */
 import { AppError, fail } from "../../../shared/errors";
 import type { Engine } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";

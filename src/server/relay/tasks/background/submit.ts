@@ -1,4 +1,4 @@
-/** POST /v1/responses with `background: true`: the answer comes later, and is asked for where the vendor keeps it. */
+/** POST /v1/responses with `background: true`: the response is created later, and polled at its vendor. */
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler } from "../../admission/side-call";
 import { isObject, tryParse } from "../../../lib/json-bytes";
@@ -18,10 +18,10 @@ export const asksForBackground = (operation: Operation, { json }: Received): boo
   operation === responses && json?.background === true;
 
 /**
- * Submits it, and answers the vendor's response object under the vendor's id, by which its owner asks for it, continues
- * and cancels it like any other; as a stream the vendor's events, which he may leave and come back to
- * (`starting_after`). What it used is charged either way when the poller finds it over. Throws background_unsupported
- * where no channel of the model keeps answers.
+ * Submits it, and returns the vendor's response object. The vendor's id stays, so its owner can fetch, continue and
+ * cancel it like any other response. A stream passes the vendor's events through, and the caller may disconnect and
+ * resume (`starting_after`). The usage is charged when the poller finds the response finished. Throws
+ * background_unsupported when no channel of the model stores responses.
  */
 export const submitBackground =
   (received: Received): SideHandler =>
@@ -76,7 +76,7 @@ export const submitBackground =
       await storedObjects.prolong("response", conversation.ids, user_id, expires_at);
     if (input.events) return responder.events(input.events);
     if (input.first) return responder.json(JSON.stringify(input.first));
-    // Said again under its Idempotency-Key.
+    // A repeated call with the same Idempotency-Key.
     const channel = channelOf(engine, task) ?? fail("response_not_found", { id: request_id });
     const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
     const url = urlFor(

@@ -1,7 +1,6 @@
 /**
- * Everything below /mj and /{mode}/mj, as programs of midjourney-proxy call it (facts/compatibility.md 7.1). Jobs are
- * their owner's alone; to everybody else they do not exist. A picture is for who knows its address, in which the id
- * cannot be guessed.
+ * Everything below /mj and /{mode}/mj, as clients of midjourney-proxy call it. Only its owner can see a job; others get
+ * a 404. An image is public to those who know its URL, which contains an id that cannot be guessed.
  */
 import { randomInt } from "node:crypto";
 import { fail } from "../../../../shared/errors";
@@ -39,24 +38,24 @@ export const midjourneyKind: TaskKind<MjInput> = {
   providers: [midjourney],
 };
 
-/** Errors as these programs read them; `code` 30 is that of too many calls. */
+/** Errors in the format of these clients; `code` 30 means too many requests. */
 const dialect = taskDialect(({ message, status }) => ({
   description: message,
   type: "upstream_error",
   code: status === 429 ? MJ_CODE.busy : MJ_CODE.request_error,
 }));
 
-/** Most jobs of one question. */
+/** Most jobs of one query. */
 const MOST_IDS = 1_000;
-/** A vendor's call back is the task object. */
+/** The body of a vendor's webhook is the task object. */
 
-/** Vendors' ids are 16 to 19 digits; ours are 19, and chance: who knows one may see its picture. */
+/** Vendors' ids have 16 to 19 digits; ours have 19 random ones, because the id gives access to the image. */
 const newId = (): string =>
   `${randomInt(1, 10)}${Array.from({ length: 3 }, () => String(randomInt(1_000_000)).padStart(6, "0")).join("")}`;
 
 const PASSED_MODE = /^mj-[a-z0-9-]{1,32}$/;
 
-/** The segment before /mj upstream: the caller's, else his token's mode. */
+/** The path segment before /mj upstream: the caller's, or the mode of the caller's token. */
 function segmentOf(mode: string | undefined, own: string | undefined): string {
   const asked = mode?.toLowerCase() ?? "";
   if (PASSED_MODE.test(asked)) return asked;
@@ -64,7 +63,7 @@ function segmentOf(mode: string | undefined, own: string | undefined): string {
   return known === undefined ? "" : `mj-${known}`;
 }
 
-/** Our own address: what the operator says, else what the caller called. */
+/** Weir's own address: the operator's setting, or the one that the caller used. */
 const serverOf = ({ engine, request }: Pick<SideRequest, "engine" | "request">): string =>
   engine.controlPlane.option.serverAddress || new URL(request.url).origin;
 
@@ -78,8 +77,8 @@ async function ownJob({ engine, caller }: SideRequest, id: string): Promise<Task
 }
 
 /**
- * The job that is followed. What fills in a window follows one that waits; everything else a success, if the operator
- * says so.
+ * The job that is followed. A modal's submission follows a job that waits for it; everything else follows a success, if
+ * the operator requires that.
  */
 async function parentOf(sideRequest: SideRequest, id: string, action: MjAction): Promise<Task> {
   const parent = await ownJob(sideRequest, id);
@@ -125,7 +124,7 @@ const submitDoor =
     }
   };
 
-/** The vendor's own no, as its programs know it: 200 with a code. Throws what is none. */
+/** The vendor's own refusal, in its format: 200 with a code. Throws any other error. */
 function refusedBy(error: unknown, { responder }: SideRequest): Response {
   const refusal = error instanceof UpstreamError ? refusalOf(error.failure) : undefined;
   if (!refusal) throw error;
@@ -169,7 +168,7 @@ const listDoor = (): SideHandler => async (sideRequest) => {
   );
 };
 
-/** Asked of the channel that made the picture, with the key that did. */
+/** Sent to the channel and key that made the image. */
 const seedDoor =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) => {
@@ -197,7 +196,7 @@ const idIn = ({ id }: JsonObject): string => (typeof id === "string" || typeof i
 const heard = ({ responder }: OpenRequest): Response =>
   responder.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
 
-/** The hook that a submit named: the id in it is known to the job's owner and its vendor alone. */
+/** The webhook that a submit named: only the job's owner and its vendor know the id in it. */
 const hookDoor =
   ({ id = "" }: Params): OpenAnswer =>
   async (sideRequest) => {
@@ -211,7 +210,7 @@ const hookDoor =
 const hasKey = (channel: PoolChannel, key: string): boolean =>
   (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
 
-/** The hook that a server of the operator's names for all its jobs: it proves itself by the channel's secret. */
+/** The webhook that an operator's server names for all its jobs: it authenticates with the channel's secret. */
 const notifyDoor = (): OpenAnswer => async (sideRequest) => {
   const { pool, tasks } = sideRequest.engine.controlPlane;
   const key = presentedKey(sideRequest.request) ?? "";
@@ -231,7 +230,7 @@ const notifyDoor = (): OpenAnswer => async (sideRequest) => {
   return heard(sideRequest);
 };
 
-/** A picture is the first file of a job; films come behind it. */
+/** The image is the first file of a job; videos follow. */
 const fileDoor =
   (media: "image" | "video") =>
   ({ id = "", index = "0" }: Params): OpenAnswer =>

@@ -1,7 +1,7 @@
 /**
  * Volcengine Ark, the Seedance models of Doubao (volcengine.com/docs/82379/1520757 create, 1521309 query, 1521720
- * cancel or delete; error codes; of October 2025 to September 2026, read November 2026). Counted in tokens, which a
- * finished job names.
+ * cancel or delete; error codes; October 2025 to September 2026, read November 2026). Billed by tokens, which a
+ * finished job reports.
  */
 import { readError } from "../../../protocol/dialects/openai-chat/error";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
@@ -31,7 +31,7 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   return { status: "failed", code: text(code) || text(status), message: text(message) || `The task ${text(status)}.` };
 }
 
-/** A first frame, first and last frame, or pictures to go by. */
+/** A first frame, first and last frame, or reference images. */
 function pictures({ images, last_frame }: VideoAsk): object[] {
   if (last_frame !== undefined && images.length !== 1) throw new RequestFault("last_frame");
   const all = last_frame === undefined ? images : [...images, last_frame];
@@ -43,7 +43,7 @@ export const ark: VideoVendor = {
   submit(ask, { channel, model }) {
     if (ask.n !== 1) throw new RequestFault("n");
     const { content: own, ...extra } = ask.extra;
-    // Words of the vendor's own after `--` would decide the price behind the caller's back.
+    // The vendor reads parameters after `--` in the text, which could change the price after it was calculated.
     const prompt = ask.prompt
       .replaceAll(/(?:^|\s)--(?:resolution|rs|duration|dur|frames|framespersecond|fps)\s+\S+/g, "")
       .trim();

@@ -1,8 +1,7 @@
 /**
  * MiniMax's Hailuo (platform.minimax.io/docs/api-reference: video-generation-t2v, -i2v, -fl2v, -query, -download;
- * errorcode; of
- * 2026, read November 2026). A finished job names a file, whose address is asked for when somebody wants it: it lives
- * nine hours.
+ * errorcode; 2026, read November 2026). A finished job names a file, whose URL is requested when it is needed: it is
+ * valid for nine hours.
  */
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";

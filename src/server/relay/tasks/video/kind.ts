@@ -1,4 +1,4 @@
-/** Videos as a kind of job: every vendor that makes them, in the order in which a channel's type is looked for. */
+/** Videos as a kind of job: all vendors, in the order in which a channel's type is looked up. */
 import type { TaskPlatform } from "../../../../shared/task";
 import type { TaskKind } from "../provider";
 import type { VideoAsk } from "./ask";
@@ -37,5 +37,5 @@ const providers = [
 
 export const videoKind: TaskKind<VideoAsk> = { operation: "video", enabled: ({ tasks }) => tasks, providers };
 
-/** Whose jobs the doors of videos know. */
+/** The platforms whose jobs the video routes can see. */
 export const videoPlatforms: readonly TaskPlatform[] = [...new Set(providers.map(({ platform }) => platform))];

@@ -1,4 +1,4 @@
-/** A vendor of videos as the engine's provider: what is priced, what is kept, what is shown. */
+/** A vendor of videos as a provider of the engine: price, stored state, and what is shown. */
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
@@ -16,10 +16,10 @@ import type { Priced, Task } from "../../../contracts/task-store";
 import type { VideoAsk } from "./ask";
 import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor } from "./vendor";
 
-/** A new version of a finished video of the caller's. */
+/** A new version of the caller's finished video. */
 export const REMIX = "remixGenerate";
 
-/** What a video is priced by, out of what was asked and what was made. */
+/** The price terms of a video, from the request and the result. */
 export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
   compact({
     seconds: use.seconds ?? number(input.seconds),
@@ -28,31 +28,33 @@ export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
     n: use.n ?? number(input.n),
   });
 
-/** Factors stand for the model that the caller names; for one of the operator's own, for the vendor's behind it. */
+/**
+ * Price factors belong to the model that the caller names; for the operator's own model names, to the vendor's model.
+ */
 const factorsOf = (asked: string, model: string, spec: VideoSpec) =>
   videoFactors(videoTariff(asked) ? asked : model, spec);
 
-/** Tokens with sound stand in another bucket: they have a price of their own. */
+/** Tokens with sound are in another bucket, which has its own price. */
 const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] =>
   audio ? { audio_out: tokens } : { output: tokens };
 
 interface Traits {
   readonly platform: TaskPlatform;
-  /** Models that the vendor makes by this way; absent: all that the channel lists. */
+  /** Models that the vendor makes this way; absent: all that the channel lists. */
   readonly models?: RegExp;
-  /** Counted in tokens where the model has no price per call. */
+  /** Billed by tokens if the model has no price per call. */
   readonly tokens?: true;
-  /** Makes sound unless the caller wants none. */
+  /** Makes sound unless the caller turns it off. */
   readonly sound?: RegExp;
 }
 
-/** How a vendor is asked, by the type of channel that he is behind. */
+/** How a vendor is called, by channel type. */
 export type Vendors = readonly [
   first: readonly [ChannelTypeKey, VideoVendor],
   ...more: (readonly [ChannelTypeKey, VideoVendor])[],
 ];
 
-/** What the engine keeps of a video beside its row. */
+/** What the engine stores of a video beside its row. */
 interface Own {
   /** The vendor's name of the model. */
   readonly model: string;
@@ -69,7 +71,7 @@ function ownOf({ state: { own } }: Pick<Task, "state">): Own {
 const jobOf = (task: Task): VendorJob => ({ upstream_id: task.upstream_id, kind: ownOf(task).kind });
 
 /**
- * A vendor's call as the engine sends it. `known`: the answers that are none of an error, whatever else they look like.
+ * A vendor's call as the engine sends it. `known`: accepts responses that are not errors although they look like one.
  */
 async function requestOf(
   vendor: VideoVendor,
@@ -95,16 +97,16 @@ const headersOf = async (
   context: TaskProviderContext,
 ): Promise<Record<string, string>> => (headers ? headers(channel, context) : ordinary.headers(channel));
 
-/** Files are at addresses that everybody may fetch. */
+/** Files are at public URLs. */
 const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
 
-/** An answer about a job, and what it says. */
+/** A response about a job, and the report in it. */
 interface Asked {
   answer: WireObject;
   report: VideoReport;
 }
 
-/** What became of it, in the house's words. */
+/** The report in the engine's form. */
 function reported(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
   if (report.status === "failed") {
     const { code, message } = report;
@@ -116,7 +118,7 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   }
   const { files, use, media } = report;
   const own = { ...task.state.own, files, ...(media && { media }) };
-  // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
+  // A URL that needs the channel's key is not shown: the content route serves the file.
   const data = compact({
     ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }),
     media,
@@ -126,7 +128,7 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
 }
 
-/** The price of what was really made; what the vendor does not say is as it was asked. */
+/** The price terms of the result; what the vendor does not report is taken from the request. */
 function pricedAt(traits: Traits, { model, input, state }: Task, use: VideoUse): Priced {
   const spec = specOf(input, use);
   const factors = factorsOf(model, ownOf({ state }).model, spec);
@@ -138,7 +140,7 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
   return tokenUsage(counted ?? videoTokens(spec), spec.audio ?? sound?.test(model) ?? false);
 }
 
-/** The provider of a vendor: how he is asked by each type of channel. */
+/** The provider of a vendor, with its API for each channel type. */
 export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
   const [[, first]] = vendors;
   const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
@@ -169,7 +171,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     serves: (channel, model, _, action) =>
       (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
     terms(input, model, _action, parent): Terms {
-      // A remix is as long and as large as what it is made of.
+      // A remix has the duration and size of its original.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
       const asked = parent?.model ?? input.model;
       return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
@@ -199,7 +201,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
         return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, context, () =>
           ask(task, channel, context),
         );
-      // What is at the channel alone went with it.
+      // A file that only the channel has is gone with it.
       const { files, media } = ownOf(task);
       return isOpen(first) ? files.map(open(media)) : [];
     },
@@ -223,9 +225,8 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
 }
 
 /**
- * A question about a job that the vendor answers as the caller's mistake, in words of his own: the job is gone, or what
- * it made may not be handed over. Everything else (no answer, a busy gate, a key that does not do) says nothing about
- * the job.
+ * A poll that the vendor answers with an error of the caller, in its own message: the job is gone, or its result may
+ * not be returned. Any other error (no response, overload, a bad key) says nothing about the job.
  */
 function refusalOf(error: unknown): VideoReport | undefined {
   if (!(error instanceof UpstreamError) || error.failure.class !== "caller_mistake" || !error.failure.error)
@@ -234,7 +235,7 @@ function refusalOf(error: unknown): VideoReport | undefined {
   return { status: "failed", code: code || String(error.failure.upstream_status), message };
 }
 
-/** An errand whose answer says nothing: an empty one is as good. */
+/** A request whose response is ignored: it may be empty. */
 async function settled(errand: Promise<unknown>): Promise<void> {
   try {
     await errand;
@@ -248,7 +249,7 @@ const open =
   (media: ResultFile["media"]) =>
   (url: string): ResultFile => ({ url, from: "public", media });
 
-/** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
+/** Files of a finished job, with a channel to call. `again` polls the job once more. */
 async function filesAt(
   vendor: VideoVendor,
   task: Task,

@@ -1,7 +1,6 @@
 /**
  * Vidu (platform.vidu.com/docs: text, image, start-end and reference to video, query of the creations, cancel; error
- * codes; of
- * 2025 to September 2026, read November 2026).
+ * codes; 2025 to September 2026, read November 2026).
  */
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
@@ -21,13 +20,13 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Which of the vendor's calls makes it. */
+/** The vendor's endpoint for the request. */
 function kindFor({ images, last_frame }: VideoAsk): string {
   if (last_frame !== undefined) return "start-end2video";
   return images.length === 0 ? "text2video" : images.length === 1 ? "img2video" : "reference2video";
 }
 
-/** Addresses live a day; a later question names new ones. */
+/** URLs are valid for a day; a later query returns new ones. */
 const LINK_SECONDS = 86_400;
 
 const states: Readonly<Record<string, "queued" | "running">> = {
@@ -63,7 +62,7 @@ export const vidu: VideoVendor = {
       images: images.length > 0 ? images : undefined,
       duration: ask.seconds,
       resolution: ask.resolution,
-      // A video out of frames has their shape.
+      // A video from frames has their aspect ratio.
       aspect_ratio: kind === "text2video" || kind === "reference2video" ? ask.ratio : undefined,
       audio: ask.audio,
       seed: ask.seed,

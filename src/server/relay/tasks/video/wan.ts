@@ -1,8 +1,8 @@
 /**
  * Alibaba's Wan at Model Studio (help.aliyun.com/zh/model-studio: text-to-video-api-reference,
  * image-to-video-general-api-reference, legacy-wan-text-to-video-api-reference, manage-asynchronous-tasks, error-code;
- * of 2026, read November 2026). Models up to 2.6 are asked in an older form: a size for texts, one picture for
- * pictures.
+ * 2026, read November 2026). Models up to 2.6 use an older format: a size for text to video, one image for image to
+ * video.
  */
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
@@ -16,7 +16,7 @@ const FRAMES = "/api/v1/services/aigc/image2video/video-synthesis";
 
 const isOlder = (model: string): boolean => /^(?:wanx|wan2\.[0-6]-)/.test(model);
 
-/** Sizes of the older form by step and shape. */
+/** Sizes of the older format by resolution and aspect ratio. */
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
   "720p": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
@@ -43,7 +43,7 @@ function ownWords(extra: WireObject): { input: WireObject; parameters: WireObjec
   };
 }
 
-/** What nested objects may not say once more. */
+/** Members that nested objects may not repeat. */
 const priced = new Set([
   "input",
   "parameters",
