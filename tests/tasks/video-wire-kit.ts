@@ -2,7 +2,7 @@
 import { channelType } from "../../src/shared/channel-types";
 import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
 import type { ProviderContext } from "../../src/server/relay/providers/provider";
-import { readAsk } from "../../src/server/relay/tasks/video/ask";
+import { readVideoRequest } from "../../src/server/relay/tasks/video/ask";
 import type { Place, VendorJob, VideoVendor } from "../../src/server/relay/tasks/video/vendor";
 
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -39,7 +39,7 @@ export const submit = (
   vendor: VideoVendor,
   place: Place,
   body: Record<string, unknown>,
-): ReturnType<VideoVendor["submit"]> => vendor.submit(readAsk(place.model, body), place);
+): ReturnType<VideoVendor["submit"]> => vendor.submit(readVideoRequest(place.model, body), place);
 
 export const job = (upstream_id: string, kind = ""): VendorJob => ({ upstream_id, kind });
 

@@ -172,7 +172,7 @@ export interface TaskStore {
   findMany(platforms: readonly TaskPlatform[], task_ids: readonly string[], user_id: number): Promise<Task[]>;
   list(platforms: readonly TaskPlatform[], user_id: number, page: TaskPage): Promise<Task[]>;
   /** Anybody's, for doors whose link is the permission (an image proxy). */
-  anybodys(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
+  findAny(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
   /** The owner takes a finished job out of his lists. False: there is none, or it is not finished. */
   remove(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<boolean>;
   /** Jobs whose time has come, those that wait longest first. */

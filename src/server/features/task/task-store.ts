@@ -297,7 +297,7 @@ export function createTaskStore(services: Needs): TaskStore {
       return rows.map(taskOf);
     },
 
-    anybodys: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, withoutNul(task_id)))),
+    findAny: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, withoutNul(task_id)))),
 
     async remove(platforms, task_id, user_id) {
       const gone = await db.q

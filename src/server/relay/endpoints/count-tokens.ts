@@ -16,12 +16,12 @@ import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 import type { Bytes } from "../../lib/sse";
-import { languageOf, operationFor } from "../providers/dispatch";
+import { modelDialect, operationFor } from "../providers/dispatch";
 import { send, providerContextFor } from "../providers/provider-context";
 import { supportsNatively } from "../providers/capabilities";
 import { addClaudeHeaders, atVersion, namesOf } from "../providers/vendor-rules";
 import { StoredConversation } from "./stored/conversation";
-import { below } from "../upstream/pinned-request";
+import { appendPath } from "../upstream/pinned-request";
 import type { Received } from "../admission/receive";
 import { responses } from "../operations/dialect-chat";
 import { type Operation, readModel } from "../operations/operation";
@@ -55,7 +55,7 @@ export const geminiCounter: TokenCounter = {
 export const responsesCounter: TokenCounter = {
   dialect: "openai-responses",
   operation: responses,
-  address: (url) => below(url, "/input_tokens"),
+  address: (url) => appendPath(url, "/input_tokens"),
   member: "input_tokens",
   more: { object: "response.input_tokens" },
 };
@@ -100,7 +100,7 @@ async function countTokens(
   const own = candidates.filter((channel) =>
     counter.operation
       ? supportsNatively(channel, counter.operation)
-      : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
+      : modelDialect(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
   );
   const [channel] = own
     .flatMap((one) => (conversation ? (conversation.knower(one) ?? []) : one))

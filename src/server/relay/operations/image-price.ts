@@ -6,7 +6,7 @@ import { isObject } from "../../lib/json-bytes";
 import type { Terms } from "../../protocol/call-terms";
 
 /** The members of a request that decide the price of its images. */
-export interface ImageAsk {
+export interface ImageRequest {
   n: number;
   size: string | undefined;
   quality: string | undefined;
@@ -27,7 +27,7 @@ const sizeFactors: Readonly<Record<string, number>> = {
   "1792x1024": 2,
 };
 
-function qualityFactor(model: string, { size, quality }: ImageAsk): number {
+function qualityFactor(model: string, { size, quality }: ImageRequest): number {
   if (!model.startsWith("dall-e-3") || quality !== "hd") return 1;
   return sizeFactors[size ?? ""] === 2 ? 1.5 : 2;
 }
@@ -42,7 +42,7 @@ const outputTokens: Readonly<Record<string, readonly [square: number, other: num
   medium: [1056, 1584],
   high: [4160, 6240],
 };
-const DEAREST = 6240;
+const MOST_EXPENSIVE = 6240;
 /** Output tokens of one partial image. */
 const PARTIAL_TOKENS = 100;
 /** Most tokens of one input image. */
@@ -53,12 +53,12 @@ const INPUT_IMAGE_TOKENS = 8192;
  * up to 2.5, 1120 from 3 on; November 2026), and of the text and thoughts that may come with it.
  */
 const GEMINI_TOKENS = 1290;
-const GEMINI_BESIDE = 2048;
+const GEMINI_TEXT_TOKENS = 2048;
 
-function tokensOf(model: string, { n, size, quality, partial_images }: ImageAsk): number {
+function tokensOf(model: string, { n, size, quality, partial_images }: ImageRequest): number {
   if (model.startsWith("gemini-")) return n * GEMINI_TOKENS;
   const row = outputTokens[quality ?? ""];
-  const one = row === undefined ? DEAREST : size === "1024x1024" ? row[0] : row[1];
+  const one = row === undefined ? MOST_EXPENSIVE : size === "1024x1024" ? row[0] : row[1];
   return n * one + partial_images * PARTIAL_TOKENS;
 }
 
@@ -83,7 +83,7 @@ function pricePerPicture(price: CompiledPrice): CompiledPrice {
 }
 
 /** The price terms of an image call, and the most output tokens that it may have. */
-export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_output: number } {
+export function imageTerms(model: string, ask: ImageRequest): { terms: Terms; max_output: number } {
   const factors: Record<string, number> = {};
   const size = sizeFactors[ask.size ?? ""] ?? 1;
   const quality = qualityFactor(model, ask);
@@ -94,7 +94,7 @@ export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_ou
     return { terms: { times, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
   }
   const image_out = tokensOf(model, ask);
-  const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_BESIDE : 0);
+  const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_TEXT_TOKENS : 0);
   const input_bound = ask.input_bytes + ask.input_images * INPUT_IMAGE_TOKENS;
   const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out };
   return {

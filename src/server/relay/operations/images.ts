@@ -5,7 +5,7 @@ import { dataUrlOf, mediaTypeOfUrl } from "../../protocol/dialects/shared/media"
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Part } from "../../lib/request-body/multipart";
 import type { Form } from "../../lib/request-body/multipart-form";
-import { imageTerms, imageUsage, type ImageAsk } from "./image-price";
+import { imageTerms, imageUsage, type ImageRequest } from "./image-price";
 import { type UntranslatedRules, type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
 
 /** The model of a body that names none. */
@@ -13,7 +13,7 @@ const DEFAULT_MODEL = "dall-e-2";
 /** More images than any vendor makes in one call. */
 const MAX_IMAGES = 128;
 
-function request(model: { model: string; model_added?: true }, stream: boolean, ask: ImageAsk): ChatRequest {
+function request(model: { model: string; model_added?: true }, stream: boolean, ask: ImageRequest): ChatRequest {
   if (ask.n < 1 || ask.n > MAX_IMAGES) fail("invalid_request", { detail: "n" });
   const { terms, max_output } = imageTerms(model.model, ask);
   return { ...model, stream, include_usage: true, max_output, terms };

@@ -14,7 +14,7 @@ import type { WireError, WireObject } from "../../protocol/chat-events";
 import { afterAcceptance, UpstreamError } from "../../protocol/upstream-error";
 import { classifyStatus } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
-import { rewritten } from "./framing";
+import { replaceBody } from "./framing";
 import { ordinary } from "./ordinary";
 import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
 import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
@@ -126,7 +126,7 @@ async function ended(made: Response, { channel, headers }: Outgoing, context: Pr
   let bytes = await made.arrayBuffer();
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(LAST_POLL_MS, pause * 1.5)) {
     const { task_id, task_status } = object(object(tryParse(new Uint8Array(bytes))).output);
-    if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return rewritten(response, bytes);
+    if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return replaceBody(response, bytes);
     await context.wait(pause);
     const { authorization = "" } = headers;
     const asked = await context.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, {

@@ -3,7 +3,7 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { OutFrame } from "../../protocol/dialects/translation";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { asBuffer } from "../../lib/sse";
-import { piecesOf } from "./framing";
+import { chunksOf } from "./framing";
 
 /** Bytes of a message, at most: Amazon's own limit for a payload. */
 const MESSAGE_LIMIT = 16 << 20;
@@ -19,7 +19,7 @@ const codec = new EventStreamCodec(
  */
 async function* messagesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of piecesOf(body)) {
+  for await (const piece of chunksOf(body)) {
     rest = rest.length === 0 ? asBuffer(piece) : Buffer.concat([rest, piece]);
     while (rest.length >= 4) {
       const length = rest.readUInt32BE(0);

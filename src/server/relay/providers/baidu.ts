@@ -8,7 +8,7 @@ import { readError } from "../../protocol/dialects/baidu/answer";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
 import { count, isObject, list, optionalText } from "../../protocol/dialects/shared/json";
 import { tryParse } from "../../lib/json-bytes";
-import { rewritten } from "./framing";
+import { replaceBody } from "./framing";
 import { keyParts } from "./parts";
 import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
 import { send, tokenRefused } from "./provider-context";
@@ -52,7 +52,7 @@ const accessToken = (outgoing: Outgoing, context: ProviderContext): Promise<stri
     return { token, expires_in: count(answer.expires_in) ?? 3600 };
   });
 
-async function ask(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
+async function sendWithToken(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
   const access_token = await accessToken(outgoing, context);
   return send({ ...outgoing, url: `${outgoing.url}?${new URLSearchParams({ access_token })}` }, context);
 }
@@ -82,14 +82,14 @@ export const baidu: Provider = {
   },
   headers: () => ({}),
   async open(outgoing, context) {
-    const response = await ask(outgoing, context);
+    const response = await sendWithToken(outgoing, context);
     if (!/json/i.test(response.headers.get("content-type") ?? "")) return response;
     const bytes = await response.arrayBuffer();
     const error = readError(tryParse(new Uint8Array(bytes)));
-    if (!error || !stale.has(error.code)) return rewritten(response, bytes);
+    if (!error || !stale.has(error.code)) return replaceBody(response, bytes);
     // The cached token was revoked: one new token is worth a try.
     context.dropToken();
-    return ask(outgoing, context);
+    return sendWithToken(outgoing, context);
   },
   direct: { embeddings },
 };

@@ -14,7 +14,7 @@ import type { Provider } from "./provider";
 import { send } from "./provider-context";
 
 /** The members of a request that the service accepts. */
-const TAKEN: ReadonlySet<string> = new Set([
+const ACCEPTED: ReadonlySet<string> = new Set([
   "model",
   "instructions",
   "input",
@@ -29,7 +29,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   "client_metadata",
 ]);
 /** Members that can be dropped without a warning. */
-const SILENT: ReadonlySet<string> = new Set(["stream", "store", "stream_options"]);
+const DROPPED_SILENTLY: ReadonlySet<string> = new Set(["stream", "store", "stream_options"]);
 /** The service refuses calls without instructions. */
 const INSTRUCTIONS = "You are a helpful assistant.";
 
@@ -41,8 +41,8 @@ function itemOf(item: unknown): unknown {
 function codexBody(body: JsonObject, warn: Warn): JsonObject {
   const taken: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(body)) {
-    if (TAKEN.has(name)) taken[name] = value;
-    else if (!SILENT.has(name) && value !== null && value !== undefined) warn("dropped_field", name);
+    if (ACCEPTED.has(name)) taken[name] = value;
+    else if (!DROPPED_SILENTLY.has(name) && value !== null && value !== undefined) warn("dropped_field", name);
   }
   const { instructions, input } = body;
   return {
@@ -58,7 +58,7 @@ function codexBody(body: JsonObject, warn: Warn): JsonObject {
 const ends: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
 /** The complete response at the end of a stream. Its items may be only in the events before it. */
-async function wholeAnswer(response: Response): Promise<Response> {
+async function completeResponse(response: Response): Promise<Response> {
   const items: unknown[] = [];
   for await (const { data } of framesOf(response.body)) {
     const event = data === undefined ? undefined : tryParse(Buffer.from(data));
@@ -91,7 +91,7 @@ export const codex: Provider = {
   },
   async open(outgoing, context) {
     const response = await send(outgoing, context);
-    return outgoing.stream || !isEvents(response) ? response : wholeAnswer(response);
+    return outgoing.stream || !isEvents(response) ? response : completeResponse(response);
   },
   /** OpenAI's error, or `{ detail }` when the service refuses before the model is called. */
   readError(body): WireError | undefined {

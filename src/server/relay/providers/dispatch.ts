@@ -8,16 +8,16 @@ import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
-import { rewritten } from "./framing";
+import { replaceBody } from "./framing";
 import type { Outgoing, ProviderContext } from "./provider";
 import { providerOf } from "./registry";
-import { overridden } from "./rewrite";
+import { applyOverrides } from "./rewrite";
 import { send } from "./provider-context";
 
 /**
  * The dialect of a channel's model; undefined when the relay does not support it. `model` is the vendor's name of it.
  */
-export function languageOf(channel: PoolChannel, model: string): UpstreamDialectKey | undefined {
+export function modelDialect(channel: PoolChannel, model: string): UpstreamDialectKey | undefined {
   const dialect = providerOf(channel)?.dialect?.(channel, model) ?? channel.type.dialect;
   return isUpstreamDialect(dialect) ? dialect : undefined;
 }
@@ -25,7 +25,7 @@ export function languageOf(channel: PoolChannel, model: string): UpstreamDialect
 const EMPTY: Bytes = Buffer.alloc(0);
 
 /** The parts of a call on which the channel's dialect depends. */
-export type Asked = Pick<Operation, "key" | "native">;
+export type CalledOperation = Pick<Operation, "key" | "native">;
 
 /**
  * The operation that a channel is called for. A channel whose chat calls are OpenAI's and that also declares the
@@ -33,8 +33,8 @@ export type Asked = Pick<Operation, "key" | "native">;
  * the vendor's other operations: at an address other than the vendor's, only those in `setting.native_calls` are used.
  * A complete URL is that of one operation, the channel's own.
  */
-export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
-  const takes = native && languageOf(channel, model) === "openai-chat" && takesNative(channel);
+export function operationFor(channel: PoolChannel, { key, native }: CalledOperation, model: string): OperationKey {
+  const takes = native && modelDialect(channel, model) === "openai-chat" && takesNative(channel);
   return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
 }
 
@@ -49,16 +49,25 @@ function takesNative({ type, setting, base_url }: PoolChannel): boolean {
  * model's dialect; other operations in OpenAI's, which the channel speaks or `Provider.direct` converts. undefined: the
  * channel cannot be called for it.
  */
-export function dialectOf(channel: PoolChannel, operation: Asked, model: string): UpstreamDialectKey | undefined {
+export function dialectOf(
+  channel: PoolChannel,
+  operation: CalledOperation,
+  model: string,
+): UpstreamDialectKey | undefined {
   const asked = operationFor(channel, operation, model);
   if (operation.native && asked === operation.native.operation) return operation.native.dialect;
-  const language = languageOf(channel, model);
+  const language = modelDialect(channel, model);
   if (asked === "chat") return language;
   return language === "openai-chat" || providerOf(channel)?.direct?.[asked] ? "openai-chat" : undefined;
 }
 
 /** The address of an operation; undefined when the channel cannot be called for it. */
-export function addressOf(channel: PoolChannel, operation: Asked, model: string, stream = false): string | undefined {
+export function addressOf(
+  channel: PoolChannel,
+  operation: CalledOperation,
+  model: string,
+  stream = false,
+): string | undefined {
   if (dialectOf(channel, operation, model) === undefined) return undefined;
   return providerOf(channel)?.url(channel, operationFor(channel, operation, model), model, stream);
 }
@@ -66,7 +75,7 @@ export function addressOf(channel: PoolChannel, operation: Asked, model: string,
 /** The error object in a channel's response body, undefined when there is none. */
 export function readChannelError(
   channel: PoolChannel,
-  operation: Asked,
+  operation: CalledOperation,
   model: string,
   body: unknown,
 ): WireError | undefined {
@@ -75,7 +84,7 @@ export function readChannelError(
   // Errors of other operations are in the vendor's own format too.
   const { native } = operation;
   const asIs = native && operationFor(channel, operation, model) === native.operation;
-  return upstreamDialects[(asIs ? native.dialect : languageOf(channel, model)) ?? "openai-chat"].readError(body);
+  return upstreamDialects[(asIs ? native.dialect : modelDialect(channel, model)) ?? "openai-chat"].readError(body);
 }
 
 /**
@@ -88,7 +97,7 @@ export function exchange(outgoing: Outgoing, context: ProviderContext): Promise<
   const codec = form ? undefined : provider?.direct?.[operation];
   return codec || provider?.prepare || provider?.open || spooled
     ? exchangeOwnWay(outgoing, context)
-    : send(overridden(outgoing), context);
+    : send(applyOverrides(outgoing), context);
 }
 
 async function exchangeOwnWay(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
@@ -100,7 +109,7 @@ async function exchangeOwnWay(outgoing: Outgoing, context: ProviderContext): Pro
   const encoded = codec
     ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) }
     : outgoing;
-  const changed = overridden(encoded);
+  const changed = applyOverrides(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, context) : changed;
   // The attempt keeps `outgoing` in memory for as long as the upstream takes.
   if (outgoing.spooled && ready !== outgoing) outgoing.body = EMPTY;
@@ -122,8 +131,8 @@ async function toOpenAi(
   const answer = tryParse(new Uint8Array(bytes));
   const decoded = isObject(answer) ? await decode(answer) : undefined;
   if (decoded instanceof Response) return decoded;
-  if (!decoded) return rewritten(response, bytes);
-  const made = rewritten(response, JSON.stringify(decoded));
+  if (!decoded) return replaceBody(response, bytes);
+  const made = replaceBody(response, JSON.stringify(decoded));
   made.headers.set("content-type", "application/json");
   return made;
 }

@@ -8,7 +8,7 @@ import { isObject, text } from "../../protocol/dialects/shared/json";
 import type { OutFrame } from "../../protocol/dialects/translation";
 import type { WireError } from "../../protocol/chat-events";
 import { tryParse } from "../../lib/json-bytes";
-import { eventsOf, framesOf, rewritten } from "./framing";
+import { eventsOf, framesOf, replaceBody } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 import { send } from "./provider-context";
@@ -37,9 +37,9 @@ const isPlaceholder = (usage: unknown): boolean =>
 async function withoutCounts(response: Response): Promise<Response> {
   const bytes = await response.arrayBuffer();
   const answer = tryParse(new Uint8Array(bytes));
-  if (!isObject(answer) || !isPlaceholder(answer.usage)) return rewritten(response, bytes);
+  if (!isObject(answer) || !isPlaceholder(answer.usage)) return replaceBody(response, bytes);
   const { usage: _, ...rest } = answer;
-  return rewritten(response, JSON.stringify(rest));
+  return replaceBody(response, JSON.stringify(rest));
 }
 
 /**

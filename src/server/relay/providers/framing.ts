@@ -27,7 +27,7 @@ export function eventsOf(data: AsyncGenerator<string | OutFrame>, headers?: Head
 }
 
 /** The chunks of a body as they arrive; ending the generator cancels the body. */
-export async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   if (!reader) return;
   try {
@@ -44,7 +44,7 @@ export async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncG
 /** The events of an SSE body; the last one may lack its blank line. Throws FrameTooLarge. */
 export async function* framesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Frame> {
   const splitter = new FrameSplitter();
-  for await (const piece of piecesOf(body)) {
+  for await (const piece of chunksOf(body)) {
     for (const frame of wholeFrames(splitter.push(piece))) yield readFrame(frame);
   }
   const rest = splitter.end();
@@ -63,5 +63,5 @@ function withoutFraming(headers: Headers | undefined): Headers {
 }
 
 /** A response with another body: one that was read already, or was converted. */
-export const rewritten = ({ status, headers }: Response, body: BodyInit): Response =>
+export const replaceBody = ({ status, headers }: Response, body: BodyInit): Response =>
   new Response(body, { status, headers: withoutFraming(headers) });

@@ -16,7 +16,7 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** The vendor's own members that a caller may add to the body. */
-const ownWords = ["language_boost", "pronunciation_dict", "timbre_weights", "voice_modify"] as const;
+const ownMembers = ["language_boost", "pronunciation_dict", "timbre_weights", "voice_modify"] as const;
 
 const formatOf = ({ response_format }: Readonly<Record<string, unknown>>): string =>
   response_format === undefined || response_format === null ? "mp3" : text(response_format);
@@ -35,7 +35,7 @@ const speech: DirectCodec = {
       voice_setting: compact({ voice_id: body.voice, speed: body.speed ?? undefined, ...object(body.voice_setting) }),
       audio_setting: { ...object(body.audio_setting), format },
       output_format: "hex",
-      ...Object.fromEntries(ownWords.flatMap((word) => (body[word] === undefined ? [] : [[word, body[word]]]))),
+      ...Object.fromEntries(ownMembers.flatMap((word) => (body[word] === undefined ? [] : [[word, body[word]]]))),
     };
   },
   decode(answer, asked) {

@@ -11,15 +11,15 @@ import type { Bytes } from "../../lib/sse";
 const names = (body: Bytes, member: string): boolean => body.includes(`"${member}"`);
 
 /** Models that take the role developer instead of system; the first two reasoning models knew neither. */
-const ofDevelopers = (model: string): boolean => /^(?!o1-(?:mini|preview))o\d/.test(model);
+const usesDeveloperRole = (model: string): boolean => /^(?!o1-(?:mini|preview))o\d/.test(model);
 
 /**
  * A body as OpenAI's reasoning models take it: the token limit has a newer name, and the system role is developer
  * (platform.openai.com/docs/api-reference/chat/create, November 2026). Any other body stays unchanged.
  */
-function inNewWords(model: string, body: Bytes): Bytes {
+function asReasoningBody(model: string, body: Bytes): Bytes {
   const limited = newLimit(model) && names(body, "max_tokens");
-  const instructed = ofDevelopers(model) && body.includes('"system"');
+  const instructed = usesDeveloperRole(model) && body.includes('"system"');
   const parsed = limited || instructed ? tryParse(body) : undefined;
   if (!isObject(parsed)) return body;
   const { max_tokens, ...rest } = parsed;
@@ -38,7 +38,7 @@ function inNewWords(model: string, body: Bytes): Bytes {
  * parsed.
  */
 export function adaptBody(type: ChannelType, model: string, asked: Bytes): { body: Bytes; warnings: Warning[] } {
-  const body = inNewWords(model, asked);
+  const body = asReasoningBody(model, asked);
   const { max_top_p, refuses } = type;
   const refused = refuses?.models.test(model) ? refuses.members.filter((member) => names(body, member)) : [];
   if (refused.length === 0 && (max_top_p === undefined || !names(body, "top_p"))) return { body, warnings: [] };

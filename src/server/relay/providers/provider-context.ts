@@ -7,7 +7,7 @@ import { UpstreamError } from "../../protocol/upstream-error";
 import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Outgoing, ProviderContext } from "./provider";
-import { noteMinted, redactOf } from "./redact";
+import { rememberToken, redactOf } from "./redact";
 import { AccessTokenCache } from "./access-token-cache";
 
 /** Where tools come from: the relay's engine, or a channel test. */
@@ -36,7 +36,7 @@ export function providerContextFor(
     fetch: (url, init) => {
       const { authorization = "" } = init.headers ?? {};
       // The request carries a token that the provider derived from the key.
-      if (!authorization.endsWith(channel.key)) noteMinted(channel, authorization);
+      if (!authorization.endsWith(channel.key)) rememberToken(channel, authorization);
       return box.fetch(url, { ...init, ...initFor(channel, signal) });
     },
     now,
@@ -55,7 +55,7 @@ export function providerContextFor(
       }),
     async token(ask) {
       const token = await box.accessTokens.get(channel, now, ask);
-      noteMinted(channel, token);
+      rememberToken(channel, token);
       return token;
     },
     dropToken: () => box.accessTokens.drop(channel),

@@ -40,7 +40,7 @@ export interface Outgoing {
 }
 
 /** A token count request for a conversation, ready to be sent, and the member of the response that holds the count. */
-export interface CountInquiry {
+export interface CountRequest {
   readonly outgoing: Outgoing;
   readonly member: string;
 }
@@ -86,7 +86,7 @@ export interface Provider {
    * The token count request for the conversation in `outgoing`, which is in the model's dialect and has the address of
    * a call. Absent: the count is at a path below the call's own address. Throws Failed when there is no token.
    */
-  count?(outgoing: Outgoing, context: ProviderContext): Promise<CountInquiry>;
+  count?(outgoing: Outgoing, context: ProviderContext): Promise<CountRequest>;
   /** The error object of a body, where the channel's dialect does not find it. */
   readError?(body: unknown): WireError | undefined;
   /** Its calls refuse a limit of output tokens, in any dialect. */

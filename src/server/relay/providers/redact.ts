@@ -15,7 +15,7 @@ const SHORTEST = 8;
 /** A longer JSON member is an image or a video, not text. */
 const LONGEST = 256 << 10;
 /** Issued tokens remembered per channel, for calls that run at the same time. */
-const MOST_MINTED = 16;
+const MAX_ISSUED_TOKENS = 16;
 
 /** Headers whose values are not secret. */
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
@@ -42,10 +42,10 @@ interface Known {
 const known = new WeakMap<PoolChannel, Known>();
 
 /** Remembers a token that was issued for a channel, so that it is found when it is repeated. */
-export function noteMinted(channel: PoolChannel, token: string): void {
+export function rememberToken(channel: PoolChannel, token: string): void {
   const minted = known.get(channel)?.minted ?? [];
   if (token.length < SHORTEST || minted.includes(token)) return;
-  known.set(channel, { minted: [...minted, token].slice(-MOST_MINTED), forms: undefined });
+  known.set(channel, { minted: [...minted, token].slice(-MAX_ISSUED_TOKENS), forms: undefined });
 }
 
 /** A header's value, the token after its scheme, and the content of a Basic one. */
@@ -240,7 +240,7 @@ export function redactError(channel: PoolChannel, error: unknown): Error {
 
 const ERROR_NAME = Buffer.from('error"');
 /** An error in JSON: a member `error`, or an event of that type. `"error": null` is none. */
-const SAYS_ERROR = /"[a-z_]*error"\s*:\s*[{["]|"type"\s*:\s*"error"/;
+const MAY_CONTAIN_ERROR = /"[a-z_]*error"\s*:\s*[{["]|"type"\s*:\s*"error"/;
 
 const BETWEEN_EVENTS = /((?:\r?\n){2})/;
 
@@ -249,7 +249,7 @@ export function redactErrors(channel: PoolChannel, bytes: Bytes): Bytes {
   if (!bytes.includes(ERROR_NAME)) return bytes;
   // Byte for byte: a chunk that ends inside a character is not changed.
   const text = bytes.toString("latin1");
-  if (!SAYS_ERROR.test(text)) return bytes;
+  if (!MAY_CONTAIN_ERROR.test(text)) return bytes;
   // Events without an error stay unchanged, also when both arrive together.
   const said = text
     .split(BETWEEN_EVENTS)
@@ -260,7 +260,7 @@ export function redactErrors(channel: PoolChannel, bytes: Bytes): Bytes {
 
 /** The same for one event as text. */
 export const redactEvent = (channel: PoolChannel, event: string): string =>
-  event.includes('error"') && SAYS_ERROR.test(event) ? redact(channel, event) : event;
+  event.includes('error"') && MAY_CONTAIN_ERROR.test(event) ? redact(channel, event) : event;
 
 /** A longer event is an image. */
 const LONGEST_EVENT = 64 << 10;

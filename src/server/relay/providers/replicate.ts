@@ -25,7 +25,7 @@ const POLL_MS = 1_000;
 const PICTURE_LIMIT = 32 << 20;
 
 /** Members of OpenAI's body that the vendor names differently, or not at all; all others are the model's own inputs. */
-const openaiWords = new Set([
+const openaiMembers = new Set([
   "model",
   "prompt",
   "n",
@@ -73,7 +73,7 @@ const images: DirectCodec = {
   encode(body) {
     if (body.stream === true) throw new RequestFault("stream");
     const own = Object.fromEntries(
-      Object.entries(body).filter(([name, value]) => !openaiWords.has(name) && value !== null),
+      Object.entries(body).filter(([name, value]) => !openaiMembers.has(name) && value !== null),
     );
     const input = compact({
       prompt: body.prompt,

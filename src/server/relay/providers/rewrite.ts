@@ -42,7 +42,7 @@ export function withInstructions(body: JsonObject, { setting }: Pick<PoolChannel
  * A request with the channel's param_override and header_override applied; forms keep their body. Signing happens
  * later.
  */
-export function overridden(outgoing: Outgoing): Outgoing {
+export function applyOverrides(outgoing: Outgoing): Outgoing {
   const { channel, body, form, headers, as_is } = outgoing;
   const { headers: rules } = channel;
   const override = as_is ? undefined : channel.override;

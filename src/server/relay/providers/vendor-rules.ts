@@ -27,7 +27,7 @@ const entryOf = <Value>(
 ): Value | undefined => [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
 
 /** The dialects in which a member of the body names the effort. */
-const inWords = (dialect: UpstreamDialectKey | undefined): boolean =>
+const effortFields = (dialect: UpstreamDialectKey | undefined): boolean =>
   dialect === "openai-chat" || dialect === "openai-responses";
 
 /**
@@ -35,13 +35,13 @@ const inWords = (dialect: UpstreamDialectKey | undefined): boolean =>
  * addresses may (deployments, other gateways): there a name is used unchanged unless the channel also lists the model
  * without the suffix.
  */
-const understood: Readonly<
+const suffixRules: Readonly<
   Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>
 > = {
   claude: ({ dialect, rules }) => dialect === "anthropic" && rules.claude_thinking_share !== undefined,
   gemini: ({ dialect, rules }) => dialect === "gemini" && rules.gemini_thinking_share !== undefined,
-  openai: ({ dialect, ours }) => inWords(dialect) && ours,
-  grok: ({ dialect, ours }) => inWords(dialect) && ours,
+  openai: ({ dialect, ours }) => effortFields(dialect) && ours,
+  grok: ({ dialect, ours }) => effortFields(dialect) && ours,
 };
 
 type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
@@ -61,7 +61,7 @@ export function namesOf(
   if (!split) return { asked, model };
   const mapped = model !== asked;
   const ours = base_url === type.base_url || (!mapped && models.has(split.model));
-  if (!understood[split.maker]({ dialect, rules, ours })) return { asked, model };
+  if (!suffixRules[split.maker]({ dialect, rules, ours })) return { asked, model };
   return {
     asked,
     model: (mapped ? undefined : model_mapping.get(split.model)) ?? split.model,
@@ -81,7 +81,7 @@ export function effortMembers(
   dialect: UpstreamDialectKey,
   { thoughts }: ModelNames,
 ): WireObject | undefined {
-  if (!isWord(thoughts) || !inWords(dialect)) return undefined;
+  if (!isWord(thoughts) || !effortFields(dialect)) return undefined;
   const said = isObject(body.reasoning) ? body.reasoning : undefined;
   if (dialect === "openai-chat")
     return said || typeof body.reasoning_effort === "string" ? {} : { reasoning_effort: thoughts };
@@ -89,7 +89,7 @@ export function effortMembers(
 }
 
 /** Whether a body is sent to the channel as its caller wrote it. */
-export const passesAsIs = ({ setting }: Pick<PoolChannel, "setting">, rules: VendorRules | undefined): boolean =>
+export const isPassthrough = ({ setting }: Pick<PoolChannel, "setting">, rules: VendorRules | undefined): boolean =>
   setting.pass_through_body_enabled === true || rules?.pass_through === true;
 
 /** max_tokens of a call that sets none. The general entry never exceeds the model's known maximum. */
@@ -102,7 +102,7 @@ export function claudeMaxTokens(names: ModelNames, rules: VendorRules | undefine
 /**
  * Most tokens added for thinking to a limit that the caller did not set: within the maximum of every adaptive model.
  */
-const MOST_ROOM = 64_000;
+const MAX_THINKING_ROOM = 64_000;
 
 function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): ChatPrompt {
   const limit = prompt.max_output ?? claudeMaxTokens(names, rules);
@@ -115,7 +115,7 @@ function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): C
     prompt.max_output === undefined && adaptive && reasoning ? budgetOf(wantedEffort(reasoning) ?? "high") : 0;
   return {
     ...prompt,
-    max_output: room > 0 ? Math.max(limit, Math.min(MOST_ROOM, limit + room)) : limit,
+    max_output: room > 0 ? Math.max(limit, Math.min(MAX_THINKING_ROOM, limit + room)) : limit,
     ...(reasoning && { reasoning }),
   };
 }
@@ -167,7 +167,7 @@ function forOpenai(prompt: ChatPrompt, { thoughts }: ModelNames): ChatPrompt {
  * The conversation, written in `from`, with the operator's rules for Claude and Gemini applied. The caller's own
  * members win; a caller that uses the maker's own dialect only gets what the model's name asks for.
  */
-export function ruled(
+export function applyVendorRules(
   prompt: ChatPrompt,
   from: UpstreamDialectKey,
   to: UpstreamDialectKey,

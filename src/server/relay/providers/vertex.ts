@@ -40,7 +40,7 @@ function callOf(operation: Operation, model: string, stream: boolean): string | 
 }
 
 /** The request in the format of the model's maker on Vertex. */
-function spoken(outgoing: Outgoing): Outgoing {
+function inMakersFormat(outgoing: Outgoing): Outgoing {
   const { model, stream } = outgoing;
   switch (vertexFamily(model)) {
     case "anthropic": {
@@ -102,7 +102,7 @@ export const vertex: Provider = {
   },
   headers: () => ({}),
   dialect: (_, model) => vertexFamily(model),
-  prepare: (outgoing, context) => authorized(spoken(outgoing), context),
+  prepare: (outgoing, context) => authorized(inMakersFormat(outgoing), context),
   async open(outgoing, context) {
     const response = await send(outgoing, context);
     if (response.status !== 401 || expressKey(outgoing.channel) !== undefined) return response;

@@ -26,7 +26,7 @@ function searching(outgoing: Outgoing, model: string): Outgoing {
 
 const hasQuality = (model: string): boolean => model.startsWith("grok-imagine-image-2");
 
-function drawing(outgoing: Outgoing): Outgoing {
+function images(outgoing: Outgoing): Outgoing {
   const { size: _, style: __, quality, ...rest } = bodyOf(outgoing);
   return withBody(outgoing, quality !== undefined && hasQuality(outgoing.model) ? { ...rest, quality } : rest);
 }
@@ -41,6 +41,6 @@ export const xai: Provider = {
     if (as_is || form) return outgoing;
     const searched = operation === "chat" ? withoutSearch(model) : undefined;
     if (searched !== undefined) return searching(outgoing, searched);
-    return operation === "images" ? drawing(outgoing) : outgoing;
+    return operation === "images" ? images(outgoing) : outgoing;
   },
 };

@@ -4,7 +4,7 @@
  */
 import { SignJWT } from "jose";
 import { FrameSplitter, readFields, wholeFrames } from "../../lib/sse";
-import { eventsOf, piecesOf } from "./framing";
+import { eventsOf, chunksOf } from "./framing";
 import { keyParts } from "./parts";
 import type { Provider } from "./provider";
 import { send } from "./provider-context";
@@ -22,7 +22,7 @@ export function zhipuToken(id: string, secret: string, now: number, life_s: numb
 /** The fields of each frame as JSON: what the dialect reads. */
 async function* framesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
   const splitter = new FrameSplitter();
-  for await (const piece of piecesOf(body)) {
+  for await (const piece of chunksOf(body)) {
     for (const frame of wholeFrames(splitter.push(piece))) {
       const fields = readFields(frame);
       if (fields.event !== undefined) yield JSON.stringify(fields);

@@ -70,7 +70,7 @@ export async function applyReport(
       ...change,
       next_poll_at_ms: now + pauseOf(watcher, now - task.submit_time_ms, 0),
     });
-    if (won) tellChange(controlPlane, watcher, task, change);
+    if (won) notifyChange(controlPlane, watcher, task, change);
     return won;
   }
   const began = change.start_time_ms ?? task.start_time_ms;
@@ -92,7 +92,7 @@ export async function applyReport(
   const quota = final && price ? unitsOf(price, final.priced) : task.quota;
   const doubted = final && final.doubts.length > 0 ? { state: { ...state, usage_doubts: final.doubts } } : {};
   const won = await taskStore.succeed(task, task.status, quota, { ...ended, ...doubted });
-  if (won) tellChange(controlPlane, watcher, task, { ...ended, status: "SUCCESS" });
+  if (won) notifyChange(controlPlane, watcher, task, { ...ended, status: "SUCCESS" });
   if (won && quota > task.quota) await taskStore.collect(task.id);
   return won;
 }
@@ -127,7 +127,7 @@ export async function failTask(
 ): Promise<boolean> {
   const won = await controlPlane.tasks.fail(task, task.status, fail_reason, change);
   if (won && watcher)
-    tellChange(controlPlane, watcher, task, {
+    notifyChange(controlPlane, watcher, task, {
       finish_time_ms: controlPlane.now(),
       ...change,
       status: "FAILURE",
@@ -138,7 +138,7 @@ export async function failTask(
 }
 
 /** Sends the job's webhook, if it has one, after a change. */
-function tellChange(
+function notifyChange(
   controlPlane: Pick<ControlPlane, "now" | "option" | "sendWebhook">,
   watcher: TaskWatcher,
   task: Task,

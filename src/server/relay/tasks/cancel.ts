@@ -5,11 +5,11 @@ import { fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call/call";
 import { applyReport } from "./apply";
-import { ERRAND_MS, VISIT_MS } from "./clock";
+import { REQUEST_TIMEOUT_MS, POLL_TIMEOUT_MS } from "./clock";
 import { channelOf } from "./file";
 import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
-import { errand } from "./provider-context";
+import { withTaskContext } from "./provider-context";
 
 /** Whether a job can be cancelled: for lists and their buttons. */
 export const canCancel = ({ platform, status }: Pick<Task, "platform" | "status">): boolean =>
@@ -21,8 +21,11 @@ export async function cancelTask(engine: Engine, task: Task): Promise<Task> {
   const channel = channelOf(engine, task);
   if (!canCancel(task) || !watcher?.cancel || !channel) fail("task_not_cancellable");
   const { cancel } = watcher;
-  const report = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
-    cancel.call(watcher, task, channel, context),
+  const report = await withTaskContext(
+    engine,
+    channel,
+    { ms: REQUEST_TIMEOUT_MS, total_ms: POLL_TIMEOUT_MS },
+    (context) => cancel.call(watcher, task, channel, context),
   );
   await applyReport(engine.controlPlane, watcher, task, report);
   return (await engine.controlPlane.tasks.find([task.platform], task.task_id, task.user_id)) ?? fail("task_not_found");

@@ -10,9 +10,9 @@ const POLL_MS = 15 * SECOND;
 /** The longest pause after failed polls. */
 const MOST_POLL_MS = 5 * MINUTE;
 /** A job that runs longer than this is polled less often: */
-const PATIENT_AFTER_MS = 10 * MINUTE;
+const SLOW_AFTER_MS = 10 * MINUTE;
 /** at least a minute lies between two polls. */
-const PATIENT_POLL_MS = MINUTE;
+const SLOW_POLL_MS = MINUTE;
 /** A job that has not finished by then has failed (24 h). */
 const LIFETIME_MS = 24 * HOUR;
 /**
@@ -21,11 +21,11 @@ const LIFETIME_MS = 24 * HOUR;
  */
 export const SUBMIT_LIMIT_MS = 30 * MINUTE;
 /** How often an unanswered submit is checked. */
-export const SUBMIT_LOOK_MS = MINUTE;
+export const SUBMIT_CHECK_MS = MINUTE;
 /** Timeout of each request of a poll or a cancellation. */
-export const ERRAND_MS = 30 * SECOND;
+export const REQUEST_TIMEOUT_MS = 30 * SECOND;
 /** Timeout of all requests of one poll: large results are read in it. */
-export const VISIT_MS = 5 * MINUTE;
+export const POLL_TIMEOUT_MS = 5 * MINUTE;
 
 export function watcherTimes({
   poll_ms = POLL_MS,
@@ -37,6 +37,6 @@ export function watcherTimes({
 /** The pause before the next poll of a job of age `age_ms` whose last `fails` polls failed. */
 export function pauseOf(watcher: Pick<TaskWatcher, "poll_ms" | "lifetime_ms">, age_ms: number, fails: number): number {
   const { poll_ms } = watcherTimes(watcher);
-  const usual = age_ms > PATIENT_AFTER_MS ? Math.max(poll_ms, PATIENT_POLL_MS) : poll_ms;
+  const usual = age_ms > SLOW_AFTER_MS ? Math.max(poll_ms, SLOW_POLL_MS) : poll_ms;
   return Math.min(Math.max(usual, MOST_POLL_MS), usual * 2 ** Math.min(fails, 16));
 }

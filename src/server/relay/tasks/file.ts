@@ -12,7 +12,7 @@ import { asIs, classifyStatus, failureOf } from "../../protocol/upstream-failure
 import { keyOwning } from "../routing/key-rotation";
 import { initFor } from "../providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
-import { ERRAND_MS } from "./clock";
+import { REQUEST_TIMEOUT_MS } from "./clock";
 import { fromMemory } from "./file-range";
 import type { ResultFile } from "../../contracts/task-service";
 import { watcherOf } from "./registry";
@@ -52,7 +52,7 @@ export async function filesOf(engine: Engine, task: Task): Promise<readonly Resu
   const watcher = watcherOf(task.platform);
   if (!hasFiles(task) || !watcher?.files) return [];
   const channel = channelOf(engine, task);
-  const context = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
+  const context = channel ? taskTools(engine, channel, REQUEST_TIMEOUT_MS) : undefined;
   return watcher.files(task, channel, context);
 }
 

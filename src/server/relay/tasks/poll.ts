@@ -12,11 +12,11 @@ import { keyOwning } from "../routing/key-rotation";
 import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
-import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./clock";
+import { REQUEST_TIMEOUT_MS, pauseOf, SUBMIT_CHECK_MS, POLL_TIMEOUT_MS, watcherTimes } from "./clock";
 import type { TaskWatcher } from "./provider";
 import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
-import { errand } from "./provider-context";
+import { withTaskContext } from "./provider-context";
 
 /** Most jobs of one round; the rest follows in the next. */
 const MOST_A_ROUND = 500;
@@ -43,19 +43,19 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 /** One round. Never throws because of one job; a failed poll is due again later. */
 export async function pollTasks(engine: Engine): Promise<void> {
   const due = await engine.controlPlane.tasks.due(MOST_A_ROUND);
-  const groups = new Map<string, SideRequest>();
+  const groups = new Map<string, PollGroup>();
   for (const task of due) {
-    const sideRequest = await settledOrVisit(engine, task).catch(
+    const group = await pollTarget(engine, task).catch(
       (error: unknown) => void engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after"),
     );
-    if (!sideRequest) continue;
-    const { watcher, channel } = sideRequest;
+    if (!group) continue;
+    const { watcher, channel } = group;
     const key = `${watcher.platform} ${credentialId(channel)}`;
     const known = groups.get(key);
     if (known) known.tasks.push(task);
-    else groups.set(key, { ...sideRequest, tasks: [task] });
+    else groups.set(key, { ...group, tasks: [task] });
   }
-  const visits = [...groups.values()].flatMap(({ tasks, ...rest }) => {
+  const batches = [...groups.values()].flatMap(({ tasks, ...rest }) => {
     const { poll_many = 1 } = rest.watcher;
     const state = { down: false };
     return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({
@@ -64,34 +64,34 @@ export async function pollTasks(engine: Engine): Promise<void> {
       tasks: tasks.slice(i * poll_many, (i + 1) * poll_many),
     }));
   });
-  await each(visits, (sideRequest) => visitChannel(engine, sideRequest));
+  await each(batches, (sideRequest) => pollChannel(engine, sideRequest));
 }
 
 /** Failures that another request to the same vendor would only repeat, each after its full timeout. */
 const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable", "cut"]);
 
 /** Polls one job at once, for a waiting caller. Failures are left to the rounds. */
-export async function lookNow(engine: Engine, task: Task): Promise<void> {
+export async function pollNow(engine: Engine, task: Task): Promise<void> {
   if (isFinal(task.status)) return;
   try {
-    const sideRequest = await settledOrVisit(engine, task);
-    if (sideRequest) await visitChannel(engine, { ...sideRequest, tasks: [task], state: { down: false } });
+    const sideRequest = await pollTarget(engine, task);
+    if (sideRequest) await pollChannel(engine, { ...sideRequest, tasks: [task], state: { down: false } });
   } catch (error) {
     engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after");
   }
 }
 
-interface SideRequest {
+interface PollGroup {
   watcher: TaskWatcher;
   channel: PoolChannel;
   tasks: Task[];
 }
 
 /** Ends jobs that need no poll; returns the credentials for the rest. */
-async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequest, "tasks"> | undefined> {
+async function pollTarget(engine: Engine, task: Task): Promise<Omit<PollGroup, "tasks"> | undefined> {
   const { tasks: taskStore, pool, now } = engine.controlPlane;
   if (isFinal(task.status)) return void (await taskStore.collect(task.id));
-  if (task.status === "NOT_START") return void (await halfDone(engine, task));
+  if (task.status === "NOT_START") return void (await endInterruptedSubmit(engine, task));
   const watcher = watcherOf(task.platform);
   if (now() >= task.deadline_ms) return void (await failTask(engine.controlPlane, watcher, task, REASONS.late));
   if (!watcher) return void (await taskStore.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
@@ -100,12 +100,12 @@ async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequ
   if (!holder) return void (await failTask(engine.controlPlane, watcher, task, REASONS.channel_gone));
   const channel = keyOwning(holder.channel, task.channel_key_id);
   // A disabled key of several may be enabled again.
-  if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));
+  if (!channel) return void (await postpone(engine, watcher, task, task.state.fails + 1));
   return { watcher, channel };
 }
 
 /** A submit whose process ended, or whose charge is late. */
-async function halfDone({ controlPlane }: Engine, task: Task): Promise<void> {
+async function endInterruptedSubmit({ controlPlane }: Engine, task: Task): Promise<void> {
   const { tasks: taskStore, ledger, now } = controlPlane;
   const watcher = watcherOf(task.platform);
   // In this order: a settle turns a hold into a charge.
@@ -118,25 +118,28 @@ async function halfDone({ controlPlane }: Engine, task: Task): Promise<void> {
   // Charged without an upstream id, or neither charged nor held: a sweep did that, so the process that submitted it is
   // gone.
   if (!charged && held && now() < task.deadline_ms)
-    return void (await taskStore.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
+    return void (await taskStore.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_CHECK_MS }));
   if (!charged) await ledger.release(task.charge_id);
   await taskStore.fail(task, "NOT_START", REASONS.never_accepted, {});
 }
 
-async function visitChannel(
+async function pollChannel(
   engine: Engine,
-  { watcher, channel, tasks, state }: SideRequest & { state: { down: boolean } },
+  { watcher, channel, tasks, state }: PollGroup & { state: { down: boolean } },
 ): Promise<void> {
   const { controlPlane, log } = engine;
   try {
     if (state.down) throw new UpstreamError(failureOf("unreachable"));
-    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
-      watcher.poll(tasks, channel, context),
+    const reports = await withTaskContext(
+      engine,
+      channel,
+      { ms: REQUEST_TIMEOUT_MS, total_ms: POLL_TIMEOUT_MS },
+      (context) => watcher.poll(tasks, channel, context),
     );
     for (const task of tasks) {
       const report = reports.get(task.upstream_id);
       if (report) await applyReport(controlPlane, watcher, task, report);
-      else await later(engine, watcher, task, 0);
+      else await postpone(engine, watcher, task, 0);
     }
   } catch (error) {
     const failure = failureFrom(error, channel, log);
@@ -146,12 +149,12 @@ async function visitChannel(
       "jobs could not be asked for",
     );
     if (failure.upstream_status === 401) engine.accessTokens.drop(channel);
-    for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
+    for (const task of tasks) await postpone(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
   }
 }
 
 /** The poll failed: the next one follows after a pause that grows with the failures, at the deadline at the latest. */
-async function later({ controlPlane }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
+async function postpone({ controlPlane }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
   const now = controlPlane.now();
   const next_poll_at_ms = Math.min(
     Math.max(task.deadline_ms, now),

@@ -36,7 +36,7 @@ interface TaskRequestOptions {
  * Runs work that must end within `total_ms`, whatever the provider waits for; `ms` is the timeout of each request.
  * Throws what `work` throws, and Failed for a timeout.
  */
-export async function errand<T>(
+export async function withTaskContext<T>(
   engine: Engine,
   channel: PoolChannel,
   { ms, total_ms }: { ms: number; total_ms: number },
@@ -131,7 +131,7 @@ export function taskTools(
     if (error) throw new UpstreamError(classifyErrorIn200(context.redact, error));
     return answer;
   };
-  const ask = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
+  const send = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
     const { response, got } = await exchange(request, readWhole);
     const answer = judged(request, response, got);
     if (!fits(answer)) throw new UpstreamError(failureOf("malformed", response.status));
@@ -147,8 +147,8 @@ export function taskTools(
   };
   return {
     ...context,
-    json: (request) => ask<JsonObject>(request, isObject),
-    list: (request) => ask<readonly unknown[]>(request, Array.isArray),
+    json: (request) => send<JsonObject>(request, isObject),
+    list: (request) => send<readonly unknown[]>(request, Array.isArray),
     events,
   };
 }

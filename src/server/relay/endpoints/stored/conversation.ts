@@ -27,7 +27,7 @@ import type { StoredObjectStore, Stored } from "../../../contracts/stored-object
 const MOST_TURNS = 1_000;
 
 /** What is stored of an answer that no upstream stores. */
-export interface KeptResponse {
+export interface StoredResponse {
   /** The items of this turn alone. */
   input: readonly JsonObject[];
   /** The response object as the caller received it. */
@@ -35,12 +35,12 @@ export interface KeptResponse {
 }
 
 /** The stored state; undefined for an entry that this module did not write. */
-export function keptIn({ value }: Stored): KeptResponse | undefined {
+export function storedResponse({ value }: Stored): StoredResponse | undefined {
   if (!isObject(value) || !isObject(value.response) || !Array.isArray(value.input)) return undefined;
   return { input: value.input.filter(isObject), response: value.response };
 }
 
-const outputOf = ({ response }: KeptResponse): JsonObject[] =>
+const outputOf = ({ response }: StoredResponse): JsonObject[] =>
   Array.isArray(response.output) ? response.output.filter(isObject) : [];
 
 /** The turns up to a response that is stored here, oldest first. Throws `missing` when one of them is gone. */
@@ -49,15 +49,15 @@ export async function turnsUntil(
   newest: Stored,
   user_id: number,
   missing: () => AppError,
-): Promise<{ ids: string[]; turns: KeptResponse[] }> {
+): Promise<{ ids: string[]; turns: StoredResponse[] }> {
   const ids: string[] = [];
-  const turns: KeptResponse[] = [];
+  const turns: StoredResponse[] = [];
   for (
     let entry: Stored | undefined = newest;
     ;
     entry = await storedObjects.find("response", entry.parent_id, user_id)
   ) {
-    const kept = entry && keptIn(entry);
+    const kept = entry && storedResponse(entry);
     if (!entry || !kept || turns.length >= MOST_TURNS) throw missing();
     ids.unshift(entry.object_id);
     turns.unshift(kept);
@@ -66,13 +66,13 @@ export async function turnsUntil(
 }
 
 /** The full input of an answer: all earlier turns and the input of its own call. */
-export const itemsBefore = (turns: readonly KeptResponse[]): JsonObject[] =>
+export const itemsBefore = (turns: readonly StoredResponse[]): JsonObject[] =>
   turns.flatMap((turn, index) => (index === turns.length - 1 ? turn.input : [...turn.input, ...outputOf(turn)]));
 
 export const previousMissing = (id: string): AppError => new AppError("previous_response_not_found", { id });
 
 /** The channel that a call's references bind it to. */
-interface Home {
+interface Binding {
   /** undefined: any channel that stores answers. */
   at?: Pick<Stored, "channel_id" | "channel_key_id">;
   native: boolean;
@@ -83,7 +83,7 @@ interface Home {
 export class StoredConversation {
   private constructor(
     readonly operation: Operation,
-    readonly home: Home | undefined,
+    readonly home: Binding | undefined,
     /** The id that the call continues, "" = none. */
     readonly previous: string,
     /** The earlier responses of the conversation that are stored here. */
@@ -124,7 +124,7 @@ export class StoredConversation {
     files: readonly string[],
   ): Promise<StoredConversation> {
     const { storedObjects, option } = engine.controlPlane;
-    let home: Home | undefined;
+    let home: Binding | undefined;
     for (const id of files) {
       const missing = new AppError("file_not_found", { id });
       const file = await storedObjects.find("file", id, user_id);
@@ -200,7 +200,7 @@ export class StoredConversation {
     const there = isStateful(channel, this.operation);
     const expires_at = Math.floor(now() / 1000) + storedObjects.lifetime;
     const tag = id.replace(/^resp_/, "");
-    const kept: KeptResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
+    const kept: StoredResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
     const work = (async () => {
       await storedObjects.put({
         kind: "response",
@@ -246,7 +246,7 @@ async function lookUp(storedObjects: StoredObjectStore, item: JsonObject, user_i
   const tag =
     isReference(item) && typeof item.id === "string" ? /^[a-z]+_(.+)_(?:in)?\d+$/.exec(item.id)?.[1] : undefined;
   const entry = tag === undefined ? undefined : await storedObjects.find("response", `resp_${tag}`, user_id);
-  const kept = entry && keptIn(entry);
+  const kept = entry && storedResponse(entry);
   return (kept && [...kept.input, ...outputOf(kept)].find(({ id }) => id === item.id)) ?? item;
 }
 

@@ -13,14 +13,14 @@ import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { draw } from "../../routing/channel-selector";
-import { ask, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
-import { listed, readPage } from "./pagination";
+import { requestPinned, requestPinnedJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import { listResponse, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
 
 const MB = 1 << 20;
 
 /** Whether a channel takes files, or batches of them. */
-export const takes = ({ type, setting }: PoolChannel, what: "files" | "batches"): boolean =>
+export const allows = ({ type, setting }: PoolChannel, what: "files" | "batches"): boolean =>
   type.operations.includes(what) &&
   setting.allow_files === true &&
   (what === "files" || setting.allow_batches === true);
@@ -30,7 +30,7 @@ const whole = (value: unknown): number =>
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** A vendor's file object as an entry of its owner. */
-export function entryOf(
+export function fileEntry(
   { caller }: SideRequest,
   channel: PoolChannel,
   file: JsonObject,
@@ -54,14 +54,14 @@ export function entryOf(
 }
 
 /** The channels that can take an upload, highest priority first, then by weight. Throws files_unavailable. */
-function takers({ engine, caller }: SideRequest): PoolChannel[] {
+function uploadChannels({ engine, caller }: SideRequest): PoolChannel[] {
   const { pool } = engine.controlPlane;
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
   const groups = caller.groups ?? [caller.group];
   const found = pinned
     ? [pinned].filter(({ enabled }) => enabled).map(({ channel }) => channel)
     : groups.flatMap((group) => pool.inGroup(group));
-  const left = [...new Set(found)].filter((channel) => takes(channel, "files"));
+  const left = [...new Set(found)].filter((channel) => allows(channel, "files"));
   if (left.length === 0 || (caller.channel_id !== undefined && !pinned))
     fail("files_unavailable", { group: caller.group });
   const order: PoolChannel[] = [];
@@ -79,7 +79,7 @@ function takers({ engine, caller }: SideRequest): PoolChannel[] {
 }
 
 /** The caller's own file and the channel that stores it. Throws file_not_found. */
-export async function held(
+export async function findOwnFile(
   { engine, caller }: SideRequest,
   id: string,
 ): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
@@ -88,7 +88,7 @@ export async function held(
   if (!entry) throw missing;
   const holder = engine.controlPlane.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
-  if (!takes(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
+  if (!allows(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
   const channel = keyOwning(holder.channel, entry.channel_key_id);
   if (!channel) throw missing;
   return { entry, channel, missing };
@@ -100,7 +100,7 @@ export const createFile: SideHandler = async (sideRequest) => {
   const { option, storedObjects } = engine.controlPlane;
   const boundary =
     boundaryOf(request.headers.get("content-type") ?? "") ?? fail("invalid_request", { detail: "content-type" });
-  const channels = takers(sideRequest);
+  const channels = uploadChannels(sideRequest);
   const form = await Form.read(request, boundary, option.maxBodyBytes);
   try {
     if (form.text("purpose") === undefined) fail("invalid_request", { detail: "purpose" });
@@ -115,7 +115,7 @@ export const createFile: SideHandler = async (sideRequest) => {
       try {
         const { body, length } = form.body(undefined);
         const headers = { "content-type": form.content_type, "content-length": String(length) };
-        const made = await askJson(sideRequest, channel, {
+        const made = await requestPinnedJson(sideRequest, channel, {
           method: "POST",
           url: urlFor(channel, "files", ""),
           headers,
@@ -142,10 +142,10 @@ export const createFile: SideHandler = async (sideRequest) => {
 /** Deletes an upload that could not be recorded here: its owner could not find it. */
 async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonObject): Promise<void> {
   try {
-    await sideRequest.engine.controlPlane.storedObjects.put(entryOf(sideRequest, channel, file));
+    await sideRequest.engine.controlPlane.storedObjects.put(fileEntry(sideRequest, channel, file));
   } catch (error) {
     const url = urlFor(channel, "files", `/${encodeURIComponent(text(file.id))}`);
-    await ask(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
+    await requestPinned(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
     throw new AppError("database_unavailable", {}, { cause: error });
   }
 }
@@ -169,7 +169,7 @@ export const listFiles: SideHandler = async ({ engine, caller, request, responde
     after = rows.at(-1)?.object_id;
     if (found.length > limit || rows.length < 1_000) break;
   }
-  return responder.json(JSON.stringify(listed(found.slice(0, limit), found.length > limit)));
+  return responder.json(JSON.stringify(listResponse(found.slice(0, limit), found.length > limit)));
 };
 
 const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefined =>
@@ -179,9 +179,14 @@ const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefine
 export const retrieveFile =
   (id: string): SideHandler =>
   async (sideRequest) => {
-    const { channel, missing } = await held(sideRequest, id);
+    const { channel, missing } = await findOwnFile(sideRequest, id);
     return sideRequest.responder.json(
-      (await mapNotFound(missing, askJson(sideRequest, channel, { method: "GET", url: fileUrl(channel, id) }))).body,
+      (
+        await mapNotFound(
+          missing,
+          requestPinnedJson(sideRequest, channel, { method: "GET", url: fileUrl(channel, id) }),
+        )
+      ).body,
     );
   };
 
@@ -189,9 +194,9 @@ export const retrieveFile =
 export const removeFile =
   (id: string): SideHandler =>
   async (sideRequest) => {
-    const { channel } = await held(sideRequest, id);
+    const { channel } = await findOwnFile(sideRequest, id);
     try {
-      await ask(sideRequest, channel, { method: "DELETE", url: fileUrl(channel, id) });
+      await requestPinned(sideRequest, channel, { method: "DELETE", url: fileUrl(channel, id) });
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
     }
@@ -203,10 +208,10 @@ export const removeFile =
 export const fileContent =
   (id: string): SideHandler =>
   async (sideRequest) => {
-    const { channel, missing } = await held(sideRequest, id);
+    const { channel, missing } = await findOwnFile(sideRequest, id);
     const { body } = await mapNotFound(
       missing,
-      ask(sideRequest, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
+      requestPinned(sideRequest, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
     );
     return sideRequest.responder.raw(body ?? new Uint8Array(), "application/octet-stream");
   };

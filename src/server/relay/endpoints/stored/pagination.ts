@@ -17,7 +17,7 @@ export function readPage(query: URLSearchParams, { limit: usual, most }: { limit
 const idOf = (item: JsonObject | undefined): string | null => (typeof item?.id === "string" ? item.id : null);
 
 /** A page in OpenAI's list format. */
-export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObject => ({
+export const listResponse = (data: readonly JsonObject[], has_more: boolean): JsonObject => ({
   object: "list",
   data,
   first_id: idOf(data[0]),
@@ -30,5 +30,5 @@ export function pageOf(items: readonly JsonObject[], { after, order, limit }: St
   const sorted = order === "asc" ? items : items.toReversed();
   const at = after === undefined ? -1 : sorted.findIndex((item) => item.id === after);
   if (after !== undefined && at < 0) fail("invalid_request", { detail: "after" });
-  return listed(sorted.slice(at + 1, at + 1 + limit), sorted.length > at + 1 + limit);
+  return listResponse(sorted.slice(at + 1, at + 1 + limit), sorted.length > at + 1 + limit);
 }

@@ -12,10 +12,16 @@ import { responses } from "../../operations/dialect-chat";
 import type { PoolChannel } from "../../../contracts/channel";
 import { operationFor } from "../../providers/dispatch";
 import { isStateful } from "../../providers/capabilities";
-import { ask, askEvents, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import {
+  requestPinned,
+  requestPinnedEvents,
+  requestPinnedJson,
+  mapNotFound,
+  urlFor,
+} from "../../upstream/pinned-request";
 import { pageOf, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
-import { itemsBefore, keptIn, turnsUntil } from "./conversation";
+import { itemsBefore, storedResponse, turnsUntil } from "./conversation";
 
 const missing = (id: string): AppError => new AppError("response_not_found", { id });
 const queryOf = ({ request }: SideRequest): URLSearchParams => new URL(request.url).searchParams;
@@ -52,7 +58,7 @@ export const retrieve =
     const streamed = query.get("stream") === "true";
     if (!channel) {
       if (streamed) fail("response_not_streamable");
-      const kept = keptIn(entry);
+      const kept = storedResponse(entry);
       if (!kept) throw missing(id);
       return sideRequest.responder.json(JSON.stringify(kept.response));
     }
@@ -64,9 +70,9 @@ export const retrieve =
     ]);
     if (!streamed)
       return sideRequest.responder.json(
-        (await mapNotFound(missing(id), askJson(sideRequest, channel, { method: "GET", url }))).body,
+        (await mapNotFound(missing(id), requestPinnedJson(sideRequest, channel, { method: "GET", url }))).body,
       );
-    const body = await mapNotFound(missing(id), askEvents(sideRequest, channel, { method: "GET", url }));
+    const body = await mapNotFound(missing(id), requestPinnedEvents(sideRequest, channel, { method: "GET", url }));
     return sideRequest.responder.raw(body ?? new Uint8Array(), "text/event-stream; charset=utf-8");
   };
 
@@ -78,7 +84,10 @@ export const remove =
     const { storedObjects } = sideRequest.engine.controlPlane;
     try {
       if (channel)
-        await ask(sideRequest, channel, { method: "DELETE", url: address(channel, `/${encodeURIComponent(id)}`) });
+        await requestPinned(sideRequest, channel, {
+          method: "DELETE",
+          url: address(channel, `/${encodeURIComponent(id)}`),
+        });
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
     }
@@ -102,7 +111,7 @@ export const listInput =
         "include",
       ]);
       return sideRequest.responder.json(
-        (await mapNotFound(missing(id), askJson(sideRequest, channel, { method: "GET", url }))).body,
+        (await mapNotFound(missing(id), requestPinnedJson(sideRequest, channel, { method: "GET", url }))).body,
       );
     }
     const { turns } = await turnsUntil(
@@ -121,7 +130,7 @@ export const cancel =
     const { channel } = await find(sideRequest, id);
     if (!channel) fail("response_not_cancellable");
     const url = address(channel, `/${encodeURIComponent(id)}/cancel`);
-    return sideRequest.responder.json((await askJson(sideRequest, channel, { method: "POST", url })).body);
+    return sideRequest.responder.json((await requestPinnedJson(sideRequest, channel, { method: "POST", url })).body);
   };
 
 /**

@@ -9,12 +9,12 @@ import type { Operation } from "../../operations/operation";
 import { operationFor } from "../../providers/dispatch";
 import { refuseSensitive } from "../../admission/word-filter";
 import { StoredConversation } from "../../endpoints/stored/conversation";
-import { askEvents, askJson, urlFor } from "../../upstream/pinned-request";
+import { requestPinnedEvents, requestPinnedJson, urlFor } from "../../upstream/pinned-request";
 import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";
 
-export const asksForBackground = (operation: Operation, { json }: Received): boolean =>
+export const isBackground = (operation: Operation, { json }: Received): boolean =>
   operation === responses && json?.background === true;
 
 /**
@@ -87,6 +87,8 @@ export const submitBackground =
       ["stream"],
     );
     if (!received.asked.stream)
-      return responder.json((await askJson(sideRequest, channel, { method: "GET", url })).body);
-    return responder.events((await askEvents(sideRequest, channel, { method: "GET", url })) ?? new Uint8Array());
+      return responder.json((await requestPinnedJson(sideRequest, channel, { method: "GET", url })).body);
+    return responder.events(
+      (await requestPinnedEvents(sideRequest, channel, { method: "GET", url })) ?? new Uint8Array(),
+    );
   };

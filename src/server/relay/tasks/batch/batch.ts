@@ -15,7 +15,7 @@ import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 import { headersOf } from "../../providers/rewrite";
 import { providerOf } from "../../providers/registry";
 import type { PoolChannel } from "../../../contracts/channel";
-import { takes } from "../../endpoints/stored/files";
+import { allows } from "../../endpoints/stored/files";
 import { urlFor } from "../../upstream/pinned-request";
 import { checkUsage } from "../../../protocol/usage-check";
 import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
@@ -160,7 +160,7 @@ const provider: TaskProvider<BatchInput> = {
   types: ["openai", "ali"],
   poll_ms: MINUTE,
   lifetime_ms: LIFETIME_MS,
-  serves: (channel) => takes(channel, "batches"),
+  serves: (channel) => allows(channel, "batches"),
 
   terms: ({ survey: { lines, input, output, hidden_turns }, ratio }) => ({
     usage: { input, output },

@@ -13,12 +13,12 @@ import { readText } from "../../operations/operation";
 import type { PoolChannel } from "../../../contracts/channel";
 import type { Caller } from "../../../contracts/caller";
 import { refuseSensitive } from "../../admission/word-filter";
-import { held, takes } from "../../endpoints/stored/files";
-import { listed, readPage } from "../../endpoints/stored/pagination";
-import { ask, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import { findOwnFile, allows } from "../../endpoints/stored/files";
+import { listResponse, readPage } from "../../endpoints/stored/pagination";
+import { requestPinned, mapNotFound, urlFor } from "../../upstream/pinned-request";
 import { cancelTask, canCancel } from "../cancel";
 import type { TaskRoute } from "../route";
-import { lookNow } from "../poll";
+import { pollNow } from "../poll";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
 import { batches } from "./batch";
@@ -95,10 +95,10 @@ const create: SideHandler = async (sideRequest) => {
   const input_file_id = readText(json, "input_file_id") ?? fail("invalid_request", { detail: "input_file_id" });
   const endpoint = readText(json, "endpoint") ?? "";
   if (!ENDPOINTS.has(endpoint)) fail("invalid_request", { detail: "endpoint" });
-  const { channel, missing } = await held(sideRequest, input_file_id);
-  if (!takes(channel, "batches")) fail("batches_unavailable");
+  const { channel, missing } = await findOwnFile(sideRequest, input_file_id);
+  if (!allows(channel, "batches")) fail("batches_unavailable");
   const url = urlFor(channel, "files", `/${encodeURIComponent(input_file_id)}/content`);
-  const content = await mapNotFound(missing, ask(sideRequest, channel, { method: "GET", url }));
+  const content = await mapNotFound(missing, requestPinned(sideRequest, channel, { method: "GET", url }));
   const found = await survey(content.body, endpoint, controlPlane.option.maxHoldOutputTokens, (line) =>
     refuseSensitive(controlPlane, line),
   );
@@ -126,7 +126,7 @@ const find = async ({ engine, caller }: SideRequest, id: string): Promise<Task> 
 
 /** The batch as its vendor reports it now; the last known state if that fails. */
 async function current(sideRequest: SideRequest, known: Task): Promise<JsonObject> {
-  await lookNow(sideRequest.engine, known);
+  await pollNow(sideRequest.engine, known);
   const task = await find(sideRequest, known.task_id);
   await own(sideRequest, task);
   return shown(task);
@@ -152,7 +152,7 @@ const list: SideHandler = async (sideRequest) => {
   const page = readPage(new URL(request.url).searchParams, { limit: 20, most: 100 });
   const rows = await engine.controlPlane.tasks.list(["batch"], caller.user_id, { ...page, limit: page.limit + 1 });
   const batch = await Promise.all(rows.slice(0, page.limit).map((row) => current(sideRequest, row)));
-  return responder.json(JSON.stringify(listed(batch, rows.length > page.limit)));
+  return responder.json(JSON.stringify(listResponse(batch, rows.length > page.limit)));
 };
 
 const facts = { dialect: openaiChat, name: "batches" } as const;

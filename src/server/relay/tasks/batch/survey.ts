@@ -2,7 +2,7 @@
 import { AppError, fail } from "../../../../shared/errors";
 import { scanJson } from "../../../lib/request-body/json-scan";
 import { inputTokenBound } from "../../../lib/request-body/json-body";
-import { asksForHiddenTurns } from "../../../protocol/hidden-turns";
+import { allowsHiddenTurns } from "../../../protocol/hidden-turns";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 
@@ -114,7 +114,7 @@ export async function survey(
     if (asked.stream === true) wrong(number, "body.stream");
     check(asked);
     found.model = String(asked.model);
-    if (asksForHiddenTurns(asked)) found.hidden_turns = true;
+    if (allowsHiddenTurns(asked)) found.hidden_turns = true;
     found.input += Math.ceil(inputTokenBound(line) / BYTES_PER_TOKEN);
     found.output += outputOf(asked, endpoint, usualOutput);
   }

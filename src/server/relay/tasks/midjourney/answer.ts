@@ -120,13 +120,13 @@ export const pictureOf = (task: JsonObject): string => address(task.imageUrl);
  * The videos of a task object: `videoUrl`, or `videoUrls` as URLs, as objects that contain one, or as a JSON string of
  * such a list.
  */
-export function filmsOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
+export function videosOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
   const list: unknown = typeof videoUrls === "string" ? tryParse(Buffer.from(videoUrls)) : videoUrls;
-  const films = (Array.isArray(list) ? list : [])
+  const videos = (Array.isArray(list) ? list : [])
     .map((film: unknown) => address(isObject(film) ? film.url : film))
     .filter((film) => film !== "");
   const first = address(videoUrl);
-  return first === "" ? films : [first, ...films.filter((film) => film !== first)];
+  return first === "" ? videos : [first, ...videos.filter((film) => film !== first)];
 }
 
 /** undefined: not a task object. */
@@ -140,7 +140,7 @@ export function readTask(body: unknown): TaskAnswer | undefined {
     status: typeof status === "string" && Object.hasOwn(statuses, status) ? statuses[status] : undefined,
     progress: /^\d{1,3}%$/.test(text(progress)) ? text(progress) : "",
     fail_reason: text(failReason),
-    file: pictureOf(body) || (filmsOf(body)[0] ?? ""),
+    file: pictureOf(body) || (videosOf(body)[0] ?? ""),
     start_time_ms: time(startTime),
     finish_time_ms: time(finishTime),
     raw: body,

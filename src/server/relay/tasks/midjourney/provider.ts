@@ -19,7 +19,7 @@ import type { Accepted, Job, TaskProvider, TaskReport, TaskProviderContext } fro
 import type { ResultFile } from "../../../contracts/task-service";
 import type { Task } from "../../../contracts/task-store";
 import {
-  filmsOf,
+  videosOf,
   isAccepted,
   leavesFile,
   pictureOf,
@@ -194,7 +194,7 @@ function files({ data }: Pick<Task, "data">): ResultFile[] {
   const picture = pictureOf(task);
   return [
     ...(picture === "" ? [] : [{ url: picture, from: "public" as const, media: "image" as const }]),
-    ...filmsOf(task).map((url) => ({ url, from: "public" as const, media: "video" as const })),
+    ...videosOf(task).map((url) => ({ url, from: "public" as const, media: "video" as const })),
   ];
 }
 

@@ -21,7 +21,7 @@ import { cleanText } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { cancelTask } from "../cancel";
-import { ERRAND_MS } from "../clock";
+import { REQUEST_TIMEOUT_MS } from "../clock";
 import { type OpenAnswer, type OpenRequest, type Params, taskDialect, type TaskRoute } from "../route";
 import { channelOf, sendFile } from "../file";
 import type { TaskKind } from "../provider";
@@ -88,7 +88,7 @@ async function parentOf(sideRequest: SideRequest, id: string, action: MjAction):
   return parent;
 }
 
-const submitDoor =
+const submitHandler =
   (name: MjSubmit) =>
   ({ mode }: Params): SideHandler =>
   async (sideRequest) => {
@@ -132,7 +132,7 @@ function refusedBy(error: unknown, { responder }: SideRequest): Response {
   return responder.json(JSON.stringify({ code, description: cleanText(description), properties }));
 }
 
-const cancelDoor =
+const cancelHandler =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) => {
     const job = await ownJob(sideRequest, id);
@@ -146,12 +146,12 @@ const cancelDoor =
     }
   };
 
-const fetchDoor =
+const fetchHandler =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) =>
     sideRequest.responder.json(JSON.stringify(shownTask(await ownJob(sideRequest, id), shownBy(sideRequest))));
 
-const listDoor = (): SideHandler => async (sideRequest) => {
+const listHandler = (): SideHandler => async (sideRequest) => {
   const { engine, request, caller, responder } = sideRequest;
   const body = tryParse(await readBody(request, engine.controlPlane.option.maxBodyBytes));
   const ids: unknown = isObject(body) ? body.ids : undefined;
@@ -169,7 +169,7 @@ const listDoor = (): SideHandler => async (sideRequest) => {
 };
 
 /** Sent to the channel and key that made the image. */
-const seedDoor =
+const seedHandler =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) => {
     const { engine, responder } = sideRequest;
@@ -177,7 +177,7 @@ const seedDoor =
     const channel = channelOf(engine, task);
     if (!channel || task.upstream_id === "") fail("task_not_found");
     const url = mjUrl(channel, `/task/${encodeURIComponent(task.upstream_id)}/image-seed`);
-    const { code, description, result } = await taskTools(engine, channel, ERRAND_MS).json({
+    const { code, description, result } = await taskTools(engine, channel, REQUEST_TIMEOUT_MS).json({
       method: "GET",
       url,
       headers: mjHeaders(channel),
@@ -187,31 +187,32 @@ const seedDoor =
     );
   };
 
-async function told({ request }: Pick<OpenRequest, "request">): Promise<JsonObject> {
+async function readReport({ request }: Pick<OpenRequest, "request">): Promise<JsonObject> {
   const body = tryParse(await readBody(request, BODY_LIMITS.callback));
   return isObject(body) ? body : fail("bad_json");
 }
 
 const idIn = ({ id }: JsonObject): string => (typeof id === "string" || typeof id === "number" ? String(id) : "");
-const heard = ({ responder }: OpenRequest): Response =>
+const acknowledged = ({ responder }: OpenRequest): Response =>
   responder.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
 
 /** The webhook that a submit named: only the job's owner and its vendor know the id in it. */
-const hookDoor =
+const webhookHandler =
   ({ id = "" }: Params): OpenAnswer =>
   async (sideRequest) => {
     const { tasks } = sideRequest.engine.controlPlane;
-    const task = await tasks.anybodys(midjourney.platform, id);
-    if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await told(sideRequest))) fail("task_not_found");
+    const task = await tasks.findAny(midjourney.platform, id);
+    if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await readReport(sideRequest)))
+      fail("task_not_found");
     await tasks.nudge([task.channel_id], task.upstream_id);
-    return heard(sideRequest);
+    return acknowledged(sideRequest);
   };
 
 const hasKey = (channel: PoolChannel, key: string): boolean =>
   (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
 
 /** The webhook that an operator's server names for all its jobs: it authenticates with the channel's secret. */
-const notifyDoor = (): OpenAnswer => async (sideRequest) => {
+const notifyHandler = (): OpenAnswer => async (sideRequest) => {
   const { pool, tasks } = sideRequest.engine.controlPlane;
   const key = presentedKey(sideRequest.request) ?? "";
   const channels =
@@ -221,21 +222,21 @@ const notifyDoor = (): OpenAnswer => async (sideRequest) => {
           .all()
           .filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
   if (channels.length === 0) fail("token_invalid");
-  const upstream_id = idIn(await told(sideRequest));
+  const upstream_id = idIn(await readReport(sideRequest));
   if (upstream_id !== "")
     await tasks.nudge(
       channels.map((channel) => channel.id),
       upstream_id,
     );
-  return heard(sideRequest);
+  return acknowledged(sideRequest);
 };
 
 /** The image is the first file of a job; videos follow. */
-const fileDoor =
+const fileHandler =
   (media: "image" | "video") =>
   ({ id = "", index = "0" }: Params): OpenAnswer =>
   async ({ engine, request, responder }) => {
-    const task = (await engine.controlPlane.tasks.anybodys(midjourney.platform, id)) ?? fail("task_not_found");
+    const task = (await engine.controlPlane.tasks.findAny(midjourney.platform, id)) ?? fail("task_not_found");
     const places = midjourney.files(task).flatMap((file, place) => (file.media === media ? [place] : []));
     const place = /^\d{1,3}$/.test(index) ? places[Number(index)] : undefined;
     return sendFile(engine, task, place ?? fail("task_file_missing"), request, responder);
@@ -250,15 +251,15 @@ export const midjourneyRoutes: readonly TaskRoute[] = [
     method: "POST",
     path: `/mj${submitPath(name)}`,
     submits: true,
-    answer: submitDoor(name),
+    answer: submitHandler(name),
   })),
-  { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchDoor } satisfies TaskRoute,
-  { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: "/mj/task/list-by-condition", answer: listDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: "/mj/notify", open: notifyDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: `${MJ_NOTIFY_PATH}{id}`, open: hookDoor } satisfies TaskRoute,
-  { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileDoor("image") } satisfies TaskRoute,
-  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileDoor("video") } satisfies TaskRoute,
-  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileDoor("video") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchHandler } satisfies TaskRoute,
+  { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/task/list-by-condition", answer: listHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/notify", open: notifyHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: `${MJ_NOTIFY_PATH}{id}`, open: webhookHandler } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileHandler("image") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileHandler("video") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileHandler("video") } satisfies TaskRoute,
 ].flatMap(bothWays);

@@ -3,7 +3,7 @@ import { type MjData, MJ_VIDEO_PATH, mjImageUrl, mjText, readMjData } from "../.
 import { isFinal } from "../../../../shared/task";
 import type { JsonObject } from "../../../lib/json-bytes";
 import type { Task } from "../../../contracts/task-store";
-import { callerCode, filmsOf, isAction } from "./answer";
+import { callerCode, videosOf, isAction } from "./answer";
 
 export interface MjShown {
   /** Weir's base address for images; undefined = the vendor's addresses are returned. */
@@ -15,18 +15,18 @@ export interface MjShown {
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The videos: the vendor's addresses, or Weir's. */
-function filmsShown(task_id: string, { task = {} }: Pick<MjData, "task">, { server }: MjShown): readonly string[] {
-  const films = filmsOf(task);
+function shownVideos(task_id: string, { task = {} }: Pick<MjData, "task">, { server }: MjShown): readonly string[] {
+  const videos = videosOf(task);
   return server === undefined
-    ? films
-    : films.map((_, index) => `${server}${MJ_VIDEO_PATH}${task_id}${index === 0 ? "" : `/${index}`}`);
+    ? videos
+    : videos.map((_, index) => `${server}${MJ_VIDEO_PATH}${task_id}${index === 0 ? "" : `/${index}`}`);
 }
 
 /** A job as its owner sees it. Times are epoch milliseconds, 0 = not yet; strings are never null. */
 export function shownTask(job: Task, shown: MjShown): JsonObject {
   const data = readMjData(job.data);
   const { task = {} } = data;
-  const films = filmsShown(job.task_id, data, shown);
+  const films = shownVideos(job.task_id, data, shown);
   return {
     id: job.task_id,
     action: job.action,

@@ -6,7 +6,7 @@
 import { readError } from "../../../protocol/dialects/openai-chat/error";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const PATH = "/api/v3/contents/generations/tasks";
@@ -32,7 +32,7 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
 }
 
 /** A first frame, first and last frame, or reference images. */
-function pictures({ images, last_frame }: VideoAsk): object[] {
+function pictures({ images, last_frame }: VideoRequest): object[] {
   if (last_frame !== undefined && images.length !== 1) throw new RequestFault("last_frame");
   const all = last_frame === undefined ? images : [...images, last_frame];
   const roles = all.length > 2 ? all.map(() => "reference_image") : ["first_frame", "last_frame"];
@@ -40,24 +40,24 @@ function pictures({ images, last_frame }: VideoAsk): object[] {
 }
 
 export const ark: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    const { content: own, ...extra } = ask.extra;
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    const { content: own, ...extra } = request.extra;
     // The vendor reads parameters after `--` in the text, which could change the price after it was calculated.
-    const prompt = ask.prompt
+    const prompt = request.prompt
       .replaceAll(/(?:^|\s)--(?:resolution|rs|duration|dur|frames|framespersecond|fps)\s+\S+/g, "")
       .trim();
-    const content = [...(prompt === "" ? [] : [{ type: "text", text: prompt }]), ...pictures(ask)];
+    const content = [...(prompt === "" ? [] : [{ type: "text", text: prompt }]), ...pictures(request)];
     if (own !== undefined || content.length === 0) throw new RequestFault(own === undefined ? "prompt" : "content");
     const body = compact({
       ...extra,
       model,
       content,
-      resolution: ask.resolution,
-      ratio: ask.ratio,
-      duration: ask.seconds,
-      generate_audio: ask.audio,
-      seed: ask.seed,
+      resolution: request.resolution,
+      ratio: request.ratio,
+      duration: request.seconds,
+      generate_audio: request.audio,
+      seed: request.seed,
     });
     return { method: "POST", url: channel.base_url + PATH, body };
   },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
-import { describeAsk, readAsk } from "./ask";
+import { describeVideoRequest, readVideoRequest } from "./ask";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const read = (body: Record<string, unknown>) => readAsk("m", body);
+const read = (body: Record<string, unknown>) => readVideoRequest("m", body);
 const faultOf = (body: Record<string, unknown>): string | undefined => {
   try {
     read(body);
@@ -171,7 +171,7 @@ describe("a video request", () => {
   });
 
   test("the stored input has no media and no vendor members", () => {
-    expect(describeAsk(read({ prompt: "x", image: PNG, metadata: { cfg_scale: 1 } }))).toEqual({
+    expect(describeVideoRequest(read({ prompt: "x", image: PNG, metadata: { cfg_scale: 1 } }))).toEqual({
       model: "m",
       prompt: "x",
       images: 1,

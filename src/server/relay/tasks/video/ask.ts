@@ -7,7 +7,7 @@ import { compact, isObject, list, object } from "../../../protocol/dialects/shar
 import { dataUrlOf } from "../../../protocol/dialects/shared/media";
 import type { WireObject } from "../../../protocol/chat-events";
 
-export interface VideoAsk {
+export interface VideoRequest {
   readonly model: string;
   readonly prompt: string;
   readonly negative_prompt?: string;
@@ -67,7 +67,7 @@ type Wanted = keyof typeof names;
  * Members that are not forwarded: those above, other names of the model, and members that would make a vendor call a
  * webhook, write to a storage location or use an id that belongs to the operator.
  */
-const ownWords = new Set<string>([
+const reservedMembers = new Set<string>([
   ...Object.values(names).flat(),
   "model",
   "model_name",
@@ -101,7 +101,7 @@ const ownWords = new Set<string>([
 const modes: Readonly<Record<string, string>> = { std: "720p", pro: "1080p", "4k": "4k" };
 
 /** Pixels of the resolutions at 16:9. */
-const steps: readonly (readonly [name: string, pixels: number])[] = [
+const resolutions: readonly (readonly [name: string, pixels: number])[] = [
   ["360p", 640 * 360],
   ["480p", 854 * 480],
   ["540p", 960 * 540],
@@ -111,7 +111,7 @@ const steps: readonly (readonly [name: string, pixels: number])[] = [
 ];
 
 /** The aspect ratios that vendors name. */
-const shapes = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const;
+const aspectRatios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const;
 const valueOf = (shape: string): number => {
   const [width = 1, height = 1] = shape.split(":").map(Number);
   return Math.log(width / height);
@@ -124,16 +124,16 @@ export function dimensions(size: string | undefined): { width: number; height: n
 }
 
 /** The resolution with the nearest pixel count; Sora's 1024 lines are a resolution of their own. */
-function stepOf({ width, height }: { width: number; height: number }): string {
+function resolutionOf({ width, height }: { width: number; height: number }): string {
   if (Math.min(width, height) === 1024) return "1024p";
   const distance = (pixels: number): number => Math.abs(Math.log(pixels / (width * height)));
-  return steps.toSorted(([, a], [, b]) => distance(a) - distance(b))[0]?.[0] ?? "720p";
+  return resolutions.toSorted(([, a], [, b]) => distance(a) - distance(b))[0]?.[0] ?? "720p";
 }
 
 /** The aspect ratio nearest to a size. */
-function shapeOf({ width, height }: { width: number; height: number }): string {
+function ratioOf({ width, height }: { width: number; height: number }): string {
   const wanted = Math.log(width / height);
-  return shapes.toSorted((a, b) => Math.abs(valueOf(a) - wanted) - Math.abs(valueOf(b) - wanted))[0] ?? "16:9";
+  return aspectRatios.toSorted((a, b) => Math.abs(valueOf(a) - wanted) - Math.abs(valueOf(b) - wanted))[0] ?? "16:9";
 }
 
 type Found = readonly [value: unknown, param: string] | undefined;
@@ -220,7 +220,7 @@ function readSize(places: readonly WireObject[]): string | undefined {
   if (size !== undefined && size !== "auto") {
     const read = dimensions(size);
     // An aspect ratio or a resolution instead of a size (`16:9`, `720p`) sets only that.
-    if (!read && !shapes.some((shape) => shape === size) && !isStep(size)) throw new RequestFault("size");
+    if (!read && !aspectRatios.some((shape) => shape === size) && !isStep(size)) throw new RequestFault("size");
     return read ? `${read.width}x${read.height}` : size;
   }
   const [{ width, height } = {}] = places;
@@ -235,7 +235,7 @@ function readResolution(places: readonly WireObject[], size: string | undefined)
   if (said !== undefined) {
     const read = dimensions(said);
     if (!read && !isStep(said)) throw new RequestFault("resolution");
-    return read ? stepOf(read) : said;
+    return read ? resolutionOf(read) : said;
   }
   for (const { mode } of places) {
     if (mode === undefined || mode === null || mode === "") continue;
@@ -244,7 +244,7 @@ function readResolution(places: readonly WireObject[], size: string | undefined)
     return step;
   }
   const read = dimensions(size);
-  return read ? stepOf(read) : size !== undefined && isStep(size) ? size.toLowerCase() : undefined;
+  return read ? resolutionOf(read) : size !== undefined && isStep(size) ? size.toLowerCase() : undefined;
 }
 
 function readRatio(places: readonly WireObject[], size: string | undefined): string | undefined {
@@ -254,14 +254,14 @@ function readRatio(places: readonly WireObject[], size: string | undefined): str
     return said;
   }
   const read = dimensions(size);
-  return read ? shapeOf(read) : shapes.find((shape) => shape === size);
+  return read ? ratioOf(read) : aspectRatios.find((shape) => shape === size);
 }
 
 /**
  * Reads a body in any of the formats that clients use: OpenAI's, `/v1/video/generations`, Kling's and Jimeng's. Throws
  * RequestFault with the invalid member.
  */
-export function readAsk(model: string, body: WireObject): VideoAsk {
+export function readVideoRequest(model: string, body: WireObject): VideoRequest {
   if (body.metadata !== undefined && body.metadata !== null && !isObject(body.metadata))
     throw new RequestFault("metadata");
   const metadata = object(body.metadata);
@@ -279,7 +279,7 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
   )
     throw new RequestFault("prompt");
   const extra = Object.entries({ ...metadata, ...body }).filter(
-    ([name, value]) => !ownWords.has(name) && value !== undefined && value !== null,
+    ([name, value]) => !reservedMembers.has(name) && value !== undefined && value !== null,
   );
   return compact({
     model,
@@ -299,7 +299,7 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
 }
 
 /** The part of the request that is stored and shown: no media, no vendor members. */
-export const describeAsk = ({ images, last_frame, extra: _extra, ...rest }: VideoAsk): WireObject => ({
+export const describeVideoRequest = ({ images, last_frame, extra: _extra, ...rest }: VideoRequest): WireObject => ({
   ...rest,
   ...(images.length > 0 && { images: images.length }),
   ...(last_frame !== undefined && { last_frame: true }),

@@ -59,23 +59,23 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
 }
 
 export const jimeng: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    const pictures = ask.last_frame === undefined ? ask.images : [...ask.images, ask.last_frame];
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    const pictures = request.last_frame === undefined ? request.images : [...request.images, request.last_frame];
     const inline = pictures.map((picture) => inlineImage(picture)?.base64);
     const embedded = inline.filter((base64) => base64 !== undefined);
     if (embedded.length > 0 && embedded.length < pictures.length) throw new RequestFault("images");
-    const [width, height] = (ask.size ?? "").split("x").map(Number);
+    const [width, height] = (request.size ?? "").split("x").map(Number);
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       req_key: model,
-      prompt: ask.prompt || undefined,
+      prompt: request.prompt || undefined,
       binary_data_base64: embedded.length > 0 ? embedded : undefined,
       image_urls: embedded.length === 0 && pictures.length > 0 ? pictures : undefined,
-      frames: ask.seconds === undefined ? undefined : Math.round(ask.seconds * FPS) + 1,
-      aspect_ratio: ask.ratio,
-      ...(ask.size !== undefined && { width, height }),
-      seed: ask.seed,
+      frames: request.seconds === undefined ? undefined : Math.round(request.seconds * FPS) + 1,
+      aspect_ratio: request.ratio,
+      ...(request.size !== undefined && { width, height }),
+      seed: request.seed,
     });
     return { method: "POST", url: action(channel.base_url, "CVSync2AsyncSubmitTask"), body };
   },

@@ -50,26 +50,26 @@ function report({ code, data }: Readonly<Record<string, unknown>>): VideoReport 
 }
 
 export const kling: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    if (ask.images.length > 2) throw new RequestFault("images");
-    const [first, second] = ask.images;
-    const tail = ask.last_frame ?? second;
-    const mode = ask.resolution === undefined ? undefined : modes[ask.resolution];
-    if (ask.resolution !== undefined && mode === undefined) throw new RequestFault("resolution");
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    if (request.images.length > 2) throw new RequestFault("images");
+    const [first, second] = request.images;
+    const tail = request.last_frame ?? second;
+    const mode = request.resolution === undefined ? undefined : modes[request.resolution];
+    if (request.resolution !== undefined && mode === undefined) throw new RequestFault("resolution");
     const kind = first === undefined && tail === undefined ? "text2video" : "image2video";
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       model_name: model,
-      prompt: ask.prompt || undefined,
-      negative_prompt: ask.negative_prompt,
+      prompt: request.prompt || undefined,
+      negative_prompt: request.negative_prompt,
       image: first === undefined ? undefined : picture(first),
       image_tail: tail === undefined ? undefined : picture(tail),
       mode,
-      duration: ask.seconds === undefined ? undefined : String(ask.seconds),
+      duration: request.seconds === undefined ? undefined : String(request.seconds),
       // A video from an image has the image's aspect ratio.
-      aspect_ratio: kind === "text2video" ? ask.ratio : undefined,
-      sound: ask.audio === undefined ? undefined : ask.audio ? "on" : "off",
+      aspect_ratio: kind === "text2video" ? request.ratio : undefined,
+      sound: request.audio === undefined ? undefined : request.audio ? "on" : "off",
     });
     return { method: "POST", url: `${channel.base_url}/v1/videos/${kind}`, body, kind };
   },

@@ -13,7 +13,7 @@ import type { PoolChannel } from "../../../contracts/channel";
 import type { TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
 import type { ResultFile } from "../../../contracts/task-service";
 import type { Priced, Task } from "../../../contracts/task-store";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor } from "./vendor";
 
 /** A new version of the caller's finished video. */
@@ -98,16 +98,16 @@ const headersOf = async (
 ): Promise<Record<string, string>> => (headers ? headers(channel, context) : ordinary.headers(channel));
 
 /** Files are at public URLs. */
-const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
+const isPublic = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
 
 /** A response about a job, and the report in it. */
-interface Asked {
+interface PolledJob {
   answer: WireObject;
   report: VideoReport;
 }
 
 /** The report in the engine's form. */
-function reported(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
+function taskReport(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
   if (report.status === "failed") {
     const { code, message } = report;
     return { status: "FAILURE", fail_reason: message || code, data: { error: { code, message: message || code } } };
@@ -120,7 +120,7 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   const own = { ...task.state.own, files, ...(media && { media }) };
   // A URL that needs the channel's key is not shown: the content route serves the file.
   const data = compact({
-    ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }),
+    ...(isPublic(vendor) ? { url: files[0], files } : { count: files.length }),
     media,
     seconds: use?.seconds,
     resolution: use?.resolution,
@@ -141,10 +141,10 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
 }
 
 /** The provider of a vendor, with its API for each channel type. */
-export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
+export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoRequest> {
   const [[, first]] = vendors;
   const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
-  const ask = async (task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<Asked> => {
+  const pollJob = async (task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<PolledJob> => {
     const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(
@@ -192,24 +192,24 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     },
     async poll([task], channel, context) {
       if (!task) return new Map();
-      const { report } = await ask(task, channel, context);
-      return new Map([[task.upstream_id, reported(vendorOf(channel), traits, task, report)]]);
+      const { report } = await pollJob(task, channel, context);
+      return new Map([[task.upstream_id, taskReport(vendorOf(channel), traits, task, report)]]);
     },
     hasResult: (task) => ownOf(task).files.length > 0,
     async files(task, channel, context): Promise<ResultFile[]> {
       if (channel && context)
         return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, context, () =>
-          ask(task, channel, context),
+          pollJob(task, channel, context),
         );
       // A file that only the channel has is gone with it.
       const { files, media } = ownOf(task);
-      return isOpen(first) ? files.map(open(media)) : [];
+      return isPublic(first) ? files.map(publicFile(media)) : [];
     },
     ...(first.remove && {
       async forget(task, channel, context) {
         const vendor = vendorOf(channel);
         const call = vendor.remove?.(jobOf(task), { channel, model: ownOf(task).model });
-        if (call) await settled(context.json(await requestOf(vendor, call, channel, context, () => false)));
+        if (call) await ignoringBody(context.json(await requestOf(vendor, call, channel, context, () => false)));
       },
     }),
     ...(first.cancel && {
@@ -217,8 +217,8 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
         const vendor = vendorOf(channel);
         const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
         if (!call) throw new UpstreamError(failureOf("malformed"));
-        await settled(context.json(await requestOf(vendor, call, channel, context, () => false)));
-        return reported(vendor, traits, task, (await ask(task, channel, context)).report);
+        await ignoringBody(context.json(await requestOf(vendor, call, channel, context, () => false)));
+        return taskReport(vendor, traits, task, (await pollJob(task, channel, context)).report);
       },
     }),
   };
@@ -236,16 +236,16 @@ function refusalOf(error: unknown): VideoReport | undefined {
 }
 
 /** A request whose response is ignored: it may be empty. */
-async function settled(errand: Promise<unknown>): Promise<void> {
+async function ignoringBody(request: Promise<unknown>): Promise<void> {
   try {
-    await errand;
+    await request;
   } catch (error) {
     const { failure } = error instanceof UpstreamError ? error : { failure: undefined };
     if (failure?.class !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
   }
 }
 
-const open =
+const publicFile =
   (media: ResultFile["media"]) =>
   (url: string): ResultFile => ({ url, from: "public", media });
 
@@ -255,7 +255,7 @@ async function filesAt(
   task: Task,
   place: Place,
   context: TaskProviderContext,
-  again: () => Promise<Asked>,
+  again: () => Promise<PolledJob>,
 ): Promise<ResultFile[]> {
   const { files, media } = ownOf(task);
   const { content, locate, inline, link_seconds = 0 } = vendor;
@@ -282,11 +282,11 @@ async function filesAt(
         return locate.read(await context.json(request));
       }),
     );
-    return found.flatMap((url) => (url === undefined ? [] : [open(media)(url)]));
+    return found.flatMap((url) => (url === undefined ? [] : [publicFile(media)(url)]));
   }
   if (link_seconds > 0 && context.now() - task.finish_time_ms > link_seconds * 1000) {
     const { report } = await again();
-    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open(media));
+    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(publicFile(media));
   }
-  return files.map(open(media));
+  return files.map(publicFile(media));
 }

@@ -34,23 +34,23 @@ function report(prediction: WireObject): VideoReport | undefined {
 const base = "/v1/predictions";
 
 export const replicate: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
     const [name, version] = model.split(":");
-    const [image, ...others] = ask.images;
+    const [image, ...others] = request.images;
     if (others.length > 0) throw new RequestFault("images");
-    const { input: _, ...extra } = ask.extra;
+    const { input: _, ...extra } = request.extra;
     const input = compact({
       ...extra,
-      prompt: ask.prompt || undefined,
-      negative_prompt: ask.negative_prompt,
+      prompt: request.prompt || undefined,
+      negative_prompt: request.negative_prompt,
       image,
-      last_frame: ask.last_frame,
-      duration: ask.seconds,
-      resolution: ask.resolution,
-      aspect_ratio: ask.ratio,
-      seed: ask.seed,
-      generate_audio: ask.audio,
+      last_frame: request.last_frame,
+      duration: request.seconds,
+      resolution: request.resolution,
+      aspect_ratio: request.ratio,
+      seed: request.seed,
+      generate_audio: request.audio,
     });
     const path =
       version === undefined

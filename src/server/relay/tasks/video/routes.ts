@@ -17,16 +17,16 @@ import { UpstreamError } from "../../../protocol/upstream-error";
 import type { JsonObject } from "../../../lib/json-bytes";
 import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
-import { listed, readPage } from "../../endpoints/stored/pagination";
+import { listResponse, readPage } from "../../endpoints/stored/pagination";
 import type { TaskRoute } from "../route";
 import { taskDialect } from "../route";
-import { ERRAND_MS } from "../clock";
+import { REQUEST_TIMEOUT_MS } from "../clock";
 import { channelOf, filesOf, sendFile } from "../file";
 import { watcherOf } from "../registry";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
 import { taskTools } from "../provider-context";
-import { describeAsk, readAsk, type VideoAsk } from "./ask";
+import { describeVideoRequest, readVideoRequest, type VideoRequest } from "./ask";
 import { videoKind, videoPlatforms } from "./kind";
 import { REMIX } from "./provider";
 import { jimengAccepted, jimengResult, klingAnswer, openaiVideo, taskObject } from "./views";
@@ -75,7 +75,7 @@ function jsonValue(value: string, member: string): unknown {
 }
 
 /** The kind of a job's result, as the lists name it. */
-function actionOf({ images, last_frame }: VideoAsk): string {
+function actionOf({ images, last_frame }: VideoRequest): string {
   if (last_frame !== undefined || images.length === 2) return "firstTailGenerate";
   if (images.length > 2) return "referenceGenerate";
   return images.length === 1 ? "generate" : "textGenerate";
@@ -92,9 +92,9 @@ function modelOf(body: WireObject, names: readonly string[], otherwise?: string)
   return otherwise ?? fail("model_missing");
 }
 
-function askOf(model: string, body: WireObject): VideoAsk {
+function videoRequest(model: string, body: WireObject): VideoRequest {
   try {
-    return readAsk(model, body);
+    return readVideoRequest(model, body);
   } catch (error) {
     if (error instanceof RequestFault) fail("invalid_request", { detail: error.param }, error);
     throw error;
@@ -103,20 +103,20 @@ function askOf(model: string, body: WireObject): VideoAsk {
 
 /** Submits a video. */
 async function submit(sideRequest: SideRequest, body: WireObject, model: string): Promise<Task> {
-  const input = askOf(model, body);
+  const input = videoRequest(model, body);
   return submitTask(sideRequest, {
     kind: videoKind,
     action: actionOf(input),
     model,
     input,
-    kept: describeAsk(input),
+    kept: describeVideoRequest(input),
     prompt: input.prompt,
     body: Buffer.from(JSON.stringify(body)),
   });
 }
 
 /** The factors of the price, as `/v1/video/generations` reports them. */
-function told({ state }: Task): Record<string, string> | undefined {
+function factorHeader({ state }: Task): Record<string, string> | undefined {
   const factors = Object.entries(state.priced.times?.factors ?? {}).map(([name, value]) => [name, Number(value)]);
   return factors.length === 0 ? undefined : { "x-new-api-other-ratios": JSON.stringify(Object.fromEntries(factors)) };
 }
@@ -126,7 +126,7 @@ async function own({ engine, caller }: SideRequest, id: string): Promise<Task> {
 }
 
 const answer = (sideRequest: SideRequest, body: JsonObject, task?: Task): Response =>
-  sideRequest.responder.json(JSON.stringify(body), 200, task && told(task));
+  sideRequest.responder.json(JSON.stringify(body), 200, task && factorHeader(task));
 const server = ({ engine }: SideRequest): string => engine.controlPlane.option.serverAddress;
 
 const openai = {
@@ -144,7 +144,7 @@ const openai = {
       limit: limit + 1,
     });
     const videos = found.slice(0, limit).map((task) => openaiVideo(task, server(sideRequest)));
-    return answer(sideRequest, listed(videos, found.length > limit));
+    return answer(sideRequest, listResponse(videos, found.length > limit));
   },
   retrieve:
     (id: string): SideHandler =>
@@ -170,7 +170,7 @@ const openai = {
       if (prompt.trim() === "") fail("invalid_request", { detail: "prompt" });
       if (parent.status !== "SUCCESS") fail("task_not_finished");
       const kept = { ...parent.input, prompt };
-      const input: VideoAsk = { model: parent.model, prompt, images: [], n: 1, extra: {} };
+      const input: VideoRequest = { model: parent.model, prompt, images: [], n: 1, extra: {} };
       const task = await submitTask(sideRequest, {
         kind: videoKind,
         action: REMIX,
@@ -190,7 +190,7 @@ async function forget(engine: Engine, task: Task): Promise<void> {
   const channel = channelOf(engine, task);
   const watcher = watcherOf(task.platform);
   if (!channel || !watcher?.forget) return;
-  await watcher.forget(task, channel, taskTools(engine, channel, ERRAND_MS)).catch((error: unknown) => {
+  await watcher.forget(task, channel, taskTools(engine, channel, REQUEST_TIMEOUT_MS)).catch((error: unknown) => {
     engine.log.warn(
       { task: task.task_id, failure: error instanceof UpstreamError ? error.failure.class : String(error) },
       "a deleted job is still at its vendor",

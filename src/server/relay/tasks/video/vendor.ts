@@ -5,7 +5,7 @@
 import type { WireError, WireObject } from "../../../protocol/chat-events";
 import type { PoolChannel } from "../../../contracts/channel";
 import type { ProviderContext } from "../../providers/provider";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 
 /** A request to the vendor, complete except for authentication. */
 export interface VendorCall {
@@ -54,7 +54,7 @@ export type VideoReport =
 
 export interface VideoVendor {
   /** Throws RequestFault for a request that this vendor does not support. */
-  submit(ask: VideoAsk, place: Place): VendorCall & { readonly kind?: string };
+  submit(request: VideoRequest, place: Place): VendorCall & { readonly kind?: string };
   /** The vendor's id of the job in the response; undefined: not accepted. */
   accepted(answer: WireObject): string | undefined;
   poll(job: VendorJob, place: Place): VendorCall;

@@ -13,7 +13,7 @@ import { failureOf } from "../../../protocol/upstream-failure";
 import { googleToken, serviceAccount } from "../../providers/google-token";
 import { tokenRefused } from "../../providers/provider-context";
 import { vertexHost } from "../../providers/vertex-models";
-import { inlineImage, type VideoAsk } from "./ask";
+import { inlineImage, type VideoRequest } from "./ask";
 import type { Place, VideoReport, VideoVendor } from "./vendor";
 
 /** The vendor's own members that callers may set: none that names a storage location, a price or a number of videos. */
@@ -28,28 +28,28 @@ function picture(image: string, store: boolean): WireObject {
   throw new RequestFault("input_reference");
 }
 
-function bodyOf(ask: VideoAsk, store: boolean): WireObject {
-  const [first, ...others] = ask.images;
-  if (others.length > 0 && ask.last_frame !== undefined) throw new RequestFault("images");
-  const references = others.length === 0 ? [] : ask.images;
+function bodyOf(request: VideoRequest, store: boolean): WireObject {
+  const [first, ...others] = request.images;
+  if (others.length > 0 && request.last_frame !== undefined) throw new RequestFault("images");
+  const references = others.length === 0 ? [] : request.images;
   const instance = compact({
-    prompt: ask.prompt || undefined,
+    prompt: request.prompt || undefined,
     image: first === undefined || references.length > 0 ? undefined : picture(first, store),
-    lastFrame: ask.last_frame === undefined ? undefined : picture(ask.last_frame, store),
+    lastFrame: request.last_frame === undefined ? undefined : picture(request.last_frame, store),
     referenceImages:
       references.length === 0
         ? undefined
         : references.map((image) => ({ image: picture(image, store), referenceType: "asset" })),
   });
   const parameters = compact({
-    ...Object.fromEntries(ownParameters.map((name) => [name, ask.extra[name]])),
-    aspectRatio: ask.ratio,
-    durationSeconds: ask.seconds,
-    resolution: ask.resolution,
-    negativePrompt: ask.negative_prompt,
-    sampleCount: ask.n === 1 ? undefined : ask.n,
-    generateAudio: store ? ask.audio : undefined,
-    seed: ask.seed,
+    ...Object.fromEntries(ownParameters.map((name) => [name, request.extra[name]])),
+    aspectRatio: request.ratio,
+    durationSeconds: request.seconds,
+    resolution: request.resolution,
+    negativePrompt: request.negative_prompt,
+    sampleCount: request.n === 1 ? undefined : request.n,
+    generateAudio: store ? request.audio : undefined,
+    seed: request.seed,
   });
   return { instances: [instance], parameters };
 }
@@ -84,10 +84,10 @@ const readError = geminiDialect.readError;
 const pathOf = (name: string): string => name.split("/").map(encodeURIComponent).join("/");
 
 export const veoGemini: VideoVendor = {
-  submit: (ask, { channel, model }) => ({
+  submit: (request, { channel, model }) => ({
     method: "POST",
     url: `${channel.base_url}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`,
-    body: bodyOf(ask, false),
+    body: bodyOf(request, false),
   }),
   accepted,
   poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1beta/${pathOf(upstream_id)}` }),
@@ -119,7 +119,11 @@ function vertexCall({ channel, model }: Place, call: string): string {
 const INLINE = "inline:";
 
 export const veoVertex: VideoVendor = {
-  submit: (ask, place) => ({ method: "POST", url: vertexCall(place, "predictLongRunning"), body: bodyOf(ask, true) }),
+  submit: (request, place) => ({
+    method: "POST",
+    url: vertexCall(place, "predictLongRunning"),
+    body: bodyOf(request, true),
+  }),
   accepted,
   poll: ({ upstream_id }, place) => ({
     method: "POST",

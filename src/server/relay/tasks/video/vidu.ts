@@ -5,7 +5,7 @@
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, isObject, objects, text } from "../../../protocol/dialects/shared/json";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
@@ -21,7 +21,7 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
 /** The vendor's endpoint for the request. */
-function kindFor({ images, last_frame }: VideoAsk): string {
+function kindFor({ images, last_frame }: VideoRequest): string {
   if (last_frame !== undefined) return "start-end2video";
   return images.length === 0 ? "text2video" : images.length === 1 ? "img2video" : "reference2video";
 }
@@ -50,22 +50,22 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
 }
 
 export const vidu: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    if (ask.last_frame !== undefined && ask.images.length !== 1) throw new RequestFault("last_frame");
-    const kind = kindFor(ask);
-    const images = ask.last_frame === undefined ? ask.images : [...ask.images, ask.last_frame];
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    if (request.last_frame !== undefined && request.images.length !== 1) throw new RequestFault("last_frame");
+    const kind = kindFor(request);
+    const images = request.last_frame === undefined ? request.images : [...request.images, request.last_frame];
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       model,
-      prompt: ask.prompt || undefined,
+      prompt: request.prompt || undefined,
       images: images.length > 0 ? images : undefined,
-      duration: ask.seconds,
-      resolution: ask.resolution,
+      duration: request.seconds,
+      resolution: request.resolution,
       // A video from frames has their aspect ratio.
-      aspect_ratio: kind === "text2video" || kind === "reference2video" ? ask.ratio : undefined,
-      audio: ask.audio,
-      seed: ask.seed,
+      aspect_ratio: kind === "text2video" || kind === "reference2video" ? request.ratio : undefined,
+      audio: request.audio,
+      seed: request.seed,
     });
     return { method: "POST", url: `${channel.base_url}/ent/v2/${kind}`, body };
   },

@@ -47,7 +47,7 @@ function addressesOf(task: Task, server: string): string[] {
 
 type Words = Readonly<Record<TaskStatus, string>>;
 
-const openaiWords: Words = {
+const openaiStatuses: Words = {
   NOT_START: "queued",
   SUBMITTED: "queued",
   QUEUED: "queued",
@@ -73,7 +73,7 @@ export function openaiVideo(task: Task, server: string): JsonObject {
     task_id: task.task_id,
     object: "video",
     model,
-    status: openaiWords[status],
+    status: openaiStatuses[status],
     progress: percentOf(task),
     created_at: seconds(task.submit_time_ms),
     completed_at: status === "SUCCESS" ? seconds(finish_time_ms) : null,
@@ -103,7 +103,7 @@ export function taskObject(task: Task, server: string): JsonObject {
   };
 }
 
-const klingWords: Words = {
+const klingStatuses: Words = {
   NOT_START: "submitted",
   SUBMITTED: "submitted",
   QUEUED: "submitted",
@@ -127,7 +127,7 @@ export function klingAnswer(task: Task, server: string, request_id: string): Jso
     task_id: task.task_id,
     data: {
       task_id: task.task_id,
-      task_status: klingWords[task.status],
+      task_status: klingStatuses[task.status],
       task_status_msg: task.fail_reason,
       task_info: {},
       created_at: task.submit_time_ms,
@@ -139,7 +139,7 @@ export function klingAnswer(task: Task, server: string, request_id: string): Jso
   };
 }
 
-const jimengWords: Words = {
+const jimengStatuses: Words = {
   NOT_START: "in_queue",
   SUBMITTED: "in_queue",
   QUEUED: "in_queue",
@@ -178,5 +178,5 @@ export function jimengResult(task: Task, server: string, request_id: string): Js
   }
   const urls = addressesOf(task, server);
   const made = task.status !== "SUCCESS" ? {} : pictures ? { image_urls: urls } : { video_url: urls[0] };
-  return envelope(DONE, "Success", request_id, { status: jimengWords[task.status], ...made });
+  return envelope(DONE, "Success", request_id, { status: jimengStatuses[task.status], ...made });
 }
