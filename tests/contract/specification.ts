@@ -1,17 +1,17 @@
 /**
- * Every call of both specifications (section 7) and of facts/console-calls.md, and the issue that owes it. The contract
- * test holds the server against this table in both directions, so the table cannot rot: a call that is owed must be
- * there, one that is served must not be listed as owed later.
+ * Every call of both specifications (section 7) and of existing front-ends, and the issue that delivers it. The
+ * contract test compares the server with this table in both directions: a call that is due must be served, one that is
+ * served must not be listed as due later.
  */
 
-/** Whom the call is for: everybody, the signed-in, role 10 and up, role 100. */
+/** Who may make the call: everyone, signed-in users, role 10 and up, role 100. */
 export type Access = "public" | "user" | "admin" | "root";
 
 export interface Call {
   method: string;
   path: string;
   access: Access;
-  /** The issue of this project that owes it. */
+  /** The project's issue that delivers it. */
   issue: number;
 }
 
@@ -51,7 +51,7 @@ export const CALLS: readonly Call[] = [
   call("POST /api/user/topup", "user", 2),
   call("POST /api/user/amount", "user", 2),
   call("POST /api/user/pay", "user", 2),
-  // No calls of the specification: facts/compatibility.md 1.3.
+  // Not in the specification: calls that chat clients make for a balance.
   call("GET /api/user/topup/info", "user", 2),
   call("GET /api/user/topup/self", "user", 2),
   call("GET /api/user/topup", "admin", 2),
@@ -160,14 +160,14 @@ export const CALLS: readonly Call[] = [
   call("GET /api/pricing", "public", 2),
   call("GET /api/ratio_config", "public", 2),
 
-  // Drawing and tasks, owed by issue 6
+  // Drawing and tasks, due in issue 6
   call("GET /api/mj/", "admin", 2),
   call("GET /api/mj/self", "user", 2),
   call("GET /api/task/", "admin", 2),
   call("GET /api/task/self", "user", 2),
 ];
 
-/** The issue this project is at: what is owed by it or an earlier one must be served. */
+/** The current issue of the project: everything due in it or earlier must be served. */
 export const CURRENT_ISSUE = 2;
 
 /** `GET /api/channel/{}`: without the names of parameters and without a trailing slash. */
