@@ -1,6 +1,6 @@
 /**
- * Waiting in end-to-end tests. One generous limit for everything: a machine that does other work beside is slow, and a
- * test that is right must not notice. Nothing here waits longer than what it waits for takes.
+ * Waiting in end-to-end tests. One generous limit for everything, so that a slow machine fails no correct test. No wait
+ * takes longer than its condition.
  */
 import type { BrowserContext, Locator, Page, Request } from "playwright-core";
 
@@ -41,8 +41,8 @@ function pageOf(request: Request): Page | undefined {
 }
 
 /**
- * Waits until the page shows what it has to show: no request under way nor about to be made, fonts there, nothing
- * moving that ends by itself. Throws with the requests that are left after the limit.
+ * Waits until the page is complete: no request in progress or about to start, fonts loaded, no finite animation
+ * running. Throws with the open requests after the limit.
  */
 export async function settled(page: Page): Promise<void> {
   const state = inFlight.get(page.context());

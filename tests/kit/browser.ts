@@ -1,6 +1,6 @@
 /**
  * A real Chromium for end-to-end tests. Each page watches its console: an uncaught error, a violation of the content
- * security policy or a failed request that the test did not announce makes `check()` throw.
+ * security policy or a failed request that the test did not expect makes `check()` throw.
  */
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,8 +13,8 @@ import { withLock } from "./lock";
 import type { Session } from "./weir";
 
 /**
- * Limit of one test with a browser in milliseconds; the waits inside have limits of their own. Each file says
- * `setDefaultTimeout(TEST_LIMIT)` itself: Bun forgets it with the file, and this module is run once for several.
+ * Limit of one test with a browser in milliseconds; the waits inside have their own. Each file calls
+ * `setDefaultTimeout(TEST_LIMIT)` itself: Bun resets it per file, and this module runs once for several.
  */
 export const TEST_LIMIT = 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * Vendors that stream exactly what a test wants, in their own languages: pieces of content, counts of tokens at any
- * place, and an end of any kind. One address per script: `<url>/<name>`.
+ * Vendors that stream exactly what a test needs, in their own dialects: pieces of content, token counts at any
+ * position, and any kind of end. One address per script: `<url>/<name>`.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,7 +1,4 @@
-/**
- * Several Weirs on one Postgres, each a process of its own, with one root account; each may reach it by a URL of its
- * own.
- */
+/** Several Weirs on one Postgres, each in its own process, with one root account; each may use its own database URL. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,5 @@
 /**
- * A TCP proxy in front of Postgres that can fail the way networks do: cut connections, or go silent without closing
- * them.
+ * A TCP proxy in front of Postgres that fails like networks do: cuts connections, or goes silent without closing them.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 

@@ -36,7 +36,7 @@ export async function statementsOf(
   return found;
 }
 
-/** The builder, which tells its statement when it is awaited. */
+/** The builder, which records its statement when it is awaited. */
 function watched<B extends object>(builder: B, found: { sql: string; params: unknown[] }[]): B {
   return new Proxy(builder, {
     get(target, name) {

@@ -1,6 +1,6 @@
 /**
  * An easy-pay gateway for tests and development: takes the payer's form, shows a page with one button, reports the
- * payment and answers questions about orders. It signs by itself, so that a fault in our signature shows.
+ * payment and answers queries about orders. It computes signatures itself, so that a fault in ours shows.
  */
 import { createHash } from "node:crypto";
 

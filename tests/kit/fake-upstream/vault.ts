@@ -1,7 +1,7 @@
 /**
- * What callers leave with an upstream: answers of the Responses API, files, batches. Each key sees its own, as an
- * account does. Shapes: platform.openai.com/docs/api-reference responses, files, batches; types of the `openai` npm SDK
- * 7.55 (Response, ResponseItemList, CompactedResponse, FileObject, Batch), read November 2026.
+ * Objects that callers store at an upstream: responses of the Responses API, files, batches. Each key sees only its
+ * own, like an account. Shapes: platform.openai.com/docs/api-reference responses, files, batches; types of the `openai`
+ * npm SDK 7.55 (Response, ResponseItemList, CompactedResponse, FileObject, Batch), read November 2026.
  */
 import { type Json, list, object, text } from "./answer";
 import type { Behaviour } from "./behaviours";
