@@ -1,6 +1,6 @@
 /**
- * Bodies that are made to hurt: small on the wire and large in memory, or cheap to write and dear to parse. Each is
- * refused before it is unpacked or parsed as a whole; the cost is read from the operating system (issue 10, S-A3).
+ * Malicious bodies: small on the wire and large in memory, or cheap to write and expensive to parse. Each is refused
+ * before it is fully unpacked or parsed; the cost is read from the operating system.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

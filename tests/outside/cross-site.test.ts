@@ -331,7 +331,7 @@ describe("all other callers are unaffected", () => {
     }
   });
 
-  test("pages of other sites call /v1 by key, read the answer, and get no credentials mode", async () => {
+  test("pages of other sites call /v1 by key, read the answer, and are not allowed cookies", async () => {
     const { key } = await weir.newToken({}, user);
     const origin = "https://chat.example";
     for (const headers of [{ origin, "sec-fetch-site": "cross-site" }, { origin }] as Headers_[]) {

@@ -1,6 +1,6 @@
 /**
- * What a stream costs that does not come to its end: the vendor's count in the last frame that counts output, and an
- * estimate of the content that was delivered after it. The same for every vendor's language and every caller's.
+ * The cost of a stream that ends early: the vendor's count in the last frame that counts output, and an estimate of the
+ * content delivered after it. The same for every vendor dialect and every caller dialect.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LogRow } from "../../src/server/db/schema";

@@ -19,7 +19,7 @@ const MODEL = "gpt-4o";
 const PRICE = 30;
 const START_MS = 60_000;
 
-/** Answers begin at once and end when they are let go. */
+/** Answers begin at once and end when they are released. */
 function startUpstream() {
   let go = Promise.withResolvers<void>();
   const frame = (part: object): string =>

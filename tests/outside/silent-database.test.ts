@@ -1,6 +1,7 @@
 /**
- * Postgres out of reach without a word: the sockets stay open and nothing comes back, as after a failover of an address
- * or a firewall that forgot a connection. Nobody waits for ever, the dead connections go, and Weir recovers by itself.
+ * Postgres is unreachable without an error: the sockets stay open and nothing comes back, as after a failover of an
+ * address or a firewall that dropped a connection. No caller waits for ever, the dead connections are closed, and Weir
+ * recovers automatically.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";

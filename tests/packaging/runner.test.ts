@@ -1,6 +1,4 @@
-/**
- * The test runner is believed, so it is tested: what fails must count, what hangs must end, nothing may stay behind.
- */
+/** Tests of the test runner: failures must count, hanging tests must end, and no process may be left behind. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,7 +48,7 @@ test("a file that cannot be loaded, or has no test, is a failure and is named", 
   expect(missing.sort()).toEqual(["broken.test.ts", "empty.test.ts"]);
 });
 
-test("a file that ends the process with success takes nothing with it unseen", async () => {
+test("a file that ends the process with success hides no other test", async () => {
   const { counts } = await report({
     "leaves.test.ts": `${lead} test("one", () => expect(1).toBe(1)); process.exit(0);`,
     "other.test.ts": `${lead} test("two", () => expect(1).toBe(1));`,
@@ -59,8 +57,8 @@ test("a file that ends the process with success takes nothing with it unseen", a
 });
 
 /**
- * Runs the files in a folder of their own, then gives what failed a second chance; answers what passed then and what is
- * kept.
+ * Runs the files in their own folder, then runs the failed tests once more; returns what passed then and the stored
+ * output.
  */
 async function twice(files: Record<string, string>): Promise<{ failed: string[]; flaky: string[]; kept: string }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
@@ -127,13 +125,13 @@ test("the last line names what was skipped only when something was", () => {
 
 const isAlive = (pid: number): boolean => {
   try {
-    // A zombie is dead; whoever adopted it has not looked yet.
+    // A zombie is dead; its new parent has not collected it yet.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
   }
 };
-/** A shell that starts a sleeper in a session of its own, says its pid, and then does the rest. */
+/** A shell that starts a sleeper in its own session, prints its pid, and then does the rest. */
 const withSleeper = (rest: string): string[] => ["sh", "-c", `setsid sleep 300 & echo $!; ${rest}`];
 
 test.skipIf(process.platform !== "linux")(
