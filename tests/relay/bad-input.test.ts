@@ -1,6 +1,6 @@
 /**
- * Whatever a caller or an upstream does wrong, over the real server: a clear error in the caller's dialect or a
- * correctly ended stream, a log row, and a balance that is right to the unit (issue 2, Bad input).
+ * Every fault of a caller or an upstream, over the real server: a clear error in the caller's dialect or a correctly
+ * ended stream, a log row, and a balance that is exact to the unit.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";

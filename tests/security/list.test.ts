@@ -1,9 +1,9 @@
-/** docs/security.md and the tests beside this one say the same. */
+/** docs/security.md and the tests in this folder agree. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Lines of facts/security.md: who adds one there adds one here. */
+/** Lines of docs/security.md: a new line changes this number. */
 const FLAWS = 56;
 
 const rows = readFileSync(join(import.meta.dir, "../../docs/security.md"), "utf8")

@@ -1,4 +1,4 @@
-/** A place of a vendor and the neutral question, for tests of the vendors' words. */
+/** A channel of a vendor and the neutral request, for tests of the vendors' formats. */
 import { channelType } from "../../src/shared/channel-types";
 import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
 import type { ProviderContext } from "../../src/server/relay/providers/provider";
@@ -43,7 +43,7 @@ export const submit = (
 
 export const job = (upstream_id: string, kind = ""): VendorJob => ({ upstream_id, kind });
 
-/** The member that a question is refused by; undefined: it is not. */
+/** The member for which a request is refused; undefined: it is accepted. */
 export function fault(work: () => unknown): string | undefined {
   try {
     work();
