@@ -232,7 +232,7 @@ describe("templates and commands", () => {
       JSON.stringify({ command: "touch", args: [mark] }),
     ]) {
       for (const { key } of items) {
-        // Settings that must stay valid for the next call to be accepted.
+        // Must stay unchanged for the next call to be accepted.
         if (["PasswordLoginEnabled"].includes(key)) continue;
         await weir.root.api("PUT", "/api/option/", { key, value: command });
       }

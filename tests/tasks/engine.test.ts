@@ -26,7 +26,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   /** The responses of public addresses. */
   let answerAddress: (address: string, headers: Record<string, string>) => Response | Promise<Response>;
   const opened: string[] = [];
-  /** Hangs a submit before its hold is taken, as if its process had ended; called when that happens. */
+  /** Called when a submit is cut off before it records the cost of its hold, as if its process had ended. */
   let ends: (() => void) | undefined;
   beforeAll(async () => {
     bench = await openTaskBench(engine, ({ ledger, ...controlPlane }) => ({
@@ -104,7 +104,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
       next_poll_at_ms: 0,
     });
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
-    // A second poll changes nothing: it is charged.
+    // Collecting again changes nothing: it is paid.
     await bench.round(3600);
     await bench.controlPlane.tasks.collect((await seen(dear)).id);
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
