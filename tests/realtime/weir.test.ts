@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
       upstream?.close();
     });
 
-    test("the official SDK's session and a browser's handshake: responses, charges, rows, and the books balance", async () => {
+    test("the official SDK's session and a browser's handshake: responses, charges, rows, and the ledger balances", async () => {
       const user = await weir.newUser({ quota: 100_000 });
       const { key } = await weir.newToken({}, user);
       using tls = tlsBefore(weir.url);

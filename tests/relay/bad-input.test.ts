@@ -126,7 +126,7 @@ describe("an upstream that misbehaves", () => {
     for (const kind of ["plain", "stream"] as const) {
       const likely = fates[kind];
       const outcome = likely.code ? `ends as ${likely.code}` : "is answered whole";
-      test(`${model}: a ${kind} call ${outcome}, leaves its row, and the books balance`, async () => {
+      test(`${model}: a ${kind} call ${outcome}, leaves its row, and the ledger balances`, async () => {
         const response = await weir.call(key, ask(model, kind === "stream"));
         const text = await response.text();
         const other = kind === "stream" ? fates.streamToo : undefined;

@@ -96,7 +96,7 @@ describe("a caller who disconnects", () => {
     expect(condition()).toBe(true);
   }
 
-  test("in the middle of a stream: the upstream is drained and closed, the books balance", async () => {
+  test("in the middle of a stream: the upstream is drained and closed, the ledger balances", async () => {
     const before = bench.ledger.settlements.length;
     const abort = new AbortController();
     const response = await call("paced:20:20", true, abort.signal);

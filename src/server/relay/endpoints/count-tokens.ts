@@ -103,12 +103,12 @@ async function countTokens(
       : modelDialect(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
   );
   const [channel] = own
-    .flatMap((one) => (conversation ? (conversation.knower(one) ?? []) : one))
+    .flatMap((one) => (conversation ? (conversation.boundChannel(one) ?? []) : one))
     .toSorted((a, b) => b.priority - a.priority);
-  if (!channel && conversation?.home) throw conversation.home.missing;
+  if (!channel && conversation?.binding) throw conversation.binding.missing;
   const count =
     channel &&
-    (await ask(
+    (await requestCount(
       engine,
       engine.routing.keys.take(channel, model),
       counter,
@@ -124,7 +124,7 @@ async function countTokens(
  * The channel's count; undefined when its answer cannot be used. `betas`: the beta features that the caller names, as
  * for an ordinary call.
  */
-async function ask(
+async function requestCount(
   engine: Engine,
   channel: PoolChannel,
   counter: TokenCounter,
@@ -156,14 +156,14 @@ async function ask(
   };
   const context = providerContextFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.controlPlane.now());
   try {
-    const inquiry = provider.count
+    const countRequest = provider.count
       ? await provider.count(outgoing, context)
       : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
     const response = await (provider.count && provider.open
-      ? provider.open(inquiry.outgoing, context)
-      : send(inquiry.outgoing, context));
+      ? provider.open(countRequest.outgoing, context)
+      : send(countRequest.outgoing, context));
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
-    const count = isObject(answer) ? answer[inquiry.member] : undefined;
+    const count = isObject(answer) ? answer[countRequest.member] : undefined;
     return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;
   } catch {
     // The estimate replaces a count that failed.

@@ -6,7 +6,7 @@ import type { PoolChannel } from "../../contracts/channel";
 import type { FreshToken } from "./provider";
 
 /** A token is renewed this long before it expires, but cached for at least half its lifetime. */
-const EARLY_MS = 60_000;
+const RENEW_BEFORE_MS = 60_000;
 /** Most cached tokens: there are few channels, so more belong to keys that are gone. */
 const MAX_TOKENS = 10_000;
 
@@ -20,8 +20,8 @@ export class AccessTokenCache {
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Map<string, Promise<string>>();
 
-  /** The token of a channel. Calls `ask` when none is cached, once at a time per channel. Throws what `ask` throws. */
-  async get(channel: PoolChannel, now: () => number, ask: () => Promise<FreshToken>): Promise<string> {
+  /** The token of a channel. Calls `fetchToken` when none is cached, once at a time per channel. Throws what it throws. */
+  async get(channel: PoolChannel, now: () => number, fetchToken: () => Promise<FreshToken>): Promise<string> {
     const name = nameOf(channel);
     for (;;) {
       const kept = this.#kept.get(name);
@@ -32,7 +32,7 @@ export class AccessTokenCache {
       const token = await flight.catch(() => undefined);
       if (token !== undefined) return token;
     }
-    const flight = this.#fetch(name, now, ask).finally(() => this.#flights.delete(name));
+    const flight = this.#fetch(name, now, fetchToken).finally(() => this.#flights.delete(name));
     this.#flights.set(name, flight);
     return flight;
   }
@@ -46,7 +46,7 @@ export class AccessTokenCache {
     const { token, expires_in } = await ask();
     const life = Math.max(0, expires_in * 1000);
     this.#kept.delete(name);
-    this.#kept.set(name, { token, until: now() + Math.max(life - EARLY_MS, life / 2) });
+    this.#kept.set(name, { token, until: now() + Math.max(life - RENEW_BEFORE_MS, life / 2) });
     const oldest = this.#kept.size > MAX_TOKENS ? this.#kept.keys().next() : undefined;
     if (oldest && !oldest.done) this.#kept.delete(oldest.value);
     return token;

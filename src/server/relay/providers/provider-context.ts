@@ -53,8 +53,8 @@ export function providerContextFor(
         });
         signal.addEventListener("abort", leave, { once: true });
       }),
-    async token(ask) {
-      const token = await box.accessTokens.get(channel, now, ask);
+    async token(fetchToken) {
+      const token = await box.accessTokens.get(channel, now, fetchToken);
       rememberToken(channel, token);
       return token;
     },

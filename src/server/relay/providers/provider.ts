@@ -112,8 +112,8 @@ export interface ProviderContext {
   wait(ms: number): Promise<void>;
   /** Records a member of the request that the vendor does not support, as a warning. */
   readonly warn: Warn;
-  /** The channel's access token: a cached one, or a new one from `ask`. */
-  token(ask: () => Promise<FreshToken>): Promise<string>;
+  /** The channel's access token: a cached one, or a new one from `fetchToken`. */
+  token(fetchToken: () => Promise<FreshToken>): Promise<string>;
   /** The vendor's message without the channel's secrets. */
   readonly redact: Redact;
   /** Drops the channel's token: the vendor no longer accepts it. */

@@ -83,7 +83,7 @@ interface Binding {
 export class StoredConversation {
   private constructor(
     readonly operation: Operation,
-    readonly home: Binding | undefined,
+    readonly binding: Binding | undefined,
     /** The id that the call continues, "" = none. */
     readonly previous: string,
     /** The earlier responses of the conversation that are stored here. */
@@ -124,14 +124,14 @@ export class StoredConversation {
     files: readonly string[],
   ): Promise<StoredConversation> {
     const { storedObjects, option } = engine.controlPlane;
-    let home: Binding | undefined;
+    let binding: Binding | undefined;
     for (const id of files) {
       const missing = new AppError("file_not_found", { id });
       const file = await storedObjects.find("file", id, user_id);
-      if (!file || (home?.at && !isSamePlace(home.at, file))) throw missing;
-      home = { at: file, missing, native: false };
+      if (!file || (binding?.at && !isSamePlace(binding.at, file))) throw missing;
+      binding = { at: file, missing, native: false };
     }
-    if (operation.refers === "files") return new StoredConversation(operation, home, "", [], undefined);
+    if (operation.refers === "files") return new StoredConversation(operation, binding, "", [], undefined);
 
     // Only /v1/responses itself runs in the background, and those calls have already gone to tasks/background.
     if (json.background === true && !operation.streams) fail("background_unsupported");
@@ -141,38 +141,39 @@ export class StoredConversation {
     const own = named.some(isReference)
       ? await Promise.all(named.map((item) => lookUp(storedObjects, item, user_id)))
       : named;
-    const lost = own.find(isReference);
+    const unresolved = own.find(isReference);
     // Only a vendor that stores answers can have it.
-    if (lost && !home) home = { native: true, missing: new AppError("item_not_found", { id: String(lost.id) }) };
+    if (unresolved && !binding)
+      binding = { native: true, missing: new AppError("item_not_found", { id: String(unresolved.id) }) };
     const resolved = own.some((item, index) => item !== named[index]);
     const input = operation.streams && json.store !== false && storedObjects.lifetime > 0 ? own : undefined;
     const previous = json.previous_response_id ?? "";
     if (typeof previous !== "string") fail("invalid_request", { detail: "previous_response_id" });
     if (previous === "") {
-      if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
-      return new StoredConversation(operation, home, "", [], input);
+      if (resolved) rewrite(received, { input: own.map(withoutId) }, option.maxBodyBytes);
+      return new StoredConversation(operation, binding, "", [], input);
     }
 
     const missing = previousMissing(previous);
     const entry = await storedObjects.find("response", previous, user_id);
     if (!entry) throw missing;
     if (entry.channel_id !== 0) {
-      if (home?.at && !isSamePlace(home.at, entry)) throw home.missing;
-      if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
+      if (binding?.at && !isSamePlace(binding.at, entry)) throw binding.missing;
+      if (resolved) rewrite(received, { input: own.map(withoutId) }, option.maxBodyBytes);
       const { tokens } = isObject(entry.value) ? entry.value : {};
       if (typeof tokens === "number") received.input_bound += tokens;
       return new StoredConversation(operation, { at: entry, missing, native: true }, previous, [], input);
     }
     const { ids, turns } = await turnsUntil(storedObjects, entry, user_id, () => missing);
     const last = turns.at(-1);
-    const said = [...itemsBefore(turns), ...(last ? outputOf(last) : []), ...own];
-    rewrite(received, { input: said.map(withoutPlace), previous_response_id: null }, option.maxBodyBytes);
-    return new StoredConversation(operation, home, previous, ids, input);
+    const conversation = [...itemsBefore(turns), ...(last ? outputOf(last) : []), ...own];
+    rewrite(received, { input: conversation.map(withoutId), previous_response_id: null }, option.maxBodyBytes);
+    return new StoredConversation(operation, binding, previous, ids, input);
   }
 
   /** The channel with the key that has what the call refers to; undefined when it does not. */
-  knower(channel: PoolChannel): PoolChannel | undefined {
-    const { at, native } = this.home ?? {};
+  boundChannel(channel: PoolChannel): PoolChannel | undefined {
+    const { at, native } = this.binding ?? {};
     if (native && !isStateful(channel, this.operation)) return undefined;
     if (!at) return channel;
     return at.channel_id === channel.id ? keyOwning(channel, at.channel_key_id) : undefined;
@@ -180,9 +181,9 @@ export class StoredConversation {
 
   /** Keeps the channels that can serve the call. Throws the caller's error when there is none. */
   narrow(selection: Selection): void {
-    if (!this.home) return;
-    selection.restrictTo((channel) => this.knower(channel));
-    if (selection.left === 0) throw this.home.missing;
+    if (!this.binding) return;
+    selection.restrictTo((channel) => this.boundChannel(channel));
+    if (selection.left === 0) throw this.binding.missing;
   }
 
   /**
@@ -290,7 +291,7 @@ const prefixes: Readonly<Record<string, string>> = {
  * Drops our own ids: a vendor would not find them. The signature of reasoning belongs to its id, and messages of the
  * assistant must have one (ResponseOutputMessage).
  */
-function withoutPlace(item: JsonObject): JsonObject {
+function withoutId(item: JsonObject): JsonObject {
   if (item.type === "reasoning" || (item.type === "message" && item.role === "assistant")) return item;
   const { id: _id, status: _status, ...rest } = item;
   return rest;

@@ -41,7 +41,7 @@ export const submitBackground =
       input: Math.ceil(received.input_bound / BYTES_PER_TOKEN),
       output: Math.min(max_output ?? Infinity, option.maxHoldOutputTokens),
     };
-    const at = conversation?.home?.at;
+    const at = conversation?.binding?.at;
     const { user_id, token_id } = caller;
     const expires_at = Math.floor(now() / 1000) + storedObjects.lifetime;
     const task = await submitTask(sideRequest, {

@@ -242,7 +242,7 @@ const fileHandler =
     return sendFile(engine, task, place ?? fail("task_file_missing"), request, responder);
   };
 
-const bothWays = (route: TaskRoute): TaskRoute[] => [route, { ...route, path: `/{mode}${route.path}` }];
+const withMode = (route: TaskRoute): TaskRoute[] => [route, { ...route, path: `/{mode}${route.path}` }];
 const facts = { dialect, name: "midjourney" } as const;
 
 export const midjourneyRoutes: readonly TaskRoute[] = [
@@ -262,4 +262,4 @@ export const midjourneyRoutes: readonly TaskRoute[] = [
   { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileHandler("image") } satisfies TaskRoute,
   { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileHandler("video") } satisfies TaskRoute,
   { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileHandler("video") } satisfies TaskRoute,
-].flatMap(bothWays);
+].flatMap(withMode);

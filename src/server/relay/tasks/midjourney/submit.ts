@@ -37,7 +37,7 @@ const MOST_PROMPT = TEXT_LIMITS.task_prompt;
 const MOST_ADDRESS = 2_048;
 
 /** A required string. */
-const needed = (body: JsonObject, name: string): string =>
+const requiredText = (body: JsonObject, name: string): string =>
   string(body, name).trim() === "" ? fail("invalid_request", { detail: name }) : string(body, name);
 
 /** Names of which at least one must be a non-empty string. */
@@ -71,7 +71,7 @@ interface Reading {
 
 const following = (body: JsonObject, action: MjAction): Reading => ({
   action,
-  parent: needed(body, "taskId"),
+  parent: requiredText(body, "taskId"),
   naming: (taskId) => ({ taskId }),
 });
 
@@ -82,27 +82,31 @@ const changes: ReadonlyMap<string, MjAction> = new Map([
 ]);
 
 const readers = {
-  imagine: (body) => (needed(body, "prompt"), { action: "IMAGINE" }),
+  imagine: (body) => (requiredText(body, "prompt"), { action: "IMAGINE" }),
   describe: (body) => (oneOf(body, "base64", "link"), { action: "DESCRIBE" }),
   blend: (body) => (pictures(body, 2), { action: "BLEND" }),
-  shorten: (body) => (needed(body, "prompt"), { action: "SHORTEN" }),
+  shorten: (body) => (requiredText(body, "prompt"), { action: "SHORTEN" }),
   "upload-discord-images": (body) => (pictures(body, 1), { action: "UPLOAD" }),
   change: (body) => {
-    const action = changes.get(needed(body, "action").toUpperCase()) ?? fail("invalid_request", { detail: "action" });
+    const action =
+      changes.get(requiredText(body, "action").toUpperCase()) ?? fail("invalid_request", { detail: "action" });
     if (action !== "REROLL") pictureIndex(body);
     return following(body, action);
   },
   "simple-change": (body) => {
-    const change = readSimpleChange(needed(body, "content")) ?? fail("invalid_request", { detail: "content" });
+    const change = readSimpleChange(requiredText(body, "content")) ?? fail("invalid_request", { detail: "content" });
     return { action: change.action, parent: change.taskId, naming: (id) => ({ content: `${id} ${change.word}` }) };
   },
   action: (body) =>
-    following(body, (readCustomId(needed(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action),
+    following(
+      body,
+      (readCustomId(requiredText(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action,
+    ),
   modal: (body) => following(body, "MODAL"),
   edits: (body) => {
-    needed(body, "prompt");
+    requiredText(body, "prompt");
     if (body.base64Array !== undefined) pictures(body, 1);
-    else needed(body, "image");
+    else requiredText(body, "image");
     return { action: "EDITS" };
   },
   video: (body) => {
@@ -110,7 +114,7 @@ const readers = {
     oneOf(body, "image", "prompt");
     return { action: "VIDEO" };
   },
-  swap: (body) => (needed(body, "sourceBase64"), needed(body, "targetBase64"), { action: "SWAP_FACE" }),
+  swap: (body) => (requiredText(body, "sourceBase64"), requiredText(body, "targetBase64"), { action: "SWAP_FACE" }),
 } as const satisfies Record<string, (body: JsonObject) => Reading>;
 
 /** The last path segment of a submit. */
