@@ -20,7 +20,7 @@ export class AccessTokenCache {
   readonly #kept = new Map<string, Kept>();
   readonly #flights = new Map<string, Promise<string>>();
 
-  /** The token of a channel. Calls `fetchToken` when none is cached, once at a time per channel. Throws what it throws. */
+  /** The token of a channel. Calls `fetchToken` when none is cached, once at a time per channel. Throws its errors. */
   async get(channel: PoolChannel, now: () => number, fetchToken: () => Promise<FreshToken>): Promise<string> {
     const name = nameOf(channel);
     for (;;) {
