@@ -1,4 +1,4 @@
-/** Requirements that no test of a feature shows, over the real server with the fake upstream behind it. */
+/** Requirements that no other test proves, over the real server with the fake upstream. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Session, startWeir, type Weir } from "../kit/weir";
@@ -403,7 +403,7 @@ describe("tokens", () => {
     expect(row.key).not.toBe("x".repeat(48));
   });
 
-  test("nobody else reaches a token by its id, administrators included (C-462, C-119)", async () => {
+  test("only its owner reaches a token by its id, administrators excluded (C-462, C-119)", async () => {
     const { id } = await weir.newToken({}, user);
     for (const [method, path, body] of [
       ["GET", `/api/token/${id}`, undefined],

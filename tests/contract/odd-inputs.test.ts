@@ -1,6 +1,4 @@
-/**
- * What old front-ends really send (facts/console-calls.md 1.1 and 1.2): nulls, NaN, floats, numbers as text, echoes.
- */
+/** Inputs that old front-ends send: nulls, NaN, floats, numbers as strings, echoed objects. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isHidden, optionKeys } from "../../src/shared/options";
 import { startWeir, type Weir } from "../kit/weir";

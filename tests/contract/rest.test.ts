@@ -1,7 +1,4 @@
-/**
- * The REST doors as scripts and existing front-ends use them, over the real server. Sources: facts/console-calls.md
- * 1.1.
- */
+/** The REST routes as scripts and existing front-ends use them, over the real server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { restRoutes } from "../../src/server/http/rest";
 import { appRouter } from "../../src/server/router";
@@ -45,11 +42,11 @@ describe("the table of the specification's calls", () => {
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   });
 
-  test("every call owed by now is mounted exactly once", () => {
+  test("every call due by now is mounted exactly once", () => {
     expect(owed.filter((call) => served.get(sameCall(call)) !== 1).map(nameOf)).toEqual([]);
   });
 
-  test("no call that a later issue owes is served yet; once it is, the table says so", () => {
+  test("no call of a later issue is served yet; once it is, the table says so", () => {
     const pending = CALLS.filter((call) => call.issue > CURRENT_ISSUE);
     expect(pending.filter((call) => served.has(sameCall(call))).map(nameOf)).toEqual([]);
   });
@@ -84,7 +81,7 @@ describe("every call", () => {
 
   const closed = owed.filter((call) => call.access !== "public");
   for (const call of closed) {
-    test(`${nameOf(call)} answers 401 to a stranger`, async () => {
+    test(`${nameOf(call)} answers 401 without a session`, async () => {
       const answer = await weir.anonymous(call.method, filled(call.path), bodyOf(call.method), {
         "new-api-user": "-1",
       });
@@ -119,7 +116,7 @@ describe("every call", () => {
 
   for (const call of needs("user")) {
     test(`${nameOf(call)} serves an ordinary user`, async () => {
-      // Who deletes himself is no use to the other tests.
+      // Deleting the own account would break the other tests.
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
@@ -161,7 +158,7 @@ describe("the user-id header (D-37)", () => {
     expect((await self({ authorization: token })).body.success).not.toBe(true);
   });
 
-  test("public calls and signing out do not ask whom the header names", async () => {
+  test("public calls and signing out ignore the header", async () => {
     const session = await weir.signIn(user.username, ROOT.password);
     const { cookie } = session;
     const named = ["-1", String(admin.id)].map((name) => ({ cookie, "new-api-user": name }));
@@ -209,7 +206,7 @@ describe("the user-id header (D-37)", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("unknown paths", () => {
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
     test(`${method} of an unknown path under /api is a JSON 404`, async () => {
       for (const path of ["/api/no-such", "/api/no-such/", "/api/channel/1/2/3"]) {
@@ -242,7 +239,7 @@ describe("bodies", () => {
       }
     });
 
-    test(`${nameOf(call)} survives JSON of every wrong shape`, async () => {
+    test(`${nameOf(call)} survives invalid JSON of every kind`, async () => {
       for (const body of ["null", "[]", "1", '"text"', "true", '{"id":{}}', '{"key":[1],"name":{},"id":"x"}', ""]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
         expectEnvelope(answer);
@@ -263,7 +260,7 @@ describe("bodies", () => {
 });
 
 describe("texts follow the caller's language", () => {
-  test("Chinese when unknown, English when asked for", async () => {
+  test("Chinese by default, English on request", async () => {
     const said = async (language?: string) =>
       (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body
         .message;

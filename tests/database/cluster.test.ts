@@ -8,7 +8,7 @@ import { openConnections } from "../../src/server/db/connections";
 import type { Connections } from "../../src/server/db/connection-types";
 import { type FreshDatabase, freshPostgres, postgresServer } from "../kit/databases";
 
-/** Waits until `condition` holds; answers how long it took in ms, or fails. */
+/** Waits until `condition` holds; returns how long it took in ms, or fails. */
 async function until(condition: () => boolean, ms: number): Promise<number> {
   const started = performance.now();
   while (!condition()) {
@@ -29,7 +29,7 @@ describe("instances on one Postgres", () => {
     name = new URL(fresh.url).pathname.slice(1);
     admin = new SQL(`${await postgresServer()}/postgres`, { max: 1 });
   });
-  // Nobody listens any more when the next test cuts connections.
+  // No instance may still listen when the next test cuts connections.
   afterEach(async () => {
     mock.restore();
     for (const bus of buses.splice(0)) await bus.close();
@@ -69,7 +69,7 @@ describe("instances on one Postgres", () => {
     return rows.length;
   }
 
-  test("a change is heard once by every instance, its own included, within a fraction of a second", async () => {
+  test("a change is received once by every instance, its own included, within a fraction of a second", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
     await a.announce("tokens", "7");
     expect(a.heard).toEqual(["7"]);
@@ -115,7 +115,7 @@ describe("instances on one Postgres", () => {
     let time = Date.now();
     const a = await instance("g", () => time);
     expect(a.bus.fresh()).toBe(true);
-    // Bun says so each time that it cannot listen.
+    // Bun logs each time that it cannot listen.
     spyOn(console, "warn").mockImplementation(() => {});
     await admin.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;

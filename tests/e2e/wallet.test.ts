@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(noChromium)("wallet and codes in the console", () => {
-  test("an administrator makes a batch, copies it, keeps it as a file, and a user redeems one of it", async () => {
+  test("an administrator creates a batch, copies it, downloads it, and a user redeems one code", async () => {
     const office = await browser.open(`${weir.url}/redemption?edit=new`, { as: weir.root });
     const form = office.page.getByRole("dialog");
     await type(form.getByLabel("名称"), "e2e/batch");

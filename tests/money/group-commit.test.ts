@@ -1,4 +1,4 @@
-/** The SQLite ledger's queue: one commit for many verbs, order kept, and patience with another process's lock. */
+/** The SQLite ledger's queue: one commit for many verbs, in order, and waiting for another process's lock. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import type { Ledger } from "../../src/server/contracts/ledger";
@@ -39,7 +39,7 @@ test("a verb is invisible until its batch is committed, and answers only then", 
   other.close();
 });
 
-test("a thousand verbs are committed in batches of at most 64, in the order they were asked", async () => {
+test("a thousand verbs are committed in batches of at most 64, in the order of their calls", async () => {
   const user = await addUser(fresh.db, ledger, 500);
   const { hold } = calls(ledger, user, 0);
   const { version, close } = watcher();
@@ -180,7 +180,7 @@ test("verbs wait while another process holds the database, and then go through",
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 820, held: 100 });
 });
 
-test("a batch that is undone by one verb moves the others' money once, also what was raised or given back in it", async () => {
+test("a batch rolled back by one verb moves the others' money once, including extends and releases in it", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
   const { hold, settle } = calls(ledger, user, 0);
   await hold("undone-1", 100);
@@ -205,7 +205,7 @@ test("a batch that is undone by one verb moves the others' money once, also what
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 970, held: 0 });
 });
 
-test("a hold that another process has swept is not given back a second time", async () => {
+test("a hold that another process has swept is not released a second time", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
   const { hold } = calls(ledger, user, 0);
   await hold("swept-1", 100);

@@ -52,7 +52,7 @@ test("a file that cannot be loaded, or has no test, is a failure and is named", 
   expect(missing.sort()).toEqual(["broken.test.ts", "empty.test.ts"]);
 });
 
-test("a file that ends the process with success takes nothing with it unseen", async () => {
+test("a file that ends the process with success hides no other test", async () => {
   const { counts } = await report({
     "leaves.test.ts": `${lead} test("one", () => expect(1).toBe(1)); process.exit(0);`,
     "other.test.ts": `${lead} test("two", () => expect(1).toBe(1));`,
@@ -61,8 +61,8 @@ test("a file that ends the process with success takes nothing with it unseen", a
 });
 
 /**
- * Runs the files in a folder of their own, then gives what failed a second chance; answers what passed then and what is
- * kept.
+ * Runs the files in their own folder, then runs the failed tests once more; returns what passed then and the stored
+ * output.
  */
 async function twice(files: Record<string, string>): Promise<{ failed: string[]; flaky: string[]; kept: string }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
@@ -161,7 +161,7 @@ describe("a program that tests need and that is not there", () => {
 
 const isAlive = (pid: number): boolean => {
   try {
-    // A zombie is dead; whoever adopted it has not looked yet.
+    // A zombie is dead; its new parent has not collected it yet.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;

@@ -1,6 +1,6 @@
 /**
- * `npm start` as on a new machine: a clean clone, an empty home, Node and npm on PATH and nothing else. Needs the npm
- * registry, as the command itself does.
+ * `npm start` as on a new machine: a clean clone, an empty home, only Node and npm on PATH. Needs the npm registry,
+ * like the command itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -28,7 +28,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("npm start on a machine with Node and npm only", () => {
-  test("without a registry it says what it needs, in words", async () => {
+  test("without a registry it says what it needs", async () => {
     const { code, output } = await runToEnd(["npm", "start"], {
       cwd: clone,
       env: { ...env, npm_config_registry: "http://127.0.0.1:1/", npm_config_fetch_retries: "0" },
@@ -89,7 +89,7 @@ describe("npm start on a machine with Node and npm only", () => {
     expect(existsSync(join(clone, ".bun"))).toBe(false);
   });
 
-  test("a Node that is too old is told so before anything else", async () => {
+  test("a Node that is too old is reported before anything else", async () => {
     const old = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.0'})";
     const { code, output } = await runToEnd(["node", "--import", old, "scripts/start.mjs"], { cwd: clone, env });
     expect(code).toBe(1);

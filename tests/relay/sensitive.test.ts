@@ -163,7 +163,7 @@ describe("a word is found in", () => {
     ]);
   });
 
-  test("an event of a realtime session: the caller is told, the event goes no further, the session goes on", async () => {
+  test("an event of a realtime session: the caller gets an error, the event is dropped, the session continues", async () => {
     const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
     await client.open();
     client.say({
@@ -181,7 +181,7 @@ describe("a word is found in", () => {
   });
 });
 
-describe("where the operator does not want calls to stop", () => {
+describe("where the operator masks instead of refusing", () => {
   beforeEach(() => weir.setOption("StopOnSensitiveEnabled", "false"));
   afterAll(() => weir.setOption("StopOnSensitiveEnabled", "true"));
   const heard = (): string => JSON.stringify(upstream.journal.entries.map(({ body }) => body)).toLowerCase();
@@ -207,7 +207,7 @@ describe("where the operator does not want calls to stop", () => {
     ["/v1/responses", { model: "gpt-4o", input: [{ role: "user", content: [{ type: "input_text", text: BAD }] }] }],
     ["/v1/embeddings", { model: "embed-x", input: ["fine", BAD] }],
   ] as const) {
-    test(`${path}: the upstream hears a mask in the place of the words, and the call is answered`, async () => {
+    test(`${path}: the upstream receives a mask in place of the words, and the call is answered`, async () => {
       const response = await weir.call(key, body, { path });
       expect(response.status).toBe(200);
       await response.text();
@@ -218,7 +218,7 @@ describe("where the operator does not want calls to stop", () => {
     });
   }
 
-  test("what is no text of the request stays as it is", async () => {
+  test("parts of the request other than text stay unchanged", async () => {
     await weir.call(
       key,
       user_says([
@@ -229,7 +229,7 @@ describe("where the operator does not want calls to stop", () => {
     expect(heard()).toContain(png.toLowerCase());
   });
 
-  test("a form is refused all the same: it flows to the vendor as it is", async () => {
+  test("a form is still refused: it is streamed to the vendor unchanged", async () => {
     const form = new FormData();
     form.set("model", "gpt-image-1");
     form.set("prompt", BAD);
@@ -242,7 +242,7 @@ describe("where the operator does not want calls to stop", () => {
     expect([response.status, upstream.journal.entries.length]).toEqual([400, 0]);
   });
 
-  test("an event of a realtime session goes on masked", async () => {
+  test("an event of a realtime session is sent masked", async () => {
     const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
     await client.open();
     client.say({

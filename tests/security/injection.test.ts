@@ -1,4 +1,4 @@
-/** Texts stay texts: no query, template, command or pattern is made of them. Source: facts/security.md. */
+/** Texts stay texts: they never become a query, template, command or pattern (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -152,7 +152,7 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     }, 30_000);
 
-    test("new-api CVE-2026-25591: two hundred wildcards are letters, and are answered at once", async () => {
+    test("new-api CVE-2026-25591: two hundred wildcards are literal characters, and are answered at once", async () => {
       const text = "%_".repeat(200);
       const { time, longest } = stopwatch();
       for (const path of [
@@ -240,7 +240,7 @@ describe("templates and commands", () => {
       JSON.stringify({ command: "touch", args: [mark] }),
     ]) {
       for (const { key } of items) {
-        // What must stay as it is for the next call to be let in.
+        // Must stay unchanged for the next call to be accepted.
         if (["PasswordLoginEnabled"].includes(key)) continue;
         await weir.root.api("PUT", "/api/option/", { key, value: command });
       }
@@ -266,7 +266,7 @@ describe("templates and commands", () => {
       if (/\beval\s*\(|new Function\s*\(|node:vm|from "vm"|child_process|Bun\.spawn|Bun\.\$/.test(source))
         found.push(path);
     }
-    // The one that starts a program is Weir itself, by its own name.
+    // The one place that starts a program starts Weir itself, by its own name.
     expect(found.filter((path) => !/\/(reexec|workers|commands\/\w+)\.ts$/.test(path))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Nobody gets more by asking for it, and nobody reaches what is another's. Source: facts/security.md, theme 4. */
+/** Users cannot raise their own rights, and cannot reach what belongs to others (docs/security.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ROLE } from "../../src/shared/roles";
@@ -108,7 +108,7 @@ test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights
   expect((await weir.call(`${key}-1`, { model: "echo", messages: [] })).status).toBe(403);
 });
 
-test("CVE-2026-47102: nobody raises his own role, quota, group or status, and nobody takes another's id", async () => {
+test("CVE-2026-47102: users cannot raise their own role, quota, group or status, and cannot take another's id", async () => {
   const before = [await userRow(alice.id), await userRow(bob.id)];
   const wishes = {
     role: 100,
@@ -154,7 +154,7 @@ test("CVE-2026-47102: nobody raises his own role, quota, group or status, and no
     row.username,
   ];
   expect([await userRow(alice.id), await userRow(bob.id)].map(fields)).toEqual(before.map(fields));
-  // Administrators neither: not themselves, not their like, not root.
+  // Nor can administrators: not for themselves, other administrators or root.
   for (const id of [admin.id, weir.root.id]) {
     await admin.api("PUT", "/api/user/", { id, role: 100, quota: 9e9, group: "vip" });
     await admin.api("POST", "/api/user/manage", {
@@ -170,7 +170,7 @@ test("CVE-2026-47102: nobody raises his own role, quota, group or status, and no
   ]).toEqual([ROLE.admin, 0, 1]);
 });
 
-test("CVE-2025-0628: a token is worth no more than its owner: not his role, not his balance, not after he is disabled", async () => {
+test("CVE-2025-0628: a token has no more rights than its owner: not the role, not the balance, and none after the owner is disabled", async () => {
   const owner = await weir.newUser({ quota: 1_000_000 });
   const { key } = await weir.newToken({}, owner);
   for (const path of ["/api/channel/", "/api/user/", "/api/option/", "/api/user/self", "/api/token/"]) {
@@ -202,7 +202,7 @@ test("Capgo CVE-2026-56237: the value of a new key is the server's choice", asyn
   expect(access.body.data).not.toBe(wanted);
 });
 
-test("Dify CVE-2026-41947: by no door with an id does one user read, change or delete what is another's", async () => {
+test("Dify CVE-2026-41947: no route with an id lets one user read, change or delete what belongs to another", async () => {
   const { id } = await weir.newToken({ name: "alice's own" }, alice);
   for (const [method, path, body] of [
     ["GET", `/api/token/${id}`],
@@ -222,7 +222,7 @@ test("Dify CVE-2026-41947: by no door with an id does one user read, change or d
     name: "alice's own",
     status: 1,
   });
-  // Lists that take a filter by person show the asker's own rows only.
+  // Lists with a filter by user return only the caller's own rows.
   const { key } = await weir.newToken({ name: "for-log" }, alice);
   await (await weir.call(key, { model: "echo", messages: [{ role: "user", content: "hi" }] })).text();
   await weir.waitForLog((row) => row.token_name === "for-log");
@@ -236,7 +236,7 @@ test("Dify CVE-2026-41947: by no door with an id does one user read, change or d
   }
 });
 
-test("new-api CVE-2026-30886: files, batches, responses and jobs of another are 404 by every door, as if they did not exist", async () => {
+test("new-api CVE-2026-30886: files, batches, responses and jobs of another are 404 on every route, as if they did not exist", async () => {
   const hers = (await weir.newToken({}, alice)).key;
   const his = (await weir.newToken({}, bob)).key;
   const asked = await weir.call(hers, { model: "echo", input: "secret words", store: true }, { path: "/v1/responses" });

@@ -1,4 +1,4 @@
-/** Generated conversations, and what of one must be found again after a translation. */
+/** Generated conversations, and the parts of one that must survive a translation. */
 import fc from "fast-check";
 import type { Block, ChatAnswer, ChatPrompt, Message, Tool } from "../../src/server/protocol/chat-events";
 
@@ -79,7 +79,7 @@ const tool: fc.Arbitrary<Tool> = fc.record({ name, description: words }).map(({ 
   },
 }));
 
-/** Conversations of which every dialect can say everything. */
+/** Conversations that every dialect can express completely. */
 export const prompts: fc.Arbitrary<ChatPrompt> = fc
   .record({
     system: fc.option(words, { nil: undefined }),
@@ -117,7 +117,7 @@ const answerBlocks = fc
     ...calls.map((call, at) => ({ type: "tool_call", id: `call_${at}`, ...call }) as const),
   ]);
 
-/** Answers of which every dialect can say everything. */
+/** Answers that every dialect can express completely. */
 export const answers: fc.Arbitrary<ChatAnswer> = fc
   .record({
     content: answerBlocks,

@@ -170,7 +170,7 @@ export interface TaskStore {
   findMany(platforms: readonly TaskPlatform[], task_ids: readonly string[], user_id: number): Promise<Task[]>;
   list(platforms: readonly TaskPlatform[], user_id: number, page: TaskPage): Promise<Task[]>;
   /** A job of any owner, for routes whose link is the permission (an image proxy). */
-  anybodys(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
+  findAny(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
   /** The owner removes a finished job from their list. False: there is none, or it is not finished. */
   remove(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<boolean>;
   /** Jobs whose next poll is due, the longest waiting first. */

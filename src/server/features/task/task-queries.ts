@@ -6,7 +6,7 @@ import type { TaskStore } from "../../contracts/task-store";
 import { withoutNul } from "../../db/sql";
 import { findTask, taskOf } from "./row";
 
-type Queries = Pick<TaskStore, "byClientKey" | "find" | "findMany" | "list" | "anybodys" | "remove" | "due" | "nudge">;
+type Queries = Pick<TaskStore, "byClientKey" | "find" | "findMany" | "list" | "findAny" | "remove" | "due" | "nudge">;
 
 export function taskQueries({ db, now }: Pick<Services, "db" | "now">): Queries {
   const t = db.t.tasks;
@@ -47,7 +47,7 @@ export function taskQueries({ db, now }: Pick<Services, "db" | "now">): Queries 
       return rows.map(taskOf);
     },
 
-    anybodys: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, withoutNul(task_id)))),
+    findAny: (platform, task_id) => one(and(eq(t.platform, platform), eq(t.task_id, withoutNul(task_id)))),
 
     async remove(platforms, task_id, user_id) {
       const gone = await db.q

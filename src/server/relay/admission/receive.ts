@@ -8,7 +8,7 @@ import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { readBody } from "../../lib/request-body/read-body";
 import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
 import type { ChatRequest } from "../../protocol/chat-events";
-import { asksForHiddenTurns } from "../../protocol/hidden-turns";
+import { allowsHiddenTurns } from "../../protocol/hidden-turns";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Bytes } from "../../lib/sse";
 import { Form } from "../../lib/request-body/multipart-form";
@@ -53,6 +53,6 @@ export async function receive(operation: Operation, request: Request, limit: num
   const body = operation.adapter ? Buffer.from(JSON.stringify(json)) : sent;
   const asked = operation.read(json);
   checkLength("model", asked.model, TEXT_LIMITS.model);
-  if (asksForHiddenTurns(json)) asked.hidden_turns = true;
+  if (allowsHiddenTurns(json)) asked.hidden_turns = true;
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
 }

@@ -41,7 +41,7 @@ import { screened } from "../admission/word-filter";
 import type { Bytes } from "../../lib/sse";
 import { affinityKey } from "../routing/session-affinity";
 import { StoredConversation } from "../endpoints/stored/conversation";
-import { asksForBackground, submitBackground } from "../tasks/background/submit";
+import { isBackground, submitBackground } from "../tasks/background/submit";
 import { createTaskService } from "../tasks/service";
 import type { TaskService } from "../../contracts/task-service";
 import { traceOf, noopObserver } from "../call/observers";
@@ -199,7 +199,7 @@ async function relay(
     const received = await receive(operation, request, controlPlane.option.maxBodyBytes, given);
     ({ form } = received);
     model = received.asked.model;
-    if (asksForBackground(operation, received))
+    if (isBackground(operation, received))
       return await answerSideCall(
         { answer: submitBackground(received), billed: true },
         { ...arrival, engine, request, responder },

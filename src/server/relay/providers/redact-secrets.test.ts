@@ -4,7 +4,7 @@ import { channelType } from "../../../shared/channel-types";
 import { unsavedChannel } from "../../features/channel/upstream";
 import type { PoolChannel } from "../../contracts/channel";
 import {
-  noteMinted,
+  rememberToken,
   redact,
   RedactedEvents,
   redactedBody,
@@ -114,23 +114,23 @@ describe("what is secret", () => {
     const channel = channelOf();
     const token = (i: number): string => `minted-${String(i).padStart(3, "0")}`;
     expect(isHidden(channel, token(1))).toBe(false);
-    noteMinted(channel, "short-7");
+    rememberToken(channel, "short-7");
     expect(isHidden(channel, "short-7")).toBe(false);
-    for (let i = 1; i <= 16; i++) noteMinted(channel, token(i));
+    for (let i = 1; i <= 16; i++) rememberToken(channel, token(i));
     // Known already: it does not push another one out.
-    noteMinted(channel, token(16));
+    rememberToken(channel, token(16));
     expect(isHidden(channel, token(1))).toBe(true);
-    noteMinted(channel, token(17));
+    rememberToken(channel, token(17));
     expect([isHidden(channel, token(1)), isHidden(channel, token(2)), isHidden(channel, token(17))]).toEqual([
       false,
       true,
       true,
     ]);
-    noteMinted(channel, "Bearer behind-a-scheme");
+    rememberToken(channel, "Bearer behind-a-scheme");
     expect(redact(channel, "<behind-a-scheme>")).toBe("<[key]>");
-    noteMinted(channelOf(), "of-another-one");
+    rememberToken(channelOf(), "of-another-one");
     expect(isHidden(channel, "of-another-one")).toBe(false);
-    noteMinted(channel, "12345678");
+    rememberToken(channel, "12345678");
     expect(isHidden(channel, "12345678")).toBe(true);
   });
 });

@@ -18,7 +18,7 @@ import type { PoolChannel } from "../../contracts/channel";
 import { tryChannels } from "../upstream/retry";
 import { applyReport } from "./apply";
 import { attempt } from "./attempt";
-import { SUBMIT_LIMIT_MS, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
+import { SUBMIT_LIMIT_MS, SUBMIT_CHECK_MS, watcherTimes } from "./clock";
 import { prepare, providerFor, type Prepared } from "./prepare";
 import { packPrice, termsOf, unitsOf } from "./price";
 import type { Accepted, TaskOrder, TaskProvider, TaskWatcher } from "./provider";
@@ -159,7 +159,7 @@ function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Key
     token_id: caller.token_id,
     charge_id: request_id,
     submit_time_ms: now,
-    next_poll_at_ms: now + SUBMIT_LOOK_MS,
+    next_poll_at_ms: now + SUBMIT_CHECK_MS,
     deadline_ms: now + SUBMIT_LIMIT_MS,
   };
 }

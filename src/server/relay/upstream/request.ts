@@ -26,8 +26,8 @@ import {
   effortMembers,
   type ModelNames,
   namesOf,
-  passesAsIs,
-  ruled,
+  isPassthrough,
+  applyVendorRules,
 } from "../providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "../../lib/sse";
 
@@ -53,7 +53,7 @@ export function buildRequest(call: Call, channel: PoolChannel): UpstreamRequest 
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
   const as_is =
-    passesAsIs(channel, rules) &&
+    isPassthrough(channel, rules) &&
     dialect !== undefined &&
     (operation.key === "chat" ? call.dialect.key === dialect : !operation.adapter);
   const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
@@ -171,7 +171,7 @@ function bodyFor(call: Call, channel: PoolChannel, to: UpstreamDialectKey, names
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, own, model, address, (prompt) =>
-      ruled(withSystemPrompt(prompt, channel), from, to, names, rules),
+      applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules),
     );
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
