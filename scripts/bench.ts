@@ -1,11 +1,10 @@
 /**
  * `bun run bench [--quick] [--postgres] [--binary dist/weir] [--only "1 KB plain"] [--records N] [--write]`
  *
- * The fake upstream directly, a bare Elysia pass-through and Weir, each a process of its own, alternated. Loopback
- * only, bounded in time: about 12 minutes and as long again for the rows, 60 seconds with --quick. --write replaces
- * docs/bench.md.
- * --records: log and dashboard with so many rows (5000000 unless --quick or --only; 0: not). A missed target is
- * marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
+ * The fake upstream directly, a bare Elysia pass-through and Weir, each a separate process, alternated. Loopback only,
+ * bounded in time: about 12 minutes and as long again for the rows, 60 seconds with --quick. --write replaces
+ * docs/bench.md. --records: log and dashboard with so many rows (5000000 unless --quick or --only; 0: not). A missed
+ * target is marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
  *
  * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write
  * replaces docs/bench-translated.md.
@@ -116,7 +115,7 @@ try {
   await settled(weirs);
 
   const cells = figures.scenarios.flatMap((s) => [...s.cells]);
-  const books = await Promise.all(
+  const audits = await Promise.all(
     weirs.map(async (weir, i) => {
       const sent = cells
         .filter(([name]) => name === weir.name)
@@ -135,7 +134,7 @@ try {
     machine,
     settings: `${pace.rounds} rounds of ${pace.durationMs / 1000} s${flags.quick ? " (--quick)" : ""}.`,
     generator: `The load generator used at most ${(Math.max(0, ...cells.map(([, cell]) => cell.own_cpu)) * 100).toFixed(0)} % of a core.`,
-    books: books.join(" "),
+    audit: audits.join(" "),
   });
   console.log(page);
   if (flags.write) writeFileSync(join(import.meta.dir, "../docs/bench.md"), page);
@@ -147,7 +146,7 @@ try {
 }
 process.exit();
 
-/** Streams that were left are over and everything is charged: no hold is left. At most 20 s. */
+/** Unfinished streams are over and everything is charged: no hold is left. At most 20 s. */
 async function settled(all: readonly MeasuredWeir[]): Promise<void> {
   for (const { weir } of all) {
     for (const deadline = Date.now() + 20_000; (await weir.holds()) > 0 && Date.now() < deadline;) await Bun.sleep(200);

@@ -159,8 +159,8 @@ function ensureBun() {
   throw new Stop(`Bun ${version} does not run on this machine (${process.platform} ${process.arch}).`);
 }
 
-/** The platform packages that fit this machine, best first. */
-function bunPackages() {
+/** Bun's platform packages (`@oven/…`) that fit this machine, best first. */
+export function bunPackages() {
   const system = { linux: "linux", darwin: "darwin", win32: "windows" }[process.platform];
   const cpu = { x64: "x64", arm64: "aarch64" }[process.arch];
   if (!system || !cpu) throw new Stop(`Bun does not exist for ${process.platform} on ${process.arch}.`);

@@ -7,10 +7,10 @@ import { fontFiles } from "./plugins/font-files";
 import { linguiMacro } from "./plugins/lingui-macro";
 import { linguiPo } from "./plugins/lingui-po";
 
-/** What one build produced; sizes in bytes. */
+/** The result of one build; sizes in bytes. */
 export interface ClientBuild {
   outdir: string;
-  /** Everything index.html asks for before the first route: scripts and module preloads, gzip. */
+  /** Everything that index.html loads before the first route: scripts and module preloads, gzip. */
   firstLoadJs: number;
   /** The style sheets of index.html, gzip. */
   firstLoadCss: number;
@@ -22,10 +22,10 @@ const INCOMPRESSIBLE = /\.(png|woff2|ico|webp)$/;
 
 /**
  * Bundles the console (`src/client/index.html`) into `outdir`: split chunks with hashed names, catalogues compiled and
- * split per language, and a `.br` and a `.gz` beside each file that profits.
+ * split per language, and a `.br` and a `.gz` beside each file that gets smaller.
  *
- * The theme is set by a small blocking script of its own (`/assets/theme-<hash>.js`), so that nothing flashes and the
- * content security policy needs no inline script.
+ * The theme is set by a small blocking script (`/assets/theme-<hash>.js`), so that nothing flashes and the content
+ * security policy needs no inline script.
  */
 export async function buildClient(options: { outdir?: string; prod?: boolean } = {}): Promise<ClientBuild> {
   const { prod = true } = options;
@@ -51,7 +51,7 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
       format: "iife",
       naming: { ...naming, entry: "assets/theme-[hash].[ext]" },
     }),
-    // At the root and by one name for ever: a browser asks for its push worker again under the address it knows.
+    // At the root and under one name for ever: a browser updates its push worker from the same address.
     Bun.build({
       ...common,
       entrypoints: [join(ROOT, "src/client/push-worker.js")],
@@ -64,7 +64,7 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
   if (!themeScript) throw new Error("the theme script was not built");
   await Promise.all([...fonts.files].map(([path, bytes]) => Bun.write(join(outdir, path), bytes)));
 
-  // Only the text face is worth fetching early: the mono face waits until a page shows data.
+  // Only the text font is worth preloading: the mono font waits until a page shows data.
   const textFace = [...fonts.files.keys()].find((path) => path.includes("inter-"));
   const htmlPath = join(outdir, "index.html");
   const html = (await Bun.file(htmlPath).text()).replace(
@@ -96,8 +96,8 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
 }
 
 /**
- * The API reference at /docs: Swagger UI (swagger-ui-dist, a well-kept library) over /api/openapi.json, from this
- * server alone: nothing is fetched from elsewhere and no inline script is needed.
+ * The API reference at /docs: Swagger UI (swagger-ui-dist) over /api/openapi.json, from this server alone: nothing is
+ * loaded from elsewhere and no inline script is needed.
  */
 async function apiReference(outdir: string, prod: boolean): Promise<void> {
   const from = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));

@@ -1,12 +1,12 @@
 /**
- * The executable of a release, built again from its own commit with its own Bun, lock file and build script; upgrades
- * are tested from it.
+ * The executable of a release, built from its own commit with its own Bun, lock file and build script; upgrades are
+ * tested from it.
  *
  *   bun run build:release 0.1.0              a release of scripts/releases.json: dist/releases/weir-0.1.0-…
  *   bun run build:release <tag or commit>    any other commit
  *   bun run build:release 0.1.0 --outdir=/somewhere
  *
- * What was built once is kept, by commit and machine. Needs git with the commit in its history, and the npm registry.
+ * A finished build is kept, by commit and machine. Needs git with the commit in its history, and the npm registry.
  */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
@@ -39,19 +39,19 @@ export async function buildRelease(name: string, outdir = KEPT_RELEASES): Promis
   const executable = join(folder, `weir-${name}-${commit.slice(0, 12)}-${process.platform}-${process.arch}`);
   if (existsSync(executable)) return executable;
   await mkdir(folder, { recursive: true });
-  const place = await mkdtemp(join(tmpdir(), "weir-release-"));
-  const tree = join(place, "tree");
+  const temporary = await mkdtemp(join(tmpdir(), "weir-release-"));
+  const tree = join(temporary, "tree");
   try {
     await run(["git", "worktree", "add", "--detach", tree, commit], ROOT);
     // The release's own bootstrap: its Bun, the packages of its lock file, then its build.
-    await run([process.execPath, "scripts/install.mjs", "build", `--outdir=${join(place, "built")}`], tree);
-    // By way of a name of its own: the two folders may lie on different disks, and another process may build the same.
+    await run([process.execPath, "scripts/install.mjs", "build", `--outdir=${join(temporary, "built")}`], tree);
+    // Under a temporary name first: the two folders may be on different disks, and another process may build the same.
     const draft = `${executable}.${process.pid}`;
-    await Bun.write(draft, Bun.file(join(place, "built/weir")), { mode: 0o755 });
+    await Bun.write(draft, Bun.file(join(temporary, "built/weir")), { mode: 0o755 });
     await rename(draft, executable);
   } finally {
     await runCommand(["git", "worktree", "remove", "--force", tree], { timeoutMs: 30_000 });
-    await rm(place, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
   return executable;
 }

@@ -61,7 +61,7 @@ export async function buildExecutables(
       "--format=esm",
       "--sourcemap=none",
       "--no-compile-autoload-bunfig",
-      // Both entry points lie side by side, so that `new URL("./read-worker.ts", import.meta.url)` is right inside too.
+      // Both entry points are side by side, so that `new URL("./read-worker.ts", import.meta.url)` is right inside too.
       "--entry-naming=[name].[ext]",
       `--define=WEIR_VERSION=${JSON.stringify(version)}`,
       `--define=process.env.NODE_ENV="production"`,

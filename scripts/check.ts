@@ -1,6 +1,6 @@
 /**
- * `bun run check`: everything about the code that can be proven without a server, side by side, with the time of each
- * step. `bun run check lint types` runs some of them.
+ * `npm run check`: everything about the code that can be proven without a server, side by side, with the time of each
+ * step. `npm run check -- lint types` runs some of them.
  */
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -117,7 +117,7 @@ async function migrations(): Promise<StepResult> {
     const clean = output.includes("No schema changes") && files() === before;
     addCounts(sum.counts, { passed: clean ? 1 : 0, failed: clean ? 0 : 1, skipped: 0 });
     if (!clean)
-      sum.output += `${output}\n${folder}: src/server/db/schema.ts is ahead of the migrations: bun run db:generate <name>\n`;
+      sum.output += `${output}\n${folder}: src/server/db/schema.ts is ahead of the migrations: npm run db:generate <name>\n`;
     rmSync(copy, { recursive: true, force: true });
   }
   return sum;
@@ -126,6 +126,8 @@ async function migrations(): Promise<StepResult> {
 const STEPS: Record<string, () => Promise<StepResult>> = {
   format: formatting,
   lint: () => command(bin("oxlint")),
+  // Files, exports and packages that nothing uses; knip.jsonc says what is used without an import.
+  unused: () => command(bin("knip")),
   types: () => command(bin("tsc").concat("--noEmit")),
   architecture: () => tests(["tests/architecture.test.ts"]),
   migrations,

@@ -1,6 +1,6 @@
 /**
- * `bun run dev`: a server that starts again whenever its sources change, and a console that is built anew; reload the
- * page to see it.
+ * `npm run dev`: a server that restarts whenever its sources change, and a console that is rebuilt; reload the page to
+ * see it.
  */
 import { rmSync, watch } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const SETTLED_MS = 150;
 let building = false;
 let again = false;
 
-/** One build at a time; what changes meanwhile is in the next one. A fault is told, and mended by the next change. */
+/** One build at a time; changes meanwhile are in the next one. An error is printed; the next change builds again. */
 async function build(): Promise<void> {
   if (building) {
     again = true;

@@ -1,7 +1,7 @@
 /**
  * Keeps the message catalogues (`locales/*.po`) and the source together.
  *
- *   bun scripts/i18n.ts extract            bring new messages in, drop those no longer used
+ *   bun scripts/i18n.ts extract            add new messages, drop those no longer used
  *   bun scripts/i18n.ts apply <tsv...>     fill English texts from lines `zh<TAB>en`
  *   bun scripts/i18n.ts --check            fail on a missing English text and on catalogues that lag behind the source
  */
@@ -13,7 +13,7 @@ const config = getConfig({ cwd: process.cwd() });
 const [catalog] = await getCatalogs(config);
 if (!catalog) throw new Error("lingui.config.ts names no catalogue");
 
-/** Writes both catalogues anew from the source; translations of messages that still exist are kept. */
+/** Rewrites both catalogues from the source; translations of messages that still exist are kept. */
 async function extract(): Promise<number> {
   const written = await catalog?.make({ clean: true, overwrite: false, orderBy: config.orderBy });
   if (!written) throw new Error("messages could not be extracted");
@@ -21,7 +21,7 @@ async function extract(): Promise<number> {
   return 0;
 }
 
-/** Fills the English catalogue; a line whose Chinese text no message has is reported, not kept. */
+/** Fills the English catalogue; lines whose Chinese text is no message are reported and dropped. */
 async function apply(paths: string[]): Promise<number> {
   const english = await catalog?.read("en");
   if (!english) throw new Error("locales/en.po does not exist yet: run extract first");

@@ -30,7 +30,7 @@ export function readReport(xml: string, files: string[]): { counts: Counts; miss
   };
 }
 
-/** The last line of a test run; the form is read by machines. */
+/** The last line of a test run; machines parse it. */
 export const summaryLine = ({ passed, failed, skipped }: Counts): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
@@ -40,7 +40,7 @@ export interface FailedTest {
   file: string;
   /** Its describes and its own name, outermost first. */
   path: string[];
-  /** What it failed with. */
+  /** Its error. */
   text: string;
 }
 

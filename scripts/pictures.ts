@@ -1,6 +1,6 @@
 /**
- * `bun run pictures`: takes the pictures of README and docs anew, of the real console with the data of `bun run seed
- * demo`, into docs/images. Needs Chromium; nothing else is running or left behind.
+ * `npm run pictures`: takes the pictures of README and docs, of the real console with the data of `npm run seed demo`,
+ * into docs/images. Needs Chromium; nothing else is running or left behind.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

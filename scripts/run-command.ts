@@ -24,10 +24,12 @@ export interface RunOptions {
   cwd?: string;
 }
 
-/** The test Postgres server's keeper: shared by test runs, ends itself and its server when the last of them is gone. */
+/**
+ * The keeper process of the shared test Postgres server: it ends itself and its server when the last test run is gone.
+ */
 const ENDS_ITSELF = "tests/kit/postgres-server.ts";
 
-/** The mark by which descendants are found, wherever they put themselves. */
+/** An environment variable by which descendants are found in whatever session they are. */
 const MARK = "TEST_RUN_ID";
 const running = new Set<() => void>();
 
@@ -37,7 +39,7 @@ export async function runCommand(command: string[], options: RunOptions): Promis
   const [file = "", ...args] = command;
   const child = spawn(file, args, {
     cwd: options.cwd ?? ROOT,
-    detached: true, // a process group of its own, so that the whole family can be ended
+    detached: true, // a process group, so that all descendants can be ended
     stdio: options.show ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...options.env, [MARK]: id },
   });
@@ -58,7 +60,7 @@ export async function runCommand(command: string[], options: RunOptions): Promis
       done(127);
     });
     child.on("exit", (exit, signal) => {
-      endFamily(); // what it left running also holds its pipes open
+      endFamily(); // processes that it left running also hold its pipes open
       if (signal) chunks.push(Buffer.from(`\n(ended by ${signal})\n`));
       if (options.show) done(exit ?? -1);
       else child.on("close", () => done(exit ?? -1));
@@ -88,8 +90,8 @@ function killFamily(leader: number | undefined, id: string): void {
     }
   };
   if (leader) kill(-leader);
-  // Descendants in sessions of their own (browsers, database servers) still carry the mark. Elsewhere than on Linux
-  // the process group has to do.
+  // Descendants in other sessions (browsers, database servers) still carry the mark. Without /proc the process group
+  // has to do.
   for (const pid of process.platform === "linux" ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : []) {
     try {
       const isOurs = readFileSync(`/proc/${pid}/environ`, "latin1").includes(`${MARK}=${id}`);

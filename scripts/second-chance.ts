@@ -1,6 +1,6 @@
 /**
  * A failed end-to-end test is run once more, alone. A machine that stands still for ten seconds then costs a line that
- * says FLAKY instead of a release; whatever fails twice has failed. A FLAKY line is a bug to be mended
+ * says FLAKY instead of a release; a test that fails twice has failed. A FLAKY line is a bug to be fixed
  * (CONTRIBUTING.md).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,18 +9,18 @@ import { join } from "node:path";
 import { type FailedTest, readReport } from "./junit";
 import { ROOT, runCommand } from "./run-command";
 
-/** More failures than this are no hiccup, and none is run again. */
+/** More failures than this are no coincidence, and none is run again. */
 const MOST = 5;
 
 export interface SecondChance {
   testSeconds: number;
-  /** Where both outputs of every test that passed at last are kept; written only when there is one. */
+  /** The folder for both outputs of every test that passed the second time; created only when there is one. */
   keepIn: string;
-  /** Folder that the files' paths start from. Default: the project. */
+  /** Folder to which the files' paths are relative. Default: the project. */
   cwd?: string;
 }
 
-/** Runs each failed test again, one after the other, and answers the names of those that passed this time. */
+/** Runs each failed test again, one after the other, and returns the names of those that passed this time. */
 export async function secondChance(
   failed: FailedTest[],
   { testSeconds, keepIn, cwd = ROOT }: SecondChance,
@@ -66,7 +66,7 @@ async function runAlone(
       `--reporter-outfile=${report}`,
       `./${test.file}`,
     ],
-    // Beside the test itself: starting a browser and a Weir.
+    // Added to the test's own limit: starting a browser and a Weir.
     { timeoutMs: (testSeconds + 120) * 1000, cwd },
   );
   const { counts } = readReport(existsSync(report) ? readFileSync(report, "utf8") : "", [test.file]);

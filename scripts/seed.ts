@@ -1,8 +1,8 @@
 /**
- * `bun run seed [list | <scenario>] [--force]`: fills the database of the environment (WEIR_DATA_DIR or DATABASE_URL).
+ * `npm run seed [list | <scenario>] [--force]`: fills the database of the environment (WEIR_DATA_DIR or DATABASE_URL).
  *
- * Refuses a database that is set up, unless --force, which adds to what is there. Everything goes through the verbs and
- * the ledger of the server, so `weir audit` passes afterwards. Stop the server before seeding SQLite.
+ * Refuses a database that is set up, unless --force, which adds to it. Everything goes through the services and the
+ * ledger of the server, so `weir audit` passes afterwards. Stop the server before seeding SQLite.
  */
 import { parseArgs } from "node:util";
 import { readEnv } from "../src/server/env";

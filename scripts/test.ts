@@ -1,15 +1,16 @@
 /**
  * Every test, in tiers that print their time: `npm test`, or `npm test -- unit money` for some of them.
  *
- * The last line is `N passed, N failed` (`, N skipped`), summed over the tiers. With WEIR_REQUIRE_ALL=1 (.ci/run) a
- * skipped test, and a tier in which none ran, is a failure.
+ * The last line is `N passed, N failed` (`, N skipped`), summed over the tiers. In a CI (CI=true), and with
+ * WEIR_REQUIRE_ALL=1 (.ci/run), a skipped test, and a tier in which none ran, is a failure.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runChecks } from "./check";
-import { findChromium, HOW_TO_GET_CHROMIUM } from "./chromium";
+import { findChromium } from "./chromium";
 import { addCounts, type Counts, failedTests, noCounts, readReport, summaryLine } from "./junit";
+import { isEverythingRequired, missingProgram, type Program, PROGRAMS } from "./programs";
 import { endAllCommands, ROOT, runCommand } from "./run-command";
 import { secondChance } from "./second-chance";
 
@@ -28,7 +29,7 @@ interface Tier {
 
 const within = (file: string, ...folders: string[]): boolean => folders.some((folder) => file.startsWith(`${folder}/`));
 
-/** In order; the first that takes a file has it. */
+/** In order; a file belongs to the first that matches. */
 const TIERS: Tier[] = [
   {
     name: "e2e",
@@ -73,23 +74,25 @@ const TIERS: Tier[] = [
 ];
 const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
 
-const requireAll = process.env.WEIR_REQUIRE_ALL === "1";
+const requireAll = isEverythingRequired();
 const notices: string[] = [];
 
-/** Files that take longer than their size tells: they restart servers, build binaries, or look at many screens. */
+/** Files that take longer than their size suggests: they restart servers, build binaries, or open many pages. */
 const LONG = [
   "tests/e2e/channels.test.ts",
   "tests/e2e/screens.test.ts",
   "tests/e2e/public-pages.test.ts",
   "tests/relay/money-over-http.test.ts",
   "tests/packaging/binary.test.ts",
+  "tests/packaging/recipes.test.ts",
+  "tests/packaging/scripts.test.ts",
   "tests/packaging/start.test.ts",
   "tests/outside/upgrade.test.ts",
   "tests/outside/long-outage.test.ts",
   "tests/outside/logging-and-boundary.test.ts",
 ];
 
-/** These first, then by size, so that no worker is left alone with a long file at the end. */
+/** These first, then by size, so that no worker is still busy with a long file at the end. */
 const longestFirst = (files: string[]): string[] => {
   const length = new Map(
     files.map((file) => [file, statSync(join(ROOT, file)).size * (LONG.includes(file) ? 1000 : 1)]),
@@ -101,9 +104,6 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   if (tier.name === "e2e") {
     const chromium = findChromium();
     if (!chromium) {
-      notices.push(
-        `SKIPPED: ${files.length} files of end-to-end tests, because no Chromium was found. ${HOW_TO_GET_CHROMIUM}`,
-      );
       return { ...noCounts(), skipped: files.length };
     }
     process.env.WEIR_CHROMIUM = chromium;
@@ -142,7 +142,7 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
 
 /**
  * Starts the shared test server as our child: `bun test --isolate` ends what a file has started, and the keeper of a
- * server that a file started would go with it and leave the server behind. Without us, each file starts its own.
+ * server that a file started would end with it and leave the server behind. Without us, each file starts its own.
  */
 async function startPostgres(): Promise<void> {
   const { postgresServer } = await import("../tests/kit/databases");
@@ -197,9 +197,12 @@ async function main(wanted: string[]): Promise<number> {
     console.log(line);
   }
 
+  if (total.skipped > 0)
+    for (const name of Object.keys(PROGRAMS) as Program[])
+      if (PROGRAMS[name].find() === undefined) notices.push(`SKIPPED: ${missingProgram(name)}`);
   console.log(`\n${lines.join("\n")}`);
   for (const notice of notices) console.log(`\n!!! ${notice}`);
-  if (unmet > 0) console.log(`\n${unmet} tiers skipped a test or ran none, and WEIR_REQUIRE_ALL=1 forbids that.`);
+  if (unmet > 0) console.log(`\n${unmet} tiers skipped a test or ran none, and CI or WEIR_REQUIRE_ALL forbids that.`);
   console.log(`\n${summaryLine(total)}`);
   return total.failed > 0 || unmet > 0 ? 1 : 0;
 }

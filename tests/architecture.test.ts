@@ -1,17 +1,19 @@
 /**
- * The rules of ARCHITECTURE.md as tests. Each failure names the file, what it does, and why that is refused; an
- * exception is a line in one of the lists here, with its reason.
+ * The rules of ARCHITECTURE.md as tests. A failure names the file and the broken rule; every exception is a line in one
+ * of the lists here, with its reason.
  */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { channelTypes } from "../src/shared/channel-types";
 import { circles, ROOT, type SourceFile, sourceFiles } from "./kit/imports";
+/** Files whose comments still have to be rewritten; the list only gets shorter. */
+import oldComments from "./kit/old-comments.json";
 
 interface Room {
   name: string;
   files: RegExp;
-  /** What of ours the room may import, as a type or not. */
+  /** The project's own files that the room may import, types included. */
   may: RegExp;
   /** Packages and built-ins that the room must not load. */
   not?: RegExp;
@@ -19,8 +21,8 @@ interface Room {
 }
 
 /**
- * The rooms of src/server from the top to the ground. A file imports from its own room or from one further down, types
- * included; rooms of one line are siblings, and do not import each other.
+ * The rooms of src/server from top to bottom. A file imports from its own room or a lower one, types included; rooms on
+ * one line are siblings, and do not import each other.
  */
 const SERVER_ROOMS = [
   ["main"],
@@ -54,7 +56,7 @@ const RELAY_ROOMS = [
 
 const SERVER_BUILTINS = /^(node:|bun$|bun:)/;
 
-/** What a room may do besides the order of the rooms. In order: the first that a file matches is its own. */
+/** Rules of a room beyond the order of the rooms. The first entry that matches a file applies. */
 const ROOMS: Room[] = [
   {
     name: "shared",
@@ -105,8 +107,8 @@ const ROOMS: Room[] = [
     why: "a router calls its feature's verbs: database access and other routers do not belong into it",
   },
   {
-    // relay/providers: a channel test and a model list go where the relay's calls go; relay/call: metrics and traces
-    // read a call that has ended.
+    // relay/providers: channel tests and model lists use the same addresses as calls; relay/call: metrics and traces
+    // read an ended call.
     name: "features",
     files: /^src\/server\/features\//,
     may: /^src\/(server\/(features\/[^/]+\/(?!router\.)|(db|lib|cluster|http|contracts|protocol|relay\/(providers|call))\/)|shared\/)|^src\/server\/(env|version)\.ts$/,
@@ -115,10 +117,10 @@ const ROOMS: Room[] = [
   },
 ];
 
-/** Run while bundling (`with { type: "macro" }`); what they return is in the bundle, they are not. */
+/** Run while bundling (`with { type: "macro" }`): only their result is in the bundle. */
 const MACROS = new Set(["scripts/plugins/logo-sprite.ts"]);
 
-/** Longer than 400 lines, and why splitting them would hide more than it shows. */
+/** Files over 400 lines, with the reason not to split them. */
 const LONG_FILES: Record<string, string> = {
   "src/shared/channel-types.ts": "one entry a vendor: a table",
   "src/shared/options.ts": "one line an option: a table",
@@ -131,7 +133,7 @@ const ESCAPES: Record<string, { any?: number; bang?: number; why: string }> = {
   "src/client/lib/url-state.ts": { any: 1, why: "a record whose parameters have a type each" },
 };
 
-/** Besides lib/sse.ts, who may write events, and why. */
+/** Files besides lib/sse.ts that may write events, with the reason. */
 const EVENT_WRITERS: Record<string, string> = {
   "src/server/features/demo/answer.ts": "plays an upstream: it writes what lib/sse.ts reads",
 };
@@ -140,7 +142,7 @@ const source = sourceFiles("src/**/*.{ts,tsx}");
 const server = source.filter((file) => file.path.startsWith("src/server/"));
 const isOurs = (name: string): boolean => /^(src|tests|scripts|locales|drizzle)\//.test(name);
 
-/** The lines of code that match, comments left out: `path:line: text`. */
+/** The matching lines of code without comments: `path:line: text`. */
 function linesWith(files: SourceFile[], pattern: RegExp): string[] {
   return files.flatMap((file) =>
     file.text.split("\n").flatMap((line, index) => {
@@ -150,13 +152,13 @@ function linesWith(files: SourceFile[], pattern: RegExp): string[] {
   );
 }
 
-/** The room of a path below `folder`: the folder it lies in, or the file itself. */
+/** The room of a path below `folder`: its subfolder, or the file itself. */
 function roomOf(path: string, folder: string): string | undefined {
   if (!path.startsWith(folder)) return undefined;
   return path.slice(folder.length).replace(/(\/.*|\.tsx?)$/, "");
 }
 
-/** Imports that do not go down the rooms of a folder, each as a sentence. */
+/** Imports that break the order of the rooms of a folder, each as a sentence. */
 function againstTheOrder(folder: string, rooms: readonly (readonly string[])[]): string[] {
   const height = (room: string): number => rooms.findIndex((line) => line.includes(room));
   return source.flatMap((file) => {
@@ -222,11 +224,11 @@ describe("who may import whom", () => {
     expect(faults).toEqual([]);
   });
 
-  test("no drawers and no barrels: a name says what is inside, and one file says where a thing is", () => {
+  test("no util folders and no barrel files: a name says what a file contains, and a definition has one path", () => {
     const drawers = source.filter((file) => /\/(utils?|helpers?|managers?|common|misc)(\/|\.tsx?$)/.test(file.path));
     const barrels = source.filter((file) => {
       const code = file.text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").trim();
-      // A door for types alone loads nothing.
+      // A barrel of types alone loads nothing.
       return code.replace(/export (\*|\{[^}]*\})( as \w+)? from "[^"]+";?/g, "").trim() === "" && code !== "";
     });
     expect([...drawers, ...barrels].map((file) => file.path)).toEqual([]);
@@ -236,14 +238,14 @@ describe("who may import whom", () => {
 describe("one definition of each fact", () => {
   const outsideRegistry = source.filter((file) => !file.path.startsWith("src/shared/channel-types"));
 
-  test("nobody compares with a channel type's number: what differs is a field of its entry", () => {
+  test("no code compares a channel type's number: differences are fields of its entry", () => {
     const left = String.raw`\b(channel_?type|type\.id|(channel|row|type)\.type|type_id)\s*(===|!==|==|!=)\s*\d+`;
     const list = String.raw`\[\s*\d+(\s*,\s*\d+)+\s*\]\.includes\((channel_?type|type\.id|\w*\.type)\b`;
     expect(linesWith(outsideRegistry, new RegExp(`${left}|${list}`, "i"))).toEqual([]);
   });
 
-  test("nobody compares with a provider's name: what differs is a field of its entry", () => {
-    // A dialect may have the name of its inventor; comparing dialects is what protocol/dialects is for.
+  test("no code compares a provider's name: differences are fields of its entry", () => {
+    // A dialect may have its inventor's name; protocol/dialects compares dialects.
     const dialects = new Set<string>(channelTypes.map((type) => type.dialect));
     const keys = channelTypes.map((type) => type.key).filter((key) => !dialects.has(key));
     const names = `"(${keys.join("|")})"`;
@@ -256,13 +258,13 @@ describe("one definition of each fact", () => {
       server.filter((file) => file.path !== "src/server/lib/sse.ts" && !(file.path in EVENT_WRITERS)),
       /["'`]data: ?(["'`{[$]|\\n|\\r)|text\/event-stream.*split\(|startsWith\(["'`]data:/,
     );
-    // A file inside an address is no event.
+    // A data URL is not an event.
     expect(parsers.filter((line) => !line.includes(";base64,"))).toEqual([]);
   });
 });
 
 describe("console", () => {
-  test("what is fetched late waits by lib/lazy.tsx: behind React's own placeholder everything stands still for 300 ms", () => {
+  test("lazy parts load through lib/lazy.tsx: React's own fallback blocks the page for 300 ms", () => {
     const client = source.filter((file) => file.path.startsWith("src/client/"));
     expect(linesWith(client, /import [^;]*\b(lazy|Suspense)\b[^;]*from "react"|\buseSuspense/)).toEqual([]);
   });
@@ -273,7 +275,7 @@ describe("database", () => {
     const doors = server.filter((file) =>
       /\/router\.ts$|^src\/server\/(app|router)\.ts$|^src\/server\/http\//.test(file.path),
     );
-    const allowed = new Set(["src/server/http/session.ts"]); // finds the caller; the one door that reads a row
+    const allowed = new Set(["src/server/http/session.ts"]); // finds the caller; the only place outside a service that reads a row
     expect(
       linesWith(
         doors.filter((file) => !allowed.has(file.path)),
@@ -293,12 +295,33 @@ describe("database", () => {
 });
 
 describe("what may leave the server", () => {
-  test("a presenter names what it shows: a row is never passed on whole, nor all of it but some", () => {
+  test("a presenter names the fields it shows: it never spreads a row", () => {
     const presenters = server.filter((file) => file.path.endsWith("/present.ts"));
     expect(presenters.length).toBeGreaterThan(5);
     const faults = linesWith(presenters, /\.\.\.(rest|row|others)\b/);
     // Members of a JSON text that the relay wrote, not columns.
     expect(faults.filter((line) => !line.includes("admin_info"))).toEqual([]);
+  });
+});
+
+describe("comments", () => {
+  const OLD_WORDS =
+    /\b(nobody|somebody|anybody|everybody|whoever|whom|anew|he|him|his|himself|she|her|hence|thence|lest)\b/i;
+  const COMMENT = /^\s*(?:\/\/|\/?\*)(.*)|\s\/\/\s(.*)/;
+  const files = [...new Bun.Glob("{src,scripts,tests}/**/*.{ts,tsx,mjs}").scanSync({ cwd: ROOT })].sort();
+
+  /** The offending lines of a file: `path:line: text`. */
+  const oldWordsIn = (path: string): string[] =>
+    readFileSync(join(ROOT, path), "utf8")
+      .split("\n")
+      .flatMap((line, index) => {
+        const [, whole, trailing = ""] = COMMENT.exec(line) ?? [];
+        return OLD_WORDS.test(whole ?? trailing) ? [`${path}:${index + 1}: ${line.trim()}`] : [];
+      });
+
+  test("comments are in the field's plain words", () => {
+    const allowed = new Set(oldComments);
+    expect(files.filter((path) => !allowed.has(path)).flatMap(oldWordsIn)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * A browser's globals and Testing Library for component tests: the first import of each test of the client that needs
- * a document, and of nothing else.
+ * A browser's globals and Testing Library for component tests: the first import of each client test that needs a
+ * document, and of no other test.
  *
  * happy-dom would replace the network and stream globals too; Bun's own are put back, so that tRPC streaming and real
  * servers work in the same process.
@@ -38,6 +38,6 @@ if (!GlobalRegistrator.isRegistered) {
 }
 Reflect.set(globalThis, "IS_REACT_ACT_ENVIRONMENT", true);
 
-// Testing Library looks for the document when it is loaded, so it is loaded only now; tests take it from here.
+// Testing Library looks for the document when it is loaded, so it is loaded only now; tests import it from here.
 export const { act, cleanup, render, screen, waitFor, within } = await import("@testing-library/react");
 export const { default: userEvent } = await import("@testing-library/user-event");

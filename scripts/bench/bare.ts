@@ -1,4 +1,4 @@
-/** The yardstick: an Elysia route that reads the body once and returns the upstream's body. `bun bare.ts <upstream>` */
+/** The baseline: an Elysia route that reads the body once and returns the upstream's body. `bun bare.ts <upstream>` */
 import { Elysia } from "elysia";
 
 const upstream = process.argv[2] ?? "";
@@ -26,7 +26,7 @@ async function pass(request: Request, path: string): Promise<Response> {
 }
 
 app.post("/v1/chat/completions", ({ request }) => pass(request, "/v1/chat/completions"), { parse: "none" });
-// The other dialects' paths; Gemini's names the model and its manner.
+// The other dialects' paths; Gemini's contains the model and the method.
 app.post("/*", ({ request }) => pass(request, request.url.slice(request.url.indexOf("/", 8))), { parse: "none" });
 app.listen({ port: 0, hostname: "127.0.0.1" });
 console.log(`listening http://127.0.0.1:${app.server?.port}`);

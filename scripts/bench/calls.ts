@@ -1,15 +1,15 @@
-/** One question in the words of each caller's dialect, and the channels that answer it in theirs. */
+/** One request in each caller's dialect, and the channels that answer it in theirs. */
 import type { DialectKey } from "../../src/server/protocol/chat-events";
 import { KINDS, type Kind } from "./scenarios";
 
-/** Channel types that speak a dialect (shared/channel-types.ts). */
+/** Channel types of a dialect (shared/channel-types.ts). */
 export const CHANNELS = { "openai-chat": 1, anthropic: 14, gemini: 24 } as const satisfies Partial<
   Record<DialectKey, number>
 >;
 export type ChannelDialect = keyof typeof CHANNELS;
 export const channelDialects = Object.keys(CHANNELS) as ChannelDialect[]; // its own keys
 
-/** Content events a second of each stream while gaps are measured, and for how long there are some. */
+/** Content events a second of each stream while gaps are measured, and for how many seconds. */
 export const EVENT_MS = 50;
 const STEADY = `paced:2000:${EVENT_MS}`;
 /** Long streams: 200 events a second. */
@@ -23,7 +23,7 @@ export const ANSWERS = {
 } as const;
 export type Answer = Kind | "steady" | "long";
 
-/** What callers call the model of an answer on the channel of a dialect. */
+/** The callers' name of the model of an answer on the channel of a dialect. */
 export const modelOf = (channel: ChannelDialect, answer: Answer): string => `${channel}.${answer}`;
 /** Callers' names to the fake upstream's. */
 export const mappingOf = (channel: ChannelDialect): Record<string, string> =>
@@ -38,34 +38,34 @@ export function callIn(
   stream: boolean,
   size: number,
 ): { path: string; body: string } {
-  const { path, said } = wordsOf(dialect, model, stream);
-  const room = size - JSON.stringify(said("")).length;
-  return { path, body: JSON.stringify(said(filler.repeat(Math.ceil(room / filler.length)).slice(0, room))) };
+  const { path, bodyOf } = requestOf(dialect, model, stream);
+  const room = size - JSON.stringify(bodyOf("")).length;
+  return { path, body: JSON.stringify(bodyOf(filler.repeat(Math.ceil(room / filler.length)).slice(0, room))) };
 }
 
-function wordsOf(
+function requestOf(
   dialect: DialectKey,
   model: string,
   stream: boolean,
-): { path: string; said: (words: string) => object } {
+): { path: string; bodyOf: (words: string) => object } {
   const messages = (content: string) => [{ role: "user", content }];
   switch (dialect) {
     case "openai-chat": {
       const usage = stream ? { stream, stream_options: { include_usage: true } } : {};
-      return { path: "/v1/chat/completions", said: (words) => ({ model, ...usage, messages: messages(words) }) };
+      return { path: "/v1/chat/completions", bodyOf: (words) => ({ model, ...usage, messages: messages(words) }) };
     }
     case "openai-responses":
-      return { path: "/v1/responses", said: (input) => ({ model, stream, store: false, input }) };
+      return { path: "/v1/responses", bodyOf: (input) => ({ model, stream, store: false, input }) };
     case "anthropic":
       return {
         path: "/v1/messages",
-        said: (words) => ({ model, stream, max_tokens: 4096, messages: messages(words) }),
+        bodyOf: (words) => ({ model, stream, max_tokens: 4096, messages: messages(words) }),
       };
     case "gemini": {
       const manner = stream ? "streamGenerateContent?alt=sse" : "generateContent";
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${manner}`,
-        said: (words) => ({ contents: [{ role: "user", parts: [{ text: words }] }] }),
+        bodyOf: (words) => ({ contents: [{ role: "user", parts: [{ text: words }] }] }),
       };
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Many steady streams, a process of its own: `bun scripts/bench/gaps.ts '<JSON GapsSpec>'` prints GapsResult, the times
- * between what arrives. A second after all are open it begins to count.
+ * Many steady streams, as a separate process: `bun scripts/bench/gaps.ts '<JSON GapsSpec>'` prints GapsResult, the
+ * times between events. It counts from a second after all streams are open.
  */
 import { Connection, postBytes } from "./http-client";
 import { percentile } from "./load";
@@ -28,7 +28,7 @@ export interface GapsResult {
 const AT_ONCE = 64;
 /** Streams begin within this time. */
 const RAMP_MS = 1000;
-/** Multiples of it lie evenly in 0 to 1, however many there are. */
+/** Its multiples are spread evenly over 0 to 1, however many there are. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 async function run(spec: GapsSpec): Promise<GapsResult> {
@@ -56,7 +56,7 @@ async function run(spec: GapsSpec): Promise<GapsResult> {
     await Promise.all(batch.map((connection) => connection.open()));
     connections.push(...batch);
   }
-  // Begun one by one, so that the events of all do not fall on one moment.
+  // Started one by one, so that their events do not come at the same moment.
   for (const [index, connection] of connections.entries()) {
     setTimeout(() => connection.send(bytes), ((index * GOLDEN) % 1) * RAMP_MS);
   }

@@ -1,7 +1,7 @@
 /**
- * A small HTTP/1.1 client on raw sockets, for measuring: the request is bytes made once, the answer is not parsed
- * beyond its end. It costs a few microseconds a call, so that the measured process, not the measuring one, sets the
- * pace.
+ * A small HTTP/1.1 client on raw sockets, for measuring: the request is bytes made once, the response is not parsed
+ * beyond its end. It costs a few microseconds a call, so that the measured process sets the pace, not the measuring
+ * one.
  */
 import type { Socket } from "bun";
 
@@ -26,7 +26,7 @@ export function postBytes(url: string, key: string, body: string): { target: Tar
 }
 
 export interface Outcome {
-  /** HTTP status; 0 when the connection ended before the answer did. */
+  /** HTTP status; 0 when the connection ended before the response did. */
   status: number;
   startedAt: number;
   /** performance.now() when the first content of a stream had arrived; 0 for none. */
@@ -56,9 +56,9 @@ export class Connection {
   constructor(
     private readonly target: Target,
     private readonly done: (connection: Connection, outcome: Outcome) => void,
-    /** Also told when the first content arrived. */
+    /** Also called when the first content arrived. */
     private readonly first: () => void = () => {},
-    /** Told of everything that arrives. */
+    /** Called with everything that arrives. */
     private readonly heard: () => void = () => {},
   ) {}
 
@@ -119,7 +119,7 @@ export class Connection {
       this.streamed = /content-type: *text\/event-stream/i.test(head);
       const length = /content-length: *(\d+)/i.exec(head)?.[1];
       this.left = length === undefined ? -1 : Number(length);
-      // The blank line's second half stays in front, because an empty chunked body ends with it.
+      // The second half of the blank line stays in front, because an empty chunked body ends with it.
       body = all.subarray(end + 4);
       this.tail = "\r\n";
     }

@@ -1,6 +1,6 @@
 /**
- * The load generator, a process of its own: `bun scripts/bench/load.ts '<JSON LoadSpec>'` prints a LoadResult.
- * Closed loop: `concurrency` connections, each sends its next call when the last one is answered.
+ * The load generator, as a separate process: `bun scripts/bench/load.ts '<JSON LoadSpec>'` prints a LoadResult. Closed
+ * loop: `concurrency` connections, each sends its next call when the last one is answered.
  */
 import { Connection, type Outcome, postBytes } from "./http-client";
 import { cpuMs } from "./procfs";
@@ -25,7 +25,7 @@ export interface LoadResult {
   /** Calls not answered with 200. */
   failed: number;
   seconds: number;
-  /** Milliseconds to the end of the answer. */
+  /** Milliseconds to the end of the response. */
   p50: number;
   p99: number;
   /** Milliseconds to the first content of a stream; 0 for plain calls. */

@@ -37,7 +37,7 @@ export interface Pace {
   warmupMs: number;
 }
 
-/** What a script prints as JSON that is told `spec`. */
+/** The JSON that a script prints when it is started with `spec`. */
 export async function childResult<Result>(file: string, spec: object): Promise<Result> {
   const child = Bun.spawn([process.execPath, script(file), JSON.stringify(spec)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -49,7 +49,7 @@ export async function childResult<Result>(file: string, spec: object): Promise<R
 
 export const load = (spec: LoadSpec): Promise<LoadResult> => childResult<LoadResult>("load.ts", spec);
 
-/** One scenario at every process, alternated; the order turns with each round. */
+/** One scenario at every process, alternated; the order rotates with each round. */
 export async function measureScenario(
   scenario: Scenario,
   targets: readonly MeasuredProcess[],
@@ -88,7 +88,7 @@ export interface StreamMemory {
   idle: Memory;
   /** Streams that were open with their first content. */
   open: number;
-  /** One a sample, in order. */
+  /** One per sample, in order. */
   samples: { afterSeconds: number; memory: Memory }[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Holds many streams open, a process of its own: `bun scripts/bench/open-streams.ts '<JSON>'` prints `open N` when each
- * of them has its first content (or after 30 s, with the number that has), and leaves when its input ends.
+ * Holds many streams open, as a separate process: `bun scripts/bench/open-streams.ts '<JSON>'` prints `open N` when
+ * each of them has its first content (or after 30 s, with the number that has), and exits when its input ends.
  */
 import { Connection, postBytes } from "./http-client";
 

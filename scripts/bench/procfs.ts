@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 /** USER_HZ of every Linux we run on. */
 const TICKS_PER_SECOND = 100;
 
-/** utime + stime of all threads, milliseconds; 10 ms fine. */
+/** utime + stime of all threads, milliseconds; resolution 10 ms. */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name in parentheses may hold blanks: fields are counted behind it. utime and stime are fields 14 and 15.
+  // The name in parentheses may contain blanks: fields are counted after it. utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
 }

@@ -1,4 +1,4 @@
-/** Log and dashboard over millions of rows: how long the console's questions take, and whether streams feel them. */
+/** Log and dashboard over millions of rows: how long the console's queries take, and whether they slow down streams. */
 import { join } from "node:path";
 import { DIMENSIONS } from "../../src/shared/dashboard";
 import { LOG_TYPE } from "../../src/shared/log";
@@ -29,12 +29,12 @@ export interface Records {
   engine: Engine;
   rows: number;
   questions: QuestionTimes[];
-  /** Frames of 200 streams while nobody asks, and while the questions are asked one after the other. */
+  /** Frames of 200 streams without queries, and while the queries run one after the other. */
   quiet: GapResult;
   asked: GapResult;
 }
 
-/** Fills a fresh Weir with `rows` calls, runs 200 streams through it and asks every question `rounds` times. */
+/** Fills a fresh Weir with `rows` calls, runs 200 streams through it and sends every query `rounds` times. */
 export async function measureRecords(
   engine: Engine,
   upstream: string,
@@ -84,7 +84,7 @@ export async function measureRecords(
   }
 }
 
-/** Users with two tokens each, and channels that nobody calls. */
+/** Users with two tokens each, and channels without calls. */
 async function population(weir: Weir): Promise<{ people: Person[]; channels: SeededChannel[] }> {
   const channels: SeededChannel[] = [];
   for (const [name, models] of [
@@ -114,7 +114,7 @@ interface Question {
   ask: () => Promise<unknown>;
 }
 
-/** What the log page and the dashboard ask. Pages are asked by key; the deep one lies in the middle of the table. */
+/** The queries of the log page and the dashboard. Pages are read by key; the deep one is in the middle of the table. */
 async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> {
   const day = { start_timestamp: end - DAY, end_timestamp: end };
   const week = { start_timestamp: end - 7 * DAY, end_timestamp: end };
@@ -179,7 +179,7 @@ async function questionsOf({ trpc }: Session, end: number): Promise<Question[]> 
   ];
 }
 
-/** The streams' process; `take` answers what it measured since the last time. */
+/** The streams' process; `take` returns what it measured since the last time. */
 function openStreams(spec: GapSpec) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "steady.ts"), JSON.stringify(spec)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },

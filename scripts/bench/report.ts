@@ -1,4 +1,4 @@
-/** The figures as a Markdown page, and the targets of issue 2 they are held against. */
+/** The figures as a Markdown page, with their targets. */
 import type { Cell, StartTime, StreamMemory } from "./measure";
 import type { Records } from "./records";
 import { nameOf, type Scenario } from "./scenarios";
@@ -27,8 +27,8 @@ export const mb = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)
 export const ratio = (a: number, b: number): number => (b > 0 ? a / b : 0);
 export const times = (value: number): string => `${value.toFixed(2)}x`;
 
-/** KB each open stream costs at the last sample. */
-export const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
+/** KB of each open stream at the last sample. */
+const kbPerStream = ({ idle, open, samples }: StreamMemory): number =>
   open > 0 ? ((samples.at(-1)?.memory.rss ?? 0) - idle.rss) / open / 1024 : 0;
 
 /** KB a stream grew between the first and the last sample. */
@@ -153,21 +153,21 @@ ${streams.join(" ")}
 `;
 }
 
-export interface Place {
+export interface Origin {
   date: string;
   machine: string;
   settings: string;
-  /** Largest share of a core the generator used, and calls the server counted against those sent. */
+  /** Largest share of a core that the generator used, and the calls that the server counted of those sent. */
   generator: string;
-  books: string;
+  audit: string;
 }
 
-export function markdown(figures: Figures, place: Place): string {
+export function markdown(figures: Figures, origin: Origin): string {
   const { start, startedFrom } = figures;
   const judged = verdicts(figures);
   return `# Speed and memory
 
-Written by \`bun run bench --write\`; do not edit. ${place.date}. ${place.machine}. ${place.settings}
+Written by \`bun run bench --write\`; do not edit. ${origin.date}. ${origin.machine}. ${origin.settings}
 
 Weir runs with authentication, hold, settle and log on, as delivered. The bare pass-through is an Elysia route that reads the
 body once and returns the upstream's body. All processes share the machine with the upstream and the load generator, and take
@@ -185,7 +185,7 @@ ${table(
 
 ${speedTable(figures)}
 
-${place.generator} ${place.books}
+${origin.generator} ${origin.audit}
 
 ## Memory
 

@@ -1,9 +1,9 @@
-/** What is sent: two sizes of body, three kinds of answer. */
+/** The requests: two sizes of body, three kinds of response. */
 
 export const SIZES = { "1 KB": 1024, "57 KB": 57 * 1024 } as const;
 export type Size = keyof typeof SIZES;
 
-/** Answers of the fake upstream; a stream has 50 content events. */
+/** Responses of the fake upstream; a stream has 50 content events. */
 export const KINDS = {
   plain: { model: "words:50", stream: false },
   burst: { model: "burst:50", stream: true },
@@ -13,7 +13,7 @@ export type Kind = keyof typeof KINDS;
 
 /** Three frames in the time of the memory test's samples, so that streams stay open and quiet. */
 export const SLOW_MODEL = "paced:120:1000";
-/** Ten frames a second for ten seconds: streams whose gaps are watched while the console asks. */
+/** Ten frames a second for ten seconds: streams whose gaps are measured while the console sends queries. */
 export const PACED_MODEL = "paced:100:100";
 export const MODELS: readonly string[] = [...Object.values(KINDS).map((kind) => kind.model), SLOW_MODEL, PACED_MODEL];
 

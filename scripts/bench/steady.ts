@@ -1,7 +1,7 @@
 /**
- * Gaps between the frames of many paced streams, a process of its own: `bun scripts/bench/steady.ts '<JSON>'` keeps
- * `count` streams running until its input ends, then prints a GapResult. Each line of its input begins a measurement
- * anew.
+ * Gaps between the frames of many paced streams, as a separate process: `bun scripts/bench/steady.ts '<JSON>'` keeps
+ * `count` streams running until its input ends, then prints a GapResult. Each line of its input starts a new
+ * measurement.
  */
 import { requestBody } from "./scenarios";
 import { percentile } from "./load";

@@ -1,6 +1,6 @@
 /**
- * Translation (issue 3, "Speed"), each part by its name: `bun run bench translated translator gaps growth [--quick]
- * [--only anthropic]`.
+ * Speed of translation, each part by its name: `bun run bench translated translator gaps growth [--quick] [--only
+ * anthropic]`.
  *
  * translated: each pair of dialects beside the bare pass-through. translator: no I/O. gaps: 512 streams of 20 events a
  * second. growth: memory over the length of translated streams.
@@ -31,7 +31,7 @@ export type Part = (typeof PARTS)[number];
 export interface Plan {
   parts: readonly Part[];
   quick: boolean;
-  /** Only pairs whose name holds this. */
+  /** Only pairs whose name contains this. */
   only: string | undefined;
   command: readonly string[] | undefined;
   say(text: string): void;
@@ -39,13 +39,13 @@ export interface Plan {
 
 const STREAMS = 512;
 const FIRST_WARMUP_MS = 2000;
-/** CPU of a translated plain call, of the bare one's. */
+/** CPU of a translated plain call, as a multiple of the bare one's. */
 const CPU_TARGET = 4;
 const EVENT_TARGET_US = 2;
 const GAP_TARGET_MS = { p99: 2, p999: 25 } as const;
 const verdict = (met: boolean): string => (met ? "met" : "**missed**");
 
-/** The page with its measured sections in the place of those of the same heading; what was not measured now stays. */
+/** The page with the measured sections in place of those with the same heading; the others stay. */
 export function withSections(page: string, measured: string): string {
   const [head = "", ...before] = page.split(/^(?=## )/m);
   const fresh = measured.split(/^(?=## )/m);
@@ -55,7 +55,7 @@ export function withSections(page: string, measured: string): string {
   return head + [...kept, ...added].map((section) => `${section.trimEnd()}\n`).join("\n");
 }
 
-/** Runs parts one after the other; answers their tables as Markdown. */
+/** Runs parts one after the other; returns their tables as Markdown. */
 export async function benchTranslation(plan: Plan): Promise<string> {
   const pages: string[] = [];
   if (plan.parts.includes("translator")) pages.push(translatorPage(plan));
@@ -149,7 +149,7 @@ async function pairsPage({ quick, only = "", say }: Plan, bare: MeasuredProcess,
         }
         costs.push({ pair: `${caller} on ${channel}`, weirs });
       }
-      // All rounds of the bare one, between those of every pair: it is the same for each, and three rounds of it swing
+      // All rounds of the bare one, between those of every pair: it is the same for each, and three rounds of it vary
       // more than Weir's.
       const base = median(bares.map(({ cpu_us }) => cpu_us));
       for (const { pair, weirs } of costs) {
@@ -186,8 +186,8 @@ function pairs(only: string): (readonly [(typeof dialectKeys)[number], ChannelDi
 }
 
 /**
- * Two that pass through and four that are translated stand for all: gaps come from the loop and the collector, not from
- * the pair.
+ * Two that pass through and four that are translated are enough: gaps come from the event loop and the garbage
+ * collector, not from the pair.
  */
 const STEADY_CALLS = [
   ["openai-chat", "openai-chat"],
@@ -242,7 +242,7 @@ ${table(["", "streams", "p50", "p99", "p99.9", "added p99 / p99.9"], rows)}
 
 const LONG_STREAMS = 16;
 /**
- * Anthropic's frames are written anew; the Responses API repeats the answer at its end, so its streams keep it (the
+ * Anthropic's frames are rewritten; the Responses API repeats the answer at its end, so its streams keep it (the
  * exception).
  */
 const LONG_CALLS = [

@@ -1,5 +1,5 @@
 /**
- * The translator alone: processor time an event of every pair, frames to frames, without I/O. A busy machine matters
+ * The translator alone: processor time per event of every pair, frames to frames, without I/O. A busy machine matters
  * less here.
  */
 import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
@@ -16,7 +16,7 @@ type Piece = (typeof PIECES)[number];
 export interface TranslatorRow {
   from: DialectKey;
   to: DialectKey;
-  /** Microseconds an event, many frames a write and one; undefined where the vendor sends no such pieces. */
+  /** Microseconds per event, with many frames a write and with one; undefined where the vendor sends no such pieces. */
   cost: Record<Piece, { together: number; single: number } | undefined>;
 }
 
@@ -35,7 +35,7 @@ function streamOf(key: DialectKey, kind: Piece): Bytes {
   return Buffer.concat(frames.map(({ data, event }) => writeFrame(data, event)));
 }
 
-/** The best of a few batches: what others do on the machine only adds. */
+/** The best of a few batches: other load on the machine only adds. */
 function measure(from: DialectKey, to: DialectKey, regions: readonly Bytes[], rounds: number): number {
   let best = Infinity;
   for (let batch = 0; batch < BATCHES; batch++) {
@@ -59,7 +59,7 @@ export function measureTranslator(
       .filter((to) => to !== from && wanted(from, to))
       .map((to) => {
         const costOf = (kind: Piece): { together: number; single: number } | undefined => {
-          // Google sends calls whole: there are no pieces of them.
+          // Google sends tool calls whole, without pieces.
           if (kind === "tool_call" && from === "gemini") return undefined;
           const stream = streamOf(from, kind);
           return {

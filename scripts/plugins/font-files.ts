@@ -3,9 +3,8 @@ import { basename } from "node:path";
 import type { BunPlugin } from "bun";
 
 /**
- * Bun plugin that keeps fonts as files of their own: the CSS bundler would put them into the style sheet as base64,
- * which blocks the first paint. `files` maps the emitted path (`assets/<name>-<hash>.woff2`) to its bytes after the
- * build.
+ * Bun plugin that keeps fonts as separate files: the CSS bundler would put them into the style sheet as base64, which
+ * blocks the first paint. `files` maps the emitted path (`assets/<name>-<hash>.woff2`) to its bytes after the build.
  */
 export function fontFiles(): { plugin: BunPlugin; files: Map<string, Uint8Array> } {
   const files = new Map<string, Uint8Array>();

@@ -6,8 +6,8 @@ const IMPORTS_A_MACRO = /@lingui\/(core|react)\/macro/;
 /**
  * Bun plugin that expands the Lingui macros of `src/client`.
  *
- * In production messages keep only their id (the catalogue brings the text); in development and tests the Chinese
- * text stays in the code, so that a page reads right without any catalogue.
+ * In production messages keep only their id (the catalogue has the text); in development and tests the Chinese text
+ * stays in the code, so that a page is readable without a catalogue.
  */
 export function linguiMacro({ prod = false }: { prod?: boolean } = {}): BunPlugin {
   const macro: PluginItem = ["@lingui/babel-plugin-lingui-macro", prod ? { descriptorFields: "id-only" } : {}];
@@ -18,7 +18,7 @@ export function linguiMacro({ prod = false }: { prod?: boolean } = {}): BunPlugi
         const source = await Bun.file(path).text();
         const loader = path.endsWith("x") ? "tsx" : "ts";
         if (!IMPORTS_A_MACRO.test(source)) return { contents: source, loader };
-        // Babel is loaded only when a file needs it: server tests never pay for it.
+        // Babel is loaded only when a file needs it: server tests never do.
         const { transformAsync } = await import("@babel/core");
         const result = await transformAsync(source, {
           filename: path,

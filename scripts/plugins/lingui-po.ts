@@ -4,8 +4,8 @@ import { createCompiledCatalog, getCatalogForFile, getCatalogs } from "@lingui/c
 import { getConfig } from "@lingui/conf";
 
 /**
- * Bun plugin that compiles `locales/<locale>.po` when it is imported: `import { messages } from "…/en.po"`.
- * So no generated catalogue is ever in git.
+ * Bun plugin that compiles `locales/<locale>.po` when it is imported: `import { messages } from "…/en.po"`. No
+ * generated catalogue has to be in git.
  */
 export function linguiPo(): BunPlugin {
   return {

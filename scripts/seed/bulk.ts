@@ -1,6 +1,6 @@
 /**
- * Millions of past calls, made by the database itself: rows of the log, the roll-ups that they add up to, and the books
- * of users, tokens and channels, so that `weir audit` passes. The same every time but for its run's name.
+ * Millions of past calls, made by the database itself: rows of the log, their roll-ups, and the totals of users, tokens
+ * and channels, so that `weir audit` passes. The same every time except for the run's name.
  */
 import { sql } from "drizzle-orm";
 import type { Db } from "../../src/server/db/types";
@@ -14,17 +14,17 @@ export interface BulkSpec {
   people: readonly Person[];
   channels: readonly SeededChannel[];
   count: number;
-  /** How far back they reach from `end`, epoch seconds. */
+  /** How far back they go from `end`, epoch seconds. */
   seconds: number;
   end: number;
 }
 
-/** Rows of one statement: the writer is held for about a second. */
+/** Rows of one statement: SQLite's writer is busy for about a second. */
 const CHUNK = 100_000;
 /** One call in so many failed. */
 const FAILED_EVERY = 40;
 
-/** As long as a row's usually is. */
+/** As long as that of a usual row. */
 const OTHER = JSON.stringify({
   model_ratio: 1.25,
   completion_ratio: 4,
@@ -59,13 +59,13 @@ const OTHER = JSON.stringify({
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** Runs statements of this script's own making on either engine. */
+/** Runs statements that this script made, on either engine. */
 async function exec(db: Db, statement: string): Promise<void> {
   if (db.driver.sqlite) db.driver.sqlite.run(statement);
   else await db.driver.postgres.within("command").unsafe(statement);
 }
 
-/** Every way in which somebody may have called: one line each, numbered from 0. */
+/** Every combination of caller and model: one line each, numbered from 0. */
 function combinations({ people, channels }: BulkSpec): string[] {
   const lines: string[] = [];
   for (const person of people) {
@@ -82,7 +82,7 @@ function combinations({ people, channels }: BulkSpec): string[] {
   return lines;
 }
 
-/** Makes `count` rows with their roll-ups and books. */
+/** Makes `count` rows with their roll-ups and totals. */
 export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec: BulkSpec): Promise<void> {
   const run = crypto.randomUUID().slice(0, 8);
   const lines = combinations(spec);
@@ -94,7 +94,7 @@ export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec:
       db.engine === "sqlite"
         ? `numbers(n) AS (SELECT ${made} UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${last})`
         : `numbers(n) AS (SELECT generate_series(${made}::bigint, ${last - 1}::bigint))`;
-    // A hash of the number instead of chance: the multiplier is Knuth's, 2^32 divided by the golden ratio.
+    // A hash of the number instead of a random one: the multiplier is Knuth's, 2^32 divided by the golden ratio.
     await exec(
       db,
       `
@@ -122,15 +122,15 @@ export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec:
     ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET
       ${["count", "error_count", "quota", "prompt_tokens", "completion_tokens", "use_time"].map((name) => `"${name}" = usage_hourly."${name}" + excluded."${name}"`).join(", ")}`,
   );
-  // An earlier run may have added these hours up.
+  // An earlier run may have summed these hours.
   await db.tx((q) => reopenSteps(db, q, 0));
   while ((await sumHours(db, spec.end)) > 0);
-  await settleBooks({ db, ledger }, spec, run);
+  await settleTotals({ db, ledger }, spec, run);
   await exec(db, "ANALYZE");
 }
 
-/** Gives everybody what his calls cost and takes it again, as if each had been charged. */
-async function settleBooks(
+/** Credits every user with the cost of their calls and takes it again, as if each had been charged. */
+async function settleTotals(
   { db, ledger }: { db: Db; ledger: Ledger },
   { people, channels }: BulkSpec,
   run: string,

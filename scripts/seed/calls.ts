@@ -1,4 +1,7 @@
-/** Past calls, held and settled by the ledger with the exact price of their usage. The same every time: no chance. */
+/**
+ * Past calls, held and settled by the ledger with the exact price of their usage. The same every time: nothing is
+ * random.
+ */
 import type { Services } from "../../src/server/contracts/context";
 import { foldBatch } from "../../src/server/features/log/fold";
 import { recordFailure } from "../../src/server/features/log/record";
@@ -15,15 +18,15 @@ export interface CallsSpec {
   people: readonly Person[];
   channels: readonly SeededChannel[];
   count: number;
-  /** How far back they reach. */
+  /** How far back they go. */
   seconds: number;
 }
 
-/** Verbs that are under way at a time: a group commit on SQLite, parallel connections on Postgres. */
+/** Calls of the ledger at a time: a group commit on SQLite, parallel connections on Postgres. */
 const AT_ONCE = 512;
 const FAILED_EVERY = 40;
 
-/** Who calls, as a call's User-Agent names it (shared/client-type.ts). */
+/** The callers' programs by their User-Agent (shared/client-type.ts). */
 const CLIENTS = ["OpenAI/Python", "OpenAI/JS", "CherryStudio", "curl"] as const;
 
 /** mulberry32: small, seeded, the same on every machine. */
@@ -37,7 +40,7 @@ function dice(seed: number): () => number {
   };
 }
 
-/** Makes the calls and folds them into roll-ups. Answers how many there are. */
+/** Makes the calls and folds them into roll-ups. Returns how many there are. */
 export async function makeCalls(services: Services, { people, channels, count, seconds }: CallsSpec): Promise<number> {
   const roll = dice(20_261_121);
   const pick = <T>(list: readonly T[]): T => {

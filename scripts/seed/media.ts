@@ -1,6 +1,6 @@
 /**
- * What the vendors of the demo's jobs made: small files that stand in their own addresses (RFC 2397), so that they are
- * shown with nothing else running. The same every time.
+ * Results of the demo's jobs: small files inside their own addresses (RFC 2397), so that they are shown without any
+ * other server. The same every time.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ function chunk(name: string, bytes: Uint8Array): Buffer {
   return Buffer.concat([head, named, tail]);
 }
 
-/** A sun over hills, another one for each number: the address of a PNG. */
+/** A sun over hills, a different one for each number: the address of a PNG. */
 export function picture(number: number): string {
   const scene = SCENES[number % SCENES.length];
   if (!scene) throw new RangeError("a picture's number is a whole one, not below 0");

@@ -1,16 +1,16 @@
-/** Orders by the server's own verbs, at the fake gateway of tests/kit/fake-pay/cli.ts. */
+/** Orders by the server's own services, at the fake gateway of tests/kit/fake-pay/cli.ts. */
 import type { Services } from "../../src/server/contracts/context";
 import { endOrder, settlePayment } from "../../src/server/features/order/settle";
 import { ROLE } from "../../src/shared/roles";
 import { EPAY_MERCHANT } from "../../tests/kit/fake-pay/epay";
 import { type Person, type Root, verbsOf } from "./people";
-import type { Say } from "./scenarios";
+import type { Say } from "./say";
 
 const GATEWAY = "http://127.0.0.1:4010";
-/** What becomes of the orders of one person, in turn. */
+/** The outcomes of one person's orders, in turn. */
 const FATES = ["paid", "paid", "open", "expired"] as const;
 
-/** Configures the fake gateway and gives everybody an order, most of them paid. */
+/** Configures the fake gateway and gives every user an order, most of them paid. */
 export async function makeOrders(services: Services, root: Root, people: readonly Person[], say: Say): Promise<void> {
   const set = {
     ServerAddress: "http://localhost:3000",

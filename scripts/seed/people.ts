@@ -1,7 +1,7 @@
-/** Accounts, tokens and channels, made by the server's own verbs. */
+/** Accounts, tokens and channels, made by the server's own services. */
 import { eq } from "drizzle-orm";
 import type { Ctx, Services, UserActor } from "../../src/server/contracts/context";
-import { autoDisable } from "../../src/server/features/channel/auto-status";
+import { autoDisable } from "../../src/server/features/channel/auto-disable";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";
 import { requestFacts } from "../../src/server/http/own-page";
@@ -11,7 +11,7 @@ import { createRelay } from "../../src/server/relay/entry/handle";
 import { createCaller } from "../../src/server/router";
 import { CHANNEL_STATUS } from "../../src/shared/channel";
 import { ROLE } from "../../src/shared/roles";
-import type { Say } from "./scenarios";
+import type { Say } from "./say";
 
 type Verbs = ReturnType<typeof createCaller>;
 
@@ -40,7 +40,7 @@ export interface Root {
   verbs: Verbs;
 }
 
-/** The root account that is there, or a new one whose password is said once. */
+/** The existing root account, or a new one whose password is printed once. */
 export async function makeRoot(services: Services, say: Say): Promise<Root> {
   if (!(await isSetUp(services))) {
     const password = services.env.WEIR_ROOT_PASSWORD || randomText(14);
@@ -91,8 +91,8 @@ export async function makeChannels(services: Services, root: Root): Promise<Seed
 }
 
 /**
- * What an operator's list has besides: a pool under a tag, several keys, an address of its own, one switched off, one
- * that the system switched off.
+ * Further channels of an operator: a pool under a tag, several keys, an own address, one switched off, one that the
+ * system switched off.
  */
 const MORE_CHANNELS = [
   {
@@ -161,7 +161,7 @@ export interface Person {
 const NAMES = ["lin", "chen", "wang", "zhao", "alice", "bob", "mei", "tom"];
 const BALANCE = 500_000_000;
 
-/** Ordinary users with a balance and two tokens each; the first password is said, all have the same. */
+/** Ordinary users with a balance and two tokens each; the first password is printed, all have the same. */
 export async function makePeople(services: Services, root: Root, count: number, say: Say): Promise<Person[]> {
   const password = randomText(14);
   const password_hash = await hashPassword(password);

@@ -1,12 +1,11 @@
-/** What `bun run seed` can make. */
+/** The scenarios of `npm run seed`. */
 import type { Services } from "../../src/server/contracts/context";
 import { makeBulk } from "./bulk";
 import { makeCalls } from "./calls";
 import { makeJobs } from "./jobs";
 import { makeOrders } from "./orders";
 import { makeChannels, makeMoreChannels, makePeople, makeRoot } from "./people";
-
-export type Say = (line: string) => void;
+import type { Say } from "./say";
 
 export interface Scenario {
   help: string;
@@ -59,7 +58,7 @@ export const scenarios: Record<string, Scenario> = {
     },
   },
   "logs-5m": {
-    help: "5,000,000 calls of 90 days: what `bun run bench` measures log and dashboard with. Takes minutes, 7 GB.",
+    help: "5,000,000 calls of 90 days: what `npm run bench` measures log and dashboard with. Takes minutes, 7 GB.",
     run: (services, say) => bulk(services, say, 5_000_000),
   },
 };

@@ -1,4 +1,4 @@
-/** The whole HTTP tree on one screen: health, tRPC, REST, relay, console files. */
+/** The HTTP tree: health, tRPC, REST, callbacks, relay, playground, demo upstream, console files. */
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
@@ -25,7 +25,7 @@ import { openApi } from "./http/openapi";
 import { foreignRequest, requestFacts } from "./http/own-page";
 import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
-import { answerRest, restRoutes } from "./http/rest";
+import { answerRest, type RestRoute, restRoutes } from "./http/rest";
 import { actorOf, presentedBy, readCookie } from "./http/session";
 import type { Admit } from "./relay/admission/authenticate";
 import type { Relay } from "./relay/entry/handle";
@@ -40,75 +40,164 @@ export interface AppParts {
   files: ClientFiles;
   /** The live log (features/log/tail.ts). */
   tail: PlainRoute;
-  /** What /metrics answers. */
+  /** The response of /metrics. */
   metrics(scraper: Scraper): Promise<Response>;
-  /** What /readyz reports; see readiness.ts. */
+  /** What /readyz reports (wiring/readiness.ts). */
   ready(): Promise<Ready>;
 }
 
-/** Chinese unless the first wish is English (checklist D-78). */
+/** Chinese unless English comes first (D-78). */
 export const languageOf = (headers: Headers): Lang =>
   /^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const GLOBAL_WINDOW_SECONDS = 180;
 
+/** Public addresses of the relay; relay/entry/routes.ts has what each of them answers. */
+const RELAY_PATHS = [
+  "/v1/*",
+  "/v1beta/*",
+  "/dashboard/*",
+  "/suno/*",
+  "/mj/*",
+  "/:mode/mj/*",
+  "/kling/*",
+  "/jimeng",
+  "/jimeng/*",
+];
+
 interface Peer {
   requestIP(request: Request): { address: string } | null;
 }
 
-export function createApp({ services, relay, files, tail, ready, metrics }: AppParts) {
-  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
-  const peerOf = (request: Request, server: Peer | null): string => server?.requestIP(request)?.address ?? "127.0.0.1";
-  const whereFrom = (request: Request, server: Peer | null): ClientAddress =>
-    addressOf(request.headers, peerOf(request, server));
+/** Bodies are read by the procedures, within their limits. */
+const UNPARSED = { parse: "none" } as const;
 
-  const contextOf = async (
-    request: Request,
-    from: ClientAddress,
-    setCookie: (line: string) => void,
-    shown = false,
-  ): Promise<Ctx> => {
-    const { headers } = request;
-    const presented = presentedBy(headers);
+export function createApp(parts: AppParts) {
+  const app = newApp(parts.services);
+  const incoming = readIncoming(parts);
+  const rest = restRoutes(appRouter);
+  addHealth(app, parts, incoming);
+  addTrpc(app, parts.services, incoming, rest);
+  addRest(app, incoming, rest);
+  addPlainRoutes(app, incoming, [logExport, logOfKey, tokenUsage, parts.tail, taskFile]);
+  addCallbacks(app, parts.services, incoming);
+  for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), UNPARSED);
+  addRelay(app, parts.relay, incoming);
+  addPlayground(app, parts, incoming);
+  addDemo(app, parts.services);
+  addConsole(app, parts);
+  return app;
+}
+
+type App = ReturnType<typeof newApp>;
+
+function newApp({ env, log }: Services) {
+  const app = new Elysia({
+    // Elysia's standard mode cuts the path after a fixed number of characters, which a short Host header shifts.
+    handler: { standardHostname: false },
+    serve: {
+      // With one worker a second process on the same port is a mistake, and must fail.
+      reusePort: env.WEIR_WORKERS > 1,
+      // Timeouts of quiet streams and slow upstreams are the relay's.
+      idleTimeout: 0,
+      maxRequestBodySize: env.WEIR_MAX_BODY_MB * 1024 * 1024,
+    },
+    websocket: socketLimits,
+  });
+  // The last boundary: an error that no route caught leaves a request id and nothing more.
+  app.onError(({ error, code, request }) => {
+    if (code === "NOT_FOUND") return;
     const request_id = newRequestId();
-    return {
-      ...services,
-      actor: await actorOf(services, presented, request_id, shown),
-      taskService: relay.tasks,
-      request_id,
-      ip: from.ip,
-      request: requestFacts(request, from.host),
-      lang: languageOf(headers),
-      user_agent: headers.get("user-agent") ?? "",
-      session_cookie: presented.cookie,
-      browser_cookie: presented.browser_cookie,
-      turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
-      secure: from.secure,
-      setCookie,
-    };
+    const found = toAppError(error);
+    logUnexpected({ log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
+    const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
+    return Response.json(body, { status, headers: { ...API_HEADERS, "x-request-id": request_id } });
+  });
+  return app;
+}
+
+/** What the routes need to know of a request besides its body. */
+interface Incoming {
+  /** The socket's address. */
+  peerOf(request: Request, server: Peer | null): string;
+  /** The caller's address, as far as trusted proxies report it. */
+  clientOf(request: Request, server: Peer | null): ClientAddress;
+  /** `shown`: see PlainRoute. */
+  contextOf(request: Request, from: ClientAddress, setCookie: Ctx["setCookie"], shown?: boolean): Promise<Ctx>;
+  /** The refusal, when the client address has used up the limit of all of /api. */
+  overLimit(from: ClientAddress, headers: Headers): Promise<Response | undefined>;
+}
+
+function readIncoming({ services, relay }: AppParts): Incoming {
+  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
+  const peerOf: Incoming["peerOf"] = (request, server) => server?.requestIP(request)?.address ?? "127.0.0.1";
+  return {
+    peerOf,
+    clientOf: (request, server) => addressOf(request.headers, peerOf(request, server)),
+    contextOf: async (request, from, setCookie, shown = false) => {
+      const { headers } = request;
+      const presented = presentedBy(headers);
+      const request_id = newRequestId();
+      return {
+        ...services,
+        actor: await actorOf(services, presented, request_id, shown),
+        taskService: relay.tasks,
+        request_id,
+        ip: from.ip,
+        request: requestFacts(request, from.host),
+        lang: languageOf(headers),
+        user_agent: headers.get("user-agent") ?? "",
+        session_cookie: presented.cookie,
+        browser_cookie: presented.browser_cookie,
+        turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
+        secure: from.secure,
+        setCookie,
+      };
+    },
+    overLimit: async (from, headers) => {
+      const limit = services.env.WEIR_API_RATE_LIMIT;
+      if (limit === 0) return undefined;
+      const { counter } = services.cluster;
+      const take = await counter.take(`api:${countedAddress(from.ip)}`, 1, limit, GLOBAL_WINDOW_SECONDS);
+      if (take.allowed) return undefined;
+      const { body } = envelopeOf(new AppError("too_many_requests"), languageOf(headers), "");
+      return Response.json(body, {
+        status: 429,
+        headers: { ...API_HEADERS, "retry-after": String(take.reset_seconds) },
+      });
+    },
   };
+}
 
-  /** The limit of all of /api, by client address. */
-  const overLimit = async (from: ClientAddress, headers: Headers): Promise<Response | undefined> => {
-    const limit = services.env.WEIR_API_RATE_LIMIT;
-    if (limit === 0) return undefined;
-    const take = await services.cluster.counter.take(`api:${countedAddress(from.ip)}`, 1, limit, GLOBAL_WINDOW_SECONDS);
-    if (take.allowed) return undefined;
-    const { body } = envelopeOf(new AppError("too_many_requests"), languageOf(headers), "");
-    return Response.json(body, { status: 429, headers: { ...API_HEADERS, "retry-after": String(take.reset_seconds) } });
-  };
+function notFound(request: Request): Response {
+  const { pathname } = new URL(request.url);
+  const error = new AppError("not_found", { method: request.method, path: pathname });
+  const { status, body } = envelopeOf(error, languageOf(request.headers), "");
+  return Response.json(body, { status, headers: API_HEADERS });
+}
 
-  const routes = restRoutes(appRouter);
-  const uncounted = new Set(routes.filter((route) => route.meta.uncounted).map((route) => route.procedure));
+const bothSlashForms = (path: string): [string, string] => [path, `${path}/`];
 
-  const trpc = async (request: Request, server: Peer | null): Promise<Response> => {
-    const from = whereFrom(request, server);
+function addHealth(app: App, { ready, metrics }: AppParts, { peerOf }: Incoming): void {
+  app.get("/healthz", () => Response.json({ status: "ok" }, { headers: API_HEADERS }));
+  app.get("/readyz", async () => {
+    const state = await ready();
+    return Response.json(state, { status: state.ready ? 200 : 503, headers: API_HEADERS });
+  });
+  // The socket's address: a forwarded one could be invented.
+  app.get("/metrics", ({ request, server }) => metrics({ peer: peerOf(request, server), headers: request.headers }));
+}
+
+function addTrpc(app: App, services: Services, incoming: Incoming, rest: readonly RestRoute[]): void {
+  const uncounted = new Set(rest.filter((route) => route.meta.uncounted).map((route) => route.procedure));
+  const answer = async (request: Request, server: Peer | null): Promise<Response> => {
+    const from = incoming.clientOf(request, server);
     const cookies: string[] = [];
-    const ctx = await contextOf(request, from, (line) => cookies.push(line));
+    const ctx = await incoming.contextOf(request, from, (line) => cookies.push(line));
     const names = new URL(request.url).pathname.slice("/trpc/".length).split(",");
     if (ctx.actor.kind === "guest" && !names.every((name) => uncounted.has(name))) {
-      const refused = await overLimit(from, request.headers);
+      const refused = await incoming.overLimit(from, request.headers);
       if (refused) return refused;
     }
     return fetchRequestHandler({
@@ -123,127 +212,73 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
       },
     });
   };
+  app.get("/trpc/*", ({ request, server }) => answer(request, server));
+  app.post("/trpc/*", ({ request, server }) => answer(request, server), UNPARSED);
+}
 
-  const notFound = (request: Request): Response => {
-    const { pathname } = new URL(request.url);
-    const error = new AppError("not_found", { method: request.method, path: pathname });
-    const { status, body } = envelopeOf(error, languageOf(request.headers), "");
-    return Response.json(body, { status, headers: API_HEADERS });
-  };
-
-  const app = new Elysia({
-    // Without this a short Host header shifts the path by one segment (facts/stack.md 2).
-    handler: { standardHostname: false },
-    serve: {
-      // Two instances on one port only on purpose.
-      reusePort: services.env.WEIR_WORKERS > 1,
-      // Quiet streams and slow upstreams are ours to time out, in the relay.
-      idleTimeout: 0,
-      maxRequestBodySize: services.env.WEIR_MAX_BODY_MB * 1024 * 1024,
-    },
-    websocket: socketLimits,
-  });
-
-  // The last boundary: whatever a door did not catch leaves a request id and nothing more.
-  app.onError(({ error, code, request }) => {
-    if (code === "NOT_FOUND") return;
-    const request_id = newRequestId();
-    const found = toAppError(error);
-    logUnexpected({ log: services.log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
-    const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
-    return Response.json(body, { status, headers: { ...API_HEADERS, "x-request-id": request_id } });
-  });
-
-  app.get("/healthz", () => Response.json({ status: "ok" }, { headers: API_HEADERS }));
-  app.get("/readyz", async () => {
-    const state = await ready();
-    return Response.json(state, { status: state.ready ? 200 : 503, headers: API_HEADERS });
-  });
-
-  // The socket's address: a forwarded one could be invented.
-  app.get("/metrics", ({ request, server }) => metrics({ peer: peerOf(request, server), headers: request.headers }));
-
-  app.get("/trpc/*", ({ request, server }) => trpc(request, server));
-  app.post("/trpc/*", ({ request, server }) => trpc(request, server), { parse: "none" });
-
-  const document = openApi(routes, callbackRoutes);
+function addRest(app: App, { clientOf, contextOf, overLimit }: Incoming, rest: readonly RestRoute[]): void {
+  const document = openApi(rest, callbackRoutes);
   app.get("/api/openapi.json", () => Response.json(document, { headers: API_HEADERS }));
-  for (const route of routes) {
-    const path = route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
-    for (const spelling of [path, `${path}/`]) {
+  for (const route of rest) {
+    const answer = async (request: Request, server: Peer | null, params: Record<string, string>) => {
+      const from = clientOf(request, server);
+      const refused = route.meta.uncounted ? undefined : await overLimit(from, request.headers);
+      if (refused) return refused;
+      const cookies: string[] = [];
+      const ctx = await contextOf(request, from, (line) => cookies.push(line));
+      const response = await answerRest(route, request, params, ctx, createCaller);
+      response.headers.set("x-request-id", ctx.request_id);
+      for (const line of cookies) response.headers.append("set-cookie", line);
+      return response;
+    };
+    for (const path of bothSlashForms(route.path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "")))
       app.route(
         route.method,
-        spelling,
-        async ({ request, server, params }) => {
-          const from = whereFrom(request, server);
-          const refused = route.meta.uncounted ? undefined : await overLimit(from, request.headers);
-          if (refused) return refused;
-          const cookies: string[] = [];
-          const ctx = await contextOf(request, from, (line) => cookies.push(line));
-          const response = await answerRest(
-            route,
-            request,
-            (params ?? {}) as Record<string, string>,
-            ctx,
-            createCaller,
-          );
-          response.headers.set("x-request-id", ctx.request_id);
-          for (const line of cookies) response.headers.append("set-cookie", line);
-          return response;
-        },
-        { parse: "none" },
+        path,
+        ({ request, server, params }) => answer(request, server, (params ?? {}) as Record<string, string>),
+        UNPARSED,
       );
-    }
   }
-  const plain: readonly PlainRoute[] = [logExport, logOfKey, tokenUsage, tail, taskFile];
-  for (const door of plain) {
-    const path = door.line.slice("GET ".length);
-    for (const spelling of [path, `${path}/`]) {
-      app.get(spelling, async ({ request, server }) => {
-        const from = whereFrom(request, server);
+}
+
+function addPlainRoutes(app: App, { clientOf, contextOf, overLimit }: Incoming, routes: readonly PlainRoute[]): void {
+  for (const route of routes) {
+    for (const path of bothSlashForms(route.line.slice("GET ".length))) {
+      app.get(path, async ({ request, server }) => {
+        const from = clientOf(request, server);
         const refused = await overLimit(from, request.headers);
         if (refused) return refused;
-        const ctx = await contextOf(request, from, () => {}, door.shown);
-        const response = await answerPlain(door, ctx, request);
+        const ctx = await contextOf(request, from, () => {}, route.shown);
+        const response = await answerPlain(route, ctx, request);
         response.headers.set("x-request-id", ctx.request_id);
         return response;
       });
-      if (door.cors) app.options(spelling, ({ request }) => preflight(request));
+      if (route.cors) app.options(path, ({ request }) => preflight(request));
     }
   }
-  for (const { method, path, answer } of callbackRoutes) {
-    for (const spelling of [path, `${path}/`]) {
-      app.route(
-        method,
-        spelling,
-        async ({ request, server }) => {
-          try {
-            return await answer(services, request, whereFrom(request, server).ip);
-          } catch (err) {
-            // Not 2xx: whoever called will call again.
-            const request_id = newRequestId();
-            services.log.error({ err, path, request_id }, "a callback could not be answered");
-            return new Response("fail", { status: 500, headers: { "x-request-id": request_id } });
-          }
-        },
-        { parse: "none" },
-      );
-    }
-  }
-  for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), { parse: "none" });
+}
 
+/** The limit of /api by address does not count these: a payment gateway calls from one address for all payers. */
+function addCallbacks(app: App, services: Services, { clientOf }: Incoming): void {
+  for (const route of callbackRoutes) {
+    const answer = async (request: Request, server: Peer | null): Promise<Response> => {
+      try {
+        return await route.answer(services, request, clientOf(request, server).ip);
+      } catch (err) {
+        // Not 2xx, so that the caller tries again.
+        const request_id = newRequestId();
+        services.log.error({ err, path: route.path, request_id }, "a callback could not be answered");
+        return new Response("fail", { status: 500, headers: { "x-request-id": request_id } });
+      }
+    };
+    for (const path of bothSlashForms(route.path))
+      app.route(route.method, path, ({ request, server }) => answer(request, server), UNPARSED);
+  }
+}
+
+function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
   for (const method of METHODS) {
-    for (const path of [
-      "/v1/*",
-      "/v1beta/*",
-      "/dashboard/*",
-      "/suno/*",
-      "/mj/*",
-      "/:mode/mj/*",
-      "/kling/*",
-      "/jimeng",
-      "/jimeng/*",
-    ]) {
+    for (const path of RELAY_PATHS) {
       app.route(
         method,
         path,
@@ -251,17 +286,20 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
           // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite
           // them.
           const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
-          return relay.handle(request, whereFrom(request, server).ip, newRequestId(), upgrade);
+          return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade);
         },
-        { parse: "none" },
+        UNPARSED,
       );
     }
   }
+}
 
-  const playground = async (request: Request, server: Peer | null): Promise<Response> => {
+/** Calls of the console's playground: the relay's, for a session instead of a relay key. */
+function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: Incoming): void {
+  const answer = async (request: Request, server: Peer | null): Promise<Response> => {
     const requestId = newRequestId();
     const actor = await actorOf(services, presentedBy(request.headers), requestId);
-    const from = whereFrom(request, server);
+    const from = clientOf(request, server);
     const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
     const admit: Admit = (lang) => {
       const user = playgroundUser(actor);
@@ -270,25 +308,28 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     };
     return relay.handleAs(admit, request, from.ip, requestId);
   };
-  app.post("/pg/chat/completions", ({ request, server }) => playground(request, server), { parse: "none" });
-  // Jobs: the public address behind /pg, by session instead of key. Other calls beside chat have no door here.
+  app.post("/pg/chat/completions", ({ request, server }) => answer(request, server), UNPARSED);
+  // Jobs have the relay's address behind /pg. Other calls than chat and jobs are not offered here.
   app.post(
     "/pg/*",
     ({ request, server }) => {
       const address = new URL(request.url);
       address.pathname = address.pathname.slice("/pg".length);
-      return submitsJob(pathOf(address.href)) ? playground(new Request(address, request), server) : notFound(request);
+      return submitsJob(pathOf(address.href)) ? answer(new Request(address, request), server) : notFound(request);
     },
-    { parse: "none" },
+    UNPARSED,
   );
+}
 
-  const demo = createDemoUpstream({ secrets: services.secrets });
+function addDemo(app: App, { secrets }: Services): void {
+  const demo = createDemoUpstream({ secrets });
   app.get("/demo/v1/*", ({ request }) => demo(request));
-  app.post("/demo/v1/*", ({ request }) => demo(request), { parse: "none" });
+  app.post("/demo/v1/*", ({ request }) => demo(request), UNPARSED);
+}
 
-  app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
-  const page = ({ request }: { request: Request }): Response => {
-    const { options } = services;
+function addConsole(app: App, { services, files }: AppParts): void {
+  const { options } = services;
+  const answer = ({ request }: { request: Request }): Response => {
     const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
     const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
     const frames = [
@@ -298,7 +339,7 @@ export function createApp({ services, relay, files, tail, ready, metrics }: AppP
     ];
     return files(request, consoleHeaders({ frames, forms: paymentOrigins(services), scripts }));
   };
-  app.get("/*", page);
-  app.head("/*", page);
-  return app;
+  app.get("/docs", () => new Response(null, { status: 302, headers: { location: "/docs/index.html" } }));
+  app.get("/*", answer);
+  app.head("/*", answer);
 }

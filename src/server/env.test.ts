@@ -31,7 +31,7 @@ describe("the environment", () => {
     }
   });
 
-  test("a trusted proxy that is no address is refused, not found out at the first call", () => {
+  test("a trusted proxy that is no address refuses to start, instead of failing at the first call", () => {
     expect(() => readEnv({ WEIR_TRUSTED_PROXIES: "nginx" })).toThrow("list of addresses and networks");
     expect(() => readEnv({ WEIR_TRUSTED_PROXIES: "10.0.0.0/40" })).toThrow(BadEnvironment);
     expect(readEnv({ WEIR_TRUSTED_PROXIES: "127.0.0.1, ::1 10.0.0.0/8" }).WEIR_TRUSTED_PROXIES).toEqual([

@@ -145,7 +145,7 @@ type Variables = typeof variables;
 export type Env = { [K in keyof Variables]: Variables[K]["fallback"] } & {
   /** Absolute data folder. */
   dataDir: string;
-  /** What openDb takes. */
+  /** The url of openDb. */
   databaseUrl: string;
 };
 
@@ -154,7 +154,7 @@ const OF_TESTS = new Set(["WEIR_REQUIRE_ALL", "WEIR_CHROMIUM", "WEIR_TEST_POSTGR
 
 export class BadEnvironment extends CannotStart {}
 
-/** Reads the environment. Throws BadEnvironment with every problem at once; `warn` hears of unknown WEIR_ names. */
+/** Reads the environment. Throws BadEnvironment with all problems at once; `warn` is called for unknown WEIR_ names. */
 export function readEnv(source: Record<string, string | undefined>, warn: (message: string) => void = () => {}): Env {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};

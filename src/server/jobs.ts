@@ -1,6 +1,4 @@
-/**
- * Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and reports what it could not do.
- */
+/** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and logs its failures. */
 import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./contracts/context";
 import { forgetCodes } from "./features/auth/codes";
@@ -43,13 +41,11 @@ const jobs: readonly Job[] = [
 ];
 
 export interface Jobs {
-  /** Stops the timers and waits for what runs. */
+  /** Stops the timers and waits for running jobs. */
   stop(): Promise<void>;
 }
 
-/**
- * `relay`: looks after the jobs of callers. `instance`: this one, which sweeps only while its own heartbeat is steady.
- */
+/** `relay`: polls the tasks of callers. `instance`: this process, which sweeps only while its heartbeat is steady. */
 export function startJobs(services: Services, relay: Pick<Relay, "tasks">, instance: Pick<Instance, "steady">): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {

@@ -1,13 +1,13 @@
 /**
  * weir: boot in reading order, shut down in reverse.
  *
- *   weir            serve
- *   weir audit      prove that the books balance; exit code 1 names every row that breaks them
- *   weir backup FILE     a checked copy of the SQLite database, while it is used
- *   weir restore FILE    puts such a copy in the place of the database; refuses while that is used
- *   weir secret rotate   a new master secret; everything it protects is written anew
- *   weir rescue NAME     lets an operator who has locked himself out in again
- *   weir --health   ask the server on this machine whether it is ready (for containers)
+ *   weir                 serve
+ *   weir audit           check that all balances add up; exit code 1 names every row that breaks a rule
+ *   weir backup FILE     a checked copy of the SQLite database, while it is in use
+ *   weir restore FILE    puts such a copy in the place of the database; refuses while that is in use
+ *   weir secret rotate   a new master secret; everything that it protects is rewritten
+ *   weir rescue NAME     lets an operator who is locked out in again
+ *   weir --health        ask the server on this machine whether it is ready (for containers)
  *   weir --version, weir --help
  */
 import "./lib/reexec";
@@ -83,7 +83,7 @@ try {
   const code = await main(process.argv.slice(2));
   if (code !== undefined) process.exit(code);
 } catch (error) {
-  // What an operator can mend is said in one line; anything else with its stack.
+  // What an operator can fix is printed in one line; anything else with its stack.
   const [command] = process.argv.slice(2);
   const what =
     command === "backup" || command === "restore" || command === "rescue" ? `weir ${command}` : "weir cannot start";

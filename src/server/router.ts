@@ -1,4 +1,4 @@
-/** The tRPC tree. The console's types and every /api route come from here. */
+/** The tRPC tree: the source of the console's types and of every /api route. */
 import { auditRouter } from "./features/audit/router";
 import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";

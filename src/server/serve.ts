@@ -23,19 +23,19 @@ import { VERSION } from "./version";
 
 export interface Serving {
   url: string;
-  /** Where the first run is done, while it is not. */
+  /** Where the first set-up is done; undefined afterwards. */
   setupLink: string | undefined;
   /**
-   * Drains: /readyz says so for WEIR_DRAIN_SECONDS (`lameDuck`), then no new calls, running ones finish (within
+   * Drains: /readyz answers 503 for WEIR_DRAIN_SECONDS (`lameDuck`), then no new calls, running ones finish (within
    * WEIR_SHUTDOWN_SECONDS), then everything closes.
    */
   stop(options?: { lameDuck?: boolean }): Promise<void>;
 }
 
-/** How long everything may take to close after the running calls' time is up, in all. */
+/** Time for closing everything after the running calls' time is up, in all. */
 const CLOSE_MS = 3_500;
 
-/** Starts to serve and installs the signal handlers of a server process. */
+/** Starts the server and installs its signal handlers. */
 export async function serve(env: Env, log: Logger): Promise<Serving> {
   const serving = await startServer(env, log);
   let stopping = 0;
@@ -46,12 +46,12 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
       if (stopping) return;
       stopping = Date.now();
       log.info({ signal }, "draining");
-      // Whatever hangs, and however: a process that was told to end ends.
+      // Ends the process even when something hangs.
       setTimeout(
         () => process.exit(1),
         (env.WEIR_DRAIN_SECONDS + env.WEIR_SHUTDOWN_SECONDS) * 1000 + CLOSE_MS + 500,
       ).unref();
-      // Somebody at a terminal does not wait for balancers.
+      // SIGINT comes from a terminal: no balancer has to notice first.
       void serving.stop({ lameDuck: signal === "SIGTERM" }).then(
         () => process.exit(0),
         (err: unknown) => {
@@ -74,7 +74,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   await checkCanary(services.db, services.secrets);
   const readiness = createReadiness(services);
   const counts = new CallCounts();
-  // Loaded when wanted: it costs memory.
+  // Loaded only when configured: it costs memory.
   const tracing = env.WEIR_OTLP_ENDPOINT
     ? (await import("./features/tracing/tracing")).startTracing(env, services.cluster.instanceId)
     : undefined;
@@ -112,14 +112,14 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
     stop: async ({ lameDuck = false } = {}) => {
       readiness.drain();
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
-      // stop() closes the listener and lets running answers finish; true cuts what is left.
+      // stop() closes the listener and lets running responses finish; true cuts them.
       const grace = env.WEIR_SHUTDOWN_SECONDS * 1000;
-      // They would last longer than any call.
+      // The live log would last longer than any call.
       tail.close();
       const sessions = relay.stop(grace);
       await Promise.race([server.stop(), Bun.sleep(grace)]);
       const end = performance.now() + CLOSE_MS;
-      /** Waits for a step, but not into the time of those that come after it. */
+      /** Waits for a step, but not into the time of the steps after it. */
       const step = async (name: string, reserve: number, work: () => Promise<unknown> | undefined) => {
         const late = Promise.withResolvers<string>();
         const timer = setTimeout(late.resolve, Math.max(0, end - reserve - performance.now()), "it took too long");
@@ -137,7 +137,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       await step("calls", 3_200, () => Promise.all([sessions, server.stop(true)]));
       lag.stop();
       await step("tracing", 2_900, () => tracing?.stop());
-      // A charge may still come from a job.
+      // A job may still charge.
       await step("charges and jobs", 1_000, () =>
         Promise.all([jobs.stop(), services.ledger.flush()]).then(() => services.ledger.flush()),
       );
@@ -164,7 +164,7 @@ async function listen(app: ReturnType<typeof createApp>, env: Env): Promise<Serv
   return app.server as Server<unknown>;
 }
 
-/** Said once, to whoever reads the terminal; never logged. */
+/** Printed once, to the terminal; never logged. */
 function announceSetup(link: string): void {
   console.log(
     `\n  打开此链接创建管理员账户（链接中带有初始化码，请勿转发）：\n  Open this link to create the administrator (it carries the set-up code, keep it to yourself):\n\n    ${link}\n`,

@@ -1,9 +1,9 @@
-/** The audit log: which administrative acts it knows, and how it is read. */
+/** The audit log: its administrative acts, and how it is read. */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { Text } from "./text";
 
-/** `thing.act`; the thing is what rows are filtered by. */
+/** `thing.act`; rows are filtered by the thing. */
 export const AUDIT_ACTIONS = {
   "user.create": { zh: "创建用户", en: "Create user" },
   "user.update": { zh: "修改用户", en: "Change user" },
@@ -35,7 +35,7 @@ export const AUDIT_ACTIONS = {
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
-/** Kinds of things that acts are done to. */
+/** Things that acts change. */
 export const AUDIT_TARGETS = {
   user: { zh: "用户", en: "User" },
   channel: { zh: "渠道", en: "Channel" },
@@ -46,13 +46,13 @@ export const AUDIT_TARGETS = {
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 
-/** A total beyond this is reported as this. */
+/** A higher total is reported as this one. */
 export const AUDIT_TOTAL_MAX = 10_000;
 
 export const auditListInput = z.object({
   page: z.int().min(1).max(1_000_000).default(1),
   page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
-  /** Name of who did it, whole. */
+  /** Exact name of the acting user. */
   actor: z.string().max(100).default(""),
   action: z.string().max(60).default(""),
   target_type: z.string().max(60).default(""),

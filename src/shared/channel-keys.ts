@@ -1,11 +1,11 @@
 /**
- * Several keys in one channel: each is a row with a state of its own (issue 3, checklist C-207). Statuses are those of
- * channels: 1 enabled, 2 disabled by hand, 3 disabled automatically.
+ * Several keys in one channel: each is a row with its own state (C-207). Statuses are those of channels: 1 enabled, 2
+ * disabled by hand, 3 disabled automatically.
  */
 import * as z from "zod";
 import { idNumber } from "./envelope";
 
-/** How an attempt takes one of the keys: by chance, or each in turn. */
+/** How an attempt chooses one of the keys: at random, or each in turn. */
 export const MULTI_KEY_MODES = ["random", "polling"] as const;
 export type MultiKeyMode = (typeof MULTI_KEY_MODES)[number];
 export const isMultiKeyMode = (mode: string): mode is MultiKeyMode => MULTI_KEY_MODES.some((one) => one === mode);
@@ -13,7 +13,7 @@ export const isMultiKeyMode = (mode: string): mode is MultiKeyMode => MULTI_KEY_
 /** Most keys of one channel. */
 export const MAX_KEYS = 500;
 
-/** A key as administrators see it; its text never leaves the server. */
+/** A key as administrators see it; the key itself never leaves the server. */
 export interface ChannelKeyView {
   id: number;
   /** From 1, in the order of the list. */
@@ -28,12 +28,12 @@ export interface ChannelKeyView {
   created_at: number;
 }
 
-/** The end of a key, for people who compare it with their own list; short keys show nothing. */
+/** The end of a key, for comparing it with one's own list; of short keys nothing is shown. */
 export const keyHint = (key: string): string => (key.length >= 16 ? `…${key.slice(-4)}` : "…");
 
 const id = z.int().positive();
 export const keysOf = z.object({ id });
-/** `key`: one per line; those that the channel has already are passed over. */
+/** `key`: one per line; those that the channel has already are skipped. */
 export const keysAdd = z.object({ id, key: z.string().max(200_000) });
 const key_ids = z.array(idNumber).min(1).max(MAX_KEYS);
 export const keysRemove = z.object({ id, key_ids });

@@ -1,19 +1,19 @@
 /**
- * What operators do with many channels at once: tags, batches, runs over all of them, balances, health, and who used a
- * channel. Input shapes, answers and the small rules that form and server share.
- * Sources: channels.md 2.2, 4, 5, 7; checklist C-053 to C-098, C-323 to C-333, C-413 to C-422, C-510 to C-526.
+ * What operators do with many channels at once: tags, batches, runs over all of them, balances, health, and which
+ * clients used a channel. Input shapes, results and the small rules that form and server share. Specification: C-053 to
+ * C-098, C-323 to C-333, C-413 to C-422, C-510 to C-526.
  */
 import * as z from "zod";
-import { channelFields, channelListInput, type ChannelView, jsonObject } from "./channel";
+import { CHANNEL_STATUS, channelFields, channelListInput, type ChannelView, jsonObject } from "./channel";
 import { idNumber } from "./envelope";
 import { type ErrorCode, errors, errorText, type ErrorValues } from "./errors";
 import type { Lang } from "./text";
 
-/** Most channels named in one call. */
-export const MAX_BATCH_IDS = 10_000;
+/** Most channels in one call. */
+const MAX_BATCH_IDS = 10_000;
 const MAX_TAG = 200;
 
-/** Missing and empty lists pass, so that the verb can say what is missing in the specified words. */
+/** Missing and empty lists pass, so that the service can refuse them with the specified message. */
 const ids = z.array(idNumber).max(MAX_BATCH_IDS).default([]);
 const tag = z.string().max(MAX_TAG).default("");
 
@@ -38,14 +38,17 @@ export const tagEdit = z.object({ tag, new_tag: z.string().max(MAX_TAG).optional
 export const tagInput = z.object({ tag });
 export const batchInput = z.object({ ids });
 export const batchEdit = z.object({ ids, ...edits });
-export const batchStatus = z.object({ ids, status: z.union([z.literal(1), z.literal(2)]) });
-/** `tag` null takes the tag away; absent and blank are refused (C-421). */
+export const batchStatus = z.object({
+  ids,
+  status: z.union([z.literal(CHANNEL_STATUS.enabled), z.literal(CHANNEL_STATUS.disabled)]),
+});
+/** `tag` null removes the tag; absent and blank are refused (C-421). */
 export const batchTag = z.object({ ids, tag: z.string().max(MAX_TAG).nullish() });
 
 /** Tag mode of the console: the filters of the list. */
 export const tagPageInput = channelListInput.omit({ tag: true });
 
-/** Nothing to write: all fields absent or blank. The dialog asks this before it calls (C-415). */
+/** Nothing to write: all fields absent or blank. The dialog checks this before it calls (C-415). */
 export function isUntouched({ tag, new_tag, ...fields }: Partial<z.output<typeof tagEdit>>): boolean {
   const renamed = new_tag !== undefined && new_tag.trim() !== tag?.trim();
   return (
@@ -70,12 +73,12 @@ export interface TagPage {
   total: number;
 }
 
-/** What a tag's row says of its channels (C-075). */
+/** The sums and means of a tag's channels (C-075). */
 export interface TagSummary {
   channels: number;
   enabled: number;
   used_quota: number;
-  /** What the accounts have left together; undefined while none was asked, and where they count in different units. */
+  /** Sum of the balances; undefined while none is known, and where they have different units. */
   balance: Pick<ChannelView, "balance" | "balance_currency"> | undefined;
   /** Mean milliseconds of the tested ones, 0 when none was tested. */
   response_time: number;
@@ -90,7 +93,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const same = (values: readonly number[]): number | undefined =>
   values.every((value) => value === values[0]) ? values[0] : undefined;
 
-function leftTogether(accounts: readonly ChannelView[]): TagSummary["balance"] {
+function sumOfBalances(accounts: readonly ChannelView[]): TagSummary["balance"] {
   const [first] = accounts;
   if (!first || accounts.some(({ balance_currency }) => balance_currency !== first.balance_currency)) return undefined;
   return { balance: sum(accounts.map(({ balance }) => balance)), balance_currency: first.balance_currency };
@@ -100,9 +103,9 @@ export function summarizeTag(channels: readonly ChannelView[]): TagSummary {
   const tested = channels.map((channel) => channel.response_time).filter((ms) => ms > 0);
   return {
     channels: channels.length,
-    enabled: channels.filter((channel) => channel.status === 1).length,
+    enabled: channels.filter((channel) => channel.status === CHANNEL_STATUS.enabled).length,
     used_quota: sum(channels.map((channel) => channel.used_quota)),
-    balance: leftTogether(channels.filter((channel) => channel.balance_updated_time > 0)),
+    balance: sumOfBalances(channels.filter((channel) => channel.balance_updated_time > 0)),
     response_time: tested.length === 0 ? 0 : Math.round(sum(tested) / tested.length),
     priority: same(channels.map((channel) => channel.priority)),
     weight: same(channels.map((channel) => channel.weight)),
@@ -127,18 +130,18 @@ export const runInput = z.object({ kind: z.enum(RUN_KINDS) });
 export interface ChannelRun {
   id: string;
   kind: RunKind;
-  /** Who started it; '' = the timer. */
+  /** The user who started it; '' = the timer. */
   started_by: string;
   /** Epoch seconds. */
   started_at: number;
-  /** 0 while it runs, and when its process died. */
+  /** 0 while it runs, and when its process ended before it. */
   finished_at: number;
   running: boolean;
   total: number;
   done: number;
   ok: number;
   failed: number;
-  /** Types that cannot be asked. */
+  /** Types without a balance API. */
   skipped: number;
   /** Disabled and enabled by this run. */
   disabled: number;
@@ -152,19 +155,19 @@ export interface BalanceResult {
   currency: "USD" | "CNY" | "points";
 }
 
-/** What POST /api/channel/fix found and mended. */
+/** What POST /api/channel/fix found and repaired. */
 export interface RepairReport {
-  /** Channels looked at. */
+  /** Channels checked. */
   checked: number;
-  /** Channels whose row was mended. */
+  /** Channels whose row was repaired. */
   repaired: number;
-  /** What only an operator can mend: the field at fault of each channel. */
+  /** What only an operator can repair: the field at fault of each channel. */
   problems: { id: number; name: string; field: "key" | "type" | "model_mapping" | "status_code_mapping" | "setting" }[];
 }
 
 export const healthInput = z.object({ ids: z.array(z.int().positive()).max(200) });
 
-/** One hour of a channel, calls that failed in the end included. */
+/** One hour of a channel, including calls that failed in the end. */
 export interface HealthHour {
   /** Epoch seconds, start of the hour. */
   hour: number;
@@ -177,7 +180,7 @@ export interface HealthHour {
   seconds: number;
 }
 
-/** Who used a channel: groups, and in each the programs that called. */
+/** Callers of a channel: groups, and in each the programs that called. */
 export interface UpstreamUse {
   groups: {
     group: string;
@@ -188,7 +191,7 @@ export interface UpstreamUse {
   }[];
 }
 
-/** Why a channel was disabled, as kept in other_info beside the two members that existing front-ends read. */
+/** The reason why a channel was disabled, in other_info beside the two members that existing front-ends read. */
 export interface StatusReason {
   code: ErrorCode;
   values: ErrorValues;
@@ -203,17 +206,15 @@ export function statusInfo({ code, values }: StatusReason, status_time: number):
   });
 }
 
-/** The words of a stored reason; undefined for one that this release does not know. */
+/** The text of a stored reason; undefined for one that this release does not know. */
 function reasonText(code: unknown, values: unknown, lang: Lang): string | undefined {
   const known =
     typeof code === "string" && Object.hasOwn(errors, code) && typeof values === "object" && values !== null;
-  // looked up above; values were stored with it
+  // checked above; values were stored with it
   return known ? errorText(code as ErrorCode, values as ErrorValues, lang) : undefined;
 }
 
-/**
- * Reason (in `lang` where we know it) and time (epoch seconds) of an automatic change; undefined when there is none.
- */
+/** Reason (in `lang`, if known) and time (epoch seconds) of an automatic change; undefined when there is none. */
 export function readStatusInfo(other_info: string, lang: Lang): { reason: string; time: number } | undefined {
   const info = jsonObject(other_info);
   if (!info || (info.status_reason === undefined && info.status_time === undefined)) return undefined;
@@ -222,11 +223,11 @@ export function readStatusInfo(other_info: string, lang: Lang): { reason: string
   return { reason, time: Number(info.status_time) || 0 };
 }
 
-/** What the system changes about a channel by itself; the `event` of its log rows. */
+/** Changes that the system makes to a channel by itself; the `event` of their log rows. */
 const changeEvents = ["channel_auto_disabled", "channel_auto_enabled", "channel_key_auto_disabled"] as const;
 export type ChangeEvent = (typeof changeEvents)[number];
 
-/** The change that a log row's `other` tells, its reason in `lang` ('' without any); undefined for other rows. */
+/** The change in a log row's `other`, with its reason in `lang` ('' without any); undefined for other rows. */
 export function readChange(other: string, lang: Lang): { event: ChangeEvent; reason: string } | undefined {
   const row = jsonObject(other);
   const event = changeEvents.find((known) => known === row?.event);

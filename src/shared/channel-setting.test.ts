@@ -21,13 +21,13 @@ describe("a channel's setting", () => {
     expect(settingProblem(name, null)).toBeUndefined();
   });
 
-  test("what does not fit is refused with its name when a channel is saved; unknown members are kept", () => {
+  test("values that do not fit are refused by name when a channel is saved; unknown members are kept", () => {
     expect(codes({ setting: '{"idle_timeout":"30"}' })).toEqual(["setting channel_setting_invalid"]);
     expect(codes({ setting: '{"vendor_thing":{"a":1},"force_format":true,"proxy":""}' })).toEqual([]);
     expect(codes({ setting: '{"bill_by":"both"}' })).toEqual(["setting channel_setting_invalid"]);
   });
 
-  test("stored values that do not fit count as not set and are reported, but a proxy never falls away", () => {
+  test("stored values that do not fit count as not set and are reported, but a proxy is never dropped", () => {
     const reported: string[] = [];
     const read = readSetting(
       { idle_timeout: "x", proxy: 5, other: 1, system_prompt: "", force_format: true },
@@ -56,7 +56,7 @@ describe("a channel's setting", () => {
 });
 
 describe("mappings and overrides of a form", () => {
-  test("a circle in the model mapping is named, a chain and a name mapped to itself are fine", () => {
+  test("a circle in the model mapping is named; a chain and a name mapped to itself are accepted", () => {
     expect(codes({ model_mapping: '{"a":"b","b":"a"}' })).toEqual(["model_mapping channel_mapping_loop"]);
     expect(codes({ model_mapping: '{"a":"b","b":"c","d":"d"}' })).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe("mappings and overrides of a form", () => {
     }
   });
 
-  test("overrides that cannot be used are refused at their field", () => {
+  test("unusable overrides are refused at their field", () => {
     expect(codes({ param_override: '{"operations":[{"mode":"fly"}]}' })).toEqual([
       "param_override channel_setting_invalid",
     ]);

@@ -1,7 +1,6 @@
 /**
- * The members of a channel's `setting`, declared once: form, validation and relay read them here. Sources: channels.md
- * 3.1, compatibility.md 5.4 (names of the first block), issue 3 "Per channel". Members that are not declared are kept
- * as they are.
+ * The members of a channel's `setting`, declared once: form, validation and relay read them here. The names of the
+ * first block are the original API's. Undeclared members are kept as they are.
  */
 import type { Text } from "./text";
 
@@ -26,7 +25,7 @@ interface NumberMember extends MemberBase {
 }
 interface ChoiceMember<Value extends string = string> extends MemberBase {
   readonly kind: "choice";
-  /** The first is meant when nothing is set. */
+  /** The first is the default. */
   readonly choices: readonly { readonly value: Value; readonly label: Text }[];
 }
 export type SettingMember = SwitchMember | TextMember | NumberMember | ChoiceMember;
@@ -234,21 +233,21 @@ type ValueOf<M> = M extends { kind: "switch" }
       ? Value
       : string;
 
-/** A channel's setting as the relay reads it: declared members have their type, others are whatever was stored. */
+/** A channel's setting as the relay reads it: declared members have their type, others are as stored. */
 export type ChannelSetting = { readonly [Name in SettingName]?: ValueOf<(typeof settingMembers)[Name]> } & Readonly<
   Record<string, unknown>
 >;
 
-/** Ways that a proxy may be spoken to. */
+/** Protocols by which a proxy can be reached. */
 const PROXY_SCHEMES = new Set(["http:", "https:", "socks5:", "socks5h:", "socks4:", "socks4a:"]);
 
-/** The address of a proxy; undefined when it is none that Weir can speak to. */
+/** The address of a proxy; undefined for one that Weir cannot use. */
 export function proxyAddress(text: string): URL | undefined {
   const url = URL.parse(text.trim());
   return url && PROXY_SCHEMES.has(url.protocol) && url.hostname !== "" ? url : undefined;
 }
 
-/** Why a value does not fit its member; undefined when it does. Empty texts mean that nothing is set. */
+/** The reason why a value does not fit its member; undefined when it does. Empty texts mean not set. */
 export function settingProblem(name: SettingName, value: unknown): Text | undefined {
   const member: SettingMember = settingMembers[name];
   if (value === undefined || value === null) return undefined;
@@ -289,8 +288,8 @@ export function settingProblems(stored: Readonly<Record<string, unknown>>): { na
 }
 
 /**
- * A stored object as the relay reads it. A member that does not fit counts as not set, and `report` hears of it; but a
- * proxy that is none stays, so that calls fail instead of going past it.
+ * A stored object as the relay reads it. A member that does not fit counts as not set and goes to `report`; but an
+ * invalid proxy stays, so that calls fail instead of bypassing it.
  */
 export function readSetting(
   stored: Readonly<Record<string, unknown>>,

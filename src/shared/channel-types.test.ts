@@ -11,7 +11,6 @@ import {
   codingPlans,
   keyProblem,
   knownModels,
-  newChannel,
   operationPath,
   otherFor,
   otherOrDefault,
@@ -21,12 +20,15 @@ import {
 } from "./channel-types";
 
 const unused = [28, 29, 30, 32];
-const expectedIds = Array.from({ length: 57 }, (_, index) => index + 1).filter((id) => !unused.includes(id));
+const specified = Array.from({ length: 57 }, (_, index) => index + 1).filter((id) => !unused.includes(id));
 const icons = join(import.meta.dir, "../../node_modules/@lobehub/icons-static-svg/icons");
 
 describe("channel types", () => {
-  test("every number of the specification is there exactly once, in order", () => {
-    expect(channelTypes.map((type) => Number(type.id))).toEqual(expectedIds);
+  test("the specification's numbers come first, in order; what follows has numbers of its own, above them", () => {
+    const ids = channelTypes.map((type) => Number(type.id));
+    expect(ids.slice(0, specified.length)).toEqual(specified);
+    expect(ids.slice(specified.length).filter((id) => id <= 57)).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test("keys are unique kebab-case names", () => {
@@ -63,15 +65,15 @@ describe("channel types", () => {
     const two = "mj_imagine mj_variation mj_reroll mj_blend mj_upscale mj_describe mj_upload".split(" ");
     const five =
       "swap_face mj_zoom mj_shorten mj_modal mj_inpaint mj_custom_zoom mj_high_variation mj_low_variation mj_pan";
-    // spec: C-232, C-234
+    // spec: A-543, C-232, C-234, D-86
     expect([...(channelType(2)?.models ?? [])].toSorted()).toEqual(two.toSorted());
-    // spec: C-233, C-234
+    // spec: A-544, C-233, C-234, D-86
     expect([...(channelType(5)?.models ?? [])].toSorted()).toEqual([...two, ...five.split(" ")].toSorted());
-    // spec: C-244
+    // spec: A-545, C-244
     expect(channelType(36)?.models).toEqual(["suno_music", "suno_lyrics"]);
   });
 
-  test("usage is asked for in streams of the OpenAI-compatible types of the specification's list", () => {
+  test("streams request usage for the OpenAI-compatible types of the specification's list", () => {
     for (const id of [1, 3, 4, 39, 45, 48]) expect(channelType(id)?.include_usage).toBe(true);
     expect(channelTypes.filter((type) => type.include_usage && type.dialect !== "openai-chat")).toEqual([]);
   });
@@ -92,8 +94,8 @@ describe("channel types", () => {
     expect(path(43, "images")).toBeUndefined();
   });
 
-  test("an unknown number is no type, and its key is taken as it is", () => {
-    for (const id of [0, 28, 58, -1, Number.NaN]) expect(channelType(id)).toBeUndefined();
+  test("an unknown number is no type, and its key is used as it is", () => {
+    for (const id of [0, 28, 9999, -1, Number.NaN]) expect(channelType(id)).toBeUndefined();
     expect(splitKey(0, " sk-1 ")).toEqual({ api_key: "sk-1" });
   });
 });
@@ -147,12 +149,18 @@ describe("channel keys", () => {
   });
 
   test.each([
+    // spec: A-538
     [15, "APIKey|SecretKey"],
+    // spec: A-539
     [18, "APPID|APISecret|APIKey"],
+    // spec: A-540
     [22, "APIKey-AppId"],
+    // spec: A-541
     [23, "AppId|SecretId|SecretKey"],
+    // spec: A-542
     [33, "Ak|Sk|Region"],
   ])("the hint of type %i is %s, as specified", (type, hint) => {
+    // spec
     expect(channelType(type)?.key_format.hint).toEqual({ zh: hint, en: hint });
     expect(keyProblem(type, "wrong")?.zh).toContain(hint);
   });
@@ -178,13 +186,14 @@ describe("channel extra fields", () => {
     expect(otherProblem(41, channelTemplates.region)).toBeUndefined();
     // spec: C-246
     for (const bad of ['{"claude":"europe-west1"}', "{", '{"default":1}']) expect(otherProblem(41, bad)).toBeDefined();
+    // spec: A-536
     expect(otherFor(41, channelTemplates.region, "gemini-2.5-pro")).toBe("us-central1");
-    // spec: C-246
+    // spec: A-537, C-246, D-82
     expect(otherFor(41, channelTemplates.region, "claude-3-5-sonnet-20240620")).toBe("europe-west1");
     expect(otherFor(41, "global", "any")).toBe("global");
   });
 
-  test("base_url loses trailing slashes, falls back to the default and is demanded where there is none", () => {
+  test("base_url loses trailing slashes, falls back to the default and is required where there is none", () => {
     expect(baseUrlOf(1, " https://x.example// ")).toBe("https://x.example");
     expect(baseUrlOf(1, "")).toBe("https://api.openai.com");
     for (const type of [3, 8, 36, 47]) expect(baseUrlProblem(type, "")?.en).toStartWith("Please enter");
@@ -194,10 +203,16 @@ describe("channel extra fields", () => {
     expect(baseUrlProblem(1, "javascript:alert(1)")).toBeDefined();
   });
 
-  test("a new channel has the type's models and empty mappings", () => {
-    const channel = newChannel(3);
-    expect(channel).toMatchObject({ type: 3, other: "2023-06-01-preview", model_mapping: "", auto_ban: 1 });
-    expect(channel.models.split(",")).toEqual([...(channelType(3)?.models ?? [])]);
+  test("the templates of the mappings are the specified ones", () => {
+    // spec: A-534
+    expect(JSON.parse(channelTemplates.model_mapping)).toEqual({ "gpt-3.5-turbo": "gpt-3.5-turbo-0125" });
+    // spec: A-535
+    expect(JSON.parse(channelTemplates.status_code_mapping)).toEqual({ "400": "500" });
+    // spec, D-82
+    expect(JSON.parse(channelTemplates.region)).toEqual({
+      default: "us-central1",
+      "claude-3-5-sonnet-20240620": "europe-west1",
+    });
   });
 
   test("known models are listed once, with their first owner", () => {
@@ -222,8 +237,8 @@ describe("coding plans", () => {
   });
 });
 
-test("another name of a model leads to the one that it is priced and routed by; inherited names lead nowhere", () => {
-  // spec: C-234
+test("another name of a model resolves to the one that it is priced and routed by; inherited property names do not", () => {
+  // spec: C-234, D-86
   expect(["mj_uploads", "mj_upload", "gpt-4o", "constructor", "__proto__", ""].map(canonicalModel)).toEqual([
     "mj_upload",
     "mj_upload",

@@ -1,7 +1,7 @@
 /**
- * The channel types: every vendor that Weir can call, as data. Ids are those of facts/compatibility.md 5.1 (28 to 30
- * and 32 are unused there, 0 means unknown). An ordinary vendor is one entry here; an odd one (`custom: true`) is an
- * entry and one file in the server's relay/providers.
+ * The channel types: every vendor that Weir can call, as data. Ids are the original API's (28 to 30 and 32 are unused
+ * there, 0 means unknown). An ordinary vendor is one entry here; one with `custom: true` is an entry and one file in
+ * the server's relay/providers.
  */
 import { type ChannelType, field, type Operation, openaiPaths, provider, text } from "./channel-types/definition";
 import {
@@ -23,14 +23,12 @@ export type {
   BalanceKind,
   ChannelType,
   Dialect,
-  ExtraField,
-  ModelsEndpoint,
   Operation,
 } from "./channel-types/definition";
-export type { KeyFormat, KeyParts } from "./channel-types/key-format";
+export type { KeyParts } from "./channel-types/key-format";
 export { codingPlans, isCodingPlan, planAddress, planModels } from "./channel-types/plans";
 
-/** The version of Anthropic's API that is spoken. */
+/** The version of Anthropic's API. */
 export const ANTHROPIC_VERSION = "2023-06-01";
 
 const accessAndSecret: KeyFormat = joinedKey("|", [{ access_key: "AccessKey", secret_key: "SecretKey" }]);
@@ -55,15 +53,15 @@ const addressOrPlan = (...plans: readonly string[]) =>
   });
 const serverAddress = field(text("服务器地址", "Server address"), { required: true });
 
-/** What a click on "fill template" puts into the form; a new channel starts with empty mappings. */
+/** The text of "fill template" in the form; a new channel starts with empty mappings. */
 export const channelTemplates = {
   model_mapping: '{"gpt-3.5-turbo":"gpt-3.5-turbo-0125"}',
   status_code_mapping: '{"400":"500"}',
   region: '{"default":"us-central1","claude-3-5-sonnet-20240620":"europe-west1"}',
 } as const;
 
-/** Other names that callers and older front-ends use for a model: asked for, priced and routed as the second name. */
-export const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
+/** Other names that callers and older front-ends use for a model; it is priced and routed by the second name. */
+const modelAliases: Readonly<Record<string, string>> = { mj_uploads: "mj_upload" };
 
 /** The name that a model is priced and routed by. */
 export const canonicalModel = (name: string): string => (Object.hasOwn(modelAliases, name) ? (modelAliases[name] ?? name) : name);
@@ -71,7 +69,7 @@ export const canonicalModel = (name: string): string => (Object.hasOwn(modelAlia
 export const channelTypes = [
   provider({
     id: 1, key: "openai", name: "OpenAI", logo: "openai", base_url: "https://api.openai.com", models: models.openai,
-    // OpenAI itself does not rerank; servers that speak its language and stand behind this type do.
+    // OpenAI itself does not rerank; compatible servers behind this type do.
     operations: [...allOperations, "rerank", "files", "batches", "video"], organization: true, include_usage: true, balance: "openai-billing",
   }),
   provider({
@@ -79,7 +77,7 @@ export const channelTypes = [
     models: models.midjourney,
   }),
   provider({
-    // Moderation is another product there (Content Safety).
+    // Moderation is another product of this vendor (Content Safety).
     id: 3, key: "azure", name: "Azure OpenAI", logo: "azure", custom: true, auth: "api-key", models: models.openai,
     operations: [...allOperations.filter((operation) => operation !== "moderations"), "video"], include_usage: true, fetch_models: undefined,
     base_url_field: field(text("终结点（Endpoint）", "Endpoint"), {
@@ -282,7 +280,7 @@ export const channelTypes = [
   provider({
     id: 41, key: "vertex", name: "Google Vertex AI", logo: "vertexai", dialect: "vertex", custom: true,
     auth: "access-token", models: models.vertex, operations: ["chat", "messages", "embeddings", "images", "video"],
-    // An API key is that of the express mode: Google's own models, without project and region.
+    // An API key is for the express mode: Google's own models, without project and region.
     key_format: jsonKey(text("服务账号的 JSON 凭据，或 API Key（快速模式）", "Service account credential (JSON), or an API key (express mode)"), [
       "project_id", "client_email", "private_key",
     ], { pattern: /^[\w.-]{20,300}$/, label: "API Key" }),
@@ -395,15 +393,13 @@ export const channelTypes = [
 ] as const satisfies readonly ChannelType[];
 
 type Entries = (typeof channelTypes)[number];
-/** The numbers of the known channel types. */
-export type ChannelTypeId = Entries["id"];
 export type ChannelTypeKey = Entries["key"];
-/** The keys of the types that need a provider file: a record over it makes the compiler demand the files. */
+/** The keys of the types that need a provider file: a record over it makes the compiler require the files. */
 export type CustomProviderKey = Extract<Entries, { custom: true }>["key"];
 
 const byId = new Map<number, ChannelType>(channelTypes.map((type) => [type.id, type]));
 
-/** The channel type of that number, undefined when unknown (an unknown row is shown, but never called). */
+/** The channel type of that number, undefined when unknown (such a row is shown, but never called). */
 export function channelType(id: number): ChannelType | undefined {
   return byId.get(id);
 }
@@ -413,7 +409,7 @@ export function splitKey(type: number, key: string): KeyParts | undefined {
   return splitByFormat(byId.get(type)?.key_format ?? plainKey(), key);
 }
 
-/** Why the key does not have the form of the type, undefined when it has. Never repeats the key. */
+/** The reason why the key does not have the form of the type, undefined when it has. Never repeats the key. */
 export function keyProblem(type: number, key: string): Text | undefined {
   return problemByFormat(byId.get(type)?.key_format ?? plainKey(), key);
 }
@@ -433,7 +429,7 @@ function mapWithDefault(json: string): boolean {
   }
 }
 
-/** Why `other` cannot be saved for the type, undefined when it can. */
+/** The reason why `other` cannot be saved for the type, undefined when it can. */
 export function otherProblem(type: number, other: string): Text | undefined {
   const declared = byId.get(type)?.other;
   if (!declared) return undefined;
@@ -458,8 +454,7 @@ export function otherProblem(type: number, other: string): Text | undefined {
 }
 
 /**
- * The value of `other` for one model: the text itself, or the entry of a map, else its default. "" where a region is
- * none.
+ * The value of `other` for one model: the text itself, or the entry of a map, else its default. "" without a region.
  */
 export function otherFor(type: number, other: string, model: string): string {
   const declared = byId.get(type)?.other;
@@ -475,7 +470,7 @@ export function baseUrlOf(type: number, base_url: string): string {
   return base_url.trim().replace(/\/+$/, "") || (byId.get(type)?.base_url ?? "");
 }
 
-/** Why base_url cannot be saved for the type, undefined when it can. */
+/** The reason why base_url cannot be saved for the type, undefined when it can. */
 export function baseUrlProblem(type: number, base_url: string): Text | undefined {
   const url = baseUrlOf(type, base_url);
   const declared = byId.get(type)?.base_url_field;
@@ -485,14 +480,14 @@ export function baseUrlProblem(type: number, base_url: string): Text | undefined
   }
   if (isCodingPlan(url)) return undefined;
   const at = (model: string): string => url.replaceAll("{model}", model);
-  // The caller's model is no part of the host's name: it would say where the key goes.
+  // The caller's model must not be part of the host's name: callers would decide where the key is sent.
   if (URL.canParse(at("m")) && /^(https?|wss?):\/\//i.test(url) && new URL(at("m")).host === new URL(at("n")).host) return undefined;
   return { zh: "地址必须以 http:// 或 https:// 开头", en: "The address must begin with http:// or https://" };
 }
 
 /**
- * The path of an operation at a type's address (with `{model}` and `{other}` still in it), for a model where it has one
- * of its own; undefined: not served.
+ * The path of an operation at a type's address (with `{model}` and `{other}` still in it), for a model with its own
+ * path that one; undefined: not served.
  */
 export function operationPath(type: ChannelType, operation: Operation, model = ""): string | undefined {
   if (!type.operations.includes(operation)) return undefined;
@@ -500,35 +495,11 @@ export function operationPath(type: ChannelType, operation: Operation, model = "
   return own?.path ?? type.paths[operation] ?? openaiPaths[operation];
 }
 
-/** Every model named by a channel type, once, with the key of the first type that names it, in registry order. */
+/** Every model of a channel type, once, with the key of the first type that has it, in registry order. */
 export function knownModels(): { id: string; owned_by: string }[] {
   const owners = new Map<string, string>();
   for (const type of channelTypes) {
     for (const model of type.models) if (!owners.has(model)) owners.set(model, type.key);
   }
   return [...owners].map(([id, owned_by]) => ({ id, owned_by }));
-}
-
-/** The fields of a new channel of a type before the operator has typed anything. */
-export function newChannel(id: ChannelTypeId = 1) {
-  const type = byId.get(id);
-  return {
-    type: id,
-    name: "",
-    key: "",
-    base_url: "",
-    other: type?.other?.default ?? "",
-    models: type?.models.join(",") ?? "",
-    group: "default",
-    model_mapping: "",
-    status_code_mapping: "",
-    setting: "",
-    openai_organization: "",
-    test_model: "",
-    tag: "",
-    auto_ban: 1,
-    priority: 0,
-    weight: 0,
-    status: 1,
-  };
 }

@@ -1,6 +1,6 @@
 /**
  * Channels (upstream accounts): statuses, limits, input shapes, the row as callers see it, and the rules of the form.
- * Sources: channels.md sections 3 to 5; checklist C-203 to C-229, C-401 to C-412.
+ * Specification: C-203 to C-229, C-401 to C-412.
  */
 import * as z from "zod";
 import { MULTI_KEY_MODES } from "./channel-keys";
@@ -12,13 +12,14 @@ import { DEFAULT_GROUP } from "./group";
 import { headerProblem } from "./header-override";
 import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
+import { pageSize } from "./paging";
 import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
 import { TEXT_LIMITS } from "./text-limits";
 
 export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
 
-/** What an operator sets by hand, for channels and for keys. */
+/** The statuses that an operator sets by hand, for channels and for keys. */
 export type ManualStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;
 
 export const CHANNEL_STATUS_NAMES: Record<number, Text> = {
@@ -38,7 +39,7 @@ export const CHANNEL_LIMITS = {
   batch: 500,
 } as const;
 
-/** What the copy of a channel is called. */
+/** The name of a channel's copy. */
 export const COPY_SUFFIX = "_复制";
 
 /** A comma list as stored: trimmed, empty ones dropped, exact duplicates removed, order kept (C-412). */
@@ -49,7 +50,7 @@ export function splitList(list: string | readonly string[]): string[] {
 
 export const cleanList = (list: string | readonly string[]): string => splitList(list).join(",");
 
-/** Columns of a channel as they may be shown; `CHANNEL_FIELDS` says which are. */
+/** Columns of a channel that may be shown; `CHANNEL_FIELDS` says which are. */
 export interface ChannelColumns {
   id: number;
   type: number;
@@ -72,7 +73,7 @@ export interface ChannelColumns {
   openai_organization: string;
   /** '' = one key; "random" or "polling" = several. */
   multi_key_mode: string;
-  /** What `balance` is in; '' = USD. */
+  /** The unit of `balance`; '' = USD. */
   balance_currency: string;
   max_input_tokens: number;
   status: number;
@@ -88,7 +89,7 @@ export interface ChannelColumns {
   other_info: string;
 }
 
-/** What of a channel leaves the server. A column that is not listed here stays inside. */
+/** The columns of a channel that leave the server. One that is not listed here stays inside. */
 export const CHANNEL_FIELDS = [
   "id",
   "type",
@@ -133,11 +134,11 @@ const weight = z
   .int({ error: "weight_invalid" })
   .min(0, { error: "weight_invalid" })
   .max(CHANNEL_LIMITS.number_max, { error: "weight_invalid" });
-/** Travels as 1 or 0; true and false are accepted (C-218). */
+/** Sent as 1 or 0; true and false are accepted (C-218). */
 const autoBan = z.union([z.number(), z.boolean()]).transform((value): number => (Number(value) === 0 ? 0 : 1));
 const listOrText = z.union([z.string().max(CHANNEL_LIMITS.text), z.array(z.string())]);
 
-/** The fields an operator types; all optional, because an update is partial and a copy sends what it has. */
+/** The fields of the form; all optional, because an update is partial and a copy sends what it has. */
 export const channelFields = z.object({
   type: z.int().optional(),
   name: text(CHANNEL_LIMITS.name).optional(),
@@ -159,7 +160,7 @@ export const channelFields = z.object({
   tag: text(200).optional(),
   priority: priority.optional(),
   weight: weight.optional(),
-  /** '' = one key; else several, taken by chance or in turn. */
+  /** '' = one key; else several, chosen at random or in turn. */
   multi_key_mode: z.enum(["", ...MULTI_KEY_MODES]).optional(),
   openai_organization: text(200).optional(),
   max_input_tokens: z.int().min(0).max(CHANNEL_LIMITS.number_max).optional(),
@@ -179,15 +180,10 @@ export const channelId = z.object({ id: z.int().positive() });
 export const channelUpdate = channelFields.extend({ id: z.int().positive() });
 export const channelCopy = channelId;
 
-/** REST: bare array, p from 0; odd values fall back (C-481, C-482). */
+/** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
 export const channelListRest = z.object({
   p: z.int().min(0).catch(0).default(0),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  page_size: pageSize,
   id_sort: z.boolean().catch(false).default(false),
   tag_mode: z.boolean().catch(false).default(false),
 });
@@ -228,7 +224,7 @@ export const fetchModelsInput = z.object({
   key: text().default(""),
 });
 
-/** Answer of a test: also what REST sends, with `time` beside success and message. */
+/** Result of a test: also what REST sends, with `time` beside success and message. */
 export interface ChannelTestResult {
   success: boolean;
   message: string;
@@ -242,13 +238,13 @@ export interface FieldIssue {
   values: ErrorValues;
 }
 
-/** Why a stored object cannot be used; undefined when it can. */
+/** The reason why a stored object cannot be used; undefined when it can. */
 type Judge = (stored: Record<string, unknown>, lang: Lang) => Omit<FieldIssue, "field"> | undefined;
 
 const member = (name: string, problem: Text | undefined, lang: Lang) =>
   problem && { code: "channel_setting_invalid" as const, values: { member: name, detail: problem[lang] } };
 
-/** Stored fields of JSON text, each with the rules of what stands in it. */
+/** Stored fields of JSON text, each with the rules of its content. */
 const JSON_FIELDS = {
   status_code_mapping(stored) {
     const [from] = statusMapping(stored).wrong;
@@ -264,7 +260,7 @@ const JSON_FIELDS = {
   header_override: (stored, lang) => member("header_override", headerProblem(stored), lang),
 } as const satisfies Record<string, Judge>;
 
-/** The object behind a JSON text; undefined when it is not one. '' is an empty object. */
+/** The object in a JSON text; undefined when it is none. '' is an empty object. */
 export function jsonObject(json: string): Record<string, unknown> | undefined {
   if (json.trim() === "") return {};
   try {
@@ -290,7 +286,7 @@ export function splitKeys(type: number, key: string): string[] {
   ];
 }
 
-/** What a channel would look like with these fields, for the rules that look at several of them. */
+/** A channel as it would be with these fields, for rules over several of them. */
 export interface ChannelDraft extends Omit<ChannelFields, "multi_key_mode"> {
   /** As stored: any text. */
   multi_key_mode?: string | undefined;
@@ -299,8 +295,8 @@ export interface ChannelDraft extends Omit<ChannelFields, "multi_key_mode"> {
 }
 
 /**
- * Why a channel cannot be saved; [] when it can. Form and server refuse by this one list, first problem first.
- * `type` and its dependants are judged together; types are known from shared/channel-types.ts.
+ * The reasons why a channel cannot be saved; [] when it can. Form and server refuse by this list, first problem first.
+ * `type` and the fields that depend on it are judged together; types are known from shared/channel-types.ts.
  */
 export function channelIssues(draft: ChannelDraft, lang: Lang): FieldIssue[] {
   const issues: FieldIssue[] = [];

@@ -1,4 +1,4 @@
-/** What a call costs by a compiled price (pricing.ts): the bill, the running cost, and the most that it can come to. */
+/** What a call costs by a compiled price (pricing.ts): the bill, the running cost, and an upper bound. */
 import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, toDecimal, zero } from "./decimal";
 import { tierFor } from "./long-context";
 import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices, type Usage } from "./pricing";
@@ -27,7 +27,7 @@ export interface Charge {
   readonly lines: readonly BillLine[];
 }
 
-/** What multiplies a price per call: how many results, and factors such as size, quality or seconds. */
+/** Multipliers of a price per call: how many results, and factors such as size, quality or seconds. */
 export interface CallTimes {
   /** 1 unless given. */
   readonly calls?: number;
@@ -40,7 +40,7 @@ function count(value: number | undefined): number {
 
 const inputKinds = tokenKinds.filter((kind) => !outputKinds.has(kind));
 
-/** The prices that hold for a call: those of the tier that its whole input reaches. */
+/** The prices of a call: those of the tier that its whole input reaches. */
 function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices {
   if (tiers.length === 0) return tokens;
   return (
@@ -92,9 +92,9 @@ function sum(values: readonly Decimal[]): Decimal {
 }
 
 /**
- * What a call costs and how that comes about. By ratio every bucket is a line; by call the price is one line and tokens
- * are free; tools are lines in both. A call that has a price above 0 costs at least 1 unit as soon as anything was
- * used: the line "minimum" then carries what is missing. Never negative; at most CHARGE_LIMIT.
+ * What a call costs, with its bill. By ratio every bucket is a line; by call the price is one line and tokens are free;
+ * tools are lines in both. A call with a price above 0 costs at least 1 unit once anything was used: the line "minimum"
+ * then has the difference. Never negative; at most CHARGE_LIMIT.
  */
 export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = {}): Charge {
   const lines: BillLine[] = [];
@@ -132,7 +132,7 @@ export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = 
   return { quota: 1, exact: "1", lines };
 }
 
-/** The quota of `chargeOf` without the bill, for running costs. Takes tokens by ratio only; tools are not counted. */
+/** The quota of `chargeOf` without the bill, for running costs. By ratio only; tools are not counted. */
 export function quotaOf(price: CompiledPrice, usage: Usage): number {
   if (price.by === "call") return chargeOf(price, {}).quota;
   const prices = tokensFor(price, usage);
@@ -149,21 +149,21 @@ export function quotaOf(price: CompiledPrice, usage: Usage): number {
   return toQuota(rounded > least ? rounded : least);
 }
 
-/** What the input may consist of besides plain text, where the request shows it. */
+/** Kinds of input besides plain text, where the request shows them. */
 export interface InputKinds {
   readonly cache_write?: "5m" | "1h";
   readonly audio?: boolean;
   readonly image?: boolean;
   readonly audio_out?: boolean;
   readonly image_out?: boolean;
-  /** Tokens of the call's whole input where `inputTokens` are only the part that is estimated. */
+  /** Tokens of the call's whole input where `inputTokens` are only the estimated part. */
   readonly context?: number;
 }
 
 /**
- * The most that a call of at most so many tokens can cost, for holds: every token at the dearest price that the request
- * allows, in the dearest tier that its input can reach, rounded up. Equal to the charge when the call uses all of it
- * and is plain text.
+ * An upper bound of the cost of a call of at most so many tokens, for holds: every token at the highest price that the
+ * request allows, in the highest-priced tier that its input can reach, rounded up. Equal to the charge when the call
+ * uses all of it and is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,
@@ -179,7 +179,7 @@ export function estimateUpperBound(
 }
 
 /**
- * The most output tokens, up to `most`, whose `estimateUpperBound` beside so many input tokens is not above `units`.
+ * The most output tokens, up to `most`, whose `estimateUpperBound` with so many input tokens does not exceed `units`.
  */
 export function outputWithin(price: CompiledPrice, inputTokens: number, units: number, most: number): number {
   let [covered, beyond] = [0, most + 1];

@@ -12,7 +12,7 @@ test("{key} becomes sk- and the key, {address} the encoded address, and nothing 
   expect(fillChatLink("https://x/{key}", { ...at, key: "$&" })).toBe("https://x/sk-$&");
 });
 
-test("web pages are framed, programs opened, and nothing that could run in our own page is followed", () => {
+test("web pages are framed, programs opened, and no link runs a script in the console's page", () => {
   expect(chatLinkKind("https://chat.example/#/?k={key}")).toBe("page");
   expect(chatLinkKind("HTTP://chat.example")).toBe("page");
   // spec: C-048

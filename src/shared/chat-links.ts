@@ -1,6 +1,6 @@
 /**
- * Chat links (option Chats: one `{ name: address }` each): third-party chat pages and programs that take a key and an
- * address from their link (checklist C-037 to C-050). The console opens them, the server allows their frames.
+ * Chat links (option Chats: one `{ name: address }` each): third-party chat pages and programs that get a key and an
+ * address from their link (C-037 to C-050). The console opens them, the server allows their frames.
  */
 import { policyOrigin } from "./content";
 
@@ -14,7 +14,7 @@ export function fillChatLink(template: string, { key, address }: { key: string; 
     .replaceAll("{address}", () => encodeURIComponent(address));
 }
 
-/** How a link is followed: http(s) in a frame, a program's own scheme by opening it; undefined for what must not be. */
+/** How a link is opened: http(s) in a frame, a program's own scheme directly; undefined for what is refused. */
 export function chatLinkKind(link: string): "page" | "program" | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(link.trim())?.[1]?.toLowerCase();
   if (scheme === undefined || ["javascript", "data", "vbscript", "blob", "file", "about"].includes(scheme))

@@ -30,7 +30,7 @@ test("a caller is named by the product of its User-Agent, without version and re
   }
 });
 
-test("a name never holds what could end a JSON text, and is short", () => {
+test("a name never contains what could end a JSON text, and is short", () => {
   expect(clientType('evil","admin_info":{"x":"\\')).toMatch(/^[A-Za-z0-9._/@+-]*$/);
   expect(clientType("x".repeat(5000)).length).toBe(64);
   expect(clientType("\u0000\u0001名前/1")).toBe("unknown");

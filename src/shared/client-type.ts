@@ -7,7 +7,7 @@ export const UNKNOWN_CLIENT = "unknown";
 const BROWSER = "browser";
 const MAX_LENGTH = 64;
 
-/** What every browser says besides its own name. */
+/** What every browser sends besides its own name. */
 const BROWSER_PRODUCTS = new Set([
   "Mozilla",
   "AppleWebKit",
@@ -38,7 +38,8 @@ function productName(token: string): string {
 }
 
 /**
- * The product of a User-Agent. Programs built on a browser engine are named by what they add; bare browsers are one.
+ * The product of a User-Agent. Programs built on a browser engine are named by their own product; plain browsers are
+ * "browser".
  */
 export function clientType(userAgent: string | null | undefined): string {
   const products = (userAgent ?? "")
@@ -56,7 +57,7 @@ export function clientType(userAgent: string | null | undefined): string {
 const MAX_REMEMBERED = 1000;
 const remembered = new Map<string, string>();
 
-/** `clientType` for the hot path: few programs make most calls, so their names are remembered. */
+/** `clientType` for the hot path: few programs make most calls, so their names are cached. */
 export function knownClientType(userAgent: string): string {
   let type = remembered.get(userAgent);
   if (type === undefined) {

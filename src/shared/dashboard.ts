@@ -1,15 +1,14 @@
 /**
- * The data dashboard: consumption over time, fed by the hourly roll-ups. Two doors: `/api/data/*` in the rows that
- * existing front-ends add up themselves (facts/compatibility.md 4.11), and one answer for the console that is added up
- * already.
+ * The data dashboard: consumption over time, from the hourly roll-ups. Two APIs: `/api/data/*` with rows that existing
+ * front-ends add up themselves, and one for the console with finished sums.
  */
 import * as z from "zod";
 
-/** Also the choices of the option DataExportDefaultTime (checklist A-217). */
+/** Also the choices of the option DataExportDefaultTime (A-217). */
 export const GRANULARITIES = ["hour", "day", "week"] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
-/** What consumption is told apart by; users and channels are the operator's business. */
+/** Breakdowns of consumption; ordinary users have OWN_DIMENSIONS. */
 export const DIMENSIONS = ["model", "user", "channel", "token", "group"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 export const OWN_DIMENSIONS = ["model", "token", "group"] as const satisfies readonly Dimension[];
@@ -21,15 +20,15 @@ export type Measure = (typeof MEASURES)[number];
 /** Columns of one chart: 31 days of hours fit. */
 export const MAX_BUCKETS = 760;
 export const MAX_DAYS = 366;
-/** Days that ordinary users may ask of `GET /api/data/self` (compatibility.md: 2,592,000 seconds). */
+/** Days that ordinary users may query at `GET /api/data/self` (2,592,000 seconds). */
 export const MAX_OWN_DAYS = 30;
-/** Series with a colour of their own; the rest is one more. */
+/** Series with an own colour; the rest is one more. */
 export const MAX_SERIES = 7;
 /** Items of a ranking. */
 export const MAX_RANKED = 50;
 
 export interface Sums {
-  /** Units charged, less refunds. */
+  /** Units charged, minus refunds. */
   quota: number;
   /** Calls answered and charged. */
   count: number;
@@ -43,15 +42,15 @@ export const NO_SUMS: Readonly<Sums> = { quota: 0, count: 0, error_count: 0, tok
 export interface DashboardItem extends Sums {
   /** The model or group itself, or the id of user, channel or token; "" for calls without one. */
   key: string;
-  /** What people call it; "" when it has no name any more. */
+  /** Its display name; "" when it has none any more. */
   label: string;
-  /** Whose token it is, for administrators; else "". */
+  /** The owner of a token, for administrators; else "". */
   owner: string;
 }
 
 /**
- * A column: what began in [start, end), epoch seconds. `parts` belong to the first MAX_SERIES items, the last to all
- * others.
+ * A column: the hours that began in [start, end), epoch seconds. `parts` are those of the first MAX_SERIES items, the
+ * last is all others.
  */
 export interface DashboardBucket {
   start: number;
@@ -64,15 +63,15 @@ export interface DashboardView {
   start: number;
   end: number;
   totals: Sums;
-  /** Every bucket of the range, oldest first, also those in which nothing happened. */
+  /** Every bucket of the range, oldest first, also empty ones. */
   buckets: DashboardBucket[];
   /** Largest first by the measure, at most MAX_RANKED. */
   items: DashboardItem[];
-  /** How often to ask again (DataExportInterval). */
+  /** Interval of the next request (DataExportInterval). */
   refresh_seconds: number;
 }
 
-/** A channel whose known balance is below this, in its own currency, is one to fill up. */
+/** A channel whose known balance is below this, in its own currency, needs a top-up. */
 export const LOW_BALANCE = 1;
 
 /** What waits for an administrator. */
@@ -82,11 +81,11 @@ export interface Attention {
   auto_disabled: number;
   /** Enabled channels with a known balance below LOW_BALANCE. */
   low_balances: number;
-  /** Enabled channels whose last test, of the last day, failed. */
+  /** Enabled channels whose last test failed within the last day. */
   failing_tests: number;
-  /** Models of enabled channels that have no price: calls of them are refused. */
+  /** Models of enabled channels without a price: calls of them are refused. */
   unpriced_models: string[];
-  /** Withdrawals that nobody settled yet. */
+  /** Withdrawals that are not settled yet. */
   withdrawals: number;
 }
 
@@ -105,7 +104,7 @@ export interface DataRow {
 }
 
 /** An IANA name that this runtime knows, "Asia/Shanghai". */
-export function isTimeZone(name: string): boolean {
+function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
     return true;
@@ -117,14 +116,14 @@ export function isTimeZone(name: string): boolean {
 const moment = z.int().min(0).max(100_000_000_000);
 const range = { start_timestamp: moment, end_timestamp: moment };
 const measure = z.enum(MEASURES).default("quota");
-/** One user alone; "" and absent: everybody. */
+/** One user alone; "" and absent: all users. */
 const username = z.string().max(200).optional();
 
 const ownShape = {
   ...range,
   granularity: z.enum(GRANULARITIES).default("hour"),
   measure,
-  /** Whose days and weeks (they begin on Monday). */
+  /** The time zone of days and weeks (they begin on Monday). */
   time_zone: z.string().max(64).refine(isTimeZone).default("UTC"),
 };
 export const dashboardOwnInput = z.object({ ...ownShape, group_by: z.enum(OWN_DIMENSIONS).default("model") });
@@ -138,7 +137,7 @@ export type TotalsQuery = z.output<typeof totalsInput>;
 export const rankingInput = z.object({ ...range, group_by: z.enum(DIMENSIONS), measure, username });
 export type RankingQuery = z.output<typeof rankingInput>;
 
-/** Old front-ends send `NaN`, and `default_time`, by which they add up themselves: it changes nothing here. */
+/** Old front-ends send `NaN`, and `default_time`, by which they add up themselves: it has no effect here. */
 const restRange = {
   start_timestamp: moment.optional().catch(undefined),
   end_timestamp: moment.optional().catch(undefined),

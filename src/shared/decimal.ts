@@ -1,6 +1,6 @@
 /**
- * Exact decimals: an integer and how many of its digits stand after the point. Only what pricing needs; no division,
- * so nothing is ever rounded before `roundHalfAway`.
+ * Exact decimals: an integer and the number of its digits after the point. Only what pricing needs; no division, so
+ * nothing is rounded before `roundHalfAway`.
  */
 export interface Decimal {
   readonly digits: bigint;
@@ -11,8 +11,8 @@ export const zero: Decimal = { digits: 0n, scale: 0 };
 export const one: Decimal = { digits: 1n, scale: 0 };
 
 /**
- * The decimal that a text or a number names (a number by its shortest text, so 0.1 is one tenth). Exponents are
- * understood, so that every finite number is one. Throws a RangeError for anything else.
+ * The decimal of a text or a number (a number by its shortest text, so 0.1 is one tenth). Exponents are accepted, so
+ * that every finite number is one. Throws a RangeError for anything else.
  */
 export function toDecimal(value: number | string): Decimal {
   const match = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,3}))?$/.exec(String(value).trim());

@@ -1,13 +1,11 @@
-/** The dry run: where a call would go, and why. Input, answer, and what they mean. GET /api/channel/dry_run. */
+/** The dry run of GET /api/channel/dry_run: where a call would go, and why. Input, result, and their meaning. */
 import * as z from "zod";
 import type { ErrorCode } from "./errors";
 import type { LimitField, LimitScope } from "./limits";
 import type { DisplayPrices } from "./price-display";
 import type { Text } from "./text";
 
-/**
- * The endpoints that the console offers; any path of the relay is understood. `{model}` stands for the model's name.
- */
+/** The endpoints that the console offers; any path of the relay is accepted. `{model}` is the model's name. */
 export const DRY_RUN_ENDPOINTS = [
   "/v1/chat/completions",
   "/v1/responses",
@@ -28,19 +26,19 @@ export const dryRunInput = z.object({
   model: z.string().trim().min(1).max(255),
   endpoint: z.string().trim().max(500).default(DRY_RUN_ENDPOINTS[0]),
   stream: z.boolean().default(false),
-  /** Whose call: a token, else a user, else the one who asks. 0 = none named. */
+  /** The caller: a token, else a user, else the signed-in user. 0 = none given. */
   token_id: optionalId,
   user_id: optionalId,
   /** Instead of the caller's own group. */
   group: z.string().trim().max(64).default(""),
-  /** The conversation: what a call names as prompt_cache_key or user. */
+  /** The conversation: a call's prompt_cache_key or user. */
   cache_key: z.string().max(1000).default(""),
 });
 export type DryRunInput = z.output<typeof dryRunInput>;
 
 /**
- * ready: drawn from in its turn. cooling: left alone after a failure, tried last. probing: its pause is over and one
- * call finds out. limited: at a limit of its own, passed over. unsupported: its type does not serve the endpoint.
+ * ready: may be selected in its turn. cooling: in cooldown after a failure, tried last. probing: its cooldown is over
+ * and one call probes it. limited: at one of its limits, skipped. unsupported: its type does not serve the endpoint.
  * disabled: stored for this model and group, but not enabled.
  */
 export type DryRunStanding = "ready" | "cooling" | "probing" | "limited" | "unsupported" | "disabled";
@@ -54,7 +52,7 @@ export const dryRunStandings: Readonly<Record<DryRunStanding, Text>> = {
   disabled: { zh: "未启用", en: "Not enabled" },
 };
 
-/** Why a call passed a channel over, as its row keeps it: what a dry run can tell, and what only a call knows. */
+/** Why a call skipped a channel, as its row keeps it: the states above, and reasons that only a call has. */
 export const skipReasons: Readonly<Record<string, Text>> = {
   ...dryRunStandings,
   elsewhere: { zh: "上文或文件在其他渠道", en: "What the call refers to is elsewhere" },
@@ -67,23 +65,23 @@ export interface DryRunChannel {
   type: number;
   /** The channel's status, see shared/channel.ts. */
   status: number;
-  /** The group that it would be tried in. */
+  /** The group in which it would be tried. */
   group: string;
   priority: number;
   weight: number;
   /**
-   * Its turn, from 1: those of one turn are drawn from together, the next turn comes when all of them failed. 0 = never
-   * tried.
+   * Its turn, from 1: the channels of a turn are chosen from together; the next turn comes when all of them failed. 0 =
+   * never tried.
    */
   turn: number;
-  /** Its chance to be the first of its turn, 0 to 1. */
+  /** Its probability to be the first of its turn, 0 to 1. */
   share: number;
   standing: DryRunStanding;
-  /** Milliseconds until it is asked again, for cooling and limited. */
+  /** Milliseconds until it is tried again, for cooling and limited. */
   remaining_ms: number;
-  /** The model's name there. */
+  /** The model's name at the channel. */
   upstream_model: string;
-  /** Where it is asked, without query; '' when it is not. */
+  /** The upstream address, without query; '' when it is not called. */
   url: string;
   /** Its dialect is not the caller's. */
   translated: boolean;
@@ -101,19 +99,19 @@ export interface DryRunLimit {
 export interface DryRun {
   model: string;
   endpoint: string;
-  /** What serves the endpoint, and the caller's dialect; '' when there is no such endpoint. */
+  /** The operation of the endpoint, and the caller's dialect; '' when there is no such endpoint. */
   operation: string;
   dialect: string;
-  /** The group that counts; with "auto" those it stands for, in order. */
+  /** The group of the call; with "auto" its groups, in order. */
   group: string;
   groups: string[];
-  /** What would stop the call, most important first; [] when nothing would. */
+  /** What would refuse the call, most important first; [] when nothing would. */
   problems: { code: ErrorCode; message: string }[];
-  /** In the order of their turns; those never tried last. */
+  /** In the order of their turns; those that are never tried last. */
   channels: DryRunChannel[];
-  /** The conversation's own channel, which comes first; 0 = none. */
+  /** The channel of the conversation by affinity, which comes first; 0 = none. */
   sticky: number;
-  /** USD in the group that counts (with "auto" the dearest); null without a price. */
+  /** USD in the group of the call (with "auto" the highest price); null without a price. */
   price: DisplayPrices | null;
   limits: DryRunLimit[];
 }

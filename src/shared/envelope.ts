@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** An id in a list: a whole number, or its digits as some front-ends send them. An array or an object is none. */
+/** An id in a list: a whole number, or its digits as some front-ends send them. An array or an object is refused. */
 export const idNumber = z
   .union([
     z.number(),
@@ -11,14 +11,7 @@ export const idNumber = z
   ])
   .pipe(z.number().int().positive());
 
-/** The answer of every /api call (specification, section 7). Business failures are HTTP 200 with success false. */
-export interface Envelope<T> {
-  success: boolean;
-  message: string;
-  data?: T;
-}
-
-/** Page families of facts/compatibility.md 1.0. */
+/** A page of a list. */
 export interface Page<T> {
   items: T[];
   page: number;
@@ -26,6 +19,5 @@ export interface Page<T> {
   total: number;
 }
 
-export const PAGE_SIZES = [10, 20, 50, 100] as const;
 export const DEFAULT_PAGE_SIZE = 10;
 export const MAX_PAGE_SIZE = 100;

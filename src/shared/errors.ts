@@ -1,10 +1,10 @@
 /**
- * Every error Weir raises itself: code -> status, owner, text. Three renderings are derived: the /api envelope (in the
- * caller's language), tRPC (code + values) and the relay (the error object of the caller's dialect).
+ * Every error that Weir raises itself: code -> status, owner, text. Three renderings are derived: the /api envelope (in
+ * the caller's language), tRPC (code + values) and the relay (the error object of the caller's dialect).
  *
- * `owner` says who can mend it: caller, operator, upstream, us.
- * `status` is the HTTP status on /v1 and tRPC; /api answers 200 except where `api_status` says otherwise.
- * Placeholders in braces are filled from the error's values; a part in brackets is left out where it has none for it.
+ * `owner` says who can fix it: caller, operator, upstream, us. `status` is the HTTP status on /v1 and tRPC; /api
+ * answers 200 except where `api_status` says otherwise. Placeholders in braces are filled from the error's values; a
+ * part in brackets is left out where it has none for it.
  */
 import type { Lang, Text } from "./text";
 
@@ -14,7 +14,7 @@ export interface ErrorFact {
   status: number;
   owner: Owner;
   text: Text;
-  /** HTTP status of the /api answer; 200 when absent. */
+  /** HTTP status of the /api response; 200 when absent. */
   api_status?: 400 | 401 | 403 | 404 | 413 | 415 | 429 | 500 | 503;
 }
 
@@ -26,7 +26,7 @@ const fact = (status: number, owner: Owner, zh: string, en: string, api_status?:
 });
 
 export const errors = {
-  // Doors
+  // Any route
   invalid_parameter: fact(400, "caller", "无效的参数：{detail}", "Invalid parameter: {detail}"),
   bad_json: fact(400, "caller", "请求体不是合法的 JSON", "The request body is not valid JSON", 400),
   json_needed: fact(415, "caller", "请求体必须是 JSON，并带上 Content-Type: application/json", "The body must be JSON, sent with Content-Type: application/json", 415),
@@ -87,7 +87,7 @@ export const errors = {
   session_not_found: fact(404, "caller", "该登录已失效", "This session has ended already"),
   username_taken: fact(400, "caller", "用户名已被使用", "This username is already in use"),
 
-  // Sign-in elsewhere
+  // Sign-in by a provider
   identity_provider_unknown: fact(404, "caller", "不支持的登录方式", "There is no such way to sign in"),
   identity_provider_off: fact(403, "operator", "管理员未开启通过 {provider} 登录", "Sign-in by {provider} has not been enabled by the administrator"),
   identity_state_wrong: fact(403, "caller", "登录请求已失效，或不是从此浏览器发起的，请重试", "This sign-in has expired or was begun in another browser; please try again", 403),
@@ -329,7 +329,9 @@ export function errorText(code: ErrorCode, values: ErrorValues, lang: Lang): str
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
-/** What services throw. Anything else that is thrown is "internal" to the outside, whatever its message. */
+/**
+ * The errors that services throw. Anything else that is thrown becomes "internal" for the caller, whatever its message.
+ */
 export class AppError extends Error {
   override readonly name = "AppError";
   constructor(

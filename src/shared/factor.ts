@@ -2,13 +2,13 @@
 import * as z from "zod";
 import type { SignedInUser } from "./user";
 
-/** Digits of a one-time code, seconds that one is shown (RFC 6238; what authenticator apps take for granted). */
+/** Digits of a one-time code, and seconds of its time step (RFC 6238; the default of authenticator apps). */
 export const TOTP_DIGITS = 6;
 export const TOTP_PERIOD = 30;
 export const RECOVERY_CODES = 10;
-/** Wrong codes of one sign-in before it must begin again. */
+/** Wrong codes in one sign-in before it must start again. */
 export const SECOND_STEP_TRIES = 5;
-/** Passkeys of one account. */
+/** Most passkeys of one account. */
 export const PASSKEYS_MAX = 20;
 export const PASSKEY_NAME_MAX = 50;
 
@@ -21,10 +21,10 @@ export const factorCodeInput = z.object({
     .pipe(z.string().min(1, "factor_code_missing")),
 });
 
-/** The first step was right and a second is owed; the browser remembers which sign-in it is by a cookie. */
+/** The first step succeeded and a second is required; a cookie in the browser identifies the sign-in. */
 export interface SecondFactorNeeded {
   require_2fa: true;
-  /** A passkey answers it as well. */
+  /** A passkey is accepted as well. */
   passkey: boolean;
 }
 export type SignInAnswer = SignedInUser | SecondFactorNeeded;
@@ -36,7 +36,7 @@ export interface OwnedFactors {
   passkeys: number;
 }
 
-/** What a passkey is asked for: signing in without anything else, the second step of a sign-in, step-up. */
+/** Purposes of a passkey request: signing in with it alone, the second step of a sign-in, step-up. */
 export const PASSKEY_USES = ["sign-in", "second-step", "step-up"] as const;
 export type PasskeyUse = (typeof PASSKEY_USES)[number];
 export const passkeyBeginInput = z.object({ use: z.enum(PASSKEY_USES) });
@@ -45,7 +45,7 @@ const base64url = z
   .string()
   .regex(/^[A-Za-z0-9_-]*$/)
   .max(20_000);
-/** What the browser hands over (w3.org/TR/webauthn-3, RegistrationResponseJSON and AuthenticationResponseJSON). */
+/** The browser's result (w3.org/TR/webauthn-3, RegistrationResponseJSON and AuthenticationResponseJSON). */
 const credential = {
   id: base64url,
   rawId: base64url,
@@ -84,7 +84,7 @@ export const passkeyIdInput = z.object({ id: z.int().positive() });
 export interface PasskeyView {
   id: number;
   name: string;
-  /** Kept by the device's maker and usable on his other devices. */
+  /** Synchronised by the device's maker, so that it works on the user's other devices. */
   backed_up: boolean;
   created_at: number;
   /** 0 = never. */

@@ -8,7 +8,7 @@ const facts = {
 };
 
 describe("groups", () => {
-  test("a user may use his own group, and others that are offered and have a ratio", () => {
+  test("users may use their own group, and others that are offered and have a ratio", () => {
     expect(mayUseGroup(facts, "own", "own")).toBe(true);
     expect(mayUseGroup(facts, "gone", "gone")).toBe(true);
     expect(mayUseGroup(facts, "own", "vip")).toBe(true);
@@ -25,7 +25,7 @@ describe("groups", () => {
     expect(groupRatio(facts, "constructor", "toString")).toBe(1);
   });
 
-  test("the choices carry description and the ratio that this user pays, his own group included", () => {
+  test("the choices have the description and the ratio that this user pays, the user's own group included", () => {
     expect(usableGroups(facts, "vip")).toEqual({
       default: { desc: "Default", ratio: 0.5 },
       vip: { desc: "VIP", ratio: 0.8 },

@@ -1,17 +1,17 @@
 /**
  * Groups: names that decide which channels a call may use and at what ratio. They have no table; they are the keys of
- * the option GroupRatio. Descriptions and who may choose what come from UserUsableGroups (compatibility.md 4.1).
+ * the option GroupRatio. Descriptions, and which groups users may choose, come from UserUsableGroups.
  */
 import * as z from "zod";
 
 export const DEFAULT_GROUP = "default";
-/** A token's group that stands for the groups of option AutoGroups, tried in order (C-260). */
+/** A token's group for all groups of option AutoGroups, tried in order (C-260). */
 export const AUTO_GROUP = "auto";
 
-/** One choice of a user: what `GET /api/user/self/groups` says about a group. */
+/** One choice of a user: the facts of a group in `GET /api/user/self/groups`. */
 export interface GroupChoice {
   desc: string;
-  /** The ratio this user pays in the group (GroupGroupRatio taken into account). */
+  /** The ratio that this user pays in the group, with GroupGroupRatio. */
   ratio: number;
 }
 
@@ -24,7 +24,7 @@ export interface GroupFacts {
   exclusive: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Option AutoGroups, in order; none when absent. */
   auto?: readonly string[];
-  /** Option DefaultUseAutoGroup: "auto" is offered to everybody whom it leads somewhere. */
+  /** Option DefaultUseAutoGroup: "auto" is offered to every user who may use one of its groups. */
   offer_auto?: boolean;
 }
 
@@ -32,7 +32,7 @@ const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined
   Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** The ratio that replaces the group's own for users of `userGroup`; undefined when there is none. */
-export function exclusiveRatio(facts: GroupFacts, userGroup: string, group: string): number | undefined {
+function exclusiveRatio(facts: GroupFacts, userGroup: string, group: string): number | undefined {
   const row = own(facts.exclusive, userGroup);
   return row && own(row, group);
 }
@@ -43,8 +43,8 @@ export function groupRatio(facts: GroupFacts, userGroup: string, group: string):
 }
 
 /**
- * THE rule who may use which group: his own always; another one when it is offered to users and has a ratio.
- * Tokens, playground, model lists and the relay ask this function and no other.
+ * The only rule for which groups a user may use: the own one always; another one when it is offered to users and has a
+ * ratio. Tokens, playground, model lists and the relay all use this function.
  */
 export function mayUseGroup(facts: GroupFacts, userGroup: string, group: string): boolean {
   if (group === AUTO_GROUP && autoGroups(facts, userGroup).length > 0) return true;
@@ -52,12 +52,12 @@ export function mayUseGroup(facts: GroupFacts, userGroup: string, group: string)
   return own(facts.usable, group) !== undefined && own(facts.ratios, group) !== undefined;
 }
 
-/** What "auto" stands for: those of AutoGroups that the user may use, in order. */
+/** The groups of "auto": those of AutoGroups that the user may use, in order. */
 export function autoGroups(facts: GroupFacts, userGroup: string): string[] {
   return (facts.auto ?? []).filter((group) => group !== AUTO_GROUP && mayUseGroup(facts, userGroup, group));
 }
 
-/** Every group a user may choose, his own first when it is not offered to all. */
+/** Every group that a user may choose; the own one is first when it is not offered to all. */
 export function usableGroups(facts: GroupFacts, userGroup: string): Record<string, GroupChoice> {
   const names = new Set([
     ...(own(facts.usable, userGroup) === undefined ? [userGroup] : []),

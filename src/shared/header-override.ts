@@ -1,16 +1,16 @@
 /**
  * Headers that a channel sends in place of Weir's own (`header_override`): a JSON object name -> value. `{api_key}` in
- * a value is the key that the attempt uses; null takes a header away. Source: compatibility.md 5.4.
+ * a value is the key of the attempt; null removes a header.
  */
 import type { Text } from "./text";
 
-/** The braces of the mark would be a placeholder in a message catalogue. */
+/** In a message catalogue the braces would be a placeholder. */
 export const HEADER_HINT: Text = {
   zh: "值里的 {api_key} 会换成渠道密钥；null 去掉该请求头",
   en: "{api_key} in a value becomes the channel's key; null takes the header away",
 };
 
-/** What the connection and the body decide; another value would break the call or smuggle a second one. */
+/** Headers that follow from connection and body; another value would break the call or smuggle a second one. */
 const FORBIDDEN = new Set([
   "host",
   "content-length",
@@ -43,7 +43,7 @@ function problemOf(name: string, value: unknown): Text | undefined {
   return { zh: `${lower} 的值应为单行文本`, en: `the value of ${lower} must be a text of one line` };
 }
 
-/** Why stored headers cannot be used; undefined when they can. */
+/** The reason why stored headers cannot be used; undefined when they can. */
 export function headerProblem(stored: Readonly<Record<string, unknown>>): Text | undefined {
   const entries = Object.entries(stored);
   if (entries.length > MAX_HEADERS)
@@ -51,7 +51,7 @@ export function headerProblem(stored: Readonly<Record<string, unknown>>): Text |
   return entries.map(([name, value]) => problemOf(name, value)).find((problem) => problem !== undefined);
 }
 
-/** Header names in lower case -> value with its mark, null = no such header. */
+/** Header names in lower case -> value with its placeholder, null = removed. */
 export type HeaderRules = ReadonlyMap<string, string | null>;
 
 /** The usable ones of stored headers. */
@@ -62,7 +62,7 @@ export function compileHeaders(stored: Readonly<Record<string, unknown>>): Heade
   );
 }
 
-/** `headers` with the rules laid over them; names are compared without case. */
+/** `headers` with the overrides applied; names are compared without case. */
 export function withHeaders(
   headers: Readonly<Record<string, string>>,
   rules: HeaderRules | undefined,

@@ -1,19 +1,19 @@
 /**
- * Where people may sign in elsewhere: one entry a provider. Sign-in and register pages, the cards of the personal page,
- * the fields of an account and the doors read it. To add one: an entry here, its options in options.ts, and its way to
- * know a person in server/features/identity/ (the compiler asks for it).
+ * Identity providers: one entry each. Sign-in and register pages, the cards of the personal page, the fields of an
+ * account and the routes read it. To add one: an entry here, its options in options.ts, and its implementation in
+ * server/features/identity/ (the compiler requires it).
  */
 import * as z from "zod";
 import type { OptionKey } from "./options";
 import type { Text } from "./text";
 
-/** The fields of an account that say who it is elsewhere; "" when not bound (specification, accounts section 3). */
+/** The fields of an account with its ids at providers; "" when not bound. */
 const UNBOUND = { github_id: "", wechat_id: "", telegram_id: "", linux_do_id: "", oidc_id: "" };
 export type BoundIds = typeof UNBOUND;
 
 /**
- * redirect: the person is sent to the provider's page and comes back with a code. code: he reads a code off his phone
- * and types it. widget: the provider's frame hands over signed facts.
+ * redirect: the browser goes to the provider's page and comes back with a code. code: the user reads a code on a phone
+ * and types it. widget: the provider's frame returns signed facts.
  */
 export type IdentityFlow = "redirect" | "code" | "widget";
 
@@ -24,13 +24,13 @@ interface ProviderFact {
   readonly enabled: OptionKey;
   /** That option's name in GET /api/status. */
   readonly status: string;
-  /** The field of an account that holds the person's id there. */
+  /** The field of an account with the id at the provider. */
   readonly field: keyof BoundIds;
-  /** How accounts that it makes are called: `github_7` (checklist D-69). */
+  /** Prefix of usernames that it creates: `github_7` (D-69). */
   readonly prefix: string;
 }
 
-/** Whose frame the Telegram button is. */
+/** The origin of the Telegram button's frame. */
 export const TELEGRAM_ORIGIN = "https://oauth.telegram.org";
 
 const name = (text: string): Text => ({ zh: text, en: text });
@@ -98,14 +98,14 @@ export function boundIds(identities: readonly { provider: string; subject: strin
   return ids;
 }
 
-/** The page that a provider sends people back to (facts/compatibility.md, section 1.2). */
+/** The page to which a provider redirects. */
 export const callbackPath = (provider: RedirectProvider): string => `/oauth/${provider}`;
 
 const provider = z.string().max(40).refine(isIdentityProvider, "identity_provider_unknown");
 const redirectProvider = z.string().max(40).refine(isRedirectProvider, "identity_provider_unknown");
 const aff = z.string().max(64).optional();
 
-/** With `provider`, the answer holds the address to send the person to. */
+/** With `provider`, the response contains the address to redirect to. */
 export const stateInput = z.object({ aff, provider: redirectProvider.optional() });
 
 export const callbackInput = z.object({
@@ -113,7 +113,7 @@ export const callbackInput = z.object({
   state: z.string().max(100).default(""),
   /** RFC 9207, where the provider sends it. */
   iss: z.string().max(2048).optional(),
-  /** What the provider says instead of a code. */
+  /** The provider's error in place of a code. */
   error: z.string().max(200).optional(),
 });
 
@@ -136,8 +136,8 @@ export const telegramInput = z.object({
 export type TelegramFields = z.output<typeof telegramInput>;
 
 /**
- * Bound by the widget's own navigation, which sends no user-id header: then the state of a signed-in page says whose it
- * is.
+ * Bound by the widget's own navigation, which sends no user-id header: the state of a signed-in page identifies the
+ * user.
  */
 export const telegramBindInput = telegramInput.extend({ state: z.string().max(100).default("") });
 
@@ -146,22 +146,22 @@ export const unbindInput = z.object({ provider });
 /** An identity on the personal page. */
 export interface BoundIdentity {
   provider: IdentityProvider;
-  /** What the provider calls him. */
+  /** The provider's name of the account. */
   name: string;
   created_at: number;
 }
 
-/** Trials of the settings, before they are saved. */
+/** Tests of the settings, before they are saved. */
 export const oidcTrialInput = z.object({ address: z.string().max(2048) });
 /** "" tries the saved token. */
 export const telegramTrialInput = z.object({ token: z.string().max(200) });
 
-/** `detail`: what went wrong, in the words of whoever refused. */
+/** `detail`: the reason, in the provider's own words. */
 interface TrialFailed {
   ok: false;
   detail: string;
 }
-/** The endpoints of a discovery document; "" where it names none. */
+/** The endpoints of a discovery document; "" where it has none. */
 export type OidcTrial =
   | { ok: true; issuer: string; authorization_endpoint: string; token_endpoint: string; user_info_endpoint: string }
   | TrialFailed;

@@ -1,6 +1,6 @@
 /**
  * Invitations: limits, input shapes, rows as their owner and as administrators see them. Units throughout.
- * Sources: accounts.md sections 3, 7 and 9; checklist A-372 to A-374, A-435, A-437, D-63, D-64, C-014 to C-018.
+ * Specification: A-372 to A-374, A-435, A-437, D-63, D-64, C-014 to C-018.
  */
 import * as z from "zod";
 import { MAX_PAGE_SIZE } from "./envelope";
@@ -17,9 +17,7 @@ export const INVITE_LIMITS = {
 export const WITHDRAWAL_STATES = ["pending", "paid", "refused"] as const;
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number];
 
-/**
- * POST /api/user/aff_transfer. How small and how large is judged against the option and the earnings, in the service.
- */
+/** POST /api/user/aff_transfer. Minimum (an option) and maximum (the earnings) are checked in the service. */
 export const transferInput = z.object({
   quota: z
     .int({ error: "transfer_invalid" })
@@ -43,7 +41,7 @@ export const withdrawInput = z.object({
     }),
 });
 
-/** Administrators: paid, or refused, which gives the units back. */
+/** Administrators: paid, or refused, which returns the units. */
 export const settleInput = z.object({
   id: z.int().positive(),
   status: z.enum(["paid", "refused"]),
@@ -55,7 +53,7 @@ const paging = { page: z.int().min(1).default(1), page_size: z.int().min(1).max(
 export const inviteListInput = z.object(paging);
 export const withdrawalListInput = z.object({ ...paging, status: z.enum(WITHDRAWAL_STATES).optional() });
 
-/** Whom a user invited and what that one brought. */
+/** An invited user and the inviter's earnings from that one. */
 export interface InvitedView {
   id: number;
   username: string;
@@ -87,7 +85,7 @@ export interface WithdrawalView {
   settled_at: number;
 }
 
-/** As administrators see it: whose it is. */
+/** As administrators see it: with its user. */
 export interface WithdrawalToSettle extends WithdrawalView {
   user_id: number;
   username: string;

@@ -1,9 +1,9 @@
-/** Which models are jobs, and of what kind: for forms that submit one. */
+/** The models that make jobs, and of which kind: for forms that submit one. */
 import { channelTypes } from "./channel-types";
 import { MJ_MODELS } from "./midjourney";
 import { videoTariff } from "./video-tariffs";
 
-/** What makes a model a film's: a tariff by length, or a vendor that makes nothing else. */
+/** Models of films: those with a tariff by length, or of a vendor that makes nothing else. */
 const filmsOnly: ReadonlySet<string> = new Set(
   channelTypes
     .filter(({ operations }) => operations.every((operation) => operation === "video"))
@@ -23,15 +23,15 @@ const fits: Readonly<Record<JobKind, (model: string) => boolean>> = {
   video: isVideo,
 };
 
-/** The models of a kind among those that somebody may call. */
+/** The models of a kind among `usable`. */
 export const modelsOfKind = (kind: JobKind, usable: readonly string[]): string[] => usable.filter(fits[kind]);
 
-/** Kinds whose jobs are drawings: they stand in the list of drawings. */
+/** Kinds whose jobs are drawings: they are in the list of drawings. */
 export const isDrawing = (kind: JobKind): boolean => kind === "drawing" || kind === "blend" || kind === "describe";
 
-/** What a job of a kind begins with: words, and so many pictures. */
+/** The input of a kind's job: a prompt, and so many pictures. */
 interface JobInput {
-  /** "unless": pictures may stand for them. */
+  /** "unless": required without pictures. */
   prompt: "needed" | "unless" | "none";
   least: number;
   most: number;
@@ -39,8 +39,7 @@ interface JobInput {
 
 /**
  * Blends take two to five pictures, a description takes one (github.com/novicezk/midjourney-proxy docs/api.md, read
- * November
- * 2026). A film begins with its first picture; what several are for its model knows.
+ * November 2026). A film begins with its first picture; the meaning of more depends on the model.
  */
 export const jobInputs: Readonly<Record<JobKind, JobInput>> = {
   drawing: { prompt: "needed", least: 0, most: 4 },

@@ -1,6 +1,6 @@
 /**
- * Limits of use: what may be limited, whose it is, and how a set of limits is written. Users, tokens, groups, models
- * and channels have the same five; 0 or absent means none. A group's, a model's and a channel's hold for all callers
+ * Limits of use: their names, their owners, and how a set of limits is written. Users, tokens, groups, models and
+ * channels have the same five; 0 or absent means none. Those of a group, a model and a channel are for all callers
  * together.
  */
 import type { Shape } from "./options/kinds";
@@ -9,7 +9,7 @@ import type { Text } from "./text";
 export const LIMIT_FIELDS = ["rpm", "tpm", "concurrency", "budget_day", "budget_month"] as const;
 export type LimitField = (typeof LIMIT_FIELDS)[number];
 
-/** Requests and tokens a minute, calls at once, units a calendar day and month. */
+/** Requests and tokens a minute, calls at a time, units a calendar day and month. */
 export type LimitSet = Readonly<Partial<Record<LimitField, number>>>;
 
 /** The greatest value of each; budgets stay below 2^53 when summed. */
@@ -23,7 +23,7 @@ export const LIMIT_MAX: Readonly<Record<LimitField, number>> = {
 
 export type LimitScope = "token" | "user" | "group" | "model" | "channel";
 
-/** How errors name the owner of a limit. */
+/** The owner of a limit in errors. */
 export const limitScopes: Readonly<Record<LimitScope, Text>> = {
   token: { zh: "该令牌", en: "This API key" },
   user: { zh: "您的账户", en: "Your account" },
@@ -42,7 +42,7 @@ const isField = (name: string): name is LimitField => LIMIT_FIELDS.some((field) 
 const isLimit = (field: LimitField, value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= LIMIT_MAX[field];
 
-/** The limits among the members of an object, and the first of them that is none: a whole number of at least 0. */
+/** The limits among the members of an object, and the first one that is no whole number of at least 0. */
 export function readLimits(members: Readonly<Record<string, unknown>>): {
   limits: LimitSet | undefined;
   wrong?: LimitField;
@@ -58,7 +58,9 @@ export function readLimits(members: Readonly<Record<string, unknown>>): {
   return { limits: Object.keys(limits).length > 0 ? limits : undefined, ...(wrong && { wrong }) };
 }
 
-/** An option's shape: name -> limits. An unknown member is a misspelt limit, which would limit nothing. */
+/**
+ * An option's shape: name -> limits. An unknown member is refused: it is a misspelt limit, which would have no effect.
+ */
 export function limitSets(): Shape<Record<string, LimitSet>> {
   const problem = (zh: string, en: string, at: string) => ({ zh, en, at });
   return (value) => {
@@ -81,6 +83,6 @@ export function limitSets(): Shape<Record<string, LimitSet>> {
   };
 }
 
-/** The set of a name; undefined without one. Names of JavaScript's own ("constructor") are none. */
+/** The set of a name; undefined without one. Names of JavaScript's own ("constructor") have none. */
 export const limitsOf = (sets: Readonly<Record<string, LimitSet>>, name: string): LimitSet | undefined =>
   Object.hasOwn(sets, name) ? sets[name] : undefined;

@@ -1,11 +1,12 @@
 /**
- * Reading the log: filters, pages, the row as callers see it. Two doors: REST in pages with a total (checklist C-481),
- * the console by key, so that a page costs the same however far back it lies.
+ * Reading the log: filters, pages, the row as callers see it. REST has pages with a total (C-481); the console reads by
+ * key, so that a page costs the same however far back it is.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { MAX_PAGE_SIZE, type Page } from "./envelope";
+import { pageShape } from "./paging";
 
-/** Columns of the log as they may be shown; `LOG_FIELDS` says which are. */
+/** Columns of the log that may be shown; `LOG_FIELDS` says which are. */
 export interface LogColumns {
   id: number;
   request_id: string;
@@ -35,7 +36,7 @@ export interface LogColumns {
   upstream_request_id: string;
 }
 
-/** What of a row is shown to its user. A column that is not listed here stays inside. */
+/** The columns of a row that its user sees. One that is not listed here stays inside. */
 export const OWN_LOG_FIELDS = [
   "id",
   "request_id",
@@ -58,7 +59,7 @@ export const OWN_LOG_FIELDS = [
   "ip",
 ] as const satisfies readonly (keyof LogColumns)[];
 
-/** What administrators see besides: where the call went. Others get 0 and '' there. */
+/** Further columns for administrators: where the call went. Others get 0 and '' there. */
 export const ADMIN_LOG_FIELDS = [
   "channel",
   "channel_name",
@@ -82,21 +83,21 @@ export interface LogSlice {
 export interface LogPage extends Page<LogView> {
   total_exact: boolean;
   /**
-   * Epoch seconds, when older rows of the range were not looked at (SEARCHED_ROWS); ask with this as the end to go on.
+   * Epoch seconds, when older rows of the range were not searched (SEARCHED_ROWS); request them with this as the end.
    */
   searched_from?: number;
 }
 
-/** Counting further would cost more than it says. */
+/** Counting further would cost more than the number is worth. */
 export const MAX_LOG_TOTAL = 10_000;
 
-/** What no index finds (a keyword) is looked for in so many rows, the newest of the range. */
+/** Filters without an index (a keyword) search this many rows, the newest of the range. */
 export const SEARCHED_ROWS = 50_000;
 
 /** The place of a row in the list: `<created_at>.<id>`. */
 export const logPlace = (row: Pick<LogView, "created_at" | "id">): string => `${row.created_at}.${row.id}`;
 
-/** How far a cleaning has come, and whether one is under way. */
+/** The progress of a log cleaning. */
 export interface LogCleaning {
   running: boolean;
   /** Rows older than this are removed; epoch seconds. */
@@ -109,7 +110,7 @@ export interface LogCleaning {
   finished_at: number;
 }
 
-/** The user of a row, as administrators see him. */
+/** The user of a row, as administrators see it. */
 export interface LogUser {
   username: string;
   display_name: string;
@@ -120,20 +121,20 @@ export interface LogUser {
   request_count: number;
 }
 
-/** Rows that the live log sends at once, and that a page of it holds. */
+/** Rows that the live log sends at once, and of one page of it. */
 export const MAX_TAIL_ROWS = 200;
 
 /** One event of the live log. */
 export interface LogTail {
   /** Newest first. */
   items: LogView[];
-  /** Id to come again with. */
+  /** Cursor of the next request. */
   end: number;
   /** There were more rows than could be sent. */
   skipped: boolean;
 }
 
-/** What was kept of a call's request and answer: redacted, shortened. */
+/** The stored request and response of a call: redacted, shortened. */
 export interface LogContent {
   request: string;
   response: string;
@@ -144,14 +145,14 @@ export interface LogStat {
   quota: number;
   /** As in LogPage: earlier consumption is not in `quota`. */
   searched_from?: number;
-  /** Calls and tokens of the last 60 seconds under the filters that are not times. */
+  /** Calls and tokens of the last 60 seconds, under the filters other than times. */
   rpm: number;
   tpm: number;
 }
 
 const optionalText = z.string().max(500).optional();
 
-/** Names as on the wire of `GET /api/log/`. Texts are exact, but for the model, which is a part of the name. */
+/** Names as on the wire of `GET /api/log/`. Texts are exact, except for the model, which is a part of the name. */
 const filterShape = {
   /** 0 = all. */
   type: z.int().min(0).optional(),
@@ -183,24 +184,12 @@ const lenient = {
 };
 const lenientAdmin = { ...lenient, channel: adminShape.channel.catch(undefined) };
 
-const place = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
+const cursor = z.string().regex(/^\d{1,15}\.\d{1,15}$/);
 const paging = {
-  /** From 1; 0 means 1. */
-  p: z
-    .int()
-    .min(0)
-    .transform((p) => Math.max(1, p))
-    .catch(1)
-    .default(1),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
-  /** Instead of counting off the rows before page `p`: the page right behind this row, or right before it. */
-  after: place.optional(),
-  before: place.optional(),
+  ...pageShape,
+  /** Instead of counting up to page `p`: the page directly after this row, or directly before it. */
+  after: cursor.optional(),
+  before: cursor.optional(),
 };
 
 export const logListRest = z.object({ ...adminShape, ...lenientAdmin, ...paging });
@@ -208,7 +197,7 @@ export const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
 export const logStatRest = z.object({ ...adminShape, ...lenientAdmin });
 export const logStatSelfRest = z.object({ ...filterShape, ...lenient });
 export const logSearchRest = z.object({ keyword: z.string().max(500).default("") });
-/** What a file of the log is: the filters of the list, and its kind. */
+/** An exported file of the log: the filters of the list, and the format. */
 export const logExportRest = z.object({
   ...adminShape,
   ...lenientAdmin,
@@ -220,8 +209,8 @@ export const logCleanRest = z.object({ target_timestamp: z.int().positive() });
 
 const byKey = {
   limit: z.int().min(1).max(MAX_PAGE_SIZE).default(50),
-  /** `next` of the page before. */
-  cursor: place.nullish(),
+  /** `next` of the previous page. */
+  cursor: cursor.nullish(),
 };
 
 export const logListInput = z.object({ ...adminShape, ...byKey });

@@ -1,11 +1,11 @@
 import type { Text } from "./text";
 import type { UsageDoubt } from "./usage-doubt";
 
-/** Types of log rows. 1 to 4 are the specification's; 5 and 6 are decided in checklist C-360. */
+/** Types of log rows. 1 to 4 are the original API's; 5 and 6 are decided in C-360. */
 export const LOG_TYPE = { topup: 1, consume: 2, admin: 3, system: 4, error: 5, refund: 6 } as const;
 export type LogType = (typeof LOG_TYPE)[keyof typeof LOG_TYPE];
 
-/** Whether roll-ups have taken a row in: not yet, yes, or never (a channel test is no call of anybody's). */
+/** Whether roll-ups contain a row: not yet, yes, or never (a channel test is no caller's). */
 export const FOLDED = { not_yet: 0, done: 1, never: 2 } as const;
 
 export const LOG_TYPE_NAMES: Record<LogType, Text> = {
@@ -17,7 +17,7 @@ export const LOG_TYPE_NAMES: Record<LogType, Text> = {
   6: { zh: "退款", en: "Refund" },
 };
 
-/** Why a call ended. Every call has exactly one (architecture, Streams). */
+/** Why a call ended. Every call has exactly one reason. */
 export const END_REASONS = {
   complete: { zh: "完整结束", en: "Complete" },
   caller_left: { zh: "调用方断开", en: "Caller left" },
@@ -30,7 +30,7 @@ export const END_REASONS = {
 } as const satisfies Record<string, Text>;
 export type EndReason = keyof typeof END_REASONS;
 
-/** Why another channel that was left was not tried. */
+/** Why no other channel was tried although there was one. */
 export const NOT_RETRIED = {
   may_be_accepted: { zh: "上游可能已受理，未再重试", en: "Not tried again: the upstream may have accepted it" },
   retry_budget: {
@@ -41,13 +41,13 @@ export const NOT_RETRIED = {
 } as const satisfies Record<string, Text>;
 export type NotRetried = keyof typeof NOT_RETRIED;
 
-/** One try at one channel, as kept in `other.admin_info.attempts` (administrators only). */
+/** One attempt at one channel, as stored in `other.admin_info.attempts` (administrators only). */
 export interface AttemptRecord {
   channel: number;
   channel_name: string;
   /** Upstream HTTP status, 0 when none was received. */
   status: number;
-  /** Class of shared failure table (protocol/upstream-failure.ts), '' on success. */
+  /** Class of the failure table (protocol/upstream-failure.ts), '' on success. */
   failure: string;
   message: string;
   /** Milliseconds since the call arrived. */
@@ -56,13 +56,13 @@ export interface AttemptRecord {
   /** Milliseconds from the attempt's start to its first content, -1 when none came. */
   first_content_ms: number;
   upstream_request_id: string;
-  /** Why this was the last, although another channel was left. */
+  /** Why this was the last attempt although there was another channel. */
   not_retried?: NotRetried;
-  /** Which of the channel's keys, where it has several: its row, its place from 1, and its last characters. */
+  /** The key of a channel with several: its row, its place from 1, and its last characters. */
   key?: { id: number; position: number; hint: string };
 }
 
-/** Members of a refusal's `other`: what happened again too often to be rows of their own. */
+/** Members of a refusal's `other`: repetitions are counted instead of stored as rows. */
 export interface RepeatedRefusal {
   /** How many more like this one. */
   repeated: number;
@@ -70,10 +70,7 @@ export interface RepeatedRefusal {
   repeated_until: number;
 }
 
-/**
- * The JSON of a consumption row's `other`. The first block is read by existing front-ends (facts/console-calls.md 1.2,
- * /log); the rest is Weir's.
- */
+/** The JSON of a consumption row's `other`. Existing front-ends read the first block; the rest is Weir's. */
 export interface ConsumeOther {
   model_ratio: number;
   completion_ratio: number;
@@ -89,23 +86,23 @@ export interface ConsumeOther {
   cache_ratio?: number;
   is_model_mapped?: boolean;
   upstream_model_name?: string;
-  /** The name that was priced, where that is not the model that was asked for. */
+  /** The name that was priced, where that is not the requested model. */
   billed_model?: string;
   request_path: string;
-  /** The job that the call submitted, as its owner knows it. */
+  /** The job that the call submitted, by the id that its owner uses. */
   task_id?: string;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;
   /**
-   * True when tokens, or a part of them, were estimated: no usage came, a stream ended early, or a count could not be
-   * believed.
+   * True when tokens, or a part of them, were estimated: no usage came, a stream ended early, or a count was
+   * implausible.
    */
   estimated?: boolean;
-  /** Counts of the upstream that were not believed (protocol/usage-check.ts). */
+  /** Implausible counts of the upstream (protocol/usage-check.ts). */
   usage_doubts?: readonly UsageDoubt[];
   /**
-   * True when the channel asks nothing for a call that ended so (setting.bill_broken, setting.bill_left): the bill is
-   * empty.
+   * True when the channel does not bill calls that ended in this way (setting.bill_broken, setting.bill_left): the bill
+   * is empty.
    */
   waived?: boolean;
   end_reason: EndReason;
@@ -117,7 +114,7 @@ export interface ConsumeOther {
     attempts: AttemptRecord[];
     /** Why this channel: candidates and filters. */
     selection?: unknown;
-    /** Budgets that count this charge, as budget_spend names them; a refund gives it back to them. */
+    /** Budgets that count this charge, as named in budget_spend; a refund is subtracted from them. */
     budgets?: readonly string[];
   };
 }

@@ -1,8 +1,7 @@
 /**
- * Midjourney by way of midjourney-proxy and its Plus variant (channel types 2 and 5): what can be asked for, and the
- * words of their answers. Sources: facts/compatibility.md 7.1, channels.md section 4 (actions, statuses, codes);
- * github.com/novicezk/ midjourney-proxy docs/api.md and github.com/litter-coder/midjourney-proxy-plus docs/api.md, read
- * November 2026.
+ * Midjourney by way of midjourney-proxy and its Plus variant (channel types 2 and 5): actions, statuses, codes.
+ * Sources: github.com/novicezk/midjourney-proxy docs/api.md and github.com/litter-coder/midjourney-proxy-plus
+ * docs/api.md, read November 2026.
  */
 
 /** Action -> the model that channels serve and that has a price. */
@@ -30,16 +29,16 @@ export const MJ_MODELS = {
 export type MjAction = keyof typeof MJ_MODELS;
 export const MJ_ACTIONS = Object.keys(MJ_MODELS) as readonly MjAction[];
 
-/** Actions that end with a word or a question to the caller, not with a picture of their own. */
+/** Actions that open a window for the caller's input instead of making a picture. */
 export const WINDOW_ACTIONS: ReadonlySet<MjAction> = new Set(["INPAINT", "CUSTOM_ZOOM"]);
 
-/** `code` of an answer to a submit. */
+/** `code` of the response to a submit. */
 export const MJ_CODE = {
   submitted: 1,
   no_account: 3,
   request_error: 4,
   unknown: 5,
-  /** The job exists already, or waits for its window to be filled in. */
+  /** The job exists already, or waits for the input of its window. */
   existed: 21,
   queued: 22,
   queue_full: 23,
@@ -48,35 +47,38 @@ export const MJ_CODE = {
   busy: 30,
 } as const;
 
-/** How fast a job is wanted: the path segment before /mj is `mj-<mode>`. */
+/** The speed of a job: the path segment before /mj is `mj-<mode>`. */
 export const MJ_MODES = ["fast", "relax", "turbo"] as const;
 export type MjMode = (typeof MJ_MODES)[number];
 /** A token's mode; "" leaves it to the caller. */
 export const TOKEN_MJ_MODES = ["", ...MJ_MODES] as const;
 export type TokenMjMode = (typeof TOKEN_MJ_MODES)[number];
 
-/** A stored mode; "" for what is none. */
+/** A stored mode; "" for an invalid one. */
 export const tokenMjMode = (text: string): TokenMjMode => TOKEN_MJ_MODES.find((mode) => mode === text) ?? "";
 
 /**
- * What is kept of a job and may be shown (tasks.data): how the vendor answered its submit, and the last task object.
+ * The part of a job that is stored and may be shown (tasks.data): the vendor's response to the submit, and the last
+ * task object.
  */
 export interface MjData {
   /** MJ_CODE; 0 = the submit was not answered, or refused in another way. */
   code: number;
-  /** The vendor's words to the submit. */
+  /** The vendor's text of the response to the submit. */
   description: string;
   properties: Readonly<Record<string, unknown>>;
-  /** Of an upload: the addresses that prompts may name. */
+  /** Of an upload: the addresses for use in prompts. */
   result?: readonly unknown[];
-  /** The vendor's task object as it came; absent before the first. Its picture may only be shown through mjImageUrl. */
+  /**
+   * The vendor's task object as received; absent before the first. Its picture may only be shown through mjImageUrl.
+   */
   task?: Readonly<Record<string, unknown>>;
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** tasks.data as it is, whatever stands there. */
+/** tasks.data, whatever it contains. */
 export function readMjData(data: unknown): MjData {
   const { code, description, properties, result, task } = isRecord(data) ? data : {};
   return {
@@ -88,7 +90,7 @@ export function readMjData(data: unknown): MjData {
   };
 }
 
-/** A text of the task object; "" where it is missing or none. */
+/** A text of the task object; "" where it is missing or no text. */
 export const mjText = ({ task }: Pick<MjData, "task">, name: string): string => {
   const value = task?.[name];
   return typeof value === "string" ? value : "";
@@ -99,9 +101,9 @@ export const MJ_NOTIFY_PATH = "/mj/notify/";
 export const MJ_VIDEO_PATH = "/mj/video/";
 
 /**
- * The address of a job's picture that its owner is told; "" while there is none. `server`: our own address without a
- * trailing slash; undefined = the vendor's address is told (option MjForwardUrlEnabled off). `fresh`: a number that
- * changes while the picture does; absent when it is finished.
+ * The address of a job's picture for its owner; "" while there is none. `server`: our own address without a trailing
+ * slash; undefined = the vendor's address is shown (option MjForwardUrlEnabled off). `fresh`: a number that changes
+ * with the picture; absent when it is finished.
  */
 export function mjImageUrl(
   task_id: string,

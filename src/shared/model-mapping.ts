@@ -1,8 +1,8 @@
-/** A channel's mappings: requested model -> upstream model, and status -> status. Source: compatibility.md 5.4. */
+/** A channel's mappings: requested model -> upstream model, and status -> status. */
 
 /**
- * Requested model -> upstream model with chains followed to their end. A chain that comes back to itself leads nowhere:
- * its names are left unmapped and reported; a name mapped to itself simply ends there.
+ * Requested model -> upstream model with chains followed to their end. A chain that returns to itself has no end: its
+ * names stay unmapped and are reported; a name mapped to itself ends there.
  */
 export function resolveMapping(json: Readonly<Record<string, unknown>>): {
   mapping: Map<string, string>;
@@ -35,10 +35,7 @@ export function resolveMapping(json: Readonly<Record<string, unknown>>): {
 
 const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 100 && value <= 599;
 
-/**
- * Upstream status -> the status that retry, disabling and caller see: one step, no chain. `wrong`: entries that are
- * none.
- */
+/** Upstream status -> the status that retry, disabling and caller see: one step, no chain. `wrong`: invalid entries. */
 export function statusMapping(json: Readonly<Record<string, unknown>>): {
   mapping: Map<number, number>;
   wrong: string[];

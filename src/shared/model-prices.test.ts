@@ -3,7 +3,7 @@ import { channelTypes } from "./channel-types";
 import { callPrices, defaultPriceTables, modelPrices } from "./model-prices";
 
 describe("built-in prices", () => {
-  test("every model stands in the table once, with finite prices that are not negative", () => {
+  test("every model is in the table once, with finite prices that are not negative", () => {
     const names = modelPrices.map((row) => row.model);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => Object.hasOwn(callPrices, name))).toEqual([]);
@@ -38,7 +38,7 @@ describe("built-in prices", () => {
     expect(defaultPriceTables.CacheRatio[model]).toBe(cache as number);
   });
 
-  test("the ratios give back the vendor's prices to a millionth of a dollar", () => {
+  test("the ratios reproduce the vendor's prices to a millionth of a dollar", () => {
     for (const row of modelPrices) {
       const input = (defaultPriceTables.ModelRatio[row.model] ?? Number.NaN) * 2;
       expect(input).toBeCloseTo(row.input, 6);
@@ -55,12 +55,12 @@ describe("built-in prices", () => {
     }
   });
 
-  test("every model for pictures that a type offers has a price, but for those whose vendors name no dollars", () => {
+  test("every model for pictures that a type offers has a price, except those whose vendors have none in dollars", () => {
     const priced = new Set([...modelPrices.map((row) => row.model), ...Object.keys(callPrices)]);
     const draws = /image|flux|ideogram|cogview|seedream|kolors|dall-e|t2i|i2i/i;
     const offered = channelTypes.flatMap(({ models }) => models.filter((model) => draws.test(model)));
     expect(offered).toContain("qwen-image-edit-plus");
-    // In yuan alone, free at this vendor's, or not on its page of prices: calls are refused until an operator names a
+    // Priced in yuan only, free at this vendor, or not on its price page: calls are refused until an operator sets a
     // price.
     expect(new Set(offered.filter((model) => !priced.has(model)))).toEqual(
       new Set([

@@ -1,15 +1,15 @@
 /**
- * The built-in price table: what the vendors ask, from their public price pages (November 2026). It only supplies the
- * defaults of the price options; an operator's table replaces it. Where a vendor has several prices for one model this
- * is the standard one (not that of batches), and where the price depends on the hour the dearest, with a note
- * (`priceNotes`): a call must not be sold below its cost. Long contexts stand in a table of their own. A model that is
- * missing here has no price, and calls of it are refused until the operator sets one.
+ * The built-in price table, from the vendors' public price pages (November 2026). It only supplies the defaults of the
+ * price options; an operator's table replaces it. Where a vendor has several prices for one model this is the standard
+ * one (not that of batches), and where the price depends on the hour the highest, with a note (`priceNotes`): a call
+ * must not be sold below its cost. Long contexts are in a table below. A model that is missing here has no price, and
+ * calls of it are refused until the operator sets one.
  */
 import type { ContextTiers } from "./long-context";
 import type { Text } from "./text";
 import { videoPrices } from "./video-tariffs";
 
-/** Prices in USD per 1M tokens; undefined: the vendor names none. */
+/** Prices in USD per 1M tokens; undefined: the vendor has none. */
 export interface ModelPriceRow {
   readonly model: string;
   readonly vendor: string;
@@ -142,7 +142,7 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     // api-docs.deepseek.com/quick_start/pricing, in force since 10 September 2026, read 22 November 2026.
     ["deepseek-v4-pro", 1.32, 3.96, cached(0.044)],
     ["deepseek-flash deepseek-v4-flash", 0.3, 1.2, cached(0.006)],
-    // No longer served by DeepSeek since 24 July 2026; the last price it asked, for those who serve them still.
+    // No longer served by DeepSeek since 24 July 2026; its last price, for others that still serve them.
     ["deepseek-chat deepseek-reasoner", 0.28, 0.42, cached(0.028)],
   ],
   xai: [
@@ -258,9 +258,7 @@ const DEEPSEEK_HOURS: Text = {
   en: "DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC, Chinese public holidays excepted). Prices do not know the hour yet, so the built-in one is the peak rate; at all other hours DeepSeek asks half of it.",
 };
 
-/**
- * What the built-in price of a model leaves out; shown beside it for as long as it is the one in force (price-rows.ts).
- */
+/** What the built-in price of a model leaves out; shown beside it while that price is in force (price-rows.ts). */
 export const priceNotes: Readonly<Record<string, Text>> = {
   "deepseek-v4-pro": DEEPSEEK_HOURS, "deepseek-flash": DEEPSEEK_HOURS, "deepseek-v4-flash": DEEPSEEK_HOURS,
 };
@@ -298,9 +296,9 @@ export const callPrices: Readonly<Record<string, number>> = {
 /**
  * Prices of server-side tools in USD per 1000 calls; `tool:model*` wins over `tool` (November 2026). OpenAI's:
  * developers.openai.com/api/docs/pricing#built-in-tools; a container of code costs 0.03 USD for each gigabyte and 20
- * minutes, since June 2026 by the minute and for five at least (changelog, 2 June 2026): an answer does not tell the
- * minutes, so it counts as 20. Anthropic's code execution has no price here: it costs nothing beside its searches, else
- * 0.05 USD an hour beyond 1,550 free ones a month of the account, and an answer tells calls, not hours
+ * minutes, since June 2026 by the minute and for five at least (changelog, 2 June 2026): a response does not contain
+ * the minutes, so it counts as 20. Anthropic's code execution has no price here: it costs nothing beside its searches,
+ * else 0.05 USD an hour beyond 1,550 free ones a month of the account, and a response contains calls, not hours
  * (platform.claude.com/docs/en/about-claude/pricing). xAI's: docs.x.ai/developers/pricing, "Tools pricing"; its older
  * live search costs by source.
  */
@@ -319,7 +317,7 @@ export const toolPrices: Readonly<Record<string, number>> = {
 };
 
 /**
- * Chat models that search the web at every call and do not count it, with the tool's price that they cost besides their
+ * Chat models that search the web in every call without counting it, with the tool's price that they cost besides their
  * tokens (openai.com/api/pricing: search-preview models by the older tool's price; November 2026).
  */
 const searchingModels: readonly (readonly [models: RegExp, tool: string])[] = [
@@ -327,7 +325,7 @@ const searchingModels: readonly (readonly [models: RegExp, tool: string])[] = [
   [/^gpt-[\w.-]*-search-api/, "web_search"],
 ];
 
-/** The tool that a call of the model runs whatever it says; undefined for most. */
+/** The tool that every call of the model runs; undefined for most. */
 export const ownToolOf = (model: string): string | undefined => searchingModels.find(([models]) => models.test(model))?.[1];
 
 const tier = (over: number, input = 2, output = 1.5): ContextTiers => [{ over, input, output }];
@@ -338,12 +336,11 @@ const OPENAI_LONG = [
 ] as const;
 
 /**
- * Models whose vendors ask more for long inputs, and then for the whole call (checked in November 2026):
+ * Models whose vendors have higher prices for long inputs, and then for the whole call (checked in November 2026):
  * OpenAI above 272K tokens, developers.openai.com/api/docs/models (gpt-5.4 to gpt-5.6 and gpt-6); Google above 200K,
  * ai.google.dev/gemini-api/docs/pricing; Anthropic above 100K for Haiku 5.5,
  * platform.claude.com/docs/en/about-claude/pricing. Anthropic's other models cost the same over their whole window: the
- * 1M beta of Sonnet 4 and 4.5, which cost more above
- * 200K, has ended, and their window is 200K.
+ * 1M beta of Sonnet 4 and 4.5, which cost more above 200K, has ended, and their window is 200K.
  */
 export const longContextTiers: Readonly<Record<string, ContextTiers>> = {
   ...Object.fromEntries(OPENAI_LONG.map((model) => [model, tier(272_000)])),
@@ -364,7 +361,7 @@ export const familyCompletionRatios: Readonly<Record<string, number>> = {
   "ERNIE-Character*": 2, "ERNIE-Functions*": 2,
 };
 
-/** A quotient as a decimal of at most 12 places, exact where the quotient ends there. */
+/** A quotient as a decimal of at most 12 places, exact where the quotient has no more. */
 function quotient(dividend: number, divisor: number): number {
   return divisor === 0 ? 1 : Number((dividend / divisor).toFixed(12));
 }

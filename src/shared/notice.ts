@@ -1,6 +1,6 @@
 /**
- * Notices to people: how a user wants to be told, and what he is told. Field names of a user's setting are those that
- * existing front-ends send (facts of PUT /api/user/setting).
+ * Notices to users: their settings, and the texts. Field names of a user's setting are those that existing front-ends
+ * send (PUT /api/user/setting).
  */
 import * as z from "zod";
 import { isMailbox } from "./mailbox";
@@ -16,7 +16,7 @@ export const NOTIFY_TYPE_NAMES: Record<NotifyType, Text> = {
   gotify: { zh: "Gotify", en: "Gotify" },
 };
 
-/** A low-quota warning comes at most once in this time, by whatever way. */
+/** A low-quota warning is sent at most once in this time, over all channels of delivery. */
 export const LOW_QUOTA_EVERY_SECONDS = 2 * 3600;
 
 const isWebAddress = (text: string): boolean => text === "" || (/^https?:\/\//i.test(text) && URL.canParse(text));
@@ -27,11 +27,9 @@ const mailbox = z
   .max(320)
   .refine((text) => text === "" || isMailbox(text), "mail_address_invalid");
 
-/**
- * PUT /api/user/setting. What is left out stays as it is; a secret that is "" stays too, unless its address changes.
- */
+/** PUT /api/user/setting. Absent fields stay as they are; a secret that is "" stays too, unless its address changes. */
 export const noticeSettingInput = z.object({
-  /** Of notices and mails. */
+  /** Language of notices and mails. */
   language: z.enum(["zh", "en"]).optional(),
   notify_type: z.enum(NOTIFY_TYPES).optional(),
   /** Units; 0 = the operator's threshold (option QuotaRemindThreshold). */
@@ -49,7 +47,7 @@ export const noticeSettingInput = z.object({
 export type NoticeSettingInput = z.output<typeof noticeSettingInput>;
 
 /**
- * A user's setting as it is kept and shown. Whatever is of another shape counts as not set: the row may come from an
+ * A user's setting as it is stored and shown. Members of another shape count as not set: the row may come from an
  * import, or from an older release.
  */
 export const noticeSettingSchema = z.object({
@@ -76,13 +74,13 @@ export function settingMembers(setting: string): Record<string, unknown> {
   }
 }
 
-/** What a notice is about; the member `type` of a webhook's body. */
+/** The kind of a notice; the member `type` of a webhook's body. */
 export type NoticeType = "quota_exceed" | "channel_update" | "test";
 
 interface NoticeText {
   title: Text;
   content: Text;
-  /** The page that it is about. */
+  /** The console's page about it. */
   path: string;
 }
 
@@ -120,7 +118,7 @@ export interface Notice {
   values: Readonly<Record<string, string>>;
 }
 
-/** Title and content as their reader sees them. */
+/** Title and content as sent. */
 export function noticeText({ type, values }: Notice, lang: Lang): { title: string; content: string } {
   const { title, content } = NOTICES[type];
   return {

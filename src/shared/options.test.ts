@@ -108,8 +108,8 @@ describe("options", () => {
   test.each(Object.entries(specified))("%s is there with its specified default", (key, text) => {
     if (!isOptionKey(key)) throw new Error(`${key} is missing`);
     if (text === "json") expect(Object.keys(JSON.parse(defaultText(key))).length).toBeGreaterThan(0);
-    // spec: A-183..A-188, A-192, A-195, A-199, A-200, A-202..A-212, A-214..A-217
-    // spec: A-218..A-221, A-223..A-226, A-228, A-230..A-235, A-238..A-248, A-251, A-255
+    // spec: A-183..A-188, A-192, A-195, A-199, A-200, A-202..A-212, A-214..A-217, A-218..A-221, A-223..A-226, A-228
+    // spec: A-230..A-235, A-238..A-248, A-251, A-255, A-514, A-515, A-516, A-517, A-519, D-24, D-26, D-27, D-29, D-30
     else expect(defaultText(key)).toBe(text);
   });
 
@@ -147,13 +147,15 @@ describe("options", () => {
       group: "GroupRatio UserUsableGroups GroupGroupRatio AutoGroups DefaultUseAutoGroup",
     };
     for (const [card, keys] of Object.entries(decided)) {
+      // spec: D-17, D-30
       expect(on(card).map(String)).toEqual(expect.arrayContaining(keys.split(" ")));
     }
   });
 
-  test("JSON options never take or give an empty text", () => {
+  test("JSON options never accept or return an empty text", () => {
     for (const key of optionKeys.filter((name) => option(name).kind === "json")) {
       expect(() => JSON.parse(defaultText(key))).not.toThrow();
+      // spec: D-48
       expect(parseOption(key, "")).toEqual({
         ok: false,
         problem: { zh: "不是合法的 JSON 字符串", en: "Not a valid JSON string" },
@@ -204,22 +206,37 @@ describe("options", () => {
     ["RetryTimes", "1.5", "请输入整数"],
     ["RetryTimes", "", "请输入整数"],
     ["RetryTimes", "1e3", "请输入整数"],
+    // spec: A-395
     ["PreConsumedQuota", "-1", "不能小于 0"],
+    // spec: A-395
+    ["QuotaForNewUser", "-1", "不能小于 0"],
+    // spec: A-395
+    ["QuotaForInviter", "-1", "不能小于 0"],
+    // spec: A-395
+    ["QuotaForInvitee", "-1", "不能小于 0"],
+    // spec: A-394
     ["QuotaRemindThreshold", "-1", "不能小于 0"],
+    // spec: A-394
     ["ChannelDisableThreshold", "-1", "不能小于 0"],
+    // spec: A-393, A-518
     ["DataExportInterval", "0", "不能小于 1"],
+    // spec: A-396
     ["MinTopUp", "0", "不能小于 1"],
     ["QuotaPerUnit", "0", "不能小于 1"],
     ["SMTPPort", "65536", "不能大于 65535"],
     ["Price", "NaN", "请输入数字"],
     ["Price", "0.1234567890123456", "数字位数过多"],
+    // spec: A-520
     ["DataExportDefaultTime", "month", "可选值：hour、day、week"],
     ["SystemName", "  ", "不能为空"],
     ["ServerAddress", "example.com", "地址必须以 http:// 或 https:// 开头"],
     ["TopUpLink", "java\tscript:alert(1)", "请输入合法的链接"],
     ["ModelRatio", "{", "不是合法的 JSON 字符串"],
+    // spec: D-51
     ["ModelRatio", "[]", "必须是 JSON 对象"],
+    // spec: D-51
     ["ModelRatio", '{\n  "a": 1,\n  "b": "2"\n}', "第 3 行“b”：必须是不小于 0 的数字"],
+    // spec: D-51
     ["ModelRatio", '{"a":-1}', "第 1 行“a”：必须是不小于 0 的数字"],
     ["GroupRatio", "{}", "至少需要一项"],
     ["GroupGroupRatio", '{"vip":1}', "第 1 行“vip”：必须是 JSON 对象"],
@@ -246,6 +263,7 @@ describe("options", () => {
     const parsed = parseOption(key, text);
     expect(parsed.ok).toBe(false);
     if (parsed.ok) return;
+    // spec: A-393, A-394, A-395, A-396, A-518, A-520, D-51
     expect(parsed.problem.zh).toBe(zh);
     expect(parsed.problem.en).toMatch(/^[\x20-\x7e]+$/);
   });
@@ -268,6 +286,7 @@ describe("options", () => {
       "linuxdo_client_id wechat_login wechat_qrcode telegram_oauth telegram_bot_name server_address top_up_link " +
       "price min_topup default_use_auto_group docs_link demo_site_enabled self_use_mode_enabled password_login " +
       "password_register register_enabled";
+    // spec: D-09
     expect(wanted.split(" ").filter((name) => !names.includes(name))).toEqual([]);
     expect(publicOptions.filter(({ key }) => option(key).secret)).toEqual([]);
     const status = publicStatus(defaultValue);
@@ -276,8 +295,10 @@ describe("options", () => {
 
   test("keys that end in Token, Secret or Key are hidden, and every secret is", () => {
     const hidden = optionKeys.filter(isHidden);
+    // spec: D-28
     expect(hidden).toContain("TurnstileSiteKey");
     for (const key of optionKeys) {
+      // spec: D-28
       if (/(Token|Secret|Key)$/.test(key) || option(key).secret) expect(hidden).toContain(key);
     }
     expect(hidden).not.toContain("TelegramBotName");
@@ -286,8 +307,10 @@ describe("options", () => {
   test("an integration cannot be switched on before it is configured, but always off", () => {
     const set = new Set<OptionKey>(["GitHubClientId"]);
     const isSet = (key: OptionKey) => set.has(key);
+    // spec: A-400, D-49
     expect(missingNeeds("GitHubOAuthEnabled", "true", isSet)).toEqual(["GitHubClientSecret"]);
     expect(missingNeeds("GitHubOAuthEnabled", "false", isSet)).toEqual([]);
+    // spec: A-382
     expect(missingNeeds("PayAddress", "https://pay.example", isSet)).toEqual(["ServerAddress"]);
     expect(missingNeeds("PayAddress", "", isSet)).toEqual([]);
     expect(missingNeeds("RetryTimes", "3", isSet)).toEqual([]);

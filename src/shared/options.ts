@@ -38,8 +38,7 @@ import {
 } from "./options/shapes";
 import type { Text } from "./text";
 
-export type { Card, Option, OptionKind, Parsed } from "./options/kinds";
-export type { PayMethod } from "./options/shapes";
+export type { Card, Option, Parsed } from "./options/kinds";
 
 export const SETTING_TABS = ["operation", "system", "other"] as const;
 export type SettingTab = (typeof SETTING_TABS)[number];
@@ -85,7 +84,7 @@ const money = { min: 0, max: 1_000_000_000_000 } as const;
 const megabytes = { max: 1_000_000, unit: { zh: "MB", en: "MB" } } as const;
 const seconds = (max: number) => ({ min: 1, max, unit: { zh: "秒", en: "s" } }) as const;
 
-export const options = {
+const options = {
   // Quota
   QuotaForNewUser: int(0, "quota", "新用户初始额度", "Quota of a new user", { ...money }),
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money }),
@@ -379,8 +378,6 @@ type Options = typeof options;
 export type OptionKey = keyof Options;
 /** The typed value of an option: boolean, number, text or the parsed JSON. */
 export type OptionValue<K extends OptionKey> = Options[K] extends Option<infer Value> ? Value : never;
-/** The values of all options, as the option store holds them. */
-export type OptionValues = { readonly [K in OptionKey]: OptionValue<K> };
 
 /** Whether a text is the key of an option. */
 export function isOptionKey(key: string): key is OptionKey {
@@ -390,12 +387,12 @@ export function isOptionKey(key: string): key is OptionKey {
 /** All keys in registry order. */
 export const optionKeys: readonly OptionKey[] = Object.keys(options).filter(isOptionKey);
 
-/** The declaration of an option, with the type of its value forgotten. */
+/** The declaration of an option, with the type of its value erased. */
 export function option(key: OptionKey): Option<unknown> {
   return options[key];
 }
 
-/** Reads an option's text; the problem says what is wrong and, inside JSON, where. Never throws. */
+/** Parses an option's text; the problem says what is wrong and, inside JSON, where. Never throws. */
 export function parseOption<K extends OptionKey>(key: K, text: string): Parsed<OptionValue<K>> {
   // The registry's value types are per key; the parser of key K yields OptionValue<K> by its declaration.
   return option(key).parse(text) as Parsed<OptionValue<K>>;
@@ -406,7 +403,7 @@ export function printOption<K extends OptionKey>(key: K, value: OptionValue<K>):
   return option(key).print(value);
 }
 
-/** The text of an option that was never set. JSON options give valid JSON, never "". */
+/** The text of an option that was never set. JSON options are valid JSON, never "". */
 export function defaultText(key: OptionKey): string {
   return option(key).default;
 }
@@ -435,7 +432,7 @@ export function publicStatus(get: <K extends OptionKey>(key: K) => OptionValue<K
 }
 
 /**
- * The keys that must be set before `key` may take this text ("configure it first"): none when it is being switched off
+ * The keys that must be set before `key` may have this text ("configure it first"): none when it is being switched off
  * or emptied. `isSet` says whether an option has a text other than "".
  */
 export function missingNeeds(key: OptionKey, text: string, isSet: (key: OptionKey) => boolean): OptionKey[] {

@@ -1,14 +1,13 @@
 /**
  * Orders of units: states, money arithmetic, input shapes, the row as its owner and administrators see it.
- * Sources: channels.md sections 2.5, 5, 7.1; checklist C-009 to C-013, C-131 to C-135, C-446 to C-451, C-490 to C-494;
- * facts/compatibility.md 1.3 and 4.9.
+ * Specification: C-009 to C-013, C-131 to C-135, C-446 to C-451, C-490 to C-494.
  */
 import * as z from "zod";
 import { multiply, rescale, roundTo, toDecimal } from "./decimal";
 import { pageShape } from "./paging";
 import type { Text } from "./text";
 
-/** Who takes the money. Easy pay counts in yuan by its protocol; Stripe's currency is an option. */
+/** Payment providers. Easy pay is in yuan by its protocol; Stripe's currency is an option. */
 export const PAYMENT_PROVIDERS = {
   epay: { zh: "易支付", en: "Easy pay" },
   stripe: { zh: "银行卡", en: "Card" },
@@ -25,11 +24,12 @@ export const ORDER_STATUSES: Readonly<Record<OrderStatus, Text>> = {
   refunded: { zh: "已退款", en: "Refunded" },
 };
 
-/** A payment may arrive for these: who paid late has paid all the same. */
+/** States in which a payment is accepted: a late payment is a payment all the same. */
 export const PAYABLE_STATUSES: readonly OrderStatus[] = ["pending", "failed", "expired"];
 
 /**
- * What became of a provider's report of a payment; kept with every callback, and as the note of an order that is odd.
+ * The result of a provider's report of a payment; stored with every callback, and as the note of an order with a
+ * problem.
  */
 export const VERDICTS = {
   credited: { zh: "已到账", en: "Credited" },
@@ -49,7 +49,7 @@ export const VERDICTS = {
 } as const satisfies Record<string, Text>;
 export type Verdict = keyof typeof VERDICTS;
 
-/** Why a call is not believed: anybody may have sent it. */
+/** Why a callback is refused: anyone may have sent it. */
 export const STRANGERS = [
   "closed",
   "malformed",
@@ -58,29 +58,29 @@ export const STRANGERS = [
   "merchant",
 ] as const satisfies readonly Verdict[];
 
-/** A callback that was kept for an order. */
+/** A stored callback of an order. */
 export interface PaymentCallbackView {
   id: number;
   received_at: number;
   ip: string;
-  /** As it came, without its signature. */
+  /** As received, without its signature. */
   body: string;
   verdict: string;
 }
 
-/** Dollars of one order: no price and no unit makes more than fits into money or quota. */
+/** Dollars of one order: at no price and no unit does it exceed the limits of money or quota. */
 export const TOPUP_MAX = 1_000_000;
 
-/** Unpaid orders of one user at a time; each is asked about for a day. */
+/** Unpaid orders of one user at a time; the provider is asked about each for a day. */
 export const PENDING_MAX = 20;
 
 /** Seconds that an order waits for its payment. */
 export const ORDER_LIFE = 24 * 3600;
 
-/** What the first front-ends call the two methods (C-013). */
+/** The names of the two methods in existing front-ends (C-013). */
 const OLD_METHODS: Readonly<Record<string, string>> = { zfb: "alipay", wx: "wxpay" };
 
-/** The type of a payment method as PayMethods and the gateway name it. */
+/** The type of a payment method in PayMethods and at the gateway. */
 export const payMethodType = (given: string): string =>
   Object.hasOwn(OLD_METHODS, given) ? (OLD_METHODS[given] ?? given) : given;
 
@@ -90,13 +90,15 @@ export function moneyText(cents: bigint): string {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** The hundredths of "73", "73.0" or "73.00"; undefined for every other text, so that nothing is ever guessed. */
+/** The hundredths of "73", "73.0" or "73.00"; undefined for every other text: nothing is guessed. */
 export function centsOf(money: string): bigint | undefined {
   const match = /^(\d{1,15})(?:\.(\d{1,2}))?$/.exec(money);
   return match ? BigInt(`${match[1]}${(match[2] ?? "").padEnd(2, "0")}`) : undefined;
 }
 
-/** What `amount` dollars cost at a price a dollar and the group's ratio (0 or none means 1), rounded to hundredths. */
+/**
+ * The price of `amount` dollars at a price per dollar and the group's ratio (0 or none means 1), rounded to hundredths.
+ */
 export function payableCents(amount: number, price: number, ratio: number | undefined): bigint {
   const exact = multiply(toDecimal(amount), toDecimal(price), toDecimal(ratio || 1));
   return rescale(roundTo(exact, 2), 2);
@@ -147,9 +149,9 @@ export interface OrderView {
 export interface OrderAdminView extends OrderView {
   username: string;
   provider_ref: string;
-  /** Administrator who completed it by hand, 0 = the provider's word. */
+  /** The administrator who completed it by hand, 0 = the provider's callback. */
   completed_by: number;
-  /** What is odd about it: a payment that was reported and not believed. */
+  /** A problem with it: a payment that was reported and refused. */
   note: string;
 }
 
@@ -161,7 +163,7 @@ export interface PaymentForm {
 
 /** GET /api/user/topup/info. */
 export interface TopupInfo {
-  /** The easy-pay gateway takes payments. */
+  /** The easy-pay gateway is configured. */
   enable_online_topup: boolean;
   enable_stripe_topup: boolean;
   pay_methods: readonly { name: string; type: string; color: string; min_topup?: number }[];

@@ -1,8 +1,16 @@
-/** Pages of lists as calls ask for them. */
+/** Pages of lists as calls request them. */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 
-/** p from 1, and 0 means 1; odd values fall back (C-481, C-482). */
+/** Rows of a page; invalid values fall back (C-482). */
+export const pageSize = z
+  .int()
+  .min(1)
+  .transform((n) => Math.min(n, MAX_PAGE_SIZE))
+  .catch(DEFAULT_PAGE_SIZE)
+  .default(DEFAULT_PAGE_SIZE);
+
+/** p from 1, and 0 means 1; invalid values fall back (C-481). */
 export const pageShape = {
   p: z
     .int()
@@ -10,10 +18,5 @@ export const pageShape = {
     .transform((p) => Math.max(1, p))
     .catch(1)
     .default(1),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  page_size: pageSize,
 };

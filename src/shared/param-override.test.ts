@@ -35,7 +35,7 @@ describe("a plain override", () => {
 });
 
 describe("operations", () => {
-  test("set makes the way to its place, and replaces what stands there", () => {
+  test("set creates the path to its place, and replaces what is there", () => {
     expect(one({ mode: "set", path: "a.b.c", value: 1 }, {})).toEqual({ a: { b: { c: 1 } } });
     expect(one({ mode: "set", path: "a", value: null }, { a: { b: 1 } })).toEqual({ a: null });
     expect(
@@ -53,7 +53,7 @@ describe("operations", () => {
     expect(one({ mode: "set", path: "a", value: 1, keep_origin: true }, { a: null })).toEqual({ a: null });
   });
 
-  test("delete takes members and list items away, and does nothing where there are none", () => {
+  test("delete removes members and list items, and does nothing where there are none", () => {
     expect(one({ mode: "delete", path: "a.b" }, { a: { b: 1, c: 2 } })).toEqual({ a: { c: 2 } });
     expect(one({ mode: "delete", path: "list.0" }, { list: [1, 2] })).toEqual({ list: [2] });
     for (const path of ["x", "a.x.y", "list.5", "list.x", "text.0"]) {
@@ -97,7 +97,7 @@ describe("operations", () => {
     expect(one({ mode: "set", path: "a\\.b.c", value: 1 }, {})).toEqual({ "a.b": { c: 1 } });
   });
 
-  test("they run in order, each on what the one before left", () => {
+  test("they run in order, each on the result of the one before", () => {
     const operations = [
       { mode: "move", from: "a", to: "b" },
       { mode: "append", path: "b", value: "2" },
@@ -164,14 +164,14 @@ describe("conditions", () => {
     expect(hit({ a: 1 }, { a: 1 })).toBe(true);
   });
 
-  test("invert turns one round, and a missing place counts as pass_missing_key says", () => {
+  test("invert negates one condition, and a missing place counts as pass_missing_key says", () => {
     expect(hit([{ path: "a", value: 1, invert: true }], { a: 2 })).toBe(true);
     expect(hit([{ path: "a", value: 1, invert: true }], {})).toBe(false);
     expect(hit([{ path: "a", value: 1, pass_missing_key: true }], {})).toBe(true);
   });
 });
 
-describe("an override that cannot be used is refused with its place", () => {
+describe("an unusable override is refused with its place", () => {
   test.each([
     [{ operations: [{ path: "a", value: 1 }] }, "operations[0]"],
     [{ operations: [{ mode: "regex_replace", path: "a", from: "(a+)+$", to: "" }] }, "regex_replace"],
@@ -188,13 +188,13 @@ describe("an override that cannot be used is refused with its place", () => {
     expect(() => compileOverride(stored)).toThrow();
   });
 
-  test("every mode says what it needs", () => {
+  test("every mode requires its members", () => {
     for (const mode of overrideModes) expect(overrideProblem({ operations: [{ mode }] })).toBeDefined();
   });
 });
 
 describe("header overrides", () => {
-  test("replace a header whatever its case, fill in the key, and take away what is null", () => {
+  test("replace a header whatever its case, fill in the key, and remove what is null", () => {
     const rules = compileHeaders({ Authorization: "Token {api_key}", "X-Team": 7, "anthropic-version": null });
     expect(withHeaders({ authorization: "Bearer k", "Anthropic-Version": "1", accept: "x" }, rules, "k$&")).toEqual({
       accept: "x",

@@ -1,10 +1,9 @@
 /**
- * What a channel changes in the JSON body that it sends upstream (`param_override`), as pure functions. Two forms,
- * after compatibility.md 5.4: an object whose members are laid over the body's own, or `{"operations": [...]}`, done in
- * order.
+ * What a channel changes in the JSON body that it sends upstream (`param_override`), as pure functions. Two forms: an
+ * object whose members are laid over the body's own, or `{"operations": [...]}`, done in order.
  *
  * A path names a place: members joined by dots, list positions as numbers, -1 for the last ("messages.0.content"); a
- * dot inside a name is written `\.`. An operation whose place does not exist does nothing, unless it makes one.
+ * dot inside a name is written `\.`. An operation whose place does not exist does nothing, unless it creates one.
  */
 import type { Text } from "./text";
 
@@ -28,9 +27,9 @@ interface Condition {
   path: Path;
   mode: ConditionMode;
   value: unknown;
-  /** The condition is met when it is not. */
+  /** Negates the condition. */
   invert: boolean;
-  /** What counts where the place does not exist. */
+  /** The result where the place does not exist. */
   missing: boolean;
 }
 
@@ -45,12 +44,12 @@ interface Arguments {
 }
 type Edit = (body: Json, args: Arguments) => void;
 interface Mode {
-  /** Members that the operation cannot do without. */
+  /** Required members of the operation. */
   readonly needs: readonly ("path" | "from" | "to" | "value")[];
   readonly run: Edit;
 }
 
-/** A mode that makes a text at `path` into another. */
+/** A mode that turns a text at `path` into another. */
 const onText = (needs: Mode["needs"], change: (text: string, args: Arguments) => string): Mode => ({
   needs: ["path", ...needs],
   run: (body, args) => {
@@ -59,7 +58,7 @@ const onText = (needs: Mode["needs"], change: (text: string, args: Arguments) =>
   },
 });
 
-/** What an operation may do. Modes of other products that are not here (regex_replace, return_error, …) are refused. */
+/** The operations. Modes of other products that are not here (regex_replace, return_error, …) are refused. */
 const MODES = {
   set: {
     needs: ["path", "value"],
@@ -94,14 +93,14 @@ function same(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
 }
 
-/** The steps of a path; undefined for what is none. Names that JavaScript treats in its own way are none. */
+/** The steps of a path; undefined for an invalid one. Names with a meaning in JavaScript are refused. */
 function parsePath(text: unknown): Path | undefined {
   if (typeof text !== "string" || text === "" || text.length > 500) return undefined;
   const steps = text.split(/(?<!\\)\./).map((step) => step.replaceAll("\\.", "."));
   return steps.some((step) => step === "" || step === "__proto__") ? undefined : steps;
 }
 
-/** The member of a list that a step names; undefined when it names none. */
+/** The member of a list that a step names; undefined when there is none. */
 function position(list: readonly unknown[], step: string): number | undefined {
   if (!/^-?\d{1,9}$/.test(step)) return undefined;
   const index = Number(step) < 0 ? list.length + Number(step) : Number(step);
@@ -118,7 +117,7 @@ function child(place: unknown, step: string): unknown {
 
 const read = (body: unknown, path: Path): unknown => path.reduce(child, body);
 
-/** Sets a place, making the objects on the way. Does nothing where something else stands in it. */
+/** Sets a place, creating the objects on the way. Does nothing where another value is in it. */
 function write(body: Json, path: Path, value: unknown): void {
   let place: unknown = body;
   for (const [depth, step] of path.entries()) {
@@ -200,7 +199,7 @@ function readCondition(value: unknown, at: string): Condition {
   };
 }
 
-/** Conditions stand in a list, or as one object path -> value. */
+/** Conditions are a list, or one object path -> value. */
 function readConditions(value: unknown, at: string): Condition[] {
   if (value === undefined || value === null) return [];
   if (isObject(value)) return Object.entries(value).map(([path, wanted]) => readCondition({ path, value: wanted }, at));
@@ -259,7 +258,7 @@ function steps(stored: Json): Step[] {
     );
 }
 
-/** Why a stored override cannot be used; undefined when it can. */
+/** The reason why a stored override cannot be used; undefined when it can. */
 export function overrideProblem(stored: Readonly<Json>): Text | undefined {
   try {
     steps(stored);
@@ -272,8 +271,8 @@ export function overrideProblem(stored: Readonly<Json>): Text | undefined {
 
 /**
  * The stored override as a function from a body to the changed body; the given one stays as it is. undefined when it
- * changes nothing. Whether an answer is streamed is the caller's word: `stream` keeps its value. Throws for what
- * `overrideProblem` names.
+ * changes nothing. The caller decides whether a response is streamed: `stream` keeps its value. Throws for what
+ * `overrideProblem` reports.
  */
 export function compileOverride(stored: Readonly<Json>): ((body: Readonly<Json>) => Json) | undefined {
   const all = steps(stored);

@@ -1,4 +1,4 @@
-/** A compiled price (pricing.ts) as people and log rows read it. */
+/** A compiled price (pricing.ts) for display and for log rows. */
 import { type Decimal, multiply, printDecimal, roundTo, toDecimal } from "./decimal";
 import { type CompiledPrice, type TokenKind, tokenKinds, type TokenPrices, type FactorName } from "./pricing";
 
@@ -42,7 +42,7 @@ export function displayPrices(price: CompiledPrice): DisplayPrices {
 
 type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}` | "cache_creation_1h_ratio">;
 
-/** The factors as a log row's `other` and a pricing row spell them: -1 where there is no price or exclusive ratio. */
+/** The factors in a log row's `other` and a pricing row: -1 where there is no price or exclusive ratio. */
 export function priceFacts(price: CompiledPrice): Record<PlainFactor, number> {
   const value = (name: FactorName, otherwise: number): number => price.why[name]?.value ?? otherwise;
   return {

@@ -1,7 +1,7 @@
 /**
- * Prices from elsewhere: another gateway's GET /api/pricing or GET /api/ratio_config (facts of the field: rows of
- * {model_name, quota_type, …}; maps named model_ratio, completion_ratio, …), or a file written by this console. Read
- * into numbers per model and shown as a difference before anything is taken over.
+ * Prices from elsewhere: another gateway's GET /api/pricing (rows of {model_name, quota_type, …}) or GET
+ * /api/ratio_config (maps named model_ratio, completion_ratio, …), or a file written by this console. Parsed into
+ * numbers per model, and shown as a difference before anything is applied.
  */
 import * as z from "zod";
 import {
@@ -14,14 +14,14 @@ import {
   withNumbers,
 } from "./price-rows";
 
-/** Models of one import; more is no price list. */
-export const MOST_IMPORTED_MODELS = 20_000;
+/** Most models of one import; more is no price list. */
+const MAX_IMPORTED_MODELS = 20_000;
 
 export const remotePricesInput = z.object({ url: z.string().trim().min(1).max(2000) });
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-/** What the options accept as well. */
+/** The range that the options accept. */
 const number = (value: unknown): number | undefined =>
   typeof value === "number" && value >= 0 && value <= 1e9 ? value : undefined;
 
@@ -29,8 +29,7 @@ const number = (value: unknown): number | undefined =>
 export type IncomingPrices = ReadonlyMap<string, PriceNumbers>;
 
 /**
- * A row of /api/pricing. By the call only its price counts, by tokens only its ratios: the other is filled with 0
- * there.
+ * A row of /api/pricing. Per call only its price counts, by tokens only its ratios: the other is filled with 0 there.
  */
 function fromRow(row: Record<string, unknown>): readonly [string, PriceNumbers] | undefined {
   const name = row.model_name;
@@ -60,7 +59,7 @@ function fromMaps(maps: Record<string, unknown>): Map<string, PriceNumbers> {
 }
 
 /**
- * The prices in a parsed JSON text; undefined when it is none of the known shapes or names no price. Values that are no
+ * The prices in a parsed JSON text; undefined when it has none of the known shapes or no price. Values that are no
  * number of at least 0 are left out.
  */
 export function readPrices(json: unknown): IncomingPrices | undefined {
@@ -68,14 +67,14 @@ export function readPrices(json: unknown): IncomingPrices | undefined {
   const found = Array.isArray(data)
     ? new Map(
         data
-          .slice(0, MOST_IMPORTED_MODELS + 1)
+          .slice(0, MAX_IMPORTED_MODELS + 1)
           .flatMap((row) => (isObject(row) ? [fromRow(row)] : []))
           .filter((row) => row !== undefined),
       )
     : isObject(data)
       ? fromMaps(data)
       : new Map<string, PriceNumbers>();
-  return found.size > 0 && found.size <= MOST_IMPORTED_MODELS ? found : undefined;
+  return found.size > 0 && found.size <= MAX_IMPORTED_MODELS ? found : undefined;
 }
 
 /** One model whose prices would change. */
@@ -88,8 +87,8 @@ export interface PriceChange {
 }
 
 /**
- * What taking everything over would change, sorted by name. The import says nothing about factors that it does not
- * name: those stay, unless the model changes between per call and per token.
+ * What applying everything would change, sorted by name. Factors that the import does not contain stay, unless the
+ * model changes between per call and per token.
  */
 export function priceChanges(tables: RatioTables, incoming: IncomingPrices): PriceChange[] {
   return [...incoming]
@@ -109,7 +108,7 @@ export function priceChanges(tables: RatioTables, incoming: IncomingPrices): Pri
 export const applyChanges = (tables: RatioTables, changes: readonly PriceChange[]): RatioTables =>
   withNumbers(tables, new Map(changes.map(({ name, after }) => [name, after])));
 
-/** How much dearer (1.5: half more) the model's main price becomes; undefined where there is nothing to compare. */
+/** The factor by which the model's main price rises (1.5: half more); undefined where there is nothing to compare. */
 export function growthOf({ before, after }: PriceChange): number | undefined {
   const key = after.ModelPrice === undefined ? "ModelRatio" : "ModelPrice";
   const [from, to] = [before[key], after[key]];

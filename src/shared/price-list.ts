@@ -1,6 +1,6 @@
 /**
- * The price list as it travels: GET /api/pricing for existing front-ends and scripts, `Catalogue` for the console,
- * which computes every price it shows from the factors with shared/pricing.ts, as the ledger does.
+ * The price list on the wire: GET /api/pricing for existing front-ends and scripts, `Catalogue` for the console, which
+ * computes every price it shows from the factors with shared/pricing.ts, as the ledger does.
  */
 import * as z from "zod";
 import type { GroupChoice } from "./group";
@@ -27,9 +27,9 @@ export interface PriceListRow {
 /** The members of GET /api/pricing beside success and message. */
 export interface PriceList {
   data: PriceListRow[];
-  /** What the caller pays in each group he may use. */
+  /** The caller's ratio in each usable group. */
   group_ratio: Record<string, number>;
-  /** What those groups are called. */
+  /** Display names of those groups. */
   usable_group: Record<string, string>;
 }
 
@@ -39,7 +39,7 @@ export interface CatalogueModel {
   readonly vendor: string;
   /** The caller's groups in which an enabled channel serves it. */
   readonly enable_groups: readonly string[];
-  /** All factors but the group's; absent: no price is set and calls are refused. */
+  /** All factors except the group's; absent: no price is set and calls are refused. */
   readonly factors?: Factors;
   /** Prices that rise with the length of the input; absent where they do not. */
   readonly long_context?: ContextTiers;
@@ -56,7 +56,7 @@ export interface Catalogue {
   readonly quota_per_unit: number;
 }
 
-/** How a model is billed; null: not at all, it has no price. */
+/** How a model is billed; null: it has no price. */
 export function billingOf({ factors }: CatalogueModel): "ratio" | "call" | null {
   return factors ? (factors.model_price ? "call" : "ratio") : null;
 }
@@ -88,5 +88,5 @@ export function priceListRow({ model, vendor, enable_groups, factors }: Catalogu
   };
 }
 
-/** Whose prices are asked about. */
+/** The models in question. */
 export const unpricedInput = z.object({ models: z.array(z.string().max(255)).max(5000) });

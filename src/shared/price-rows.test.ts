@@ -73,7 +73,7 @@ describe("dollars and ratios", () => {
     );
   });
 
-  test("what no ratio can say is refused: a price beside a free input, and one beside no input", () => {
+  test("what no ratio can express is refused: a price beside a free input, and one beside no input", () => {
     expect(toRatios({ ModelRatio: 0, CompletionRatio: 3 })).toBeUndefined();
     expect(toRatios({ CacheRatio: 3 })).toBeUndefined();
     expect(toRatios({ ModelRatio: 0, CompletionRatio: 0 })).toEqual({ ModelRatio: 0, CompletionRatio: 1 });
@@ -89,7 +89,7 @@ describe("rows", () => {
     CacheRatio: { "gpt-4o": 0.5 },
   };
 
-  test("every name of a table or a channel is one row that says where its price comes from", () => {
+  test("every name of a table or a channel is one row with the source of its price", () => {
     const rows = priceRows(tables, ["gpt-4o", "new-model", "gizmo-1"], (name) => name === "gizmo-1");
     expect(rows.map(({ name, source, served }) => [name, source, served])).toEqual([
       ["gizmo-1", "built-in", true],
@@ -134,7 +134,7 @@ describe("prices from elsewhere", () => {
     ],
   };
 
-  test("rows of /api/pricing count by what they are billed by; broken rows are left out", () => {
+  test("rows of /api/pricing count by how they are billed; broken rows are left out", () => {
     expect([...(readPrices(list) ?? [])]).toEqual([
       ["a", { ModelRatio: 2, CompletionRatio: 3 }],
       ["b", { ModelPrice: 0.1 }],
@@ -166,7 +166,7 @@ describe("prices from elsewhere", () => {
     expect(JSON.stringify(after.ModelRatio)).toBe('{"__proto__":2}');
   });
 
-  test("the difference keeps what the other side does not name, unless the kind of billing changes", () => {
+  test("the difference keeps what the other side does not have, unless the kind of billing changes", () => {
     const tables = { ...none, ModelRatio: { a: 1, b: 1, same: 5 }, CacheRatio: { a: 0.2, b: 0.2 } };
     const incoming = new Map<string, PriceNumbers>([
       ["b", { ModelPrice: 0.1 }],

@@ -1,15 +1,13 @@
 /**
- * The price options as an editor sees them: one row per model instead of one table per factor, in ratios (as stored) or
- * in dollars (as vendors print them). Ratio 1 = 2 USD per 1M tokens; every other ratio is relative to the input's
- * price, the audio output's to the audio input's.
+ * The price options for an editor: one row per model instead of one table per factor, in ratios (as stored) or in
+ * dollars (as vendors print them). Ratio 1 = 2 USD per 1M tokens; every other ratio is relative to the input's price,
+ * the audio output's to the audio input's.
  */
 import type { ContextTiers } from "./long-context";
 import { defaultPriceTables, priceNotes } from "./model-prices";
 import type { Text } from "./text";
 
-/**
- * The options that hold one number per model. `short` is the name that other gateways and our /api/ratio_config use.
- */
+/** The options with one number per model. `short` is the name that other gateways and our /api/ratio_config use. */
 export const priceColumns = [
   { key: "ModelPrice", short: "model_price" },
   { key: "ModelRatio", short: "model_ratio" },
@@ -26,14 +24,14 @@ export const priceColumns = [
 export type PriceColumn = (typeof priceColumns)[number]["key"];
 export const priceKeys: readonly PriceColumn[] = priceColumns.map(({ key }) => key);
 
-/** The numbers of one model: as stored, a price per call in USD and ratios; what is absent has no entry. */
+/** The numbers of one model: as stored, a price per call in USD and ratios; an absent one has no entry. */
 export type PriceNumbers = Readonly<Partial<Record<PriceColumn, number>>>;
 export type RatioTables = Readonly<Record<PriceColumn, Readonly<Record<string, number>>>>;
 
 /** The built-in value of every table. */
 export const builtInTables: RatioTables = { ...defaultPriceTables, CreateCache1hRatio: {} };
 
-/** How a model stands: as built in, changed by the operator, or not to be called because nothing prices it. */
+/** State of a model: as built in, changed by the operator, or refused because it has no price. */
 export type PriceSource = "built-in" | "custom" | "unpriced";
 
 export interface PriceRow {
@@ -56,7 +54,7 @@ export const sameNumbers = (a: PriceNumbers, b: PriceNumbers): boolean => priceK
 const asBuiltIn = (tables: RatioTables, name: string): boolean =>
   sameNumbers(numbersOf(tables, name), numbersOf(builtInTables, name));
 
-/** What is to be said of a model's price while it is the built-in one; undefined for most. */
+/** The note on a model's price while it is the built-in one; undefined for most. */
 export const priceNoteOf = (tables: RatioTables, name: string): Text | undefined =>
   Object.hasOwn(priceNotes, name) && asBuiltIn(tables, name) ? priceNotes[name] : undefined;
 
@@ -79,10 +77,7 @@ export function priceRows(
   });
 }
 
-/**
- * The tables with the entries of these models replaced (undefined: removed). Tables that stay as they were are the same
- * objects.
- */
+/** The tables with the entries of these models replaced (undefined: removed). Unchanged tables are the same objects. */
 export function withNumbers(tables: RatioTables, changes: ReadonlyMap<string, PriceNumbers | undefined>): RatioTables {
   const changed = priceKeys.map((key) => {
     const entries = new Map(Object.entries(tables[key]));
@@ -102,7 +97,7 @@ export function withNumbers(tables: RatioTables, changes: ReadonlyMap<string, Pr
 /** The tables of prices and, where they are edited too, the tiers of long inputs. */
 export type EditedTables = RatioTables & { readonly LongContextRatio?: Readonly<Record<string, ContextTiers>> };
 
-/** The tables with the tiers of this model; undefined: without an entry of its own. */
+/** The tables with the tiers of this model; undefined: without an own entry. */
 export function withTiers<Tables extends EditedTables>(
   tables: Tables,
   name: string,
@@ -130,15 +125,15 @@ export function changedOptions(
   );
 }
 
-/** At most 12 decimals, so that a vendor's price survives going to a ratio and back. */
+/** At most 12 decimals, so that a vendor's price survives the conversion to a ratio and back. */
 const short = (value: number): number => Number(value.toFixed(12));
 
-/** What a ratio is relative to; "input" is the price that ModelRatio means, AudioRatio's that of audio input. */
+/** The base of a ratio; "input" is the price of ModelRatio, AudioRatio's that of audio input. */
 const base = (key: PriceColumn, input: number, audioRatio: number | undefined): number =>
   key === "AudioCompletionRatio" ? input * (audioRatio ?? 1) : input;
 
 /**
- * Ratios to USD per 1M tokens; ModelPrice stays USD per call. Without ModelRatio nothing else can be said in dollars.
+ * Ratios to USD per 1M tokens; ModelPrice stays USD per call. Without ModelRatio nothing else has a price in dollars.
  */
 export function toDollars(numbers: PriceNumbers): PriceNumbers {
   const { ModelPrice, ModelRatio, AudioRatio } = numbers;
@@ -154,7 +149,8 @@ export function toDollars(numbers: PriceNumbers): PriceNumbers {
 }
 
 /**
- * USD per 1M tokens to ratios. undefined where a ratio cannot say it: another price beside an input of 0 or of none.
+ * USD per 1M tokens to ratios. undefined where a ratio cannot express it: another price beside an input of 0 or of
+ * none.
  */
 export function toRatios(dollars: PriceNumbers): PriceNumbers | undefined {
   const { ModelPrice, ModelRatio: input, AudioRatio: audio } = dollars;

@@ -23,7 +23,7 @@ const use = (more: Partial<DayUse> = {}): DayUse => ({
 });
 
 describe("the effect of a change of prices on the last 24 hours", () => {
-  test("is nothing without a change, and nothing for models that the change does not concern", () => {
+  test("is nothing without a change, and nothing for models that the change does not affect", () => {
     expect(priceEffect([use(), use({ model: "call" })], tables, tables)).toBe(0);
     expect(priceEffect([use()], tables, { ...tables, ModelRatio: { ...tables.ModelRatio, other: 9 } })).toBe(0);
     expect(priceEffect([], tables, { ...tables, ModelRatio: {} })).toBe(0);
@@ -35,7 +35,7 @@ describe("the effect of a change of prices on the last 24 hours", () => {
     expect(priceEffect([use()], after, tables)).toBe(-2500);
   });
 
-  test("a dearer output counts by its share: 1000 x 1 + 1000 x 8 instead of 1000 x 1 + 1000 x 4", () => {
+  test("a higher output price counts by its share: 1000 x 1 + 1000 x 8 instead of 1000 x 1 + 1000 x 4", () => {
     expect(priceEffect([use()], tables, { ...tables, CompletionRatio: { m: 8 } })).toBe(4000);
   });
 
@@ -51,7 +51,7 @@ describe("the effect of a change of prices on the last 24 hours", () => {
     ).toBe(2500);
   });
 
-  test("what was free or had no price costs what the formula says, what loses its price earns nothing any more", () => {
+  test("usage that was free or had no price costs the formula's result, and usage that loses its price earns nothing", () => {
     expect(
       priceEffect([use({ model: "free", quota: 0 })], tables, {
         ...tables,
@@ -70,13 +70,13 @@ describe("the effect of a change of prices on the last 24 hours", () => {
     expect(priceEffect([use()], tables, { ...tables, ModelRatio: { m: 0 } })).toBe(-5000);
   });
 
-  test("a tier concerns the models whose average call reaches it, not the sum of many short ones", () => {
+  test("a tier applies to models whose average call reaches it, not to the sum of many short calls", () => {
     const after = { ...tables, LongContextRatio: { m: [{ over: 500, input: 2, output: 2 }] } };
     expect(priceEffect([use()], tables, after)).toBe(0);
     expect(priceEffect([use({ count: 1 })], tables, after)).toBe(5000);
   });
 
-  test("rows without calls or with refunds only are no trouble", () => {
+  test("rows without calls or with refunds only are accepted", () => {
     expect(
       priceEffect([use({ count: 0, quota: -40, prompt_tokens: 0, completion_tokens: 0 })], tables, {
         ...tables,

@@ -1,4 +1,4 @@
-/** What models were used lately, for the price editor: how often, and what a change of prices would have come to. */
+/** Recent use of models, for the price editor: how often, and what a change of prices would have cost. */
 import { chargeOf } from "./charge";
 import { tierFor } from "./long-context";
 import { type CompiledPrice, type PriceTables, resolvePrice } from "./pricing";
@@ -10,7 +10,7 @@ export interface ModelUse {
   readonly quota: number;
 }
 
-/** What one model in one group used in the last 24 hours, as the hourly sums know it. */
+/** Use of one model in one group in the last 24 hours, from the hourly sums. */
 export interface DayUse extends ModelUse {
   readonly group: string;
   readonly prompt_tokens: number;
@@ -22,7 +22,7 @@ export interface PriceUse {
   readonly day: readonly DayUse[];
 }
 
-/** Models, and models by group, that are told apart: those that earned most. */
+/** Most models, and models by group, in the result: those with the highest charges. */
 export const MAX_USED = 2000;
 
 /** The sums of many calls by a price: all at the tier of the average call, plain tokens only. Units of quota. */
@@ -37,9 +37,9 @@ function sumAt(price: CompiledPrice, { count, prompt_tokens, completion_tokens }
 }
 
 /**
- * What the calls of the last 24 hours would have cost more (or, below 0, less) by the prices `after`: an estimate in
- * units of quota. What was charged is multiplied by how the formula's result grows, so that cached tokens and tools,
- * which the hourly sums do not tell apart, keep their part; what was free or had no price counts by the formula alone.
+ * How much more (or, below 0, less) the calls of the last 24 hours would have cost by the prices `after`: an estimate
+ * in units of quota. The charge is multiplied by the ratio of the formula's results, so that cached tokens and tools,
+ * which the hourly sums do not separate, keep their part; what was free or had no price counts by the formula alone.
  */
 export function priceEffect(day: readonly DayUse[], before: PriceTables, after: PriceTables): number {
   return day.reduce((effect, use) => {

@@ -168,7 +168,7 @@ describe("chargeOf", () => {
         const of = (...kinds: TokenKind[]) => kinds.reduce((total, name) => total + (usage[name] ?? 0), 0);
         const input = of("input", "cache_read", "cache_write_5m", "cache_write_1h", "audio_in", "image_in");
         const output = of("output", "reasoning", "audio_out", "image_out");
-        // A 1-hour write is the dearest write there is, so it bounds 5-minute ones too.
+        // A 1-hour write has the highest price of all writes, so it bounds 5-minute ones too.
         const kinds = { cache_write: "1h", audio: true, image: true, audio_out: true, image_out: true } as const;
         expect(estimateUpperBound(price, input, output, kinds)).toBeGreaterThanOrEqual(before);
       }),
@@ -241,7 +241,7 @@ describe("chargeOf", () => {
       CHARGE_LIMIT,
     ],
   ])("%s", (_, tables, usage, quota) => {
-    // spec: C-627, C-630..C-632
+    // spec: A-533, C-627, C-630..C-632
     expect(chargeOf(priced(tables), usage).quota).toBe(quota);
     expect(quotaOf(priced(tables), usage)).toBe(quota);
   });
@@ -276,7 +276,7 @@ describe("chargeOf", () => {
     });
   });
 
-  test("a charge lifted to the minimum says so in a line of its own", () => {
+  test("a charge lifted to the minimum says so in its own line", () => {
     const { quota, exact, lines } = chargeOf(priced({ ModelRatio: { m: 0.075 } }), { input: 2 });
     expect([quota, exact]).toEqual([1, "1"]);
     expect(lines.at(-1)).toEqual({ kind: "minimum", count: 1, usd: "0", ratios: {}, units: "0.85" });
@@ -306,7 +306,7 @@ describe("chargeOf", () => {
     expect(chargeOf(priced(tables), usage).lines.at(-1)).toMatchObject({ tool: "unknown_tool", units: "0" });
   });
 
-  test("an entry for a model whose name has colons of its own prices that model's tools, and no other's", () => {
+  test("an entry for a model whose name contains colons prices that model's tools, and no other's", () => {
     const tools = { web_search: 10, "web_search:llama:7b": 25, "web_search:nova-pro-v1:*": 30 };
     const tables = { ModelRatio: { llama: 1, "llama:7b": 1, "nova-pro-v1:0": 1 }, "tool_price_setting.prices": tools };
     const searched = (model: string) => chargeOf(priced(tables, model), { server_tools: { web_search: 2 } }).quota;
@@ -316,7 +316,10 @@ describe("chargeOf", () => {
 
 describe("resolvePrice", () => {
   test("a price per call wins over a ratio", () => {
-    expect(priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } }).by).toBe("call");
+    const both = priced({ ModelPrice: { m: 0.5 }, ModelRatio: { m: 3 } });
+    expect(both.by).toBe("call");
+    // spec: A-391
+    expect(chargeOf(both, { input: 1_000_000, output: 1_000_000 }).quota).toBe(250_000);
   });
 
   test("a model without price is unpriced, and costs ratio 37.5 in self-use mode", () => {
@@ -336,7 +339,7 @@ describe("resolvePrice", () => {
     const tables = { ModelRatio: { m: 1 }, GroupRatio: { vip: 2 }, GroupGroupRatio: { staff: { vip: 0.5 } } };
     expect(chargeOf(priced(tables, "m", "vip", "default"), { input: 100 }).quota).toBe(200);
     const price = priced(tables, "m", "vip", "staff");
-    // spec: A-194
+    // spec
     expect(chargeOf(price, { input: 100 }).quota).toBe(50);
     expect(price.why).toMatchObject({
       group_ratio: { value: 2, source: "GroupRatio", entry: "vip" },
@@ -391,7 +394,9 @@ describe("resolvePrice", () => {
 
   test("displayed prices are multiplied by the group's ratio", () => {
     const tables = { ModelRatio: { m: 15 }, CompletionRatio: { m: 2 }, GroupRatio: { vip: 0.5 } };
+    // spec
     expect(displayPrices(priced(tables))).toEqual({ input: "30", output: "60" });
+    // spec: A-531
     expect(displayPrices(priced(tables, "m", "vip"))).toEqual({ input: "15", output: "30" });
     const byCall = { ModelPrice: { m: 0.1 }, GroupRatio: { vip: 2 } };
     expect(displayPrices(priced(byCall, "m", "vip"))).toEqual({ call: "0.2" });

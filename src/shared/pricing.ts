@@ -1,9 +1,9 @@
 /**
- * The one place that knows what a call costs: used by the ledger, the pricing page, the log's inspector and the tests.
+ * The one definition of what a call costs: for the ledger, the pricing page, the log's inspector and the tests.
  *
  * Units of quota are whole numbers. By ratio: units = sum of (tokens x weight) x model ratio x group ratio, whatever
  * QuotaPerUnit is. By call: units = price in USD x QuotaPerUnit x group ratio. Everything is exact until the one
- * rounding at the end, half away from zero (facts/compatibility.md 4.1 to 4.5; checklist C-627 to C-632).
+ * rounding at the end, half away from zero (C-627 to C-632).
  *
  * Here factors become a compiled price; charge.ts charges and estimates by it, price-display.ts shows it.
  */
@@ -13,8 +13,8 @@ import { familyCompletionRatios } from "./model-prices";
 import { modelBehind } from "./thinking-suffix";
 
 /**
- * What a call used, in disjoint buckets: a token stands in exactly one of them. Undefined means unknown and costs
- * nothing; negative and non-finite numbers count as 0.
+ * What a call used, in disjoint buckets: a token is in exactly one of them. Undefined means unknown and costs nothing;
+ * negative and non-finite numbers count as 0.
  */
 export interface Usage {
   /** Plain input: neither cached, nor audio, nor image. */
@@ -49,7 +49,7 @@ export const tokenKinds = [
   "image_out",
 ] as const satisfies readonly TokenKind[];
 
-/** The option values that decide prices, under their option keys. */
+/** The values of the options that decide prices, by their keys. */
 export interface PriceTables {
   readonly ModelPrice: Readonly<Record<string, number>>;
   readonly ModelRatio: Readonly<Record<string, number>>;
@@ -104,7 +104,7 @@ export type FactorName =
   | "group_ratio"
   | "user_group_ratio";
 
-/** One factor of a price and where it came from. */
+/** One factor of a price and its source. */
 export interface Factor {
   readonly value: number;
   /** The option key, "built-in" (a rule of the model's family) or "default" (nothing says otherwise). */
@@ -125,7 +125,7 @@ interface TokenPrice {
 
 export type TokenPrices = Readonly<Record<TokenKind, TokenPrice>>;
 
-/** A price with all its factors multiplied out to integers. Made by `resolvePrice`, good until an option changes. */
+/** A price with all its factors multiplied out to integers. Made by `resolvePrice`, valid until an option changes. */
 export interface CompiledPrice {
   readonly unpriced?: undefined;
   readonly model: string;
@@ -136,7 +136,7 @@ export interface CompiledPrice {
   readonly scale: number;
   readonly unit: bigint;
   readonly tokens: TokenPrices;
-  /** What replaces `tokens` for long inputs, the lowest first; empty for most models. */
+  /** Replaces `tokens` for long inputs, the lowest first; empty for most models. */
   readonly tiers: readonly { readonly over: number; readonly tokens: TokenPrices }[];
   /** Units of one call times 10^scale; 0 when by ratio. */
   readonly call: bigint;
@@ -146,14 +146,14 @@ export interface CompiledPrice {
   readonly tools: ReadonlyMap<string, Decimal>;
 }
 
-/** No option prices this model: calls of it are refused (model_price_error). */
+/** No option has a price for this model: calls of it are refused (model_price_error). */
 export interface Unpriced {
   readonly unpriced: true;
   readonly model: string;
   readonly group: string;
 }
 
-/** The ratio that 1-hour cache writes cost beyond 5-minute ones where CreateCache1hRatio names none. */
+/** The ratio of 1-hour cache writes to 5-minute ones where CreateCache1hRatio has none. */
 const hourWrite = toDecimal("1.6");
 /** USD per 1M tokens at ratio 1. */
 const usdPerRatio = toDecimal(2);
@@ -203,7 +203,8 @@ function groupFactors(group: string, userGroup: string, tables: PriceTables): Fa
 }
 
 /**
- * An entry of tool prices, `tool` or `tool:model`, at its first colon: models have colons of their own (`llama:7b`).
+ * An entry of tool prices, `tool` or `tool:model`, split at its first colon: model names contain colons
+ * too (`llama:7b`).
  */
 export function splitToolEntry(entry: string): { tool: string; model: string } {
   const colon = entry.indexOf(":");
@@ -303,8 +304,8 @@ export function compilePrice(
 
 /**
  * The price of a model for a user of `userGroup` who is served by `group`. ModelPrice wins over ModelRatio; without
- * either the model is unpriced, or costs ratio 37.5 in self-use mode; a name that only says how the model is asked
- * costs what the model does. A ratio in GroupGroupRatio replaces GroupRatio.
+ * either the model is unpriced, or costs ratio 37.5 in self-use mode; a name with a thinking or search suffix costs
+ * what its model does. A ratio in GroupGroupRatio replaces GroupRatio.
  */
 export function resolvePrice(
   model: string,
@@ -363,7 +364,7 @@ export function priceBook(tables: PriceTables) {
       if (compiled) return compiled;
       const price = resolvePrice(model, group, userGroup, tables);
       if (price.unpriced) return price;
-      // Callers name models: in self-use mode and with `*` entries the number of names has no other bound.
+      // Model names come from callers: in self-use mode and with `*` entries their number has no other bound.
       if (known.size >= 10_000) known.clear();
       known.set(name, price);
       return price;

@@ -1,12 +1,12 @@
-/** Phones that take notices by Web Push (RFC 8030), bound by a QR code (C-019, C-020). */
+/** Phones that receive notices by Web Push (RFC 8030), bound by a QR code (C-019, C-020). */
 import * as z from "zod";
 
-/** How long a code can be scanned. */
+/** Seconds until a code expires. */
 export const PUSH_CODE_SECONDS = 180;
-/** Browsers of one account; the oldest makes room. */
+/** Most browsers of one account; the oldest is removed. */
 export const MAX_PHONES = 10;
 
-/** What `PushManager.subscribe` gave on the phone, and the code of the address that it opened. */
+/** The result of `PushManager.subscribe` on the phone, and the code in the address that it opened. */
 export const pushSubscribeInput = z.object({
   /** `<user id>.<32 letters and digits>` */
   code: z.string().regex(/^\d{1,15}\.[A-Za-z0-9]{32}$/, "push_code_invalid"),
@@ -16,7 +16,7 @@ export const pushSubscribeInput = z.object({
   auth: z.string().regex(/^[\w-]{22}(==)?$/),
 });
 
-/** What the phone is sent: shown by src/client/push-worker.js. */
+/** The message to the phone: shown by src/client/push-worker.js. */
 export interface PushMessage {
   title: string;
   body: string;

@@ -1,7 +1,6 @@
 /**
- * Redemption codes: statuses, limits, input shapes, the row as administrators see it.
- * Sources: channels.md sections 2 to 5, 7.5 and 9; checklist C-264 to C-268, C-349 to C-354, C-436 to C-445, C-540 to
- * C-546.
+ * Redemption codes: statuses, limits, input shapes, the row as administrators see it. Specification: C-264 to C-268,
+ * C-349 to C-354, C-436 to C-445, C-540 to C-546.
  */
 import * as z from "zod";
 import { pageShape } from "./paging";
@@ -10,13 +9,13 @@ export const REDEMPTION_STATUS = { unused: 1, disabled: 2, used: 3 } as const;
 
 export const REDEMPTION_LIMITS = {
   name: 20,
-  /** Codes of one batch. */
+  /** Most codes of one batch. */
   batch: 100,
-  /** Units of one code; the balances of many such stay below 2^53. */
+  /** Most units of one code; the sum of many such stays below 2^53. */
   quota: 1_000_000_000_000,
 } as const;
 
-/** What the form starts with (C-621, C-622). */
+/** Initial values of the form (C-621, C-622). */
 export const REDEMPTION_DEFAULTS = { quota: 100_000, count: 1 } as const;
 
 /** 0 = never. */
@@ -25,10 +24,10 @@ const NEVER = 0;
 export const isRedemptionExpired = ({ expired_time }: { expired_time: number }, nowSeconds: number): boolean =>
   expired_time !== NEVER && expired_time <= nowSeconds;
 
-/** A code as it was made, from whatever was pasted: blanks and dashes between its 32 digits mean nothing. */
+/** A code as it was made, from pasted text: blanks and dashes between its 32 digits are ignored. */
 export const bareCode = (text: string): string => text.replace(/[\s-]/g, "").toLowerCase();
 
-/** "" means that the quota names it. */
+/** "" = named after its quota. */
 const name = z
   .string()
   .trim()
@@ -61,7 +60,7 @@ export type RedemptionBatch = z.output<typeof redemptionCreate>;
 
 export const redemptionId = z.object({ id: z.int().positive() });
 
-/** Absent fields stay as they are; an empty name is the quota's again. `count` and `key` are ignored (C-266). */
+/** Absent fields stay as they are; an empty name is derived from the quota. `count` and `key` are ignored (C-266). */
 export const redemptionUpdate = z
   .object({ name, quota, expired_time: expiry })
   .partial()
@@ -87,17 +86,15 @@ export const redemptionSearch = z.object({
   state: z.enum(REDEMPTION_STATES).optional(),
 });
 
-/**
- * Whole answers are checked in the service, so that a code with blanks around it, or none, gets a message of its own.
- */
+/** The rest is checked in the service, so that a code with blanks around it, or none, gets its own message. */
 export const redeemInput = z.object({
   key: z.string({ error: "redemption_key_missing" }).max(200, { error: "redemption_invalid" }),
 });
 
-/** Columns of a code as they may be shown; `REDEMPTION_FIELDS` says which are. */
+/** Columns of a code that may be shown; `REDEMPTION_FIELDS` says which are. */
 export interface RedemptionColumns {
   id: number;
-  /** Who made it. */
+  /** The administrator who made it. */
   user_id: number;
   name: string;
   /** 1 unused, 2 disabled, 3 used. */
@@ -106,13 +103,13 @@ export interface RedemptionColumns {
   created_time: number;
   /** 0 = not yet. */
   redeemed_time: number;
-  /** 0 = nobody. */
+  /** The user who redeemed it; 0 = none. */
   used_user_id: number;
   /** Epoch seconds, 0 = never. */
   expired_time: number;
 }
 
-/** What of a code administrators see as it is stored. A column that is not listed here stays inside. */
+/** The columns of a code that administrators see as stored. One that is not listed here stays inside. */
 export const REDEMPTION_FIELDS = [
   "id",
   "user_id",

@@ -50,8 +50,10 @@ const TABLE: Record<"admin" | "root", Record<string, string>> = {
   },
 };
 
-describe("who may do what to whom", () => {
-  test("the actions of the table are all there are", () => {
+describe("which roles may act on which accounts", () => {
+  test("the actions of the table are all there are, and so are the roles and their numbers", () => {
+    // spec: A-546
+    expect(ROLE).toEqual({ guest: 0, user: 1, admin: 10, root: 100 });
     expect(USER_ACTIONS.join(" ")).toBe("read create update promote demote enable disable delete erase");
     for (const code of Object.values(LEGEND)) if (code) expect(Object.keys(errors)).toContain(code);
   });
@@ -64,13 +66,13 @@ describe("who may do what to whom", () => {
           mayActOn({ id: 1, role: ROLE[actor as "admin"] }, { id: 2, ...(targets[target] ?? { role: 0 }) }, action),
         ]);
         const wanted = USER_ACTIONS.map((action, i) => [action, LEGEND[letters[i] ?? ""]]);
-        // spec: C-464..C-471
+        // spec, C-464..C-471, D-32, D-34, D-55
         expect(told).toEqual(wanted);
       });
     }
   }
 
-  test("whoever is no administrator may do nothing to anybody, not even look", () => {
+  test("users who are no administrators may act on no account, not even read it", () => {
     for (const role of [actors.nobody, actors.user, 9]) {
       for (const target of Object.values(targets)) {
         for (const action of USER_ACTIONS)
@@ -79,10 +81,11 @@ describe("who may do what to whom", () => {
     }
   });
 
-  test("oneself may be read by these calls, and nothing else", () => {
+  test("administrators may read their own account by these calls, and nothing else", () => {
     for (const role of [ROLE.admin, ROLE.root]) {
       const me = { id: 5, role };
       const allowed = USER_ACTIONS.filter((action: UserAction) => mayActOn(me, me, action) === undefined);
+      // spec: D-54
       expect(allowed).toEqual(["read"]);
     }
   });

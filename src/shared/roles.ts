@@ -1,23 +1,14 @@
-import type { Text } from "./text";
-
-/** Roles are numbers on the wire; a check is always "at least". Specification, accounts section 4. */
+/** Roles are numbers on the wire; a check is always "at least". */
 export const ROLE = { guest: 0, user: 1, admin: 10, root: 100 } as const;
-export type Role = (typeof ROLE)[keyof typeof ROLE];
 
-export const ROLE_NAMES: Record<number, Text> = {
-  [ROLE.user]: { zh: "普通用户", en: "User" },
-  [ROLE.admin]: { zh: "管理员", en: "Administrator" },
-  [ROLE.root]: { zh: "超级管理员", en: "Super administrator" },
-};
-
-/** 3 is what imports bring for "deleted" of older systems: banned at every door, left only by delete (D-32). */
+/** 3 is "deleted" in imports from older systems: banned everywhere, and left only by delete (D-32). */
 export const USER_STATUS = { active: 1, banned: 2, locked: 3 } as const;
 
 /** `POST /api/user/manage` knows these five. */
 export const MANAGE_ACTIONS = ["promote", "demote", "enable", "disable", "delete"] as const;
 export type ManageAction = (typeof MANAGE_ACTIONS)[number];
 
-/** `read` is also the export of all that is known of somebody; `erase` removes his personal data for ever. */
+/** `read` is also the export of a user's data; `erase` removes personal data for ever. */
 export const USER_ACTIONS = ["read", "create", "update", ...MANAGE_ACTIONS, "erase"] as const;
 export type UserAction = (typeof USER_ACTIONS)[number];
 
@@ -26,7 +17,7 @@ export interface Standing {
   role: number;
 }
 
-/** Somebody who is acted on; for `create` the account to be made. */
+/** The account that is acted on; for `create` the new one. */
 export interface Target extends Standing {
   /** Active when absent. */
   status?: number;
@@ -34,9 +25,9 @@ export interface Target extends Standing {
 }
 
 /**
- * The hierarchy as one pure function: the server refuses by it, the console disables menu items by it.
- * Answers the code of the refusal (shared/errors.ts), or undefined when the act is allowed.
- * Source: accounts.md section 6; checklist A-407 to A-414, D-32 to D-34, D-54, D-55.
+ * The hierarchy as one pure function: the server refuses by it, the console disables menu items by it. Returns the code
+ * of the refusal (shared/errors.ts), or undefined when the act is allowed. Specification: A-407 to A-414, D-32 to D-34,
+ * D-54, D-55.
  */
 export function mayActOn(actor: Standing, target: Target, action: UserAction) {
   if (actor.role < ROLE.admin) return "forbidden" as const;
@@ -54,7 +45,7 @@ export function mayActOn(actor: Standing, target: Target, action: UserAction) {
   return unfit(target, action);
 }
 
-/** Why the act would change nothing, or undo what cannot be undone. */
+/** The error of an act that would change nothing, or revert what cannot be reverted. */
 function unfit({ role, status = USER_STATUS.active, deleted = false }: Target, action: UserAction) {
   if (deleted) return "user_deleted" as const;
   if (action === "promote" && role >= ROLE.admin) return "user_already_admin" as const;

@@ -1,12 +1,12 @@
 /**
  * Reading jobs: filters, pages and rows of the two lists, drawing (`/api/mj/`, milliseconds) and everything else
- * (`/api/task/`, seconds). Sources: channels.md sections 2.9, 3 and 7; checklist C-153 to C-156, C-286 to C-294, C-552
- * to C-556.
+ * (`/api/task/`, seconds). Specification: C-153 to C-156, C-286 to C-294, C-552 to C-556.
  */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { pageSize } from "./paging";
 
-/** What both lists know of a job. Texts are never null. */
+/** The fields of a job in both lists. Texts are never null. */
 interface JobView {
   id: number;
   user_id: number;
@@ -21,13 +21,13 @@ interface JobView {
   progress: string;
   fail_reason: string;
   prompt: string;
-  /** Units charged, less what was given back. */
+  /** Units charged, minus refunds. */
   quota: number;
-  /** Units given back. */
+  /** Units refunded. */
   refunded: number;
   /** Request id of the log row of its charge; '' = nothing was charged. */
   request_id: string;
-  /** 0 while it is not so far. In milliseconds (drawing) or seconds (tasks). */
+  /** 0 until then. In milliseconds (drawing) or seconds (tasks). */
   submit_time: number;
   start_time: number;
   finish_time: number;
@@ -36,12 +36,12 @@ interface JobView {
 /** A drawing job; times in milliseconds. */
 export interface DrawingView extends JobView {
   mj_id: string;
-  /** What the vendor said to the submit: 1 accepted, 21, 22; 0 = not accepted. */
+  /** The vendor's code of the submit: 1 accepted, 21, 22; 0 = not accepted. */
   code: number;
   description: string;
   prompt_en: string;
   state: string;
-  /** Where the picture is, or ''. */
+  /** The picture's address, or ''. */
   image_url: string;
   /** JSON, or ''. */
   buttons: string;
@@ -54,7 +54,7 @@ export interface TaskView extends JobView {
   platform: string;
 }
 
-/** With what the vendor said last, as its owner may see it. */
+/** With the vendor's last answer, as its owner may see it. */
 export type TaskDetail = TaskView & { data?: unknown };
 
 /** A file that a job made, in the order of the job's files. */
@@ -67,7 +67,7 @@ export interface JobFile {
 /** A job opened in the console. */
 export type Opened<Row> = Row & {
   files: JobFile[];
-  /** It goes on, and its vendor can be told to stop. */
+  /** It is still running, and its vendor can cancel it. */
   cancellable: boolean;
 };
 
@@ -76,11 +76,11 @@ export interface JobPage<Row> extends Page<Row> {
   total_exact: boolean;
 }
 
-/** Counting further would cost more than it says. */
+/** Counting further would cost more than the number is worth. */
 export const MAX_TASK_TOTAL = 10_000;
 
 const id = z.string().max(200).optional();
-/** Times beyond this are no times; it keeps milliseconds of them exact. */
+/** Later times are refused; milliseconds of these are exact. */
 const MAX_SECONDS = 1e12;
 const seconds = z.number().min(0).max(MAX_SECONDS).optional();
 const milliseconds = z
@@ -90,15 +90,10 @@ const milliseconds = z
   .optional();
 const channel = z.int().min(0).optional();
 
-/** REST: bare arrays, p from 0; whatever is odd counts as absent, `end_timestamp=NaN` for one (C-556). */
+/** REST: bare arrays, p from 0; invalid values count as absent, `end_timestamp=NaN` for one (C-556). */
 const bare = {
   p: z.int().min(0).max(1e9).catch(0).default(0),
-  page_size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  page_size: pageSize,
 };
 const drawingSelf = {
   mj_id: id,
@@ -118,7 +113,7 @@ export const drawingListRest = z.object({ ...bare, ...drawingSelf, channel_id: c
 export const taskSelfRest = z.object({ ...bare, ...taskSelf });
 export const taskListRest = z.object({ ...bare, ...taskSelf, channel_id: channel.catch(undefined) });
 
-/** The console: pages from 1 with a total. Channel and user are the administrators'; others' are ignored. */
+/** The console: pages from 1 with a total. Channel and user are for administrators, and ignored from others. */
 const paged = {
   page: z.int().min(1).max(1e9).default(1),
   page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),

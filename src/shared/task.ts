@@ -1,11 +1,11 @@
 /**
  * Jobs that take minutes: drawing, music, video, batches, background responses. The names that SQL, wire and console
- * share; their words and colours are the console's. What their lists show and are asked: task-list.ts.
+ * share; their labels and colours are the console's. Their lists: task-list.ts.
  */
 
 /**
- * Where a job stands (specification, task status). NOT_START: not known to be accepted yet. MODAL: Midjourney waits for
- * its owner. UNKNOWN: the vendor said something that nobody knows.
+ * Status of a job. NOT_START: not known to be accepted yet. MODAL: Midjourney waits for its owner's input. UNKNOWN: the
+ * vendor sent an unknown status.
  */
 export const TASK_STATUSES = [
   "NOT_START",
@@ -19,15 +19,15 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** A job in one of these will not change any more. */
+/** Final statuses. */
 export const FINAL_STATUSES = ["SUCCESS", "FAILURE"] as const satisfies readonly TaskStatus[];
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
 export const isFinal = (status: TaskStatus): status is FinalStatus => status === "SUCCESS" || status === "FAILURE";
 
 /**
- * Who does a job, as the column `platform` says it; the name is that of a filter. `mj` rows are listed by /api/mj, the
- * others by /api/task.
+ * The platform of a job, as in the column `platform`; the name is that of a filter. `mj` rows are listed by /api/mj,
+ * the others by /api/task.
  */
 export const TASK_PLATFORMS = {
   mj: "Midjourney",
@@ -46,10 +46,7 @@ export const TASK_PLATFORMS = {
 } as const satisfies Record<string, string>;
 export type TaskPlatform = keyof typeof TASK_PLATFORMS;
 
-/**
- * What a job makes, as the column `action` says it. Midjourney's and Suno's are the specification's, the videos' those
- * of facts/compatibility.md 7.3.
- */
+/** The result of a job, as in the column `action`. */
 export const TASK_ACTIONS = {
   mj: [
     "IMAGINE",

@@ -1,6 +1,7 @@
 /**
- * The greatest length of every text that a caller, their program or their vendor puts into a table, in characters. What
- * a form asks for is bounded where the form is declared (TOKEN_LIMITS, USERNAME_MAX, the other inputs of shared/).
+ * The greatest length of every text that a caller, their program or their vendor can put into a table, in characters.
+ * Inputs of forms have their bounds where the form is declared (TOKEN_LIMITS, USERNAME_MAX, the other inputs of
+ * shared/).
  */
 export const TEXT_LIMITS = {
   /** logs, holds, usage_hourly, tasks, stored_objects: a call for a longer name is refused. */
@@ -36,7 +37,7 @@ export function cut(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** An id that an upstream gave its answer, as it may be kept and shown: what no id contains is left out. */
+/** An upstream's id of its response, as it may be stored and shown: characters that no id contains are left out. */
 export const cleanRequestId = (id: string): string =>
   cut(id, TEXT_LIMITS.upstream_request_id * 2)
     .replace(/[^\w.:;,@/+=~-]/g, "")

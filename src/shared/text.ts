@@ -1,7 +1,7 @@
 /** A language of the console and of the server's messages. Chinese is source and fallback. */
 export type Lang = "zh" | "en";
 
-/** A text that people read, in both languages. Client-only texts use the message catalogue instead. */
+/** A text in both languages. Client-only texts use the message catalogue instead. */
 export interface Text {
   readonly zh: string;
   readonly en: string;

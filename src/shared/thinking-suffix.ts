@@ -1,14 +1,13 @@
 /**
- * Names that say how a model is to be asked: its own name with an ending (compatibility.md 5.1, types 1, 14, 24, 46 and
- * 48). Which efforts a model takes its maker says: platform.openai.com/docs/guides/reasoning and
- * docs.x.ai/developers/model-capabilities/text/reasoning, November 2026.
+ * Model names with a suffix that sets thinking or search. The efforts of each model:
+ * platform.openai.com/docs/guides/reasoning and docs.x.ai/developers/model-capabilities/text/reasoning, November 2026.
  */
 
-/** What an ending asks for: thoughts, so many tokens of them, or an effort by its word. */
+/** The meaning of a suffix: thinking, a budget of thinking tokens, or an effort. */
 export type AskedThoughts = "some" | number | AskedEffort;
 export type AskedEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
-/** Each maker's models, the endings of their names, and what those ask for. */
+/** Each maker's models, the suffixes of their names, and their meaning. */
 const makers = {
   claude: { models: /claude/, ending: /-thinking$/, asks: () => "some" },
   gemini: {
@@ -23,15 +22,15 @@ const makers = {
 >;
 
 function effortOf([, word]: RegExpExecArray): AskedEffort {
-  return word as AskedEffort; // the endings have these words alone
+  return word as AskedEffort; // the suffixes are exactly these words
 }
 
 export type Maker = keyof typeof makers;
 const makerNames = Object.keys(makers) as Maker[]; // its own keys
 
 /**
- * The model without the ending, whose it is, and what the ending asks for; undefined for a name without one, and for
- * models of other makers.
+ * The model without the suffix, its maker, and the suffix's meaning; undefined for a name without one, and for models
+ * of other makers.
  */
 export function splitThinking(name: string): { maker: Maker; model: string; thoughts: AskedThoughts } | undefined {
   for (const maker of makerNames) {
@@ -46,15 +45,15 @@ export function splitThinking(name: string): { maker: Maker; model: string; thou
 const SEARCH = "-search";
 
 /**
- * The model of a name that asks for a search of the web; undefined for another name. Whether a vendor has such names
- * its provider knows.
+ * The model of a name that requests a web search; undefined for another name. The provider knows whether its vendor has
+ * such names.
  */
 export const withoutSearch = (name: string): string | undefined =>
   name.endsWith(SEARCH) ? name.slice(0, -SEARCH.length) : undefined;
 
-/** Whose models are asked for a search by their names: those of xAI and at Baidu's Qianfan. */
+/** Makers whose models have search names: xAI, and Baidu's Qianfan. */
 const searchers = /^(?:grok|ernie|deepseek)-/i;
 
-/** The model that a name with an ending stands for; undefined for every other name. */
+/** The model behind a name with a suffix; undefined for every other name. */
 export const modelBehind = (name: string): string | undefined =>
   splitThinking(name)?.model ?? (searchers.test(name) ? withoutSearch(name) : undefined);

@@ -1,27 +1,20 @@
 /**
- * Tokens (relay keys of users): statuses, limits, input shapes, the row as its owner sees it.
- * Sources: channels.md sections 3 to 5 and 9; checklist C-248 to C-262, C-340 to C-348, C-423 to C-435, C-613 to C-620.
+ * Tokens (relay keys of users): statuses, limits, input shapes, the row as its owner sees it. Specification: C-248 to
+ * C-262, C-340 to C-348, C-423 to C-435, C-613 to C-620.
  */
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
-import type { Text } from "./text";
+import { pageSize } from "./paging";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
-
-export const TOKEN_STATUS_NAMES: Record<number, Text> = {
-  1: { zh: "已启用", en: "Enabled" },
-  2: { zh: "已禁用", en: "Disabled" },
-  3: { zh: "已过期", en: "Expired" },
-  4: { zh: "已耗尽", en: "Exhausted" },
-};
 
 export const KEY_PREFIX = "sk-";
 /** Random base62 characters of a new key. */
 export const KEY_LENGTH = 48;
-/** Characters of a key's head that lists show and search knows. */
+/** Characters of a key's head that lists show and search uses. */
 export const HINT_HEAD = 8;
 export const MIN_KEY_SEARCH = 4;
 export const NEVER = -1;
@@ -36,7 +29,7 @@ export const TOKEN_LIMITS = {
   rate: LIMIT_MAX.rpm,
 } as const;
 
-/** What the form starts with; a call that leaves a field out gets the same (C-613). */
+/** Initial values of the form; a call without a field gets the same (C-613). */
 export const TOKEN_DEFAULTS = {
   remain_quota: 500_000,
   expired_time: NEVER,
@@ -88,14 +81,13 @@ export function addressProblem(text: string): { line: number; value: string } | 
   return undefined;
 }
 
-// ipaddr.js reads "1" and "0x7f.1" as IPv4 as well: nobody means that in a list.
+// ipaddr.js reads "1" and "0x7f.1" as IPv4 as well: in a list those are mistakes.
 const isAddress = (value: string): boolean => ipaddr.IPv6.isValid(value) || ipaddr.IPv4.isValidFourPartDecimal(value);
 const isNetwork = (value: string): boolean =>
   ipaddr.IPv6.isValidCIDR(value) || ipaddr.IPv4.isValidCIDRFourPartDecimal(value);
 
 /** One address or network per line, as stored. */
-export const cleanAddresses = (text: string): string =>
-  [...new Set([...addressEntries(text)].map((e) => e.value))].join("\n");
+const cleanAddresses = (text: string): string => [...new Set([...addressEntries(text)].map((e) => e.value))].join("\n");
 
 /** null means none (C-258). */
 const addresses = z
@@ -128,7 +120,7 @@ const expiry = z
 const rate = z.int().min(0).max(TOKEN_LIMITS.rate);
 /** Units. */
 const budget = z.int().min(0).max(LIMIT_MAX.budget_day);
-/** How fast its drawing jobs are wanted where the call does not say so; "" = the upstream decides (C-263). */
+/** The mode of its drawing jobs where the call has none; "" = the upstream decides (C-263). */
 const mode = z.enum(TOKEN_MJ_MODES);
 /** Comma list or list; stored as a comma list. */
 const models = z
@@ -156,8 +148,8 @@ const fields = {
 };
 
 /**
- * A new token. What is not here (key, user_id, used_quota, status …) is ignored when sent (C-536).
- * Absent fields take the values on the right.
+ * A new token. Fields that are not here (key, user_id, used_quota, status …) are ignored (C-536). Absent fields have
+ * the defaults on the right.
  */
 export const tokenCreate = z.object({
   name: fields.name,
@@ -195,7 +187,7 @@ export const tokenId = z.object({ id: z.int().positive() });
  */
 export const tokenUpdate = z.object(fields).partial().extend({
   id: z.int().positive(),
-  /** 1 or 2 when sent; 3 and 4, which a form may echo, are computed and so ignored. */
+  /** 1 or 2 when sent; 3 and 4, which a form may send back, are computed and so ignored. */
   status: z.int().optional(),
 });
 export type TokenChange = Omit<z.output<typeof tokenUpdate>, "id">;
@@ -205,15 +197,10 @@ export const tokenStatusUpdate = z.object({ id: z.int().positive(), status: z.in
 /** REST `PUT /api/token/`: with any non-empty status_only nothing but the status changes. */
 export const tokenPut = tokenUpdate.extend({ status_only: z.string().optional() });
 
-/** REST: bare array, p from 0; odd values fall back (C-481, C-482). */
+/** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
 export const tokenListRest = z.object({
   p: z.int().min(0).catch(0).default(0),
-  size: z
-    .int()
-    .min(1)
-    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-    .catch(DEFAULT_PAGE_SIZE)
-    .default(DEFAULT_PAGE_SIZE),
+  size: pageSize,
 });
 
 export const tokenSearchRest = z.object({ keyword: z.string().optional(), token: z.string().optional() });
@@ -228,7 +215,7 @@ export const tokenListInput = z.object({
   token: z.string().max(200).default(""),
 });
 
-/** Columns of a token as they may be shown; `TOKEN_FIELDS` says which are. */
+/** Columns of a token that may be shown; `TOKEN_FIELDS` says which are. */
 export interface TokenColumns {
   id: number;
   user_id: number;
@@ -257,7 +244,7 @@ export interface TokenColumns {
   mj_mode: TokenMjMode;
 }
 
-/** What of a token its owner is shown as it is stored. A column that is not listed here stays inside. */
+/** The columns of a token that its owner sees as stored. One that is not listed here stays inside. */
 export const TOKEN_FIELDS = [
   "id",
   "user_id",
@@ -281,10 +268,10 @@ export const TOKEN_FIELDS = [
   "budget_month",
 ] as const satisfies readonly (keyof TokenColumns)[];
 
-/** A token as its owner sees it; status and mj_mode are worked out when it is read. */
+/** A token as its owner sees it; status and mj_mode are computed when it is read. */
 export type TokenView = Pick<TokenColumns, (typeof TOKEN_FIELDS)[number] | "status" | "mj_mode">;
 
-/** A token as REST sends it to its owner: with the key, without its prefix (C-119, C-249). */
+/** A token in REST for its owner: with the key, without its prefix (C-119, C-249). */
 export interface TokenWithKey extends TokenView {
   key: string;
 }

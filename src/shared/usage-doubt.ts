@@ -1,4 +1,4 @@
-/** Marks of counts that a vendor told and nobody believed: on the call's log row and on its channel. */
+/** Implausible token counts of a vendor: marks on the call's log row and on its channel. */
 import type { Text } from "./text";
 
 export type UsageSide = "input" | "output";
@@ -18,11 +18,11 @@ export const DOUBTED_SIDES = {
   [DOUBTED_TOOL]: { zh: "工具调用次数", en: "Tool calls" },
 } as const satisfies Record<UsageSide | typeof DOUBTED_TOOL, Text>;
 
-/** One count that was not believed; a member of a log row's `other.usage_doubts`. */
+/** One implausible count; a member of a log row's `other.usage_doubts`. */
 export interface UsageDoubt {
   side: keyof typeof DOUBTED_SIDES;
   rule: UsageRule;
-  /** null: no count at all (a fraction, a negative or an endless number). */
+  /** null: no valid count (a fraction, a negative or an infinite number). */
   reported: number | null;
   charged: number;
 }

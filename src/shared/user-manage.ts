@@ -1,10 +1,11 @@
 /**
- * Managing other people's accounts: input shapes and what an administrator sees.
- * Sources: accounts.md sections 2 to 7; checklist A-094 to A-113, A-422 to A-430, D-12 to D-15, D-47, D-60.
+ * Managing other users' accounts: input shapes, and an account as administrators see it. Specification: A-094 to A-113,
+ * A-422 to A-430, D-12 to D-15, D-47, D-60.
  */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX, type LimitField } from "./limits";
+import { pageSize } from "./paging";
 import { MANAGE_ACTIONS, ROLE } from "./roles";
 import { passwordRule, usernameRule } from "./user";
 
@@ -17,7 +18,7 @@ export const USER_LIMITS = {
   quota: 1_000_000_000_000_000,
 } as const;
 
-/** Columns of the list that the server can sort by. */
+/** Columns by which the server can sort the list. */
 export const USER_SORTS = [
   "id",
   "username",
@@ -30,19 +31,12 @@ export const USER_SORTS = [
   "created_at",
   "last_login_at",
 ] as const;
-export type UserSort = (typeof USER_SORTS)[number];
 
 const page = z
   .int()
   .transform((n) => Math.max(1, n))
   .catch(1)
   .default(1);
-const pageSize = z
-  .int()
-  .min(1)
-  .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-  .catch(DEFAULT_PAGE_SIZE)
-  .default(DEFAULT_PAGE_SIZE);
 
 /** REST: p from 1 (0 means 1), page_size 1..100; "", "null" and absent filters mean none (D-60). */
 export const userListRest = z.object({ p: page, page_size: pageSize });
@@ -77,7 +71,7 @@ const quota = z
   .max(USER_LIMITS.quota, "user_quota_invalid");
 const limit = (field: LimitField) => z.int().min(0).max(LIMIT_MAX[field]);
 
-/** A new account. Its role lies below the creator's (A-410); without a display name the username is shown. */
+/** A new account. Its role is below the creator's (A-410); without a display name the username is shown. */
 export const userCreate = z.object({
   username,
   password,
@@ -98,7 +92,7 @@ const fields = {
   budget_month: limit("budget_month"),
 };
 
-/** The console's edit: absent fields stay. Money comes as a difference with a reason, never as a new balance. */
+/** The console's edit: absent fields stay. The balance changes by a difference with a reason, never to a new value. */
 export const userUpdate = z
   .object(fields)
   .partial()
@@ -113,8 +107,7 @@ export const userUpdate = z
 export type UserChange = Omit<z.output<typeof userUpdate>, "id">;
 
 /**
- * REST: `quota` is the balance wanted; it is booked as the difference to the present one (D-47). Other fields echoed
- * are ignored.
+ * REST: `quota` is the new balance; it is booked as the difference to the present one (D-47). Other fields are ignored.
  */
 export const userPut = z.object(fields).partial().extend({ id: z.int().positive(), quota: quota.optional() });
 
@@ -135,7 +128,7 @@ export interface ManagedUser {
   status: number;
   group: string;
   email: string;
-  /** "" when not bound; numbers would say more than the screen needs. */
+  /** "" when not bound. */
   github_id: string;
   wechat_id: string;
   telegram_id: string;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ErrorCode } from "./errors";
 import { mailboxSchema } from "./mailbox";
 
-/** Specification, accounts section 9 and D-42. */
+/** Limits of accounts (D-42). */
 export const USERNAME_MAX = 12;
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 20;
@@ -10,8 +10,8 @@ export const PASSWORD_MAX = 20;
 export const ROOT_PASSWORD_MAX = 72;
 
 /**
- * A typed name (D-84): 1 to 12 characters as people count them, without control characters and without @, by which
- * addresses are told from names at sign-in. `missing`: the error of an empty one.
+ * A username (D-84): 1 to 12 characters as people count them, without control characters and without @, which marks a
+ * mail address at sign-in. `missing`: the error of an empty one.
  */
 export const usernameRule = (missing: ErrorCode) =>
   z
@@ -25,7 +25,7 @@ export const usernameRule = (missing: ErrorCode) =>
 export const passwordRule = (missing: ErrorCode, max: number = PASSWORD_MAX) =>
   z.string({ error: missing }).min(1, missing).min(PASSWORD_MIN, "password_too_short").max(max, "password_too_long");
 
-/** What the bot check gave the browser; "" or absent: nothing. */
+/** The token of the bot check; "" or absent: none. */
 const turnstile = z.string().max(4096).optional();
 
 export const loginInput = z.object({
@@ -51,7 +51,7 @@ export const registerInput = z
 /** GET /api/verification and GET /api/reset_password. */
 export const mailCodeInput = z.object({ email: mailboxSchema, turnstile });
 
-/** POST /api/user/reset: both stood in the link of the mail. */
+/** POST /api/user/reset: both are in the link of the mail. */
 export const resetInput = z.object({
   email: mailboxSchema,
   token: z.string({ error: "reset_link_invalid" }).trim().min(1, "reset_link_invalid").max(200, "reset_link_invalid"),
@@ -63,20 +63,20 @@ export const bindEmailInput = z.object({
   code: z.string({ error: "verification_missing" }).trim().min(1, "verification_missing").max(64),
 });
 
-/** PUT /api/user/self; what else is sent (role, quota, group …) is dropped. "" leaves a password as it is. */
+/** PUT /api/user/self; other fields (role, quota, group …) are dropped. "" leaves a password as it is. */
 export const selfUpdate = z.object({
   username: usernameRule("username_length").optional(),
   display_name: z.string().trim().max(50).optional(),
   password: z.literal("").or(passwordRule("password_too_short")).optional(),
 });
 
-/** Seconds that a proof of being oneself counts: signing in is one. */
+/** Seconds that a proof of identity is valid for step-up; signing in is one. */
 export const STEP_UP_SECONDS = 600;
 
-/** Seconds until another mail may be sent to an address (accounts section 9). */
+/** Seconds until another mail may be sent to an address. */
 export const MAIL_PAUSE_SECONDS = 30;
 
-/** Who the gateway is for; the wizard's three cards (design/console.md A.7). */
+/** The users of the gateway; the wizard's three cards. */
 export const SETUP_MODES = ["self", "team", "public"] as const;
 export type SetupMode = (typeof SETUP_MODES)[number];
 
@@ -94,7 +94,7 @@ export const setupInput = z
   })
   .refine((v) => v.confirmPassword === undefined || v.confirmPassword === v.password, "passwords_differ");
 
-/** What a sign-in answers and the console keeps in local storage under `user`. */
+/** The result of a sign-in, which the console keeps in local storage under `user`. */
 export interface SignedInUser {
   id: number;
   username: string;
@@ -111,9 +111,9 @@ export interface SessionView {
   last_seen_at: number;
   ip: string;
   user_agent: string;
-  /** The one that asks. */
+  /** The session of this request. */
   current: boolean;
 }
 
-/** Quota given to the first root account: 200 USD, so that an own gateway is usable at once. */
+/** Quota of the first root account: 200 USD, so that an own gateway is usable at once. */
 export const ROOT_QUOTA = 100_000_000;

@@ -1,18 +1,18 @@
 /**
- * Who made a model: for filters, logos and `owner_by` of price lists. The built-in price table names the vendor of the
- * models that it has; for every other name the vendor is read off the name. A vendor is no channel type: Bedrock and
- * Azure serve what others made.
+ * Makers of models: for filters, logos and `owner_by` of price lists. The built-in price table has the vendor of its
+ * models; for every other name it is derived from the name. A vendor is no channel type: Bedrock and Azure serve other
+ * makers' models.
  */
 import { modelPrices } from "./model-prices";
 import type { Text } from "./text";
 
 export interface Vendor {
-  /** As the price table spells it. */
+  /** Its name in the price table. */
   readonly key: string;
   readonly name: Text;
-  /** A slug of the console's logos; absent: the first letter stands for it. */
+  /** A slug of the console's logos; absent: its first letter is shown. */
   readonly logo?: string;
-  /** How names of its models begin, after an organisation (`qwen/…`) was cut off; lower case. */
+  /** Prefixes of its models' names, without an organisation (`qwen/…`); lower case. */
   readonly prefixes: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const vendor = (key: string, name: string | Text, logo: string | undefined, pref
   prefixes: prefixes.split(" "),
 });
 
-/** In the order in which filters show them; the first whose prefix fits has the model. */
+/** In the order of filters; the first whose prefix fits has the model. */
 export const vendors: readonly Vendor[] = [
   vendor(
     "openai",
@@ -70,7 +70,7 @@ const priced = new Map(modelPrices.map((row) => [row.model, row.vendor]));
 /** The vendor with this key. */
 export const vendorByKey = (key: string): Vendor | undefined => byKey.get(key);
 
-/** Who made a model; undefined when its name does not tell. */
+/** The maker of a model; undefined when its name does not show it. */
 export function vendorOf(model: string): Vendor | undefined {
   const known = byKey.get(priced.get(model) ?? "");
   if (known) return known;

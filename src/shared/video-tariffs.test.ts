@@ -47,11 +47,11 @@ describe("prices of videos", () => {
     expect(usd(model, spec)).toBeCloseTo(wanted, 5);
   });
 
-  test("several videos cost their number, and sound nothing where the vendor asks nothing for it", () => {
+  test("several videos cost their number, and sound nothing where it has no price", () => {
     expect(usd("veo-3.1-generate-preview", { seconds: 8, n: 2, audio: true })).toBeCloseTo(6.4, 5);
   });
 
-  test("a step or a clip that the vendor does not list is held at his dearest", () => {
+  test("a step or a clip that the vendor does not list is held at that vendor's highest price", () => {
     expect(videoFactors("sora-2-pro", { seconds: 4, resolution: "4k" })).toEqual({
       seconds: "4",
       resolution: "2.333333",
@@ -65,7 +65,7 @@ describe("prices of videos", () => {
     expect(videoFactors("my-own-video", { n: 3 })).toEqual({ n: "3" });
   });
 
-  test("the longest name decides: no model of pictures or chat falls under a video's price", () => {
+  test("the longest name decides: no model of pictures or chat has a video's price", () => {
     expect(videoTariff("sora-2-pro-2025-10-06")?.usd).toBe(0.3);
     expect(videoTariff("sora-2-2025-12-08")?.usd).toBe(0.1);
     for (const { model } of modelPrices) expect([model, videoTariff(model)]).toEqual([model, undefined]);

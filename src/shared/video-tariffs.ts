@@ -1,8 +1,8 @@
 /**
- * What the vendors ask for videos, from their public price pages (read November 2026): a price for one second, or for
- * one clip, at one step of resolution, and what multiplies it. The prices are defaults of the option ModelPrice, which
- * an operator's table replaces; the multipliers apply to his prices as well. Vendors that count tokens (Ark) stand in
- * model-prices.ts.
+ * The vendors' prices of videos, from their public price pages (read November 2026): a price for one second, or for one
+ * clip, at one step of resolution, and its multipliers. The prices are defaults of the option ModelPrice, which an
+ * operator's table replaces; the multipliers apply to the operator's prices as well. Vendors that count tokens (Ark)
+ * are in model-prices.ts.
  *
  * Sources: developers.openai.com/api/docs/models/sora-2 (before its end in September 2026);
  * ai.google.dev/gemini-api/docs/pricing; kling.ai/document-api (prices of the models, list price of a unit 0.14 USD);
@@ -15,13 +15,13 @@ export interface VideoTariff {
   readonly models: readonly string[];
   /** USD for a second, or for a clip where `clips` is given, at factor 1. */
   readonly usd: number;
-  /** Length where the caller names none. */
+  /** Length where the caller gives none. */
   readonly seconds: number;
-  /** The step where the caller names none. */
+  /** The step where the caller gives none. */
   readonly resolution: string;
-  /** Step of resolution to factor; steps that are missing cost the dearest. */
+  /** Step of resolution to factor; missing steps cost the highest one. */
   readonly resolutions: Readonly<Record<string, string>>;
-  /** Factor with sound that was asked for; absent: sound costs nothing more. */
+  /** Factor with requested sound; absent: sound costs nothing more. */
   readonly audio?: string;
   /** Priced by the clip: `step/seconds` to factor. */
   readonly clips?: Readonly<Record<string, string>>;
@@ -117,10 +117,10 @@ export interface VideoSpec {
   readonly n?: number;
 }
 
-const dearest = (factors: readonly string[]): string => factors.toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
+const highest = (factors: readonly string[]): string => factors.toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
 
 /**
- * What a model's price is multiplied by, by name, as exact texts; factors of 1 are left out. `{}` for a model that is
+ * The multipliers of a model's price, by name, as exact texts; factors of 1 are left out. `{}` for a model that is
  * priced by the call.
  */
 export function videoFactors(model: string, { seconds, resolution, audio, n = 1 }: VideoSpec): Record<string, string> {
@@ -130,10 +130,10 @@ export function videoFactors(model: string, { seconds, resolution, audio, n = 1 
   const step = resolution ?? tariff.resolution;
   const length = seconds ?? tariff.seconds;
   if (tariff.clips) {
-    const clip = tariff.clips[`${step}/${length}`] ?? dearest(Object.values(tariff.clips));
+    const clip = tariff.clips[`${step}/${length}`] ?? highest(Object.values(tariff.clips));
     return { ...(clip !== "1" && { clip }), ...many };
   }
-  const size = tariff.resolutions[step] ?? dearest(Object.values(tariff.resolutions));
+  const size = tariff.resolutions[step] ?? highest(Object.values(tariff.resolutions));
   return {
     seconds: String(length),
     ...(size !== "1" && { resolution: size }),
@@ -152,8 +152,8 @@ const pixels: Readonly<Record<string, number>> = {
 const FPS = 24;
 
 /**
- * Tokens of a video of the models that are counted so: frames x width x height / 1024 (volcengine.com/docs/82379, model
- * pages of Seedance). An upper bound: what the caller leaves open counts as 1080p and the longest usual length.
+ * Tokens of a video for models that are billed by them: frames x width x height / 1024 (volcengine.com/docs/82379,
+ * model pages of Seedance). An upper bound: what the caller leaves open counts as 1080p and the longest usual length.
  */
 export function videoTokens({ seconds = 5, resolution = "1080p", n = 1 }: VideoSpec): number {
   const frame = pixels[resolution] ?? Math.max(...Object.values(pixels));

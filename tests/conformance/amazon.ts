@@ -1,7 +1,4 @@
-/**
- * Amazon's side of a call: the signature as its document computes it, and its event streams as its own encoder writes
- * them.
- */
+/** Amazon's side of a call: the signature as documented, and event streams from its own encoder. */
 import { createHash, createHmac } from "node:crypto";
 import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { Asked } from "./vendor-fake";

@@ -1,7 +1,6 @@
 /**
- * Every channel type of the registry against its vendor, played in the vendor's wire format: who says that he does a
- * thing is asked for it, at the right address, with the right key and body, whole and streamed, by callers of several
- * dialects.
+ * Every channel type of the registry against a fake of its vendor in the vendor's wire format: each declared operation
+ * is called at the right address, with the right key and body, plain and streamed, by callers of several dialects.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -61,7 +60,7 @@ const channelOf = (type: ChannelType, base_url = "https://up.example") => {
 const stops: (() => void)[] = [];
 afterAll(() => stops.forEach((stop) => stop()));
 
-/** A vendor behind a server of its own, and a relay with one channel to it. */
+/** A fake vendor on its own server, and a relay with one channel to it. */
 function play(type: ChannelType, vendor: VendorFake): { bench: Bench; faults: unknown[] } {
   const faults: unknown[] = [];
   const server = Bun.serve<{ url: URL }>({
@@ -141,7 +140,7 @@ async function send(
   return { status: response.status, text, json: json as Record<string, unknown>, headers: response.headers };
 }
 
-/** A chat call in a caller's dialect, and where its answer's words are. */
+/** A chat call in a caller's dialect, and where its answer's text is. */
 const callers = {
   "openai-chat": {
     path: "/v1/chat/completions",
@@ -168,7 +167,7 @@ const callers = {
   },
 } as const;
 
-/** What is charged where the vendor counts nothing. */
+/** The charge when the vendor reports no usage. */
 const aCount: unknown = expect.any(Number);
 
 /** Every text under one of the names, joined. */
@@ -184,13 +183,13 @@ const framesOf = (text: string): unknown[] =>
   text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6)) as unknown] : []));
 
 describe("the registry", () => {
-  test("a type that is custom has a provider file, or its answers are jobs of the task engine", () => {
+  test("a custom type has a provider file, or is served by the task engine", () => {
     for (const type of types) {
       expect([type.key, providerOf(channelOf(type)) === undefined]).toEqual([type.key, tasks.has(type.key)]);
     }
   });
 
-  test("every operation that a type declares has an address in a language that the relay speaks, and no other has one", () => {
+  test("every operation that a type declares has an address in a supported dialect, and no other operation has one", () => {
     const wrong: string[] = [];
     for (const type of types) {
       const channel = channelOf(type);
@@ -206,7 +205,7 @@ describe("the registry", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("a vendor's language that is spoken belongs to a type", () => {
+  test("every vendor dialect belongs to a type", () => {
     for (const type of types) {
       if (
         providerOf(channelOf(type))?.dialect === undefined &&
@@ -218,7 +217,7 @@ describe("the registry", () => {
     }
   });
 
-  test("a fake plays types that exist, with keys of their form", () => {
+  test("every fake has an existing type, with a key in its format", () => {
     for (const [key, vendor] of fakes) {
       const type = types.find((candidate) => candidate.key === key);
       expect([key, type?.key]).toEqual([key, key]);
@@ -232,14 +231,14 @@ for (const type of types) {
   if (!providerOf(channelOf(type))) continue;
   const vendor = vendorOf(type);
   if (type.operations.includes("chat")) {
-    test(`${type.key} is played in its own wire format`, () => expect(vendor?.chat).toBeDefined());
+    test(`${type.key} has a fake in its own wire format`, () => expect(vendor?.chat).toBeDefined());
   }
   if (!vendor) continue;
   const { chat: answer, refusal } = vendor;
   describe(`${type.key}`, () => {
     if (answer) {
       for (const [caller, { path, body, words, last }] of Object.entries(callers)) {
-        test(`answers ${caller} callers whole, and what it counted is charged`, async () => {
+        test(`answers ${caller} callers, and its usage is charged`, async () => {
           const stage = play(type, vendor);
           const { status, text, json } = await send(stage, path, body(vendor.model, false));
           expect([status, text]).toEqual([200, expect.any(String)]);
@@ -258,7 +257,7 @@ for (const type of types) {
           ]);
         });
 
-        test(`streams to ${caller} callers up to their last word, at the same price`, async () => {
+        test(`streams to ${caller} callers to the end, at the same price`, async () => {
           const stage = play(type, vendor);
           const { status, text } = await send(stage, path, body(vendor.model, true));
           expect([status, text]).toEqual([200, expect.stringMatching(last)]);
@@ -281,7 +280,7 @@ for (const type of types) {
     }
 
     if (refusal) {
-      test("a refusal is judged by the vendor's own words, whole and streamed, and nothing is charged", async () => {
+      test("an error is classified by the vendor's own format, plain and streamed, and nothing is charged", async () => {
         for (const stream of [false, true]) {
           const stage = play(type, vendor);
           const { status } = await send(

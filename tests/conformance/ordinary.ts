@@ -1,5 +1,5 @@
 /**
- * An OpenAI-compatible vendor, played from its entry in the registry (platform.openai.com/docs/api-reference/chat,
+ * A fake OpenAI-compatible vendor, from its entry in the registry (platform.openai.com/docs/api-reference/chat,
  * November 2026).
  */
 import { expect } from "bun:test";
@@ -18,7 +18,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 const usage = { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 };
 
 /**
- * The same answer where a vendor takes Anthropic's calls besides (docs.anthropic.com/en/api/messages, November 2026).
+ * The same answer for a vendor that also takes Anthropic's calls (docs.anthropic.com/en/api/messages, November 2026).
  */
 function asAnthropic(stream: boolean): Response {
   const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_sequence: null };
@@ -47,7 +47,7 @@ function asAnthropic(stream: boolean): Response {
   );
 }
 
-/** The key of a channel: each part by its name. */
+/** A channel's key: each part by its name. */
 export function sampleKey({ key_format: { shapes, separator, kind } }: ChannelType): string {
   const parts = Object.keys(shapes[0] ?? {});
   return kind === "json"
@@ -76,7 +76,7 @@ export function ordinaryVendor(type: ChannelType): VendorFake {
       const messages = type.complete_url ? undefined : operationPath(type, "messages");
       if (messages !== undefined && asked === messages) {
         expect([headers.get("x-api-key"), headers.get("anthropic-version")]).toEqual([key, "2023-06-01"]);
-        // As the caller wrote it: nothing is translated.
+        // The caller's own body: nothing is translated.
         expect(json).toEqual({
           model: "m",
           stream: json.stream,

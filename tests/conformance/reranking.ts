@@ -1,11 +1,8 @@
-/**
- * Reranking and embeddings of vendors whose shapes are passed on as they are: the same call of each, an answer of its
- * own.
- */
+/** Reranking and embeddings of vendors whose format is passed through: the same call to each, with its own answer. */
 import { expect } from "bun:test";
 import type { Asked, VendorCall } from "./vendor-fake";
 
-export const asked = {
+const asked = {
   query: "Which city?",
   documents: ["Carson City", "Washington"],
   top_n: 1,
@@ -13,7 +10,7 @@ export const asked = {
 };
 const results = [{ index: 1, relevance_score: 0.92, document: { text: "Washington" } }];
 
-/** The answer of a reranking; `more` tells how the vendor counts. */
+/** A rerank response; `more` contains the vendor's usage. */
 export function reranked({ json }: Asked, model: string, more: object): Response {
   expect(json).toEqual({ model, ...asked });
   return Response.json({ ...more, results });
@@ -27,7 +24,7 @@ export const rerankCall = (model: string, prompt: number): VendorCall => ({
   check: ({ status, json }) => expect([status, json.results]).toEqual([200, results]),
 });
 
-/** The answer of an embedding in OpenAI's shape. */
+/** An embeddings response in OpenAI's format. */
 export function embedded({ json }: Asked, model: string, usage: object): Response {
   expect(json).toMatchObject({ model, input: ["one"] });
   return Response.json({

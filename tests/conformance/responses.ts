@@ -1,7 +1,7 @@
 /**
- * An answer of a vendor that takes calls of the Responses API as they are
- * (platform.openai.com/docs/api-reference/responses and
- * /responses-streaming, types of the `openai` SDK 7.55, November 2026).
+ * A response of a vendor that passes calls of the Responses API through
+ * (platform.openai.com/docs/api-reference/responses and /responses-streaming, types of the `openai` SDK 7.55, November
+ * 2026).
  */
 import { expect } from "bun:test";
 import { namedSse } from "./vendor-fake";

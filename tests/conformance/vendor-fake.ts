@@ -1,25 +1,25 @@
 /**
- * What a file in vendors/ is: one vendor, played in its own wire format. The suite (conformance.test.ts) finds the
- * files by itself; a new vendor is a new file with `export const vendor: VendorFake`.
+ * The type of a file in vendors/: a fake of one vendor in its own wire format. The suite (conformance.test.ts) finds
+ * the files; a new vendor is a new file with `export const vendor: VendorFake`.
  */
 import { inflateSync } from "node:zlib";
 import type { FailureClass } from "../../src/server/protocol/upstream-failure";
 
-/** A request as the vendor gets it. */
+/** A request as the vendor receives it. */
 export interface Asked {
   readonly method: string;
-  /** Where the fake is, `base` included, without a trailing slash. */
+  /** The fake's address, `base` included, without a trailing slash. */
   readonly origin: string;
   readonly url: URL;
   /** Path and query behind `origin`. */
   readonly path: string;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; {} where it is none. */
+  /** The body as JSON; {} if it is not JSON. */
   readonly json: Record<string, unknown>;
 }
 
-/** A call besides chat, or one that shows something of this vendor. */
+/** A call other than chat, or one for a special feature of this vendor. */
 export interface VendorCall {
   /** The guarantee, as a sentence. */
   readonly name: string;
@@ -27,41 +27,43 @@ export interface VendorCall {
   readonly path: string;
   readonly body: Record<string, unknown> | FormData;
   readonly headers?: Record<string, string>;
-  /** Looks at the caller's answer, read as text. */
+  /** Checks the caller's response, read as text. */
   check(answer: { status: number; text: string; json: Record<string, unknown>; headers: Headers }): void;
-  /** What is charged for; absent: not looked at. */
+  /** The charged tokens; absent: not checked. */
   readonly usage?: { readonly prompt: number; readonly completion: number };
 }
 
 export interface VendorFake {
-  /** The key of the channel type; several where vendors differ in the address alone. */
+  /** The key of the channel type; several where vendors differ only in the address. */
   readonly types: readonly string[];
   /** The vendor's document or SDK, and when it was read. */
   readonly source: string;
-  /** The key in the form of the type, made of the fake's address where it names one; "upstream-key" when absent. */
+  /**
+   * The key in the format of the type, built from the fake's address if it contains one; "upstream-key" when absent.
+   */
   readonly key?: string | ((origin: string) => string);
   readonly other?: string;
-  /** Put behind the fake's address to make base_url, for example /api/v3; `{model}` stays for the channel to fill. */
+  /** Appended to the fake's address for base_url, for example /api/v3; `{model}` is left for the channel to fill. */
   readonly base?: string;
-  /** For a vendor that is reached by a WebSocket: the scheme of base_url. */
+  /** For a vendor with a WebSocket: the scheme of base_url. */
   readonly scheme?: "http" | "ws";
-  /** The model that chat is asked of. */
+  /** The model of chat calls. */
   readonly model: string;
   /**
-   * What the fake says in every chat answer, and what it counts (absent: nothing, an estimate is charged). Absent: the
-   * type does no chat.
+   * The text and usage of every chat response (usage absent: the vendor reports none, and an estimate is charged).
+   * Absent: the type does not support chat.
    */
   readonly chat?: { readonly says: string; readonly prompt?: number; readonly completion?: number };
-  /** An answer that refuses: what the fake answers when the model is `model`, and how it must be judged. */
+  /** An error response: what the fake answers for the model `model`, and its classification. */
   readonly refusal?: { readonly model: string; readonly class: FailureClass; readonly message: string };
   readonly calls?: readonly VendorCall[];
-  /** Answers a request; throws (by `expect`) where it is not what the vendor takes. */
+  /** Answers a request; throws (by `expect`) if the vendor would not accept it. */
   answer(asked: Asked): Response | Promise<Response>;
-  /** For a vendor that is reached by a WebSocket: what it sends for one message. `close` ends the connection. */
+  /** For a vendor with a WebSocket: its messages for one request. `close` ends the connection. */
   message?(text: string, url: URL, send: (text: string) => void, close: () => void): void;
 }
 
-/** A caller's form: texts, and files as they are. */
+/** A caller's form: strings and files. */
 export function formOf(fields: Readonly<Record<string, string | readonly File[]>>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields))
@@ -69,10 +71,10 @@ export function formOf(fields: Readonly<Record<string, string | readonly File[]>
   return form;
 }
 
-/** A file that stands for a picture; its bytes are "hi". */
+/** A stand-in for an image file; its bytes are "hi". */
 export const picture = (name = "a.png", type = "image/png"): File => new File(["hi"], name, { type });
 
-/** A mask of one pixel, by transparency: clear, which marks it to OpenAI. */
+/** A mask of one pixel by transparency: clear, which OpenAI edits. */
 export const clearMask = (): File =>
   new File(
     [
@@ -85,7 +87,7 @@ export const clearMask = (): File =>
     { type: "image/png" },
   );
 
-/** Whether base64 is that mask as vendors besides OpenAI have it: a grey PNG of one white pixel. */
+/** Whether base64 is that mask in the format of other vendors: a grey PNG of one white pixel. */
 export function isWhitePixel(base64: unknown): boolean {
   const png = Buffer.from(String(base64), "base64");
   return (

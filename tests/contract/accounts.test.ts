@@ -1,4 +1,4 @@
-/** What calls about accounts give away, and what a ban ends, over the real server. */
+/** What calls about accounts expose, and what a ban ends, over the real server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
@@ -50,7 +50,7 @@ test("no answer about an account has its password, not even hashed", async () =>
   }
 });
 
-test("a ban ends sessions, the system access token and the keys of the relay at once, and the password opens nothing", async () => {
+test("a ban ends sessions, the system access token and the relay keys at once, and the password no longer signs in", async () => {
   const banned = await weir.newUser({ quota: 1_000_000 });
   await weir.newChannel({ base_url: fake.url, models: ["echo"] });
   const { key } = await weir.newToken({}, banned);

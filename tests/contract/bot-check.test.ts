@@ -1,4 +1,4 @@
-/** The bot check at the door of registration, against a vendor of our own that knows one good token. */
+/** The bot check of the registration, against a fake vendor that accepts one token. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
 import { startWeir, type Weir } from "../kit/weir";
@@ -28,7 +28,7 @@ afterAll(async () => {
   await vendor?.stop(true);
 });
 
-test("a registration without a token, or with one that the vendor does not know, is refused in words; with a good one it is not", async () => {
+test("a registration without a token, or with one that the vendor does not know, is refused with a message; with a good one it is not", async () => {
   const register = async (query: string, headers: Record<string, string> = {}) => {
     const account = { username: "newcomer", password: "secret-pass", password2: "secret-pass" };
     return (await weir.anonymous("POST", `/api/user/register${query}`, account, headers)).body;

@@ -1,5 +1,5 @@
 /**
- * The doors that third parties call, over the real server: mounted in both spellings, closed as long as nothing is
+ * The routes that third parties call, over the real server: mounted with and without trailing slash, closed until
  * configured.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -23,7 +23,7 @@ const call = (method: string, path: string) =>
 describe("callbacks", () => {
   for (const { method, path } of callbackRoutes) {
     test(`${method} ${path} answers in both spellings, is never cached, and refuses while no secret is set`, async () => {
-      // More often than the limit of /api by address allows: a gateway calls from one address for all payers.
+      // More often than the rate limit of /api by address: a gateway calls from one address for all payers.
       for (const spelling of [path, `${path}/`, path, path, path, path, path]) {
         const answer = await call(method, spelling);
         const text = await answer.text();
@@ -36,7 +36,7 @@ describe("callbacks", () => {
     });
   }
 
-  test("each stands in the OpenAPI document, without a sign-in", () => {
+  test("each is in the OpenAPI document, without authentication", () => {
     const { paths } = openApi([], callbackRoutes) as {
       paths: Record<string, Record<string, { summary: string; security: unknown[] }>>;
     };
@@ -44,7 +44,7 @@ describe("callbacks", () => {
       expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ summary, security: [] });
   });
 
-  test("each of those calls was kept, with its verdict", async () => {
+  test("each of those calls was stored, with its verdict", async () => {
     const rows = await weir.db.q.select().from(weir.db.t.payment_callbacks);
     expect(rows).toHaveLength(callbackRoutes.length * 7);
     expect(new Set(rows.map((row) => row.verdict))).toEqual(new Set(["closed"]));

@@ -1,4 +1,4 @@
-/** Requirements that no test of a feature shows, over the real server with the fake upstream behind it. */
+/** Requirements that no other test proves, over the real server with the fake upstream. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Session, startWeir, type Weir } from "../kit/weir";
@@ -35,8 +35,7 @@ describe("public status", () => {
     const { status, body } = await weir.anonymous("GET", "/api/status");
     // spec: C-483
     expect(status).toBe(200);
-    // spec: C-483
-    // spec: C-001, C-304, C-305, C-306, C-308
+    // spec: A-548, C-001, C-304, C-305, C-306, C-308, C-483, D-24
     expect(body.data).toMatchObject({
       system_name: "Weir",
       logo: expect.any(String),
@@ -59,9 +58,10 @@ describe("public status", () => {
     await weir.setOption("DefaultUseAutoGroup", "true");
     await weir.setOption("DisplayInCurrencyEnabled", "false");
     await weir.setOption("QuotaPerUnit", 1000);
-    // spec: C-308
-    // spec: A-202, A-204, A-222
+    await weir.setOption("TaskEnabled", false);
+    // spec: A-202, A-204, A-222, C-308, D-30
     expect((await weir.anonymous("GET", "/api/status")).body.data).toMatchObject({
+      enable_task: false,
       system_name: "Other",
       default_collapse_sidebar: true,
       default_use_auto_group: true,
@@ -74,6 +74,7 @@ describe("public status", () => {
       ["DefaultUseAutoGroup", false],
       ["DisplayInCurrencyEnabled", true],
       ["QuotaPerUnit", 500_000],
+      ["TaskEnabled", true],
     ] as const)
       await weir.setOption(key, value);
   });
@@ -102,10 +103,13 @@ describe("options", () => {
     expect(all.get("PreConsumedQuota")).toBe("500");
     expect(all.get("QuotaPerUnit")).toBe("500000");
     expect(JSON.parse(all.get("GroupRatio") ?? "")).toEqual({ default: 1, vip: 1, svip: 1 });
+    // spec: D-29
     expect(JSON.parse(all.get("UserUsableGroups") ?? "")).toEqual({ default: "默认分组", vip: "VIP 分组" });
     expect(JSON.parse(all.get("AutoGroups") ?? "")).toEqual(["default"]);
     expect(all.get("DefaultUseAutoGroup")).toBe("false");
+    // spec: D-29
     expect(JSON.parse(all.get("Chats") ?? "")).toEqual([]);
+    // spec: D-29
     expect(JSON.parse(all.get("GroupGroupRatio") ?? "")).toEqual({});
     expect(all.get("RetryTimes")).toBe("3");
     expect(all.get("DisplayInCurrencyEnabled")).toBe("true");
@@ -116,13 +120,13 @@ describe("options", () => {
 
   test("notice, about and home page are public texts, never null (D-18)", async () => {
     for (const path of ["/api/notice", "/api/about", "/api/home_page_content"]) {
+      // spec: D-18
       expect((await weir.anonymous("GET", path)).body).toEqual({ success: true, message: "", data: "" });
     }
   });
 
   test("groups are the keys of GroupRatio; the own groups have description and ratio (A-454, C-531, C-488)", async () => {
-    // spec: C-531
-    // spec: A-192
+    // spec: A-192, A-454, C-531
     expect(await weir.root.ok<string[]>("GET", "/api/group/")).toEqual(
       expect.arrayContaining(["default", "vip", "svip"]),
     );
@@ -139,8 +143,7 @@ describe("accounts", () => {
   test("the own account has every field, unset ones '' or 0, and no password in any form (A-163 to A-177, D-19, D-20)", async () => {
     const fresh = await weir.newUser();
     const self = await fresh.ok<Row>("GET", "/api/user/self");
-    // spec: C-484
-    // spec: A-163..A-165, A-172..A-177
+    // spec: A-163..A-165, A-172..A-177, A-425, C-484, D-19, D-20
     expect(self).toMatchObject({
       id: fresh.id,
       username: fresh.username,
@@ -153,11 +156,11 @@ describe("accounts", () => {
       status: 1,
     });
     // DeletedAt is null while the user lives (A-182).
-    // spec: A-182
+    // spec: A-182, D-19
     expect(Object.entries(self).filter(([, value]) => value === null || value === undefined)).toEqual([
       ["DeletedAt", null],
     ]);
-    // spec: A-167..A-171, A-178..A-181
+    // spec: A-167..A-171, A-178..A-181, D-19
     expect(self).toMatchObject({
       email: "",
       github_id: "",
@@ -169,7 +172,7 @@ describe("accounts", () => {
       aff_history_quota: 0,
       inviter_id: 0,
     });
-    // spec: A-166
+    // spec: A-166, D-19
     expect(Object.keys(self).filter((name) => /password|token|secret/.test(name))).toEqual([]);
   });
 
@@ -230,13 +233,13 @@ describe("channels", () => {
     const good = { type: 1, name: "n", key: "k", base_url: fake.url, models: "echo" };
     const message = async (change: object) =>
       (await weir.root.api("POST", "/api/channel/", { ...good, ...change })).body;
-    // spec: C-402
+    // spec: A-375, A-481, C-402
     expect(await message({ name: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
-    // spec: C-405
+    // spec: A-376, A-481, C-405
     expect(await message({ key: "" })).toMatchObject({ success: false, message: "请填写名称和密钥" });
-    // spec: C-404
+    // spec: A-377, A-482, C-404
     expect(await message({ models: "" })).toMatchObject({ success: false, message: "请至少选择一个模型" });
-    // spec: C-406
+    // spec: A-378, A-483, C-406
     expect(await message({ model_mapping: "{" })).toMatchObject({
       success: false,
       message: "模型映射必须是合法的 JSON 格式！",
@@ -345,13 +348,27 @@ describe("channels", () => {
     const { key } = await weir.newToken({ name: "unseen" }, caller);
     await weir.setOption("LogConsumeEnabled", false);
     expect((await weir.call(key, chat("echo"))).status).toBe(200);
+    expect((await weir.call(key, chat("nobody-has-it"))).status).toBe(503);
     await weir.setOption("LogConsumeEnabled", true);
-    // spec: A-214
-    expect((await caller.ok<{ total: number }>("GET", "/api/log/self/")).total).toBe(0);
+    // spec: A-214, D-22
+    expect((await caller.ok<{ items: Row[] }>("GET", "/api/log/self/")).items.map((row) => row.type)).toEqual([5]);
     const { request_count, used_quota } = await caller.ok<Row>("GET", "/api/user/self");
     // spec: A-214
     expect([request_count, Number(used_quota) > 0]).toEqual([1, true]);
+    // spec: D-22
     expect(await weir.audit()).toEqual([]);
+  });
+
+  test("model calls never go by way of the worker that fetches what users name (D-25)", async () => {
+    let asked = 0;
+    const worker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(++asked)) });
+    await weir.setOption("WorkerUrl", `http://127.0.0.1:${worker.port}/`);
+    const { key } = await weir.newToken({}, user);
+    expect((await weir.call(key, chat("echo"))).status).toBe(200);
+    // spec: D-25
+    expect(asked).toBe(0);
+    await weir.setOption("WorkerUrl", "");
+    await worker.stop(true);
   });
 
   test("types without a chat test say so with a time (C-509)", async () => {
@@ -386,7 +403,7 @@ describe("tokens", () => {
     expect(row.key).not.toBe("x".repeat(48));
   });
 
-  test("nobody else reaches a token by its id, administrators included (C-462, C-119)", async () => {
+  test("only its owner reaches a token by its id, administrators excluded (C-462, C-119)", async () => {
     const { id } = await weir.newToken({}, user);
     for (const [method, path, body] of [
       ["GET", `/api/token/${id}`, undefined],
@@ -505,8 +522,7 @@ describe("tokens", () => {
   });
 
   test("models the caller may use (A-436, C-487)", async () => {
-    // spec: C-487
-    // spec: A-006
+    // spec: A-006, A-436, C-487
     expect(await user.ok<string[]>("GET", "/api/user/models")).toEqual(expect.arrayContaining(["echo", "slow"]));
   });
 });

@@ -1,7 +1,6 @@
 /**
  * Channels, tokens, groups and logs as scripts and existing front-ends call them: over HTTP, with a system access
- * token, both spellings of a slash, ids and parameters that are no ids (facts/console-calls.md 1.1, 1.4;
- * facts/security.md).
+ * token, with and without trailing slash, with invalid ids and parameters.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -70,7 +69,7 @@ describe("REST of channels, tokens, groups and logs", () => {
     ]) {
       for (const spelling of [path, `${path}/`]) {
         const answer = await json(await call("GET", spelling));
-        // spec: C-480
+        // spec: C-480, D-59
         expect([spelling, answer.status, answer.success]).toEqual([spelling, 200, true]);
         expect(answer.data).toBeDefined();
         expect(answer.data).not.toBeNull();
@@ -92,7 +91,9 @@ describe("REST of channels, tokens, groups and logs", () => {
       auto_ban: 1,
     };
     const [{ id }] = (await json(await call("POST", "/api/channel/", form))).data;
+    // spec: A-468
     expect((await json(await call("PUT", "/api/channel", { id, status: 2 }))).data.status).toBe(2);
+    // spec: A-463, A-467
     expect((await json(await call("GET", `/api/channel/${id}/`))).data).toMatchObject({
       base_url: "https://up.example",
       status: 2,
@@ -116,7 +117,7 @@ describe("REST of channels, tokens, groups and logs", () => {
     expect(await json(await call("DELETE", `/api/token/${token.id}/`))).toMatchObject({ success: true });
   });
 
-  test("ids that are no ids are refused as bad parameters, with HTTP 200 and a message", async () => {
+  test("invalid ids are refused as bad parameters, with HTTP 200 and a message", async () => {
     for (const id of ["abc", "1'--", "-1", "0", "1.5", "1e999", "%00", "9".repeat(40), "[1]", "1%20or%201=1"]) {
       for (const path of [
         `/api/channel/${id}`,

@@ -1,7 +1,6 @@
-/**
- * What old front-ends really send (facts/console-calls.md 1.1 and 1.2): nulls, NaN, floats, numbers as text, echoes.
- */
+/** Inputs that old front-ends send: nulls, NaN, floats, numbers as strings, echoed objects. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { isHidden, optionKeys } from "../../src/shared/options";
 import { startWeir, type Weir } from "../kit/weir";
 
 let weir: Weir;
@@ -73,7 +72,7 @@ describe("lists", () => {
 describe("echoes", () => {
   test("a channel takes back everything it gave, keeps its key for an empty one, and trims its address", async () => {
     const [row] = await weir.root.ok<Row[]>("GET", "/api/channel/");
-    // spec: C-208
+    // spec: A-379, C-208
     expect(row?.base_url).toBe("https://one.example");
     for (const name of [
       "name",
@@ -194,14 +193,17 @@ describe("options", () => {
       ["Notice", "你好", "你好"],
     ] as const) {
       await weir.root.ok("PUT", "/api/option/", { key, value });
+      // spec: A-459, D-72
       expect(await valueOf(key)).toBe(stored);
     }
     await weir.root.ok("PUT", "/api/option/", { key: "Notice" });
+    // spec: D-72
     expect(await valueOf("Notice")).toBe("");
   });
 
   test("every value is text, JSON options are JSON, and secrets are not there", async () => {
     const options = await weir.root.ok<{ key: string; value: unknown }[]>("GET", "/api/option/");
+    // spec: A-457
     expect(options.filter((option) => typeof option.value !== "string")).toEqual([]);
     for (const key of [
       "ModelRatio",
@@ -215,7 +217,79 @@ describe("options", () => {
       const text = options.find((option) => option.key === key)?.value;
       expect(() => JSON.parse(String(text)) as unknown).not.toThrow();
     }
+    // spec: D-28
     expect(options.filter((option) => /(Token|Secret|Key)$/.test(option.key)).map((option) => option.key)).toEqual([]);
+  });
+
+  test("every option that is not hidden is listed, and no other", async () => {
+    const listed = (await weir.root.ok<{ key: string }[]>("GET", "/api/option/")).map(({ key }) => key);
+    // spec: A-458
+    expect(listed.toSorted()).toEqual(optionKeys.filter((key) => !isHidden(key)).toSorted());
+  });
+
+  test.each([
+    // spec: A-383
+    "TopupGroupRatio",
+    // spec: A-384
+    "PayMethods",
+    "ModelPrice",
+    "ModelRatio",
+    "CompletionRatio",
+    "GroupRatio",
+    "UserUsableGroups",
+    "GroupGroupRatio",
+    "AutoGroups",
+    "Chats",
+  ])("%s is refused where it is no JSON, and keeps its value", async (key) => {
+    const valueOf = async () =>
+      (await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/")).find((row) => row.key === key)
+        ?.value;
+    const before = await valueOf();
+    const { body } = await weir.root.api("PUT", "/api/option/", { key, value: "{" });
+    // spec, D-48
+    expect([body.success, body.message]).toEqual([false, expect.stringContaining("不是合法的 JSON 字符串")]);
+    expect(await valueOf()).toBe(before);
+  });
+
+  test.each([
+    // spec: A-399
+    ["TurnstileCheckEnabled", ["TurnstileSiteKey", "TurnstileSecretKey"]],
+    // spec: A-400
+    ["GitHubOAuthEnabled", ["GitHubClientId", "GitHubClientSecret"]],
+    // spec: A-401
+    ["WeChatAuthEnabled", ["WeChatServerAddress", "WeChatServerToken"]],
+    ["LinuxDOOAuthEnabled", ["LinuxDOClientId", "LinuxDOClientSecret"]],
+    ["TelegramOAuthEnabled", ["TelegramBotToken", "TelegramBotName"]],
+    ["EmailVerificationEnabled", ["SMTPServer"]],
+  ] as const)("%s stays off until %j are filled in", async (key, needs) => {
+    const { body } = await weir.root.api("PUT", "/api/option/", { key, value: "true" });
+    // spec: A-399..A-401, D-49
+    expect(body.success).toBe(false);
+    for (const needed of needs) {
+      // spec: A-399..A-401, D-49
+      expect(body.message).toContain(needed);
+    }
+  });
+
+  test("the whitelist of mail domains has to name one before it counts", async () => {
+    await weir.root.ok("PUT", "/api/option/", { key: "EmailDomainWhitelist", value: "" });
+    const { body } = await weir.root.api("PUT", "/api/option/", { key: "EmailDomainRestrictionEnabled", value: true });
+    // spec: D-49
+    expect([body.success, body.message]).toEqual([false, expect.stringContaining("EmailDomainWhitelist")]);
+  });
+
+  test("JSON of the wrong shape is refused with its line and key, and is not called broken", async () => {
+    for (const [key, value, words] of [
+      ["ModelRatio", "[]", "必须是 JSON 对象"],
+      ["ModelRatio", '{\n"m": "1"}', "第 2 行“m”"],
+      ["ModelRatio", '{"m": -1}', "第 1 行“m”"],
+      ["GroupRatio", '{\n\n"vip": -2}', "第 3 行“vip”"],
+    ]) {
+      const { body } = await weir.root.api("PUT", "/api/option/", { key, value });
+      // spec: D-51
+      expect([value, body.success, body.message]).toEqual([value, false, expect.stringContaining(words ?? "")]);
+      expect(body.message).not.toContain("不是合法的 JSON");
+    }
   });
 
   test("an unknown key and a value of the wrong form are refused with a text", async () => {
@@ -228,6 +302,7 @@ describe("options", () => {
     ]) {
       const { status, body: answer } = await weir.root.api("PUT", "/api/option/", body);
       expect(status).toBe(200);
+      // spec: A-460
       expect(answer).toMatchObject({ success: false, message: expect.any(String) });
     }
   });

@@ -1,6 +1,6 @@
 /**
- * Every option that the public status shows, over the real server: what an operator sets by PUT /api/option/ is what a
- * stranger reads, under the name of the specification. And no secret comes back from anywhere.
+ * Every option in the public status, over the real server: what an operator sets by PUT /api/option/ is returned to
+ * anonymous callers under the name of the specification. And no route returns a secret.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { optionKeys } from "../../src/shared/options";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => weir?.stop());
 
-/** Requirement of the option, of the status' field, key, text that is set, name and value in the status. */
+/** Requirement of the option, of the status field, key, text that is set, name and value in the status. */
 const SHOWN: readonly [string, string, string, string, string, unknown][] = [
   ["A-222", "A-267", "SystemName", "Harbour", "system_name", "Harbour"],
   ["A-223", "A-268", "Logo", "https://gw.example/logo.png", "logo", "https://gw.example/logo.png"],
@@ -99,7 +99,7 @@ test.each(SHOWN)("%s %s: the option %s set to %j is in the public status as %s: 
   if (key !== "TurnstileSiteKey") expect(stored).toBe(text);
 });
 
-test.each(SWITCHES)("%s %s: the switch %s is in the public status as %s, off at first", async (...row) => {
+test.each(SWITCHES)("%s %s: the switch %s is in the public status as %s, off by default", async (...row) => {
   const [, , key, name] = row;
   // spec: A-240, A-242..A-246, A-282, A-283, A-285, A-287, A-289, A-291
   expect((await status())[name]).toBe(false);
@@ -125,7 +125,7 @@ test.each(SWITCHES)("%s %s: the switch %s is in the public status as %s, off at 
   await put(key, "false");
 });
 
-test.each(SECRETS)("%s: %s is taken and comes back from nowhere", async (_, key) => {
+test.each(SECRETS)("%s: %s is accepted and returned by no route", async (_, key) => {
   await put(key, `planted-${key}`);
   const keys = [...(await listed()).keys()];
   expect(keys.length).toBeGreaterThan(50);
@@ -140,7 +140,7 @@ test.each(SECRETS)("%s: %s is taken and comes back from nowhere", async (_, key)
   expect(everything).not.toContain("planted-");
 });
 
-test("the public status needs no login and shows no option under its key, secrets least of all", async () => {
+test("the public status needs no login and shows no option under its key, and no secret", async () => {
   const answer = await weir.anonymous("GET", "/api/status");
   // spec: A-293
   expect([answer.status, answer.body.success]).toEqual([200, true]);
@@ -154,15 +154,18 @@ const TEXTS: readonly [string, string, string, string][] = [
   ["A-224", "HomePageContent", "<p>home</p>", "/api/home_page_content"],
   ["A-225", "About", "https://about.example", "/api/about"],
 ];
-test.each(TEXTS)("%s: what is set as %s, %j, is what %s answers a stranger; empty at first", async (...row) => {
-  const [, key, text, path] = row;
-  expect((await weir.anonymous("GET", path)).body.data).toBe("");
-  await put(key, text);
-  // spec: A-221, A-224, A-225
-  expect((await weir.anonymous("GET", path)).body.data).toBe(text);
-});
+test.each(TEXTS)(
+  "%s: what is set as %s, %j, is what %s answers anonymous callers; empty by default",
+  async (...row) => {
+    const [, key, text, path] = row;
+    expect((await weir.anonymous("GET", path)).body.data).toBe("");
+    await put(key, text);
+    // spec: A-221, A-224, A-225
+    expect((await weir.anonymous("GET", path)).body.data).toBe(text);
+  },
+);
 
-/** Options that are only stored and read back here; what they do is shown where it is done. */
+/** Options that are only stored and read back here; other tests show their effect. */
 const KEPT: readonly [string, string, string, string][] = [
   ["A-216", "DataExportInterval", "1", "1"],
   ["A-228", "WorkerUrl", "https://worker.example/w", "https://worker.example/w"],

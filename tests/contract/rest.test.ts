@@ -1,7 +1,4 @@
-/**
- * The REST doors as scripts and existing front-ends use them, over the real server. Sources: facts/console-calls.md
- * 1.1.
- */
+/** The REST routes as scripts and existing front-ends use them, over the real server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { restRoutes } from "../../src/server/http/rest";
 import { appRouter } from "../../src/server/router";
@@ -45,11 +42,11 @@ describe("the table of the specification's calls", () => {
     expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   });
 
-  test("every call owed by now is mounted exactly once", () => {
+  test("every call due by now is mounted exactly once", () => {
     expect(owed.filter((call) => served.get(sameCall(call)) !== 1).map(nameOf)).toEqual([]);
   });
 
-  test("no call that a later issue owes is served yet; once it is, the table says so", () => {
+  test("no call of a later issue is served yet; once it is, the table says so", () => {
     const pending = CALLS.filter((call) => call.issue > CURRENT_ISSUE);
     expect(pending.filter((call) => served.has(sameCall(call))).map(nameOf)).toEqual([]);
   });
@@ -70,6 +67,7 @@ describe("every call", () => {
       const path = filled(call.path).replace(/\/$/, "");
       for (const spelling of [path, `${path}/`]) {
         const answer = await (await session()).api(call.method, spelling, bodyOf(call.method));
+        // spec: D-59
         expectEnvelope(answer);
         // spec: C-480
         expect(answer.status).not.toBe(404);
@@ -83,10 +81,11 @@ describe("every call", () => {
 
   const closed = owed.filter((call) => call.access !== "public");
   for (const call of closed) {
-    test(`${nameOf(call)} answers 401 to a stranger`, async () => {
+    test(`${nameOf(call)} answers 401 without a session`, async () => {
       const answer = await weir.anonymous(call.method, filled(call.path), bodyOf(call.method), {
         "new-api-user": "-1",
       });
+      // spec: D-56
       expect(answer.status).toBe(401);
       expect(answer.body.success).toBe(false);
       // spec: C-473
@@ -99,7 +98,7 @@ describe("every call", () => {
       const answer = await session().api(call.method, filled(call.path), bodyOf(call.method));
       // spec: C-455, C-461, C-463, C-476
       expect(answer.status).toBe(200);
-      // spec: C-455, C-461, C-463
+      // spec: A-406, C-455, C-461, C-463, D-53, D-56
       expect(answer.body).toMatchObject({ success: false, code: "forbidden" });
     });
   const needs = (...access: Access[]): Call[] => closed.filter((call) => access.includes(call.access));
@@ -117,11 +116,11 @@ describe("every call", () => {
 
   for (const call of needs("user")) {
     test(`${nameOf(call)} serves an ordinary user`, async () => {
-      // Who deletes himself is no use to the other tests.
+      // Deleting the own account would break the other tests.
       const who = nameOf(call) === "DELETE /api/user/self" ? await weir.newUser({ role: ROLE.user }) : user;
       const answer = await who.api(call.method, filled(call.path), bodyOf(call.method));
       expect(answer.status).toBe(200);
-      // spec: C-022
+      // spec: A-402, C-022
       expect(answer.body.code).not.toBe("forbidden");
     });
   }
@@ -135,9 +134,10 @@ describe("the user-id header (D-37)", () => {
     const { cookie, id } = user;
     // spec: C-479
     expect((await self({ cookie, "new-api-user": String(id) })).status).toBe(200);
+    // spec: D-37
     expect((await self({ cookie, "NEW-API-USER": String(id) })).status).toBe(200);
     for (const wrong of ["-1", "", "0", "abc", String(id + 1), `${id}.0`, ` ${id}x`]) {
-      // spec: C-479
+      // spec: C-479, D-37
       expect((await self({ cookie, "new-api-user": wrong })).status).toBe(401);
     }
     // spec: C-479
@@ -150,14 +150,15 @@ describe("the user-id header (D-37)", () => {
       // spec: C-473, C-479
       expect((await self({ authorization })).body.success).toBe(true);
       expect((await self({ authorization, "new-api-user": String(user.id) })).body.success).toBe(true);
-      // spec: C-479
+      // spec: C-479, D-37
       expect((await self({ authorization, "new-api-user": String(admin.id) })).status).toBe(401);
     }
     await user.ok("GET", "/api/user/token");
+    // spec: A-434
     expect((await self({ authorization: token })).body.success).not.toBe(true);
   });
 
-  test("public calls and signing out do not ask whom the header names", async () => {
+  test("public calls and signing out ignore the header", async () => {
     const session = await weir.signIn(user.username, ROOT.password);
     const { cookie } = session;
     const named = ["-1", String(admin.id)].map((name) => ({ cookie, "new-api-user": name }));
@@ -176,8 +177,22 @@ describe("the user-id header (D-37)", () => {
     // spec: C-485
     expect((await session.api("GET", "/api/user/self")).status).toBe(200);
     await session.ok("GET", "/api/user/logout");
-    // spec: C-485
+    // spec: A-341, A-432, C-485
     expect((await session.api("GET", "/api/user/self")).status).toBe(401);
+  });
+
+  test("a call that changes something by GET is not served by a cookie alone", async () => {
+    const { cookie } = user;
+    for (const path of [
+      "/api/user/token",
+      "/api/user/aff",
+      "/api/oauth/wechat/bind?code=1",
+      "/api/oauth/email/bind?email=a%40example.com&code=1",
+      "/api/oauth/telegram/bind?id=1&auth_date=1&hash=x",
+    ]) {
+      expect([path, (await weir.anonymous("GET", path, undefined, { cookie })).status]).toEqual([path, 401]);
+    }
+    expect((await user.api("GET", "/api/user/self")).status).toBe(200);
   });
 
   test("the cookie that a sign-in leaves is HttpOnly and SameSite=Lax", async () => {
@@ -186,16 +201,18 @@ describe("the user-id header (D-37)", () => {
       password: ROOT.password,
     });
     const lines = answer.headers.getSetCookie();
+    // spec: D-38
     expect(lines.at(-1)).toMatch(/^session=[A-Za-z0-9]{43}; Path=\/; .*HttpOnly; SameSite=Lax$/);
   });
 });
 
-describe("what is not there", () => {
+describe("unknown paths", () => {
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
     test(`${method} of an unknown path under /api is a JSON 404`, async () => {
       for (const path of ["/api/no-such", "/api/no-such/", "/api/channel/1/2/3"]) {
         const answer = await weir.root.api(method, path, bodyOf(method));
         expectEnvelope(answer);
+        // spec: D-07
         expect(answer).toMatchObject({ status: 404, body: { success: false, code: "not_found" } });
       }
     });
@@ -203,6 +220,7 @@ describe("what is not there", () => {
 
   test("an unknown path under /v1 is a JSON 404 with an error object", async () => {
     const response = await fetch(`${weir.url}/v1/no-such`, { method: "POST", body: "{}" });
+    // spec: D-07
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } });
   });
@@ -216,11 +234,12 @@ describe("bodies", () => {
     test(`${nameOf(call)} answers 400 to a body that is not JSON`, async () => {
       for (const body of ["{", '{"a":}', "name=x"]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
+        // spec: D-72
         expect(answer).toMatchObject({ status: 400, body: { success: false, code: "bad_json" } });
       }
     });
 
-    test(`${nameOf(call)} survives JSON of every wrong shape`, async () => {
+    test(`${nameOf(call)} survives invalid JSON of every kind`, async () => {
       for (const body of ["null", "[]", "1", '"text"', "true", '{"id":{}}', '{"key":[1],"name":{},"id":"x"}', ""]) {
         const answer = await weir.root.api(call.method, filled(call.path), body);
         expectEnvelope(answer);
@@ -241,14 +260,14 @@ describe("bodies", () => {
 });
 
 describe("texts follow the caller's language", () => {
-  test("Chinese when unknown, English when asked for", async () => {
+  test("Chinese by default, English on request", async () => {
     const said = async (language?: string) =>
       (await weir.anonymous("GET", "/api/no-such", undefined, language ? { "accept-language": language } : {})).body
         .message;
-    // spec: C-605
+    // spec: C-605, D-78
     expect(await said()).toMatch(/接口不存在/);
     expect(await said("fr")).toMatch(/接口不存在/);
-    // spec: C-605
+    // spec: C-605, D-78
     expect(await said("en-GB,zh;q=0.5")).toMatch(/No such route/);
   });
 });

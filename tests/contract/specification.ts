@@ -1,17 +1,17 @@
 /**
- * Every call of both specifications (section 7) and of facts/console-calls.md, and the issue that owes it. The contract
- * test holds the server against this table in both directions, so the table cannot rot: a call that is owed must be
- * there, one that is served must not be listed as owed later.
+ * Every call of both specifications (section 7) and of existing front-ends, and the issue that delivers it. The
+ * contract test compares the server with this table in both directions: a call that is due must be served, one that is
+ * served must not be listed as due later.
  */
 
-/** Whom the call is for: everybody, the signed-in, role 10 and up, role 100. */
+/** Who may make the call: everyone, signed-in users, role 10 and up, role 100. */
 export type Access = "public" | "user" | "admin" | "root";
 
 export interface Call {
   method: string;
   path: string;
   access: Access;
-  /** The issue of this project that owes it. */
+  /** The project's issue that delivers it. */
   issue: number;
 }
 
@@ -38,20 +38,20 @@ export const CALLS: readonly Call[] = [
   call("GET /api/user/token", "user", 2),
   call("PUT /api/user/self", "user", 2),
   call("DELETE /api/user/self", "user", 2),
-  // Owed by issue 5; it came with the low-quota warning of issue 4, and a notice to try it out.
+  // Due in issue 5; delivered with the low-quota warning of issue 4, with a test notification.
   call("PUT /api/user/setting", "user", 2),
   call("POST /api/user/setting/test", "user", 2),
   call("POST /api/user/register", "public", 2),
   call("GET /api/verification", "public", 2),
   call("GET /api/reset_password", "public", 2),
   call("POST /api/user/reset", "public", 2),
-  // The next three were owed by issue 4.
+  // The next three were due in issue 4.
   call("GET /api/user/aff", "user", 2),
   call("POST /api/user/aff_transfer", "user", 2),
   call("POST /api/user/topup", "user", 2),
   call("POST /api/user/amount", "user", 2),
   call("POST /api/user/pay", "user", 2),
-  // No calls of the specification: facts/compatibility.md 1.3.
+  // Not in the specification: calls that chat clients make for a balance.
   call("GET /api/user/topup/info", "user", 2),
   call("GET /api/user/topup/self", "user", 2),
   call("GET /api/user/topup", "admin", 2),
@@ -93,10 +93,10 @@ export const CALLS: readonly Call[] = [
   call("GET /api/option/", "root", 2),
   call("PUT /api/option/", "root", 2),
   call("POST /api/option/rest_model_ratio", "root", 2),
-  // No call of the specification: the button of the SMTP card.
+  // Not in the specification: the button of the SMTP card.
   call("POST /api/option/test_mail", "root", 2),
 
-  // Channels. Those that concern many of them were owed by issue 3 and came before the rest of it.
+  // Channels. The calls for many channels were due in issue 3 and delivered before the rest of it.
   call("GET /api/channel/", "admin", 2),
   call("GET /api/channel/search", "admin", 2),
   call("GET /api/channel/{id}", "admin", 2),
@@ -110,7 +110,7 @@ export const CALLS: readonly Call[] = [
   call("POST /api/channel/{id}/key", "root", 2),
   call("GET /api/channel/models", "admin", 2),
   call("GET /api/channel/models_enabled", "admin", 2),
-  // Owed by issue 3 beyond the specification.
+  // Due in issue 3, beyond the specification.
   call("GET /api/channel/dry_run", "admin", 2),
   call("GET /api/channel/fetch_models/{id}", "admin", 2),
   call("POST /api/channel/fetch_models", "admin", 2),
@@ -135,7 +135,7 @@ export const CALLS: readonly Call[] = [
   call("PUT /api/token/", "user", 2),
   call("DELETE /api/token/{id}", "user", 2),
 
-  // Redemption codes. Owed by issue 4, served from here on; the last is no call of the specification.
+  // Redemption codes. Due in issue 4; the last is not in the specification.
   call("GET /api/redemption/", "admin", 2),
   call("GET /api/redemption/search", "admin", 2),
   call("GET /api/redemption/{id}", "admin", 2),
@@ -144,30 +144,30 @@ export const CALLS: readonly Call[] = [
   call("DELETE /api/redemption/{id}", "admin", 2),
   call("DELETE /api/redemption/invalid", "admin", 2),
 
-  // Logs and dashboard. The four reads were owed by issue 4 and came with the log page of issue 2.
+  // Logs and dashboard. The four reads were due in issue 4 and delivered with the log page of issue 2.
   call("GET /api/log/", "admin", 2),
   call("GET /api/log/stat", "admin", 2),
   call("GET /api/log/self", "user", 2),
   call("GET /api/log/self/stat", "user", 2),
-  // Owed by issue 4 as well, and the two searches that older front-ends know.
+  // Due in issue 4 as well, with the two searches that older front-ends use.
   call("DELETE /api/log/", "root", 2),
   call("GET /api/log/search", "admin", 2),
   call("GET /api/log/self/search", "user", 2),
   call("GET /api/data/", "admin", 2),
   call("GET /api/data/users", "admin", 2),
   call("GET /api/data/self", "user", 2),
-  // Owed by issue 4; it came with the pricing page that issue 2 links to. The tables for other gateways came along.
+  // Due in issue 4; delivered with the pricing page that issue 2 links to, and the tables for other gateways.
   call("GET /api/pricing", "public", 2),
   call("GET /api/ratio_config", "public", 2),
 
-  // Drawing and tasks, owed by issue 6
+  // Drawing and tasks, due in issue 6
   call("GET /api/mj/", "admin", 2),
   call("GET /api/mj/self", "user", 2),
   call("GET /api/task/", "admin", 2),
   call("GET /api/task/self", "user", 2),
 ];
 
-/** The issue this project is at: what is owed by it or an earlier one must be served. */
+/** The current issue of the project: everything due in it or earlier must be served. */
 export const CURRENT_ISSUE = 2;
 
 /** `GET /api/channel/{}`: without the names of parameters and without a trailing slash. */

@@ -1,13 +1,11 @@
-/**
- * What a token lets through and what its calls leave in the log, over the real server with the fake upstream behind it.
- */
+/** What a token permits, and the log rows of its calls, over the real server with the fake upstream. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 type Row = Record<string, unknown> & { id: number };
 
-/** Says it took 12 tokens in and 34 out; begins after 300 ms; takes 1.1 s. */
+/** Reports 12 tokens in and 34 out; begins after 300 ms; takes 1.1 s. */
 const MODELS = { echo: "echo", counted: "words:3+usage:12:34", late: "slow-head:300", long: "slow-head:1100" };
 let weir: Weir;
 let fake: FakeUpstream;

@@ -1,4 +1,4 @@
-/** The calls that the database makes by itself for `seed logs-5m` and the bench are as good as charged ones. */
+/** The calls that `seed logs-5m` and the bench write in the database directly equal charged ones. */
 import { describe, expect, test } from "bun:test";
 import { makeBulk } from "../../scripts/seed/bulk";
 import { makeChannels, makePeople, makeRoot } from "../../scripts/seed/people";

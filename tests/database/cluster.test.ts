@@ -8,7 +8,7 @@ import { openConnections } from "../../src/server/db/connections";
 import type { Connections } from "../../src/server/db/connection-types";
 import { type FreshDatabase, freshPostgres, postgresServer } from "../kit/databases";
 
-/** Waits until `condition` holds; answers how long it took in ms, or fails. */
+/** Waits until `condition` holds; returns how long it took in ms, or fails. */
 async function until(condition: () => boolean, ms: number): Promise<number> {
   const started = performance.now();
   while (!condition()) {
@@ -29,7 +29,7 @@ describe("instances on one Postgres", () => {
     name = new URL(fresh.url).pathname.slice(1);
     admin = new SQL(`${await postgresServer()}/postgres`, { max: 1 });
   });
-  // Nobody listens any more when the next test cuts connections.
+  // No instance may still listen when the next test cuts connections.
   afterEach(async () => {
     mock.restore();
     for (const bus of buses.splice(0)) await bus.close();
@@ -45,21 +45,31 @@ describe("instances on one Postgres", () => {
     return client;
   };
   async function instance(instanceId: string, now = Date.now) {
+    /** Its comparisons with the database. */
+    const compared = { answered: 0, failed: 0 };
     const bus = await postgresBus({
       client: connect(),
       versions: fresh.db.t.versions,
       listeners: createListeners({ now }),
       instanceId,
       now,
+      answered: () => void compared.answered++,
+      failed: () => void compared.failed++,
     });
     buses.push(bus);
     const heard: string[] = [];
     bus.subscribe("tokens", (id) => void heard.push(id));
     const announce = (topic: Topic, id: string) => fresh.db.tx((q) => bus.announce(q, topic, id));
-    return { bus, heard, announce };
+    return { bus, heard, announce, compared };
+  }
+  /** Connections that listen, each an instance's. */
+  async function listening(): Promise<number> {
+    const rows = await admin`
+      select 1 from pg_stat_activity where datname = ${name} and query = ${'LISTEN "weir_changes"'}`;
+    return rows.length;
   }
 
-  test("a change is heard once by every instance, its own included, within a fraction of a second", async () => {
+  test("a change is received once by every instance, its own included, within a fraction of a second", async () => {
     const [a, b] = [await instance("a"), await instance("b")];
     await a.announce("tokens", "7");
     expect(a.heard).toEqual(["7"]);
@@ -68,7 +78,9 @@ describe("instances on one Postgres", () => {
     await b.announce("channels", "1");
     await b.announce("tokens", "8");
     await until(() => a.heard.length > 1, 1000);
-    await Bun.sleep(1200); // one comparison later nothing is announced twice
+    // A whole comparison later nothing is announced twice: the second one from here began after the last change.
+    const [fromA, fromB] = [a.compared.answered, b.compared.answered];
+    await until(() => a.compared.answered >= fromA + 2 && b.compared.answered >= fromB + 2, 5000);
     expect([a.heard, b.heard]).toEqual([
       ["7", "8"],
       ["7", "8"],
@@ -92,8 +104,8 @@ describe("instances on one Postgres", () => {
     await a.announce("tokens", "9");
     await until(() => b.heard.length > 0, 1500);
     expect(["*", "9"]).toContain(b.heard[0] ?? "");
-    // and listening is up again by itself
-    await Bun.sleep(1500);
+    // and listening is up again by itself, on both
+    for (const end = performance.now() + 5000; (await listening()) < 2 && performance.now() < end;) await Bun.sleep(20);
     b.heard.length = 0;
     await a.announce("tokens", "10");
     await until(() => b.heard.includes("10"), 500);
@@ -103,19 +115,21 @@ describe("instances on one Postgres", () => {
     let time = Date.now();
     const a = await instance("g", () => time);
     expect(a.bus.fresh()).toBe(true);
-    // Bun says so each time that it cannot listen.
+    // Bun logs each time that it cannot listen.
     spyOn(console, "warn").mockImplementation(() => {});
     await admin.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
-    await Bun.sleep(50);
+    const before = a.compared.failed;
+    await until(() => a.compared.failed > before, 5000);
     time += 4900;
     expect(a.bus.fresh()).toBe(true);
     time += 200;
-    await Bun.sleep(1100); // a comparison was tried and failed
+    const failed = a.compared.failed;
+    await until(() => a.compared.failed > failed, 5000);
     expect(a.bus.fresh()).toBe(false);
     await admin.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     await until(() => a.bus.fresh(), 5000);
-  }, 10_000);
+  }, 20_000);
 
   test("a lease has one runner; it passes on when given back or silent", async () => {
     const [a, b] = [postgresLease(connect(), "a"), postgresLease(connect(), "b")];
@@ -154,8 +168,7 @@ describe("instances on one Postgres", () => {
 
   test("work that fails does not keep the lease busy, and its error is the caller's", async () => {
     const lease = postgresLease(connect(), "z");
-    expect(lease.hold("f", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
-    await Bun.sleep(20);
+    await expect(lease.hold("f", () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
     expect(await lease.hold("f", async () => {})).toBe(true);
   });
 });

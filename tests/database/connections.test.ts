@@ -1,6 +1,6 @@
 /**
- * The connections to Postgres: what takes too long fails in time, what is slow but alive does not, and nothing dead is
- * kept.
+ * Connections to Postgres: what takes too long fails in time, what is slow but alive does not, and dead connections are
+ * closed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openConnections } from "../../src/server/db/connections";
@@ -54,13 +54,13 @@ describe("connections to Postgres", () => {
     expect(proxy.live()).toBe(1);
   }, 30_000);
 
-  test.concurrent("what may take long does, and its limit does not stay with the connection", async () => {
+  test.concurrent("a statement with a longer limit may take longer, and the limit does not stay with the connection", async () => {
     const { connections } = await connect(1);
     await connections.within("long").unsafe(`SELECT pg_sleep(${LIMITS_MS.usual / 1000 + 1})`);
     expect(await refused(connections.unsafe("SELECT pg_sleep(30)"))).toBeLessThan(LIMITS_MS.usual);
   }, 30_000);
 
-  test.concurrent("a connection that falls silent during a long statement is given up soon after the server was done", async () => {
+  test.concurrent("a connection that falls silent during a long statement is closed soon after the server has finished", async () => {
     const { connections, proxy } = await connect(3);
     const slow = connections.within("long").unsafe("SELECT pg_sleep(2)");
     const waiting = refused(slow);
@@ -72,7 +72,7 @@ describe("connections to Postgres", () => {
     expect(await pidOf(connections)).toBeNumber();
   }, 30_000);
 
-  test.concurrent("whoever finds no connection free is refused after a while, and the others are served in their order", async () => {
+  test.concurrent("a caller without a free connection is refused after a while, and the others are served in order", async () => {
     const { connections } = await connect(1);
     const busy = connections.within("long").unsafe("SELECT pg_sleep(7)");
     const order: string[] = [];
@@ -86,7 +86,7 @@ describe("connections to Postgres", () => {
     expect(order).toEqual(["busy", "urgent", "second"]);
   }, 30_000);
 
-  test.concurrent("short statements are sent behind each other where no connection is free, and a transaction among them keeps its turn", async () => {
+  test.concurrent("short statements are pipelined when no connection is free, and a transaction among them keeps its turn", async () => {
     const { connections } = await connect(1);
     await pidOf(connections);
     const order: string[] = [];
@@ -104,7 +104,7 @@ describe("connections to Postgres", () => {
     expect(order).toEqual(["first", "behind it", "transaction", "after it"]);
   }, 30_000);
 
-  test.concurrent("everything that was sent on a connection that falls silent is refused in time, and what comes next is served", async () => {
+  test.concurrent("everything sent on a connection that falls silent fails in time, and later statements are served", async () => {
     const { connections, proxy } = await connect(1);
     await pidOf(connections);
     proxy.silence({ next: false });
@@ -113,7 +113,7 @@ describe("connections to Postgres", () => {
     expect(await pidOf(connections)).toBeNumber();
   }, 30_000);
 
-  test.concurrent("what a silent client has locked is free again within 15 s", async () => {
+  test.concurrent("locks of a silent client are released within 15 s", async () => {
     const { connections, proxy } = await connect(1);
     const locked = Promise.withResolvers<void>();
     const stuck = refused(
@@ -134,15 +134,15 @@ describe("connections to Postgres", () => {
     await stuck;
   }, 30_000);
 
-  test.concurrent("a refused statement and a failed transaction leave their connection as it was", async () => {
+  test.concurrent("a refused statement and a failed transaction leave their connection usable", async () => {
     const { connections } = await connect(1);
     const pid = await pidOf(connections);
-    expect(Promise.resolve(connections.unsafe("SELECT nothing"))).rejects.toMatchObject({ errno: "42703" });
+    await expect(Promise.resolve(connections.unsafe("SELECT nothing"))).rejects.toMatchObject({ errno: "42703" });
     const failing = connections.begin(async (tx) => {
       await tx`UPDATE counters SET n = 99 WHERE id = 2`;
       throw new Error("changed our mind");
     });
-    expect(failing).rejects.toThrow("changed our mind");
+    await expect(failing).rejects.toThrow("changed our mind");
     await failing.catch(() => {});
     expect(await pidOf(connections)).toBe(pid);
     const [counter] = await connections.unsafe<{ n: number }>("SELECT n FROM counters WHERE id = 2");

@@ -1,4 +1,7 @@
-/** What `bun run seed demo` shows is whole: its jobs have files, its channels are in every state, its books balance. */
+/**
+ * The data of `bun run seed demo` is complete: its jobs have files, its channels are in every state, its ledger
+ * balances.
+ */
 import { expect, test } from "bun:test";
 import { makeJobs } from "../../scripts/seed/jobs";
 import { makeChannels, makeMoreChannels, makePeople, makeRoot } from "../../scripts/seed/people";
@@ -39,7 +42,7 @@ test(
       const tasks = (await root.verbs.task.list({})).items.filter(({ status }) => status === "SUCCESS");
       const shown = await Promise.all(
         tasks.map(async ({ platform, task_id }) => [platform, ...(await typesOf(platform as TaskPlatform, task_id))]),
-      ); // of our own making
+      ); // made by this test
       expect(shown.toSorted()).toEqual([
         ["kling", [200, "video/webm"]],
         ["kling", [200, "video/webm"]],

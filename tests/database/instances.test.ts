@@ -1,5 +1,5 @@
 /**
- * Two whole processes of Weir on one Postgres: they start together, and what one is told holds on the other at once.
+ * Two processes of Weir on one Postgres: they start together, and a change on one takes effect on the other at once.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,7 +38,7 @@ describe("two processes on one Postgres", () => {
 
   beforeAll(async () => {
     [fresh, fake] = [await freshPostgres(2), startFakeUpstream({ port: 0 })];
-    // Neither has a secret of its own or an account: both are made in the database, by one of them.
+    // Neither has a secret of its own or an account: one of them creates both in the database.
     [a, b] = await Promise.all([start(), start()]);
     const login = await fetch(`${a.url}/api/user/login`, {
       method: "POST",
@@ -83,7 +83,7 @@ describe("two processes on one Postgres", () => {
     await answer.text();
     return answer.status;
   };
-  /** Waits until B answers so; fails after the second in which instances must agree. */
+  /** Waits until B answers so; fails after the second within which instances must agree. */
   const onB = async (key: string, status: number): Promise<void> => {
     const deadline = Date.now() + 1000;
     let last: number;

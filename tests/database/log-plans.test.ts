@@ -1,6 +1,6 @@
 /**
- * The log page among 200,000 rows: every list, page and filter that docs/log.md calls indexed finds its rows by an
- * index, on both engines, as the statements that the services really send; and totals stop counting at 10,000.
+ * The log page with 200,000 rows: every list, page and filter that docs/log.md calls indexed uses an index, on both
+ * engines, with the statements of the real services; and totals stop counting at 10,000.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
@@ -106,17 +106,17 @@ for (const engine of ENGINES) {
       const statements = await statementsOf(h, async () => {
         exact = (await pageLogs(person.ctx, scope, { ...filter, ...paging })).total_exact;
       });
-      // Where nothing matches no page is read.
+      // Without matches no page is read.
       expect(statements.length).toBeGreaterThanOrEqual(1);
       for (const statement of statements) {
-        // Counting what most rows fit ends at the 10,001st, as they lie.
+        // A count that matches most rows ends at the 10,001st in table order.
         const bounded = !exact && statement.sql.includes("count(*)");
         if (!bounded && statement.sql.includes("logs")) expectIndexed(await planOf(statement));
       }
     });
 
     if (engine === "postgres")
-      test("what is counted by two indexes has the memory for both bitmaps, for that statement alone and never less than the operator gives", async () => {
+      test("a count over two indexes has memory for both bitmaps, for that statement only and never less than the operator's setting", async () => {
         const memory = sql<string>`current_setting('work_mem')`;
         const { db } = h.services;
         const asked = () => db.gather((q) => q.select({ memory }).from(sql`(select 1) as one`));
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
         expect(after).toEqual(Array.from({ length: 20 }, () => [{ memory: before?.memory ?? "" }]));
       });
 
-    test("a user's name is found by the index on his id", async () => {
+    test("a user's name is found by the index on the user's id", async () => {
       const statements = await statementsOf(h, () =>
         pageLogs(admin.ctx, "all", { username: ann.ctx.actor.username, ...PAGE }),
       );
@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
       for (const statement of ofLog) expect(await planOf(statement)).toContain("logs_user_ix");
     });
 
-    test("a page behind a row far back is the one that counting finds, and the total says that it stopped at 10,000", async () => {
+    test("a page after a row far back equals the page by offset, and the total says that it stopped at 10,000", async () => {
       const counted = await pageLogs(admin.ctx, "all", { p: 5001, page_size: 10 });
       const place = counted.items[0];
       if (!place) throw new Error("no page");
@@ -170,7 +170,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("what no index finds is looked for in the newest 50,000 rows of the range, and the answer says how far", async () => {
+    test("a filter without an index searches the newest 50,000 rows of the range, and the answer says how far", async () => {
       const far = END - 50_000 - 1;
       expect(await pageLogs(admin.ctx, "all", { keyword: "content", ...PAGE })).toMatchObject({
         total: 10_000,
@@ -196,7 +196,7 @@ for (const engine of ENGINES) {
         expect(looking.length).toBeGreaterThanOrEqual(1);
         for (const { params } of looking) expect(params).toContain(far);
       }
-      // A range that is short enough, and an indexed filter beside it, leave nothing out.
+      // A range that is short enough, or an additional indexed filter, leaves nothing out.
       expect(
         await pageLogs(admin.ctx, "all", { keyword: "content 7", start_timestamp: END - 50_000, ...PAGE }),
       ).not.toHaveProperty("searched_from");
@@ -207,7 +207,7 @@ for (const engine of ENGINES) {
         quota: 45_001,
         searched_from: far,
       });
-      // By key the search goes on where it stopped.
+      // By key the search continues where it stopped.
       let [cursor, slices]: [string | null | undefined, number] = [undefined, 0];
       const found: string[] = [];
       do {
@@ -218,7 +218,7 @@ for (const engine of ENGINES) {
       expect({ found, slices }).toEqual({ found: ["content 123456"], slices: 4 });
     });
 
-    test("totals read roll-ups and the rows that these do not have, all by an index", async () => {
+    test("totals read roll-ups and the rows not yet in them, all by an index", async () => {
       for (const filter of [
         {},
         { ...hour, start_timestamp: END - 14_400 },
@@ -240,7 +240,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a cleaning finds its rows by their time", async () => {
+    test("a cleanup finds its rows by their time", async () => {
       const { logs } = h.services.db.t;
       expect(await cleanLogs(h.services, END - ROWS + 1000, "root")).toBe(1000);
       expect(await h.services.db.q.$count(logs)).toBe(ROWS - 1000);

@@ -1,7 +1,4 @@
-/**
- * The total of the log, taken from roll-ups, is the sum of the rows that the list shows: whatever the range, filter and
- * kind of row.
- */
+/** The total of the log, from roll-ups, is the sum of the listed rows, for any range, filter and type of row. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fold } from "../../src/server/features/log/fold";
 import { cleanLogs } from "../../src/server/features/log/clean";
@@ -105,7 +102,7 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
     await compare();
   }, 60_000);
 
-  test("after a cleaning that ended within an hour", async () => {
+  test("after a cleanup that ended within an hour", async () => {
     await cleanLogs(h.services, end - 25 * HOUR - 1234, "root");
     await compare();
   }, 60_000);

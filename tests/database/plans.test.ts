@@ -12,7 +12,7 @@ import { DIMENSIONS } from "../../src/shared/dashboard";
 import { type FreshDatabase, freshPostgres, freshSqlite } from "../kit/databases";
 
 const ROWS = 200_000;
-/** In the middle of the day that is asked about. */
+/** In the middle of the queried day. */
 const SUMMED_UNTIL = 79_200;
 
 /** `n` runs from 1 to 200,000. */
@@ -27,7 +27,7 @@ const fill = (numbers: string) => [
   // 100 rows an hour, of 50 users: 2,000 hours.
   `INSERT INTO usage_hourly ("hour", user_id, token_id, channel, model_name, "group", "count", quota)
     SELECT (n / 100) * 3600, n % 50, n % 100, n % 4, 'm' || (n % 7), 'default', 1, n FROM ${numbers}`,
-  // Up to the middle of the range that is asked, as the mark says; more rows, so that an index is worth while.
+  // Up to the middle of the queried range, like the mark; more rows, so that an index pays off.
   ...DIMENSIONS.map(
     (dimension) => `INSERT INTO usage_sums (dimension, "hour", item, "count", error_count, quota, tokens)
     SELECT '${dimension}', "hour", CAST(${DIMENSION_COLUMN[dimension]} AS text), sum("count"), 0, sum(quota), 0 FROM usage_hourly
@@ -36,7 +36,7 @@ const fill = (numbers: string) => [
   `INSERT INTO meta (name, value) VALUES ('usage_summed_until', '${SUMMED_UNTIL}')`,
 ];
 
-/** A day of the dashboard, as an administrator asks for it and as user 7 does, and the rows of `/api/data/*`. */
+/** One day of the dashboard, for an administrator and for user 7, and the rows of `/api/data/*`. */
 async function askForDashboards(ctx: UserCtx): Promise<void> {
   const day = { start_timestamp: 36_000, end_timestamp: 122_400 };
   for (const scope of ["all", "own"] as const) {
@@ -56,7 +56,7 @@ async function askForDashboards(ctx: UserCtx): Promise<void> {
   for (const group_by of DIMENSIONS) await ranking(ctx, { ...day, group_by, measure: "count" });
 }
 
-/** Notes the text of every statement that the reading door is given. */
+/** Records the text of every statement of the read connection. */
 function noting(db: Db, noted: Set<string>): Db {
   const wrap = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -71,7 +71,7 @@ function noting(db: Db, noted: Set<string>): Db {
   return { ...db, read: wrap(db.read) };
 }
 
-/** The statement with its parameters, all numbers here, so that the planner judges the range that is asked. */
+/** The statement with its parameters inlined (all are numbers), so that the planner sees the queried range. */
 const inlined = ({ sql, params }: { sql: string; params: unknown[] }): string =>
   params.reduce<string>(
     (text, value, i) => text.replace(text.includes(`$${i + 1}`) ? `$${i + 1}` : "?", String(value)),
@@ -109,13 +109,13 @@ describe("plans on sqlite", () => {
     for (const statement of statements) {
       const plan = fresh.db.driver.sqlite?.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`).all() ?? [];
       for (const { detail } of plan) {
-        // The fold walks the partial index, which holds only what is not folded.
+        // The fold walks the partial index, which contains only rows that are not folded.
         if (detail.startsWith("SCAN")) expect(detail).toContain("INDEX logs_unfolded_ix");
       }
     }
   });
 
-  test("the dashboard reads its range by an index, an own one by the user's", async () => {
+  test("the dashboard reads its range by an index, a user's own by the user index", async () => {
     const noted = new Set<string>();
     await askForDashboards(viewer(noting(fresh.db, noted)));
     const reads = [...noted].filter((text) => text.includes("usage_hourly"));
@@ -123,7 +123,7 @@ describe("plans on sqlite", () => {
     for (const statement of reads) {
       const plan = fresh.db.driver.sqlite?.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`).all() ?? [];
       const details = plan.map(({ detail }) => detail);
-      // Intermediate results may be walked, the table may not.
+      // Intermediate results may be scanned, the table may not.
       expect(details.filter((detail) => /^SCAN (usage_hourly|usage_sums|users)/.test(detail))).toEqual([]);
       if (!/user_id.? = 7/.test(statement))
         expect(details.join("\n")).toContain("usage_sums_1 (dimension=? AND hour>? AND hour<?)");
@@ -170,7 +170,7 @@ describe("plans on postgres", () => {
     expect(plan).not.toContain("Seq Scan");
   });
 
-  test("the dashboard reads its range by an index, an own one by the user's", async () => {
+  test("the dashboard reads its range by an index, a user's own by the user index", async () => {
     const noted = new Set<string>();
     await askForDashboards(viewer(noting(fresh.db, noted)));
     const reads = [...noted].filter((text) => text.includes("usage_hourly"));

@@ -1,4 +1,4 @@
-/** Counters shared through a real Redis server; without one on this machine the tests say so and are skipped. */
+/** Counters shared through a real Redis server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -6,9 +6,9 @@ import { RedisClient } from "bun";
 import { localCounter } from "../../src/server/cluster/local";
 import { redisCounter } from "../../src/server/cluster/redis";
 import type { Counter } from "../../src/server/cluster/types";
+import { required } from "../kit/required";
 
-const program = Bun.which("redis-server");
-if (!program) console.warn("SKIPPED: shared counters (no redis-server found; Debian: apt-get install redis-server)");
+const program = required("redis-server");
 
 const freePort = () =>
   new Promise<number>((resolve) => {
@@ -80,7 +80,7 @@ describe.skipIf(!program)("counters on Redis", () => {
     window_seconds,
   });
 
-  test("what asks for nothing is told where it stands, is never refused and takes nothing, neither here nor in one process", async () => {
+  test("a request for nothing gets the current state, is never refused and takes nothing, on Redis and in one process", async () => {
     for (const made of [counter(), localCounter(Date.now)]) {
       const look = () => made.reserve([window("look", 0, 3), { ...window("busy", 0, 1), window_seconds: 0 }]);
       expect((await look()).states.map(({ remaining }) => remaining)).toEqual([3, 1]);
@@ -127,7 +127,7 @@ describe.skipIf(!program)("counters on Redis", () => {
     }
   });
 
-  test("a correction that comes after its window has ended leaves the next one alone", async () => {
+  test("a correction after the end of its window does not change the next one", async () => {
     const a = counter();
     const late = await a.reserve([window("late", 90, 100, 1)]);
     await Bun.sleep(1050);
@@ -137,7 +137,7 @@ describe.skipIf(!program)("counters on Redis", () => {
     expect((await a.reserve([window("late", 0, 100, 1)])).states[0]?.remaining).toBe(80);
   });
 
-  test("without Redis an instance counts for itself, quickly, says so once, and shares again afterwards", async () => {
+  test("without Redis an instance counts locally, fast, logs it once, and shares again afterwards", async () => {
     const a = counter();
     await a.take("down", 1, 5, 60);
     changes.length = 0;

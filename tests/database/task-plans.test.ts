@@ -1,6 +1,6 @@
 /**
- * The lists of jobs among 100,000 rows: every list and filter finds its rows by an index, on both engines, as the
- * services really ask.
+ * The lists of jobs with 100,000 rows: every list and filter uses an index, on both engines, with the statements of the
+ * real services.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageJobs, type JobFilter, type JobKind } from "../../src/server/features/task/service";
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
     }
 
     const DAY = { start: END - 3_600_000 };
-    /** `USER` stands for the name of a user who exists. */
+    /** `USER` stands for the name of an existing user. */
     const cases: [string, "admin" | "ann", JobFilter, RegExp][] = [
       ["everybody's, of a time", "admin", DAY, /tasks_submit_ix/],
       ["everybody's, of a time and a status", "admin", { ...DAY, status: "FAILURE" }, /tasks_submit_ix/],
@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
         },
       );
 
-      test(`${kind}, everybody's without any filter: the newest are walked by their time`, async () => {
+      test(`${kind}, all users without a filter: the newest are read by their time`, async () => {
         const plans = await plansOf(admin, kind, {});
         expect(plans.find((plan) => /submit_ix/.test(plan))).not.toMatch(/TEMP B-TREE|Sort/);
       });

@@ -1,7 +1,7 @@
 /**
  * Administrators search 100,000 accounts while typing: an answer with page and total, measured on both engines. On
- * SQLite, which works in this process, its processor time counts, so that other work on the machine does not; on
- * Postgres the best answer.
+ * SQLite, which runs in this process, its processor time counts, so that other work on the machine does not; on
+ * Postgres the fastest answer.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROLE } from "../../src/shared/roles";
@@ -9,9 +9,9 @@ import { ENGINES } from "../kit/databases";
 import { type Harness, openHarness, type Person } from "../kit/harness";
 
 const ROWS = 100_000;
-/** The promise is 100 ms; here the machine does other things as well. */
+/** The target is 100 ms; this machine does other work as well. */
 const LIMIT_MS = 400;
-/** The first answer that is quick enough counts; it is waited for so long. */
+/** How long to wait for an answer within the limit; the first one counts. */
 const PATIENCE_MS = 25_000;
 
 for (const engine of ENGINES) {
@@ -44,7 +44,7 @@ for (const engine of ENGINES) {
       ["the last page, most spent first", { sort: "used_quota", desc: true, page: 1001, page_size: 100 }, ROWS + 1],
     ];
     if (engine === "sqlite") {
-      test("a page in order of ids walks the table's own key: nothing is sorted", async () => {
+      test("a page in order of ids reads the primary key: nothing is sorted", async () => {
         const client = h.services.db.driver.sqlite;
         const plan = client
           ?.query<{ detail: string }, []>(

@@ -1,18 +1,15 @@
-/** A real nginx before a server: with deploy/nginx.conf, or with nothing but a proxy_pass. */
+/** A real nginx in front of a server: with deploy/nginx.conf, or with only a proxy_pass. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/run-command";
 
-export const nginxPath = (): string | undefined =>
-  Bun.which("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path));
-
 export interface Nginx {
   http: string;
   https: string;
-  /** What `nginx -t` said. */
+  /** The output of `nginx -t`. */
   tested: string;
   stop(): Promise<void>;
 }
@@ -37,9 +34,7 @@ export const startNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
     }),
   );
 
-/**
- * What an operator writes who has read nothing: it sends `Host: 127.0.0.1:<weirPort>` and no word about its callers.
- */
+/** A minimal configuration: it sends `Host: 127.0.0.1:<weirPort>` and no headers about the caller. */
 export const startBareNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
   start(
     nginx,
@@ -85,7 +80,7 @@ async function start(nginx: string, siteOf: (place: Place) => string): Promise<N
   throw new Error(`nginx did not start:\n${test.stderr}${Buffer.concat(errors).toString()}`);
 }
 
-/** Throws when a piece is not there: the file has changed and this test with it must. */
+/** Throws when a part is missing: then the file has changed, and this test must change with it. */
 function replaceAll(text: string, pieces: Record<string, string>): string {
   for (const [from, to] of Object.entries(pieces)) {
     if (!text.includes(from)) throw new Error(`deploy/nginx.conf no longer says: ${from}`);
@@ -96,7 +91,7 @@ function replaceAll(text: string, pieces: Record<string, string>): string {
 
 let made: { cert: string; key: string } | undefined;
 
-/** One for all of a process: making a key takes longer than starting nginx. */
+/** One per process: making a key takes longer than starting nginx. */
 function makeCertificate(folder: string): void {
   if (!made) {
     const run = spawnSync(

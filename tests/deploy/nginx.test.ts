@@ -1,16 +1,13 @@
-/**
- * The proxy file that docs/deploy.md hands out does what it promises, in a real nginx before a small streaming server.
- */
+/** The proxy file of docs/deploy.md does what it promises, in a real nginx in front of a small streaming server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { createAddressReader } from "../../src/server/http/address";
-import { type Nginx, nginxPath, startNginx } from "./nginx-process";
+import { required } from "../kit/required";
+import { type Nginx, startNginx } from "./nginx-process";
 
-const nginx = nginxPath();
-if (!nginx)
-  console.warn("SKIPPED: the nginx tests, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)");
+const nginx = required("nginx");
 
-/** In CI longer than nginx's own 60 s, which is what cuts streams when the file forgets it. */
+/** In CI longer than nginx's own 60 s, which cuts streams if the file does not change it. */
 const SILENCE_MS = process.env.WEIR_REQUIRE_ALL === "1" ? 63_000 : 1_500;
 
 /** What the server behind the proxy saw; each promise resolves when it happens. */
@@ -171,7 +168,7 @@ describe.skipIf(!nginx)("deploy/nginx.conf", () => {
     expect(answer).toBe("echo ping");
   });
 
-  test("a caller that leaves is seen to leave", async () => {
+  test("a caller's disconnect reaches Weir", async () => {
     const leave = new AbortController();
     const reader = (await get("/endless", { signal: leave.signal })).body?.getReader();
     await reader?.read();

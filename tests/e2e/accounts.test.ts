@@ -1,6 +1,6 @@
 /**
- * Accounts in a real browser against a real mail server: registration with the bot check, reset by mail, one's own
- * settings.
+ * Accounts in a real browser with a real mail server: registration with the bot check, reset by mail, and the user's
+ * own settings.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -15,11 +15,11 @@ setDefaultTimeout(TEST_LIMIT);
 let browser: TestBrowser;
 let weir: Weir;
 let mail: MailServer;
-/** Stands in for Cloudflare: which tokens it was asked about; each is good once. */
+/** Stands in for Cloudflare: records the tokens that it was asked about; each is valid once. */
 const asked: string[] = [];
 let siteverify: ReturnType<typeof Bun.serve>;
 
-/** The vendor's script as far as the widget uses it: every rendering and reset gives a new token. */
+/** The vendor's script as far as the widget uses it: every rendering and reset returns a new token. */
 const WIDGET = `
   let tell, sitekey;
   const give = () => setTimeout(() => { tell("human-" + crypto.randomUUID()); document.body.dataset.human = sitekey; }, 0);
@@ -83,10 +83,10 @@ const withWidget = (page: Page) =>
       route.fulfill({ contentType: "text/javascript", body: WIDGET }),
     );
 
-/** The bot check of the page has given its token. */
+/** The bot check of the page has returned its token. */
 const human = (page: Page) => page.locator("body[data-human=site-key]").waitFor();
 
-test("a visitor registers with a mailed code and the bot check, signs in, forgets his password and gets in again by mail", async () => {
+test("a visitor registers with a mailed code and the bot check, signs in, and resets a forgotten password by mail", async () => {
   const tab = await browser.open(`${weir.url}/about`, { language: "zh" });
   const { page } = tab;
   await withWidget(page);
@@ -107,7 +107,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   await tab.settled();
   tab.check();
   await tab.close();
-  // Asked once: passing is remembered for the registration and the sign-in that followed.
+  // Only once: a passed check is remembered for the registration and the sign-in after it.
   // spec: A-246, A-250, A-266
   expect(asked).toHaveLength(1);
 
@@ -134,7 +134,7 @@ test("a visitor registers with a mailed code and the bot check, signs in, forget
   await fresh.close();
 });
 
-test("who signed in long ago proves himself once before a secret is shown, and not again", async () => {
+test("a user who signed in long ago confirms their identity once before a secret is shown, and not again", async () => {
   await weir.setOption("TurnstileCheckEnabled", false);
   const person = await weir.newUser();
   const { sessions } = weir.db.t;
@@ -159,7 +159,7 @@ test("who signed in long ago proves himself once before a secret is shown, and n
   await tab.close();
 });
 
-test("a phone that opens the address of the QR code can register the push worker, and is asked for nothing before it is touched", async () => {
+test("a phone that opens the address of the QR code can register the push worker, and asks for permission only after a tap", async () => {
   const person = await weir.newUser();
   const { url } = await person.trpc.push.begin.mutate();
   const tab = await browser.open(url, { language: "en", theme: "dark", viewport: "phone" });

@@ -1,14 +1,14 @@
 /** Managing accounts and settings in a real browser. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let browser: TestBrowser;
 let weir: Weir;
 

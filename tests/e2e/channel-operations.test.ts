@@ -1,21 +1,21 @@
 /**
- * Many channels at once, in a real browser against a real Weir and the fake upstream: tags, batches, runs over all,
- * figures edited in place, balances, health, and who used a channel.
+ * Many channels at once, in a real browser with a real Weir and the fake upstream: tags, batches, runs over all,
+ * in-place edits, balances, health, and who used a channel.
  */
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../../scripts/chromium";
 import { statusInfo } from "../../src/shared/channel-operations";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const found = findChromium() !== undefined;
+const found = required("chromium") !== undefined;
 let upstream: FakeUpstream;
 let weir: Weir;
 let browser: TestBrowser;
@@ -33,7 +33,7 @@ afterAll(async () => {
   upstream?.close();
 });
 
-/** Runs `story` in a fresh window in which root is signed in; the page must have no problem. */
+/** Runs `story` in a fresh window signed in as root; the page must have no problem. */
 async function withPage(
   path: string,
   options: PageOptions,
@@ -63,7 +63,7 @@ async function chooseForAll(page: Page, action: string): Promise<void> {
   await page.getByRole("menuitem", { name: action }).click();
 }
 
-/** Puts a channel where only the system puts one. */
+/** Sets a channel status that only the system sets. */
 async function autoDisable(id: number): Promise<void> {
   const { channels } = weir.db.t;
   const other_info = statusInfo(
@@ -115,7 +115,7 @@ describe.skipIf(!found)("many channels", () => {
       await page.getByRole("button", { name: "撤销", exact: true }).click();
       await becomes(async () => (await channel(on)).status, 1);
       expect((await channel(off)).status).toBe(2);
-      // A toast that goes gives the focus back, which closes a menu.
+      // A toast that closes returns the focus, which closes a menu.
       await page.getByText("已禁用标签 整组 的全部渠道").waitFor({ state: "detached" });
       await chooseInRow(page, "整组", "启用全部");
       await page.getByText("已启用标签 整组 的全部渠道").waitFor();
@@ -223,7 +223,7 @@ describe.skipIf(!found)("many channels", () => {
     });
   });
 
-  test("priority and weight: only Enter and the tick save, Esc and a press elsewhere do not, undo brings the old one back", async () => {
+  test("priority and weight: only Enter and the tick save, Esc and a click elsewhere do not, undo restores the old value", async () => {
     const id = await newChannel("改数字", { priority: 5, weight: 6 });
     await withPage("/channel?keyword=改数字", {}, async (page) => {
       const row = rowOf(page, "改数字");
@@ -271,7 +271,7 @@ describe.skipIf(!found)("many channels", () => {
     });
   });
 
-  test("a figure that the server does not take is shown as it was", async () => {
+  test("a value that the server refuses is shown unchanged", async () => {
     const id = await newChannel("退回", { priority: 5 });
     await withPage("/channel?keyword=退回", {}, async (page, { expectProblem }) => {
       expectProblem("channel.update");
@@ -286,7 +286,7 @@ describe.skipIf(!found)("many channels", () => {
     expect((await channel(id)).priority).toBe(5);
   });
 
-  test("a press on what is left asks the upstream for the balance", async () => {
+  test("a click on the balance queries the upstream", async () => {
     const id = await newChannel("余额");
     await withPage("/channel?keyword=余额", {}, async (page) => {
       await page.getByRole("button", { name: "查询 余额 的余额" }).click();
@@ -300,7 +300,7 @@ describe.skipIf(!found)("many channels", () => {
     expect(balance_updated_time).toBeGreaterThan(0);
   });
 
-  test("who used a channel, and how its last hours went, is shown in words as well", async () => {
+  test("who used a channel, and how its last hours went, is shown as text as well", async () => {
     await weir.setOption("AutomaticDisableChannelEnabled", false);
     await weir.priceModels({ "gpt-4o-mini": 1 });
     const id = await newChannel("用过", { group: "检测组" });
@@ -364,7 +364,7 @@ describe.skipIf(!found)("many channels", () => {
     });
   });
 
-  test("an automatic disabling tells its reason and time on keyboard focus, counts in the menu, and is lifted in the drawer", async () => {
+  test("an automatic disabling shows its reason and time on keyboard focus, counts in the menu, and is lifted in the drawer", async () => {
     const id = await newChannel("被停");
     await autoDisable(id);
     await withPage("/channel?keyword=被停", { language: "en" }, async (page) => {
@@ -408,7 +408,7 @@ describe.skipIf(!found)("many channels", () => {
     expect((await channel(id)).balance_updated_time).toBeGreaterThan(0);
   });
 
-  test("a run that somebody else started shows how far it is, until it ends", async () => {
+  test("a run that another user started shows its progress until it ends", async () => {
     await newChannel("慢一点", { models: ["slow"], test_model: "slow" });
     await withPage("/channel", {}, async (page) => {
       const started = {
@@ -449,7 +449,7 @@ describe.skipIf(!found)("many channels", () => {
     });
   });
 
-  test("a repair names what only an operator can mend and leads there", async () => {
+  test("a repair names what only an operator can fix and links to it", async () => {
     const id = await newChannel("坏了");
     const { channels } = weir.db.t;
     await weir.db.q.update(channels).set({ model_mapping: "{", models: "a,,a , b" }).where(eq(channels.id, id));
@@ -467,7 +467,7 @@ describe.skipIf(!found)("many channels", () => {
     await weir.root.trpc.channel.delete.mutate({ id });
   });
 
-  test("the disabled channels are deleted after their number was named", async () => {
+  test("the disabled channels are deleted after a confirmation with their number", async () => {
     const kept = await newChannel("留下");
     const byHand = await newChannel("手停");
     const bySystem = await newChannel("自停");

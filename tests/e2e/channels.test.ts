@@ -1,19 +1,19 @@
 /**
- * The channels of the console in a real browser, against a real Weir and the fake upstream: by keyboard alone, on a
- * phone, in both themes and languages. The console is built when it is older than its sources.
+ * The channels of the console in a real browser, with a real Weir and the fake upstream: by keyboard, on a phone, in
+ * both themes and languages. The console is rebuilt when it is older than its sources.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes, eventually } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { required } from "../kit/required";
 import { paste, type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const found = findChromium() !== undefined;
+const found = required("chromium") !== undefined;
 let upstream: FakeUpstream;
 let weir: Weir;
 let browser: TestBrowser;
@@ -31,7 +31,7 @@ afterAll(async () => {
   upstream?.close();
 });
 
-/** Runs `story` in a fresh window in which root is signed in; the page must have no problem. */
+/** Runs `story` in a fresh window signed in as root; the page must have no problem. */
 async function withPage(
   path: string,
   options: PageOptions,
@@ -73,7 +73,7 @@ describe.skipIf(!found)("channels", () => {
       await page.keyboard.press("Control+Enter");
       // spec: C-060, C-096
       await page.getByText("渠道创建成功！").waitFor();
-      // The new channel is shown, with its test at hand.
+      // The new channel is shown, with its test button.
       const detail = page.getByRole("dialog", { name: "键盘渠道" });
       await detail.getByRole("button", { name: "测试渠道 键盘渠道", exact: true }).focus();
       await page.keyboard.press("Enter");
@@ -201,7 +201,7 @@ describe.skipIf(!found)("channels", () => {
       // spec: C-093
       await page.getByText("渠道复制成功：走一行_复制").waitFor();
       await rowOf(page, "走一行_复制").waitFor();
-      // The copy stands first: it is the newer one.
+      // The copy is first: it is newer.
       await page.keyboard.press("k");
       await page.keyboard.press("e");
       // spec: C-092
@@ -260,7 +260,7 @@ describe.skipIf(!found)("channels", () => {
     });
   });
 
-  test("a channel that is gone is told as such", async () => {
+  test("a deleted channel has its own message", async () => {
     await withPage("/channel/edit/999999", {}, async (page, { expectProblem }) => {
       expectProblem("status of 404");
       // spec: C-572

@@ -1,7 +1,6 @@
 /**
- * What the checklists of issue 2 say of a browser that other end-to-end tests do not show: fresh visitors, local
- * storage, guards, the reactions to failed calls. A visitor here has no stored choice at all, and a browser that asks
- * for English.
+ * Browser requirements that other end-to-end tests do not prove: fresh visitors, local storage, guards, the reactions
+ * to failed calls. A visitor here has no stored settings and a browser in English.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
@@ -77,7 +76,7 @@ describe("a fresh visitor", () => {
   test("reads Chinese in an English browser; the choice survives a reload, an unknown one means Chinese (A-045, A-047, C-176 to C-179)", async () => {
     await visit({}, async (page) => {
       await open(page, "/login");
-      // spec: A-045
+      // spec: A-045, D-01
       expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
       // spec: C-177, C-180
       await page.getByRole("button", { name: "登录", exact: true }).waitFor();
@@ -106,7 +105,7 @@ describe("a fresh visitor", () => {
       // spec: C-175
       // spec: A-050
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
-      // Colours pass over in a moment.
+      // Colours change with a short transition.
       await page.waitForFunction(
         (before) => getComputedStyle(document.querySelector("header") ?? document.body).backgroundColor !== before,
         day,
@@ -129,10 +128,9 @@ describe("a fresh visitor", () => {
     await visit({}, async (page) => {
       await open(page, "/login");
       const stored = await storage(page);
-      // spec: C-310
+      // spec: C-310, D-31
       expect(JSON.parse(stored.status ?? "")).toMatchObject({ system_name: "Weir", quota_per_unit: 500_000 });
-      // spec: C-311, C-312, C-313
-      // spec: A-267..A-271, A-275, A-278, A-280, A-281
+      // spec: A-267..A-271, A-275, A-278, A-280, A-281, C-311, C-312, C-313, D-31
       expect(stored).toMatchObject({
         system_name: "Weir",
         logo: "",
@@ -153,7 +151,7 @@ describe("a fresh visitor", () => {
 describe("guards", () => {
   const closed =
     "/channel /channel/add /channel/edit/1 /token /playground /redemption /topup /log /detail /midjourney /task /chat /chat/0 /chat2link /user /setting";
-  test("a stranger is led from every closed page to the login, and stays on open ones (C-044, C-045, A-065)", async () => {
+  test("an anonymous visitor is redirected from every closed page to the login, and stays on open ones (C-044, C-045, A-065)", async () => {
     await visit({}, async (page) => {
       for (const address of closed.split(" ")) {
         await open(page, address);
@@ -186,8 +184,10 @@ describe("guards", () => {
     });
   });
 
-  test("an ordinary user sees the no-permission page on administrators' pages, stays signed in, and no data comes (C-046, C-184, C-452)", async () => {
+  test("an ordinary user sees the no-permission page on administrators' pages, stays signed in, and gets no data (C-046, C-184, C-452)", async () => {
     await visit({ as: user }, async (page) => {
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
       const answered: string[] = [];
       page.on("response", async (response) => {
         if (/channel|redemption/.test(response.url()) && !/assets/.test(response.url()))
@@ -201,6 +201,8 @@ describe("guards", () => {
       }
       // spec: C-046
       expect(answered.filter((text) => text.includes('"base_url"'))).toEqual([]);
+      // spec: D-57
+      expect(asked.filter((path) => /^\/trpc\/.*\b(channel|redemption|user\.(list|get))\b/.test(path))).toEqual([]);
       // spec: C-184
       expect(await page.getByRole("navigation", { name: "主菜单" }).getByRole("link", { name: "渠道" }).count()).toBe(
         0,
@@ -219,7 +221,7 @@ describe("lists", () => {
       // spec: C-197
       await page.getByText("第 1 - 10 条，共 12 条").waitFor();
       await page.getByRole("combobox", { name: "每页条数" }).click();
-      // spec: C-623
+      // spec: A-506, C-623
       expect(await page.getByRole("option").allTextContents()).toEqual([
         "10 条/页",
         "20 条/页",
@@ -228,8 +230,7 @@ describe("lists", () => {
       ]);
       await page.getByRole("option", { name: "20 条/页" }).click();
       await page.getByText("第 1 - 12 条，共 12 条").waitFor();
-      // spec: C-625
-      // spec: C-315
+      // spec: A-421, C-315, C-625
       expect((await storage(page))["page-size"]).toBe("20");
       await open(page, "/token");
       // spec: C-625
@@ -260,12 +261,13 @@ describe("lists", () => {
       await open(page, "/token");
       expect(headers.length).toBeGreaterThan(3);
       for (const sent of headers) {
-        // spec: C-477, C-560
+        // spec: A-339, A-417, C-477, C-560
         expect(sent["new-api-user"]).toBe(String(weir.root.id));
-        // spec: C-478
+        // spec: A-418, C-478
         expect(sent["cache-control"]).toBe("no-store");
       }
       await page.waitForFunction(() => localStorage.getItem("channel_models") !== null);
+      // spec: A-456
       expect(Object.keys(JSON.parse((await storage(page)).channel_models ?? "{}") as object)).toContain("1");
     });
   });
@@ -289,12 +291,12 @@ describe("failed calls", () => {
           const toast = page.locator("[data-sonner-toast]");
           await toast.first().waitFor();
           await settled(page);
-          // Second tries, if there were any, come within this.
+          // Retries, if there were any, come within this time.
           await page.clock.runFor(1500);
           await settled(page);
           // spec: C-566, C-567
           expect(await toast.count()).toBe(1);
-          // spec: C-566, C-567
+          // spec: A-471, A-472, A-473, C-566, C-567
           expect((await toast.textContent())?.toLowerCase()).toContain(words.toLowerCase());
           expect(path(page)).toBe("/channel");
         });
@@ -302,7 +304,7 @@ describe("failed calls", () => {
     });
   }
 
-  test("a status that fails is said, the page stays usable, and it comes by itself when the server answers again (C-568 to C-570)", async () => {
+  test("a failed status call is reported, the page stays usable, and the status loads when the server answers again (C-568 to C-570)", async () => {
     for (const [language, unreachable, failed] of [
       ["zh", "无法连接到服务器", "加载状态失败"],
       ["en", "Unable to connect to server", "Failed to load status"],
@@ -333,17 +335,17 @@ describe("failed calls", () => {
     }
   });
 
-  test("a session that ended leads to the login with the page asked for, and no stored user (A-470, C-564, C-565)", async () => {
+  test("an ended session redirects to the login with the requested page, and no stored user (A-470, C-564, C-565)", async () => {
     const other = await weir.signIn(weir.root.username, "correct-horse-9");
     await visit({ as: other }, async (page) => {
       await open(page, "/token");
-      // No page is open while the session goes: what it asks meanwhile would lead it away by itself.
+      // No page is open while the session ends: its own calls would redirect it.
       await page.goto("about:blank");
       await other.ok("GET", "/api/user/logout");
       await page.goto(`${weir.url}/channel`);
       // spec: C-564
       await page.waitForURL("**/login?*");
-      // spec: C-565
+      // spec: A-470, C-565
       expect(new URL(page.url()).searchParams.get("expired")).toBe("true");
       // spec: C-565
       await page.getByText("未登录或登录已过期，请重新登录！").first().waitFor();
@@ -363,12 +365,12 @@ describe("failed calls", () => {
   });
 });
 
-describe("the operator's wishes", () => {
-  test("the footer is there within a second of a cold load, the version label too, and the sidebar starts as told (C-656, C-657, C-660, C-195, C-196)", async () => {
+describe("the operator's settings", () => {
+  test("the footer is there within a second of a cold load, the version label too, and the sidebar starts as configured (C-656, C-657, C-660, C-195, C-196)", async () => {
     await weir.setOption("Footer", "<b>Operated by</b> ACME");
     await weir.setOption("DefaultCollapseSidebar", true);
     await visit({}, async (page) => {
-      // The page's own clock: this process may hear late of what the page shows.
+      // The page's own clock: this process may see the page's changes late.
       await page.addInitScript(() => {
         const look = () => {
           if (!document.body?.textContent?.includes("Operated by")) return requestAnimationFrame(look);
@@ -406,8 +408,8 @@ describe("the operator's wishes", () => {
   });
 });
 
-describe("small things of the pages", () => {
-  test("the channel list has its columns; rows that are not enabled are shaded; an unknown status is said (C-076 to C-082, C-086, C-321, C-322, C-334)", async () => {
+describe("details of the pages", () => {
+  test("the channel list has its columns; rows that are not enabled are shaded; an unknown status is named (C-076 to C-082, C-086, C-321, C-322, C-334)", async () => {
     const { channels } = weir.db.t;
     const [off, odd] = await weir.db.q.select({ id: channels.id }).from(channels).orderBy(desc(channels.id)).limit(2);
     await weir.root.ok("PUT", "/api/channel/", { id: off?.id, status: 2 });
@@ -439,7 +441,7 @@ describe("small things of the pages", () => {
     });
   });
 
-  test("signing in says so, and signing out forgets the user here and at the server (A-340, A-341, A-490)", async () => {
+  test("signing in shows a message, and signing out deletes the user in the browser and the session on the server (A-340, A-341, A-490)", async () => {
     const guest = await weir.newUser();
     await visit({}, async (page, context) => {
       await open(page, "/login");
@@ -453,11 +455,13 @@ describe("small things of the pages", () => {
       await page.getByRole("menuitem", { name: "退出登录" }).click();
       // spec: C-182
       await page.waitForFunction(() => localStorage.getItem("user") === null);
+      // spec: A-340
+      expect((await storage(page)).user).toBeUndefined();
       const self = await weir.anonymous("GET", "/api/user/self", undefined, {
         cookie: `session=${cookie}`,
         "new-api-user": String(guest.id),
       });
-      // spec: C-182
+      // spec: A-341, C-182
       expect(self.status).toBe(401);
     });
   });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   ] as const) {
     await (await weir.call(who, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
-  // Roll-ups follow the log by about a second.
+  // Roll-ups follow the log with a delay of about a second.
   const now = Math.floor(Date.now() / 1000);
   const range = { start_timestamp: now - 3600, end_timestamp: now + 3600 };
   await becomes(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe("the data dashboard", () => {
-  test("an administrator goes from the menu to the chart, tells users apart, and ends in the log of one column", async () => {
+  test("an administrator goes from the menu to the chart, compares users, and ends in the log of one column", async () => {
     const tab = await browser.open(`${weir.url}/token`, { as: weir.root, language: "en" });
     const { page } = tab;
     await page.getByRole("link", { name: "Dashboard" }).click();
@@ -66,7 +66,7 @@ describe("the data dashboard", () => {
     await tab.close();
   });
 
-  test("a user sees his own alone, on a phone in the dark too", async () => {
+  test("a user sees only their own data, also on a phone in the dark theme", async () => {
     const tab = await browser.open(`${weir.url}/detail?range=7d&granularity=day`, {
       as: ann,
       viewport: "phone",

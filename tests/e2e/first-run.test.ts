@@ -1,6 +1,6 @@
 /**
- * The story of the first run, whole (issue 2): an empty folder, the wizard, the first channel, the Connect panel, the
- * official SDK as caller, the tick, the log page and its bill.
+ * The whole first run: an empty folder, the wizard, the first channel, the Connect panel, the official SDK as caller,
+ * the tick, the log page and its bill.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import OpenAI from "openai";
@@ -35,7 +35,7 @@ for (const viewport of ["desktop", "phone"] as const) {
 
     beforeAll(async () => {
       weir = await startWeir({ root: false });
-      // A phone opens an English console in the dark, so that both halves of everything are seen.
+      // The phone uses English and the dark theme, so that both variants are tested.
       tab = await browser.open(await weir.setupLink(), {
         viewport,
         language,
@@ -149,7 +149,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       expect(await weir.audit()).toEqual([]);
     });
 
-    test("whoever signs out and in again lands in the console", async () => {
+    test("signing out and in again leads to the console", async () => {
       const { page } = tab;
       await tab.context.clearCookies();
       await page.evaluate(() => localStorage.removeItem("user"));

@@ -1,6 +1,6 @@
 /**
- * Ten tasks of the console, each done twice: by keyboard alone on a desktop, and by touch on a phone (390 px).
- * No mouse moves here; what a task did is checked on the server, not on the screen alone.
+ * Ten tasks of the console, each done by keyboard alone on a desktop, and by touch on a phone (390 px). No mouse is
+ * used; results are checked on the server, not only on the screen.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -33,7 +33,10 @@ afterAll(async () => {
 
 const say = (zh: string): string => consoleText("zh", zh);
 
-/** Tab until an element has the focus whose accessible name or text begins with `name`; so reachable by keyboard. */
+/**
+ * Presses Tab until an element has the focus whose accessible name or text begins with `name`, which proves that it is
+ * reachable.
+ */
 async function tabTo(page: Page, name: string, most = 80): Promise<void> {
   for (let presses = 0; presses < most; presses++) {
     const focused = await page.evaluate(() => {
@@ -51,7 +54,7 @@ async function tabTo(page: Page, name: string, most = 80): Promise<void> {
   throw new Error(`"${name}" was not reached by ${most} presses of Tab`);
 }
 
-/** How a task presses a thing: by Tab and Enter, or by a tap. */
+/** How a task activates a control: by Tab and Enter, or by a tap. */
 interface Hand {
   page: Page;
   press(
@@ -64,9 +67,9 @@ interface Hand {
 const keyboard = (page: Page): Hand => ({
   page,
   press: async (role, name) => {
-    // Inside an open menu arrow keys move; elsewhere Tab does.
+    // Inside an open menu the arrow keys move the focus; elsewhere Tab does.
     if (role === "menuitem" || role === "menuitemradio") {
-      // The menu takes the focus a moment after it is drawn.
+      // The menu gets the focus shortly after it is drawn.
       await page.waitForFunction(() => document.activeElement?.closest("[role=menu]") !== null);
       for (let presses = 0; presses < 20; presses++) {
         const focused = await page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
@@ -184,7 +187,7 @@ for (const viewport of ["desktop", "phone"] as const) {
         await tab.page.keyboard.press("Escape");
         await tab.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
         await tab.page.keyboard.press("g");
-        // No hand is faster than this.
+        // No person presses keys faster than this.
         await tab.page.waitForTimeout(50);
         await tab.page.keyboard.press("l");
       } else {

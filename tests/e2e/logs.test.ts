@@ -1,16 +1,16 @@
-/** The log in a real browser against a real Weir: rows that come by themselves, a file, a cleaning. */
+/** The log in a real browser with a real Weir: rows that appear, an export, a cleanup. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { findChromium } from "../../scripts/chromium";
 import { LOG_TYPE } from "../../src/shared/log";
 import type { NewLogRow } from "../../src/server/db/schema";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { required } from "../kit/required";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let weir: Weir;
 let browser: TestBrowser;
 let made = 0;
@@ -44,9 +44,9 @@ afterAll(async () => {
 });
 
 describe.skipIf(noChromium)("the log in the console", () => {
-  test("a row that is written while somebody looks appears by itself, and the export is the filtered set", async () => {
+  test("a row that is written while the page is open appears without a reload, and the export is the filtered set", async () => {
     const { page, close, check } = await browser.open(`${weir.url}/log`, { as: weir.root });
-    // The page begins with today.
+    // The page starts with today.
     // spec: C-031
     await page.getByText("first", { exact: true }).waitFor();
     expect(await page.getByText("ancient", { exact: true }).count()).toBe(0);

@@ -1,16 +1,16 @@
-/** The playground and the chat links in a real browser, against a real Weir and a fake upstream. */
+/** The playground and the chat links in a real browser, with a real Weir and a fake upstream. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { chooseFromSubmenu } from "../kit/browser-wait";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import { required } from "../kit/required";
 import { paste, type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 const MODELS = ["gpt-4o-mini", "words:6", "paced:200:50", "reasoning", "tool-split", "error-429", "error-midstream:2"];
 let upstream: FakeUpstream;
 let site: ReturnType<typeof Bun.serve>;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   // First: it builds the console that the server then serves.
   browser = await launchBrowser();
   upstream = startFakeUpstream();
-  // Somebody else's chat page: says what address it was opened with.
+  // An external chat page that shows the address it was opened with.
   site = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -84,7 +84,7 @@ async function choose(page: Page, model: string, field = "模型"): Promise<void
 const done = (page: Page) => page.locator("article[data-state=complete]").last().waitFor();
 
 describe.skipIf(noChromium)("the playground", () => {
-  test("a message is sent by keyboard alone with the specified defaults; its answer tells tokens and price and leads to its log row", async () => {
+  test("a message is sent by keyboard alone with the specified defaults; its answer shows tokens and price and links to its log row", async () => {
     const { page, axe } = await open();
     // spec: C-650
     await page.getByRole("combobox", { name: "模型", exact: true }).getByText("gpt-4o-mini").waitFor();
@@ -116,7 +116,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await page.getByRole("dialog").getByText("playground-default").first().waitFor();
   });
 
-  test("the settings are what the call carries, and are there again after a reload", async () => {
+  test("the settings are sent with the call, and survive a reload", async () => {
     const { page } = await open();
     await page.getByRole("combobox", { name: "分组" }).click();
     await page.getByRole("option", { name: /^vip/ }).click();
@@ -153,7 +153,7 @@ describe.skipIf(noChromium)("the playground", () => {
     await answers(page).first().waitFor();
   });
 
-  test("a stopped answer keeps what came and is charged for it; an edited message drops what came after it", async () => {
+  test("a stopped answer keeps its text and is charged for it; an edited message drops everything after it", async () => {
     const { page } = await open();
     await choose(page, "paced:200:50");
     await say(page, "count");
@@ -180,7 +180,7 @@ describe.skipIf(noChromium)("the playground", () => {
     expect(await answers(page).count()).toBe(1);
   });
 
-  test("a failed call is a red bubble with status, words and another try; a broken stream marks the answer that had begun", async () => {
+  test("a failed call is a red bubble with status, message and a retry; a broken stream marks the partial answer", async () => {
     const { page, expectProblem, axe } = await open();
     expectProblem("429");
     await choose(page, "error-429");
@@ -221,7 +221,7 @@ describe.skipIf(noChromium)("the playground", () => {
     expect(JSON.parse(await page.getByLabel("工具参数").first().innerText())).toBeObject();
   });
 
-  test("up to three models answer side by side, and each goes on with its own answers", async () => {
+  test("up to three models answer side by side, and each continues with its own answers", async () => {
     const { page, axe, screenshot } = await open();
     await page.getByRole("button", { name: "添加对比模型" }).click();
     await page.getByRole("button", { name: "添加对比模型" }).click();
@@ -244,7 +244,7 @@ describe.skipIf(noChromium)("the playground", () => {
     expect(spoken("words:6")).not.toBe(spoken("gpt-4o-mini"));
   });
 
-  test("a pasted picture goes along as an image part", async () => {
+  test("a pasted image is sent as an image part", async () => {
     const { page } = await open();
     const message = page.getByLabel("消息", { exact: true });
     await type(message, "what is this");
@@ -331,12 +331,12 @@ describe.skipIf(noChromium)("the playground", () => {
     expect(requests.filter((url) => !url.startsWith(weir.url) && !url.startsWith("data:"))).toEqual([]);
   });
 
-  test("an expired session is told, both on arrival with ?expired and when a call finds out", async () => {
+  test("an expired session is reported, both on arrival with ?expired and when a call fails", async () => {
     const { page, expectProblem } = await open("/playground?expired=true");
     // spec: C-571
     await page.getByText("未登录或登录已过期，请重新登录！").waitFor();
     expectProblem("401");
-    // Everything the page asks for on arrival is there, so that the message is the call that finds out.
+    // All calls of the page have finished, so the message is the first call to fail.
     await page.getByRole("combobox", { name: "模型", exact: true }).getByText("gpt-4o-mini").waitFor();
     await type(page.getByLabel("消息", { exact: true }), "hello");
     await user.api("GET", "/api/user/logout");
@@ -422,7 +422,7 @@ describe.skipIf(noChromium)("chat links", () => {
     expect(await page.locator("iframe").count()).toBe(0);
   });
 
-  test("wrong, missing and unreadable links are told in the specified words", async () => {
+  test("wrong, missing and unreadable links have the specified messages", async () => {
     const empty = await open("/chat");
     // spec: C-575
     await empty.page.getByText("请联系管理员配置聊天链接").first().waitFor();
@@ -444,7 +444,7 @@ describe.skipIf(noChromium)("chat links", () => {
     await broken.page.getByText("聊天数据解析失败").first().waitFor();
   });
 
-  test("without an enabled token it says so and goes to the tokens after 1.5 seconds", async () => {
+  test("without an enabled token it says so and redirects to the tokens after 1.5 seconds", async () => {
     await weir.setOption("Chats", chats());
     const { page } = await open("/log");
     let known = 0;
@@ -455,13 +455,12 @@ describe.skipIf(noChromium)("chat links", () => {
     // spec: C-580, C-582
     await page.getByText("当前没有可用的启用令牌，请先创建或启用一个令牌！").waitFor();
     await page.waitForURL("**/token");
-    // From the answer on, not from when this process saw the words: a busy machine shows them to it late, and tells of
-    // the answer a little late too.
+    // Measured from the response, not from the text on screen: a busy machine shows both late.
     // spec: C-581
     expect(performance.now() - known).toBeGreaterThan(1400);
   });
 
-  test("/chat2link prefers the operator's chat link and leads there with the first enabled token", async () => {
+  test("/chat2link prefers the operator's chat link and redirects there with the first enabled token", async () => {
     await weir.setOption("Chats", chats());
     const { key } = await weir.newToken({}, user);
     const first = await open("/chat2link");

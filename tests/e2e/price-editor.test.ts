@@ -1,5 +1,6 @@
 /**
- * Root prices a model that channels serve but nothing prices; both languages, both themes, and nothing that axe finds.
+ * Root sets the price of a model that channels serve without one; both languages, both themes, and no violation found
+ * by axe.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
@@ -40,7 +41,7 @@ test("an unpriced model is found, priced in dollars and then sold at that price"
   await tab.close();
 }, 60_000);
 
-test("every tab is free of what axe finds, in both languages and themes", async () => {
+test("every tab passes axe, in both languages and themes", async () => {
   const looks = [
     ["", "zh", "light"],
     ["?tab=json", "en", "dark"],

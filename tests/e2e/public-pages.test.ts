@@ -1,4 +1,7 @@
-/** What a stranger sees: prices, about, home page, notice and footer, and that no text of the operator can do harm. */
+/**
+ * What an anonymous visitor sees: prices, about, home page, notice and footer; and that no text of the operator can do
+ * harm.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Language, launchBrowser, TEST_LIMIT, type TestBrowser, type Theme } from "../kit/browser";
 import { type } from "../kit/typing";
@@ -29,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("the price list", () => {
-  test("a stranger comes from the top bar, sees default prices, switches the group, and finds a model", async () => {
+  test("an anonymous visitor comes from the top bar, sees default prices, switches the group, and finds a model", async () => {
     const tab = await browser.open(weir.url, { language: "en" });
     const { page } = tab;
     await page.getByRole("navigation", { name: "Site" }).getByRole("link", { name: "Pricing" }).click();
@@ -57,7 +60,7 @@ describe("the price list", () => {
     await tab.close();
   });
 
-  test("a signed-in user starts in his own group", async () => {
+  test("a signed-in user starts in their own group", async () => {
     const tab = await browser.open(`${weir.url}/pricing`, { language: "en", as: await weir.newUser({ group: "vip" }) });
     await tab.page.getByRole("row", { name: /gpt-4o/ }).waitFor();
     // spec: C-162
@@ -69,7 +72,7 @@ describe("the price list", () => {
 });
 
 describe("the operator's texts", () => {
-  test("an https address is framed, and the policy lets in that origin alone", async () => {
+  test("an https address is framed, and the content security policy allows only that origin", async () => {
     await weir.setOption("About", "https://about.example.invalid/page");
     const tab = await browser.open(weir.url);
     const asked: string[] = [];
@@ -81,7 +84,7 @@ describe("the operator's texts", () => {
     });
     await tab.page.goto(`${weir.url}/about`);
     const framed = tab.page.frameLocator("main iframe");
-    // spec: C-036
+    // spec: C-036, D-18
     expect(await framed.getByRole("heading").textContent()).toBe("Framed");
     await framed.getByText('{"themeMode":"light"}{"lang":"zh"}').waitFor();
     expect(await tab.page.locator("main iframe").getAttribute("sandbox")).not.toContain("allow-top-navigation");

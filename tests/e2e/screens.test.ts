@@ -21,7 +21,7 @@ const upstream = startFakeUpstream();
 let browser: TestBrowser;
 let weir: Weir;
 
-/** Paths that a stranger sees, and those of a signed-in root account. */
+/** Paths for anonymous visitors, and those for a signed-in root account. */
 const PUBLIC = [
   "/",
   "/login",
@@ -53,8 +53,8 @@ const CLOSED = [
   "/no-such-page",
 ];
 /**
- * Two looks a pair, opposite in everything: a path is looked at in one pair, so in both languages, both themes and both
- * sizes at half the price of all eight.
+ * Two opposite combinations per pair: each path is checked in one pair, so in both languages, both themes and both
+ * sizes, with two runs instead of eight.
  */
 const PAIRS: [Language, Theme, "desktop" | "phone"][][] = [
   [
@@ -138,7 +138,7 @@ for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.
   ] as const) {
     const paths = all.filter((_, i) => i % PAIRS.length === pair);
     describe(`${language}, ${theme}, ${viewport}`, () => {
-      // One window for all paths: a new one would load and compile the console anew for each.
+      // One window for all paths: a new one would load and compile the console again for each.
       let tab: ConsolePage;
       beforeAll(async () => {
         tab = await browser.open(`${weir.url}/about`, {
@@ -153,7 +153,7 @@ for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.
       for (const path of paths) {
         test(`${path} as ${who} has no axe violation, no console error and no sideways scrolling`, async () => {
           try {
-            // Who comes back with a state that nobody asked for is refused, which is the screen to look at.
+            // A callback with an unknown state is refused, and that is the screen to check.
             if (path.startsWith("/oauth/")) tab.expectProblem("/trpc/identity.finish");
             await tab.page.goto(weir.url + path);
             await tab.page.locator("main").first().waitFor();

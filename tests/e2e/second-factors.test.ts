@@ -1,23 +1,23 @@
 /**
- * Signing in elsewhere, by one-time codes and by passkeys, in a real browser against a real Weir and providers of our
- * own.
+ * Signing in through providers, with one-time codes and with passkeys, in a real browser with a real Weir and fake
+ * providers.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
-import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let weir: Weir;
 let browser: TestBrowser;
 let fake: FakeIdentity;
-/** Passkeys need a host name: an address of digits is none. */
+/** Passkeys need a host name: an IP address does not work. */
 let site: string;
 
 beforeAll(async () => {
@@ -94,9 +94,9 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     await page.getByRole("listitem", { name: "e2e" }).waitFor();
     await visit.looksRight();
 
-    // The kit's script for every page has no storage on an empty one.
+    // The kit's script for every page has no storage on an empty page.
     visit.expectProblem("Access is denied for this document");
-    // A password is not enough any more; a recovery code is the second half.
+    // A password is no longer enough; a recovery code is the second factor.
     await page.goto("about:blank");
     await context.clearCookies();
     await page.goto(`${site}/login?expired=true`);
@@ -109,7 +109,7 @@ describe.skipIf(noChromium)("signing in by more than a password", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`${site}/token`);
 
-    // A passkey is enough by itself.
+    // A passkey is enough alone.
     await page.goto("about:blank");
     await context.clearCookies();
     await page.goto(`${site}/login?expired=true`);

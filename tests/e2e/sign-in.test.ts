@@ -1,6 +1,6 @@
 /**
- * The first five minutes in a real browser: an empty Weir, the wizard, the demo channel, the first billed call, and the
- * way back in. At a desk by keyboard alone, on a phone by touch.
+ * The first five minutes in a real browser: an empty Weir, the wizard, the demo channel, the first billed call, and
+ * signing in again. On a desktop by keyboard, on a phone by touch.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import OpenAI from "openai";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => browser?.close());
 
-/** A page of a fresh visitor; everything the browser complains about ends the test. */
+/** A page of a fresh visitor; any error in the browser fails the test. */
 async function visit(options: BrowserContextOptions, run: (page: Page) => Promise<void>): Promise<void> {
   weir = await startWeir({ root: false });
   const context = await browser.newContext({
@@ -75,7 +75,7 @@ describe("the first run", () => {
       await keyboard.type(PASSWORD);
       await tabTo(page, /^再次输入密码/);
       await keyboard.type(PASSWORD);
-      // The page was not opened by the link: it asks for the code, and takes the whole link too.
+      // The page was not opened by the link: it asks for the code, and also accepts the whole link.
       await tabTo(page, /^初始化码/);
       await keyboard.type(await weir.setupLink());
       await keyboard.press("Enter");
@@ -89,7 +89,7 @@ describe("the first run", () => {
 
       await heading(page, "添加第一个渠道");
       await accessible(page);
-      // A reload in the middle goes on here.
+      // A reload in the middle continues here.
       await page.reload();
       await heading(page, "添加第一个渠道");
       await tabTo(page, /^用演示渠道/);
@@ -150,14 +150,14 @@ describe("the first run", () => {
 });
 
 describe("signing in", () => {
-  test("leads back to the page that was asked for, also after the session ended in the middle", async () => {
+  test("leads back to the requested page, also after the session ended in the middle", async () => {
     weir = await startWeir();
     const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
     try {
       await page.goto(`${weir.url}/log?type=2`);
       await page.waitForURL("**/login?redirect=*");
-      // The console is Chinese for a fresh visitor, whatever the browser wishes.
+      // The console is Chinese for a fresh visitor, whatever the browser's language.
       await heading(page, "登录 Weir");
       await accessible(page);
       await page.keyboard.press("Enter");
@@ -171,7 +171,7 @@ describe("signing in", () => {
       await page.waitForURL("**/log?type=2");
       expect(await page.evaluate(() => JSON.parse(localStorage.getItem("user") ?? "{}").username)).toBe("root");
 
-      // No page is open while the cookie goes: what it asks meanwhile would sign it out by itself.
+      // No page is open while the cookie is deleted: its own calls would sign it out.
       await page.goto("about:blank");
       await context.clearCookies();
       await page.goto(`${weir.url}/log?type=2`);

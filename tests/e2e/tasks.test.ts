@@ -1,25 +1,25 @@
 /**
- * Jobs in a real browser, against a real Weir and fakes of Midjourney and Suno: submit, watch, see what came of it, see
- * the bill.
+ * Jobs in a real browser, with a real Weir and fakes of Midjourney and Suno: submit, watch, see the result, see the
+ * bill.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { desc, ne } from "drizzle-orm";
-import { findChromium } from "../../scripts/chromium";
 import type { TaskRow } from "../../src/server/db/schema";
 import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { eventually } from "../kit/browser-wait";
 import { type FakeMidjourney, startFakeMidjourney } from "../kit/fake-midjourney";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 import { HURRIED } from "../kit/weir-process";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 const PRICE = 50_000;
 let midjourney: FakeMidjourney;
 let suno: ReturnType<typeof Bun.serve>;
-/** What Suno says of its one job, and why it failed. */
+/** Suno's status of its one job, and why it failed. */
 let song = { status: "IN_PROGRESS", fail_reason: "" };
 let weir: Weir;
 let browser: TestBrowser;
@@ -55,7 +55,7 @@ function silence(): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Suno-API's answers (facts/compatibility.md 7.2). */
+/** Suno-API's responses. */
 const answerSuno = (request: Request): Response => {
   const { pathname, origin } = new URL(request.url);
   if (pathname === "/song.wav") return new Response(silence(), { headers: { "content-type": "audio/wav" } });
@@ -90,9 +90,7 @@ afterAll(async () => {
   await midjourney?.stop();
 });
 
-/**
- * Sends the poller to every open job in its next round, instead of when 15 s have passed, until the newest job is so.
- */
+/** Polls every open job in the next round, instead of after 15 s, until the newest job has that status. */
 async function polled(what: string, is: (newest: TaskRow) => boolean): Promise<void> {
   const { tasks } = weir.db.t;
   await eventually(what, async () => {
@@ -102,12 +100,12 @@ async function polled(what: string, is: (newest: TaskRow) => boolean): Promise<v
   });
 }
 
-/** Whether an element shows a picture that has arrived. */
+/** Whether an element shows a loaded image. */
 const drawn = (element: unknown): boolean =>
   element instanceof HTMLImageElement && element.complete && element.naturalWidth > 0;
 
 describe.skipIf(noChromium)("jobs in the console", () => {
-  test("a picture is submitted in the playground and watched; its picture, its row and its bill are there", async () => {
+  test("a picture is submitted in the playground and watched; its image, its row and its bill are shown", async () => {
     const { page } = tab;
     await page.getByRole("tab", { name: "任务" }).click();
     await page.getByRole("radio", { name: "图片" }).click();
@@ -150,7 +148,7 @@ describe.skipIf(noChromium)("jobs in the console", () => {
     await tab.screenshot("jobs-midjourney");
   });
 
-  test("a song can be heard from its row; one that failed says why and that it was paid back", async () => {
+  test("a song can be played from its row; a failed one says why and that it was refunded", async () => {
     const { page } = tab;
     const submit = () =>
       fetch(`${weir.url}/pg/suno/submit/music`, {

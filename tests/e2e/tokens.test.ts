@@ -1,17 +1,15 @@
-/**
- * The token page in a real browser against a real Weir: by keyboard alone, on a phone, in both themes and languages.
- */
+/** The token page in a real browser with a real Weir: by keyboard, on a phone, in both themes and languages. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { findChromium } from "../../scripts/chromium";
 import { type ConsolePage, launchBrowser, type PageOptions, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { required } from "../kit/required";
 import { paste, type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let weir: Weir;
 let browser: TestBrowser;
 let owner: Session;
@@ -22,7 +20,7 @@ beforeAll(async () => {
   weir = await startWeir();
   await weir.setOption("UserUsableGroups", { default: "默认分组", vip: "VIP 分组" });
   await weir.setOption("GroupRatio", { default: 1, vip: 2.5 });
-  // Never called: it only brings models.
+  // Never called: it only provides models.
   await weir.newChannel({ base_url: "http://127.0.0.1:9", models: ["gpt-4o", "gpt-4o-mini"], group: "default,vip" });
   browser = await launchBrowser();
 }, 90_000);
@@ -49,7 +47,7 @@ async function open(path: string, options: PageOptions = {}): Promise<ConsolePag
   return page;
 }
 
-/** Presses `key` until what has the focus has this name. */
+/** Presses `key` until the focused element has this name. */
 async function walkTo(page: Page, name: string, key = "Tab"): Promise<void> {
   for (let steps = 0; steps < 80; steps++) {
     const focused = await page.evaluate(() => {
@@ -86,7 +84,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     const { page } = await open("/log");
     await page.getByRole("heading", { name: "使用日志" }).waitFor();
     const heading = page.getByRole("heading", { name: "API 令牌" });
-    // The two keys count within a second of each other, which a busy machine may miss.
+    // The two keys must follow within a second of each other, which a busy machine may miss.
     for (let tries = 0; tries < 5 && !(await heading.isVisible()); tries++) {
       await page.keyboard.press("g");
       await page.keyboard.press("t");
@@ -139,7 +137,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     expect(await one(id)).toMatchObject({ name: "renamed", remain_quota: 500_000, status: 2 });
   });
 
-  test("a batch keeps the plain name once and all keys are copied at a press", async () => {
+  test("a batch keeps the plain name once and all keys are copied with one click", async () => {
     const { page } = await open("/token?edit=new");
     await type(field(page, "名称*"), "batch");
     await page.getByRole("button", { name: "10", exact: true }).click();
@@ -170,7 +168,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     ]);
   });
 
-  test("each fault is said at its field and nothing is sent", async () => {
+  test("each error is shown at its field and nothing is sent", async () => {
     const { page } = await open("/token?edit=new");
     // spec: C-434
     expect(await field(page, "可用模型").isDisabled()).toBe(true);
@@ -218,7 +216,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     });
   });
 
-  test("what was typed and not saved survives a reload", async () => {
+  test("unsaved input survives a reload", async () => {
     const { page } = await open("/token?edit=new");
     await type(field(page, "名称*"), "half done");
     await page.waitForFunction(() => localStorage.getItem("draft:token-new")?.includes("half done"));

@@ -1,15 +1,15 @@
-/** A top-up in a real browser: wallet, question, the gateway's own page, its report, and back. */
+/** A top-up in a real browser: wallet, confirmation, the gateway's own page, its report, and back. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { EPAY_MERCHANT, type FakeEpay, startFakeEpay } from "../kit/fake-pay/epay";
 import { type FakeStripe, startFakeStripe, STRIPE_SECRETS } from "../kit/fake-pay/stripe";
+import { required } from "../kit/required";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let browser: TestBrowser;
 let weir: Weir;
 let epay: FakeEpay;
@@ -92,7 +92,7 @@ test.skipIf(noChromium)(
     await page.getByText("等待支付结果").waitFor();
 
     await gateway.getByRole("button", { name: "Pay" }).click();
-    // Back in the wallet of the gateway's window, and known in the one that waited.
+    // Back in the wallet in the gateway's window, and updated in the window that waited.
     await gateway.getByText("已到账").first().waitFor();
     expect(new URL(gateway.url()).origin + new URL(gateway.url()).pathname).toBe(`${weir.url}/topup`);
     await page.getByText("充值成功，到账 $10.00").first().waitFor();

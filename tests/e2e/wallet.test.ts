@@ -1,15 +1,15 @@
 /** The wallet and the redemption codes in a real browser against a real Weir. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { findChromium } from "../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { required } from "../kit/required";
 import { type } from "../kit/typing";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
 
-const noChromium = findChromium() === undefined;
+const noChromium = required("chromium") === undefined;
 let weir: Weir;
 let browser: TestBrowser;
 let user: Session;
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(noChromium)("wallet and codes in the console", () => {
-  test("an administrator makes a batch, copies it, keeps it as a file, and a user redeems one of it", async () => {
+  test("an administrator creates a batch, copies it, downloads it, and a user redeems one code", async () => {
     const office = await browser.open(`${weir.url}/redemption?edit=new`, { as: weir.root });
     const form = office.page.getByRole("dialog");
     await type(form.getByLabel("名称"), "e2e/batch");

@@ -1,17 +1,15 @@
 /**
- * Waiting in end-to-end tests. One generous limit for everything: a machine that does other work beside is slow, and a
- * test that is right must not notice. Nothing here waits longer than what it waits for takes.
+ * Waiting in end-to-end tests. One generous limit for everything, so that a slow machine fails no correct test. No wait
+ * takes longer than its condition.
  */
 import type { BrowserContext, Locator, Page, Request } from "playwright-core";
 
 /** Limit of one wait in milliseconds, here and as Playwright's default. */
 export const WAIT_LIMIT = 20_000;
-/**
- * How long nothing may have been asked for a page to count as settled: React asks for what follows an answer at once.
- */
+/** How long a page must make no request to count as settled: React requests what follows an answer at once. */
 const QUIET = 100;
 
-/** Requests under way, for pages whose context was given to `watchRequests`. */
+/** Requests in progress, for pages whose context was passed to `watchRequests`. */
 const inFlight = new WeakMap<BrowserContext, { requests: Set<Request>; changed: number }>();
 
 /** Counts a context's requests for `settled`; call before its first page opens. */
@@ -27,13 +25,13 @@ export function watchRequests(context: BrowserContext): void {
   });
   context.on("requestfinished", ended);
   context.on("requestfailed", ended);
-  // A page that closes takes its requests along without a word.
+  // Closing a page ends its requests without an event.
   context.on("page", (page) =>
     page.on("close", () => [...state.requests].filter((request) => pageOf(request) === page).forEach(ended)),
   );
 }
 
-/** The page that asked; none for what a service worker, or a frame that is not there yet, asks. */
+/** The page of a request; none for a service worker, or a frame that does not exist yet. */
 function pageOf(request: Request): Page | undefined {
   try {
     return request.frame().page();
@@ -43,8 +41,8 @@ function pageOf(request: Request): Page | undefined {
 }
 
 /**
- * Waits until the page shows what it has to show: no request under way nor about to be made, fonts there, nothing
- * moving that ends by itself. Throws with the requests that are left after the limit.
+ * Waits until the page is complete: no request in progress or about to start, fonts loaded, no finite animation
+ * running. Throws with the open requests after the limit.
  */
 export async function settled(page: Page): Promise<void> {
   const state = inFlight.get(page.context());
@@ -56,7 +54,7 @@ export async function settled(page: Page): Promise<void> {
       );
     }
     if (state.requests.size > 0 || performance.now() - state.changed < QUIET) continue;
-    // A page that is being left takes the question along.
+    // A navigation ends the evaluation.
     const isDrawn = await page.evaluate(drawn).catch((error: unknown) => {
       if (page.isClosed()) throw error;
       return false;
@@ -67,8 +65,8 @@ export async function settled(page: Page): Promise<void> {
 }
 
 /**
- * In the page: fonts loaded, what moves has arrived, two frames drawn since, and nothing there that stands for what is
- * still to come.
+ * In the page: fonts loaded, animations finished, two frames drawn since, and no placeholder for content that is still
+ * loading.
  */
 async function drawn(): Promise<boolean> {
   await document.fonts.ready;
@@ -77,7 +75,7 @@ async function drawn(): Promise<boolean> {
     .filter((animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime));
   await Promise.allSettled(ending.map((animation) => animation.playState === "running" && animation.finished));
   await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
-  // Whatever else is open has no #root: an operator's page, somebody else's chat.
+  // Other open pages have no #root: an operator's page, an external chat.
   return !document.querySelector("[data-loading], [aria-busy=true], #root:empty");
 }
 
@@ -88,7 +86,7 @@ export async function eventually(what: string, holds: () => Promise<boolean>): P
   }
 }
 
-/** Polls until what is read is `value`; throws after the limit with what was read last. */
+/** Polls until the value read is `value`; throws after the limit with the last value. */
 export async function becomes<T>(read: () => Promise<T>, value: NoInfer<T>): Promise<void> {
   let last: T | undefined;
   await eventually(`to become ${JSON.stringify(value)}`, async () => (last = await read()) === value).catch(
@@ -99,8 +97,8 @@ export async function becomes<T>(read: () => Promise<T>, value: NoInfer<T>): Pro
 }
 
 /**
- * Chooses an item of a menu beside a menu with the mouse, as a hand does: in small steps, for a jump counts as leaving.
- * Pressed only when the item is the one marked; Playwright then checks again that the press hits it.
+ * Selects an item of a submenu with the mouse in small steps, because a jump counts as leaving the menu. Clicks only
+ * when the item is highlighted; Playwright then checks that the click hits it.
  */
 export async function chooseFromSubmenu(page: Page, opener: Locator, item: Locator): Promise<void> {
   await settled(page);

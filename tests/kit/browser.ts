@@ -1,6 +1,6 @@
 /**
  * A real Chromium for end-to-end tests. Each page watches its console: an uncaught error, a violation of the content
- * security policy or a failed request that the test did not announce makes `check()` throw.
+ * security policy or a failed request that the test did not expect makes `check()` throw.
  */
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,8 +13,8 @@ import { withLock } from "./lock";
 import type { Session } from "./weir";
 
 /**
- * Limit of one test with a browser in milliseconds; the waits inside have limits of their own. Each file says
- * `setDefaultTimeout(TEST_LIMIT)` itself: Bun forgets it with the file, and this module is run once for several.
+ * Limit of one test with a browser in milliseconds; the waits inside have their own. Each file calls
+ * `setDefaultTimeout(TEST_LIMIT)` itself: Bun resets it per file, and this module runs once for several.
  */
 export const TEST_LIMIT = 60_000;
 
@@ -33,40 +33,39 @@ export interface PageOptions {
 export interface ConsolePage {
   page: Page;
   context: BrowserContext;
-  /** Problems that are expected from now on: texts that contain one of these are not counted. */
+  /** Problems expected from now on: texts that contain one of these are not counted. */
   expectProblem(part: string): void;
-  /** Throws with everything that went wrong in the page so far. */
+  /** Throws with all problems of the page so far. */
   check(): void;
   /** Waits until everything is loaded and drawn. */
   settled(): Promise<void>;
-  /** Every rule of axe on what is shown once the page has settled; throws with each violation and its elements. */
+  /** Every rule of axe on the settled page; throws with each violation and its elements. */
   axe(): Promise<void>;
   /** As `axe`, and throws when the page scrolls sideways. */
   looksRight(): Promise<void>;
   /** Saved to tests/.artifacts/<name>.png. */
   screenshot(name: string): Promise<void>;
-  /** Closes its context. A route's handler that is at work then is not a fault of the test. */
+  /** Closes its context. A route handler that is still running then does not fail the test. */
   close(): Promise<void>;
 }
 
 export interface TestBrowser {
   open(url: string, options?: PageOptions): Promise<ConsolePage>;
-  /** An empty profile of a test's own making: nothing stored, nobody signed in, no page yet. */
+  /** An empty browser profile: nothing stored, not signed in, no page yet. */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   close(): Promise<void>;
 }
 
 const ROOT = join(import.meta.dir, "../..");
 const ARTIFACTS = join(import.meta.dir, "../.artifacts");
-/** What the console is built from. */
+/** The sources of the console. */
 const SOURCES = ["src/client", "src/shared", "locales", "scripts/plugins"];
 const VIEWPORTS = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
 /**
- * What the browser is to do without. The last of two such switches counts, so Playwright's own list
- * (chromiumSwitches.ts of
- * 1.65) stands here too, in front. Ours are the suggestions below the address bar that nobody sees: two more pages for
- * each window, a third of all the work that a test's window makes.
+ * Disabled Chromium features. Only the last switch of a name counts, so Playwright's own list (chromiumSwitches.ts of
+ * 1.65) comes first here. Ours are the suggestions below the address bar, which tests never see: they cost two more
+ * pages per window, a third of a window's work.
  */
 const FEATURES_OFF = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",
@@ -89,7 +88,7 @@ const FEATURES_OFF = [
 /**
  * Builds the console into dist/client unless what is there is newer than every source of it; once for all processes.
  */
-export async function builtConsole(): Promise<void> {
+async function builtConsole(): Promise<void> {
   if (isBuilt()) return;
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   await withLock(join(ROOT, "dist/.building"), async () => {
@@ -107,9 +106,7 @@ function isBuilt(): boolean {
   return sources.every((file) => statSync(file).mtimeMs <= time);
 }
 
-/**
- * Starts Chromium and makes sure that the console is built. Throws, saying how to get one, when there is no Chromium.
- */
+/** Starts Chromium and makes sure that the console is built. Throws without a Chromium, and says how to get one. */
 export async function launchBrowser(): Promise<TestBrowser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`);
@@ -138,22 +135,22 @@ async function newContext(browser: Browser, options?: BrowserContextOptions): Pr
 }
 
 /**
- * `WEIR_TEST_SLOW_MS=400 bun test tests/e2e`: every answer comes up to so late, in any order, as on a machine that is
- * busy.
+ * `WEIR_TEST_SLOW_MS=400 bun test tests/e2e` delays every response by up to that time, in any order, as on a busy
+ * machine.
  */
 const SLOWNESS = Number(process.env.WEIR_TEST_SLOW_MS ?? 0);
 
 async function slowDown(context: BrowserContext): Promise<void> {
   await context.route("**/*", async (route) => {
     await Bun.sleep(Math.random() * SLOWNESS);
-    // The page may be gone by now.
+    // The page may be closed by now.
     await route.fallback().catch(() => {});
   });
 }
 
 /**
- * axe, minified (half as long to load as what its builder takes), and with its readings of a colour remembered: it
- * reads the colour of every element anew, though a page has a dozen, and that is a third of its time.
+ * axe, minified (loads in half the time of its builder's version), with cached colours: it reads the colour of every
+ * element, although a page has only a few, and that is a third of its time.
  */
 const AXE = `${readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8")};(${rememberColours.toString()})();`;
 
@@ -180,8 +177,8 @@ function rememberColours(): void {
 }
 
 /**
- * Every rule of axe; each violation and its elements as lines. A page without frames is judged where it is: the default
- * way puts the results together in a second page, which takes three times as long and the focus. Only violations are
+ * Every rule of axe; each violation and its elements as lines. A page without frames is checked in place: by default
+ * the results are merged in a second page, which takes three times as long and moves the focus. Only violations are
  * described.
  */
 async function axeViolations(page: Page): Promise<string[]> {
@@ -198,12 +195,12 @@ async function axeViolations(page: Page): Promise<string[]> {
 }
 
 /** Throws when axe finds something on what is shown. */
-export async function expectAccessible(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   const lines = await axeViolations(page);
   if (lines.length > 0) throw new Error(`axe on ${page.url()}:\n${lines.join("\n")}`);
 }
 
-/** Throws when axe finds something, or the page scrolls sideways. */
+/** Throws when axe finds a violation, or the page scrolls sideways. */
 export async function expectToLookRight(page: Page): Promise<void> {
   await expectAccessible(page);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -246,7 +243,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions = {}
   });
   page.on("requestfailed", (request) => {
     const why = request.failure()?.errorText ?? "";
-    // A page that is left, and a poll that is replaced, abort their requests.
+    // A navigation, or a new poll, aborts pending requests.
     if (why !== "net::ERR_ABORTED") problems.push(`request: ${request.method()} ${request.url()} ${why}`);
   });
   await page.goto(url);

@@ -1,7 +1,7 @@
 /**
- * Renders a page of the console with fake answers of the server.
+ * Renders a page of the console with fake responses of the server.
  *
- * Load this, and whatever else loads React, by `await import(…)` after `import "tests/dom"`: packages in CommonJS are
+ * Load this, and everything that loads React, by `await import(…)` after `import "tests/dom"`: CommonJS packages are
  * evaluated before the first import of a test file, and React and Testing Library look for a document when they load.
  */
 import { i18n } from "@lingui/core";
@@ -17,7 +17,7 @@ import { createTrpcClient, trpc } from "../../src/client/lib/trpc";
 import { TooltipProvider } from "../../src/client/ui/tooltip";
 import { type ErrorCode, errors, errorText } from "../../src/shared/errors";
 
-/** What a procedure does with its input; a `Refusal` that is thrown becomes the server's error. */
+/** The result of a procedure for its input; a thrown `Refusal` becomes the server's error. */
 export type Procedures = Record<string, (input: never) => unknown>;
 
 export class Refusal extends Error {
@@ -41,7 +41,7 @@ export interface RenderedPage {
   container: HTMLElement;
 }
 
-// A machine that runs other tests beside these answers late.
+// A machine that runs other tests at the same time answers late.
 configure({ asyncUtilTimeout: 5000 });
 
 const realFetch = globalThis.fetch;
@@ -60,7 +60,7 @@ export async function openPage(
     const procedure = procedures[path];
     if (!procedure) return refusal("not_found", path);
     try {
-      // A test names the input it expects.
+      // A test names the expected input.
       return { result: { data: procedure(input as never) } };
     } catch (error) {
       return refusal(error instanceof Refusal ? error.code : "internal", path);
@@ -104,7 +104,7 @@ export async function openPage(
 
 let queries = createQueryClient();
 
-/** Takes the page down and puts network and storage back. */
+/** Unmounts the page and restores network and storage. */
 export function closePage(): void {
   cleanup();
   queries.clear();

@@ -1,9 +1,9 @@
 import { join, normalize } from "node:path";
 
-/** What the fake server answers to `/api/*` and `/trpc/*`; the key is the path without its query. */
+/** The fake server's responses to `/api/*` and `/trpc/*`; the key is the path without its query. */
 export type FakeAnswers = Record<string, (request: Request) => Response | Promise<Response>>;
 
-/** The answer of a door that succeeded. */
+/** A successful response of a route. */
 export function envelope(data: unknown): Response {
   return Response.json({ success: true, message: "", data });
 }
@@ -26,8 +26,8 @@ export const freshStatus = {
 };
 
 /**
- * Serves a built console (scripts/build-client.ts) with fake answers, for browser tests of the shell alone. The content
- * security policy is the strict one of the real server, so that a violation shows here too.
+ * Serves a built console (scripts/build-client.ts) with fake responses, for browser tests of the shell alone. The
+ * content security policy is the strict one of the real server, so that violations show here too.
  */
 export function serveConsole(dist: string, answers: FakeAnswers = {}): { url: string; stop: () => Promise<void> } {
   const known: FakeAnswers = { "/api/status": () => envelope(freshStatus), ...answers };

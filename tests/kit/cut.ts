@@ -1,24 +1,25 @@
 /**
- * A way to a TCP server that can be cut (connections end, and new ones are refused) or fall silent, until it is mended.
+ * A proxy to a TCP server that can be cut (connections end, and new ones are refused) or go silent, until it is
+ * restored.
  */
 import type { Socket, TCPSocketListener } from "bun";
 
 interface Side {
   other: Socket<Side> | undefined;
-  /** What came before the other side was there. */
+  /** Data that arrived before the other side was connected. */
   early: Uint8Array[];
 }
 
 export interface Way {
   readonly port: number;
   cut(): void;
-  /** Nothing passes any more, and nobody is told: what was sent is lost. */
+  /** Nothing passes any more, without an error: what was sent is lost. */
   silence(): void;
   mend(): void;
   close(): void;
 }
 
-/** Leads to `port` of this machine. */
+/** Forwards to `port` of this machine. */
 export function wayTo(port: number): Way {
   const open = new Set<Socket<Side>>();
   let silent = false;

@@ -58,7 +58,7 @@ export async function freshPostgres(pool = 4): Promise<FreshDatabase> {
   };
 }
 
-/** A database without any table, for a program that is to migrate it itself. */
+/** A database without tables, for a program that migrates it itself. */
 export async function emptyPostgres(): Promise<Omit<FreshDatabase, "db">> {
   const server = await postgresServer();
   const name = `weir_${process.pid}_${crypto.randomUUID().slice(0, 8)}`;
@@ -79,7 +79,7 @@ export function postgresServer(): Promise<string> {
   return server;
 }
 
-/** The template is named after what it was migrated with. */
+/** The template's name contains a hash of its migrations. */
 const templateName = () => `weir_template_${Bun.hash(postgresMigrations.map((m) => m.hash).join()).toString(36)}`;
 
 async function asAdmin<T>(url: string, work: (sql: SQL) => Promise<T>): Promise<T> {
@@ -139,7 +139,7 @@ async function startServer(folder: string): Promise<string> {
   rmSync(join(folder, "state.json"), { force: true });
   rmSync(join(folder, "data"), { recursive: true, force: true });
   const log = openSync(join(folder, "server.log"), "w");
-  // By way of a shell that ends at once: Bun ends the children of a test file with the file (measured, --parallel).
+  // Started by a shell that ends at once: Bun ends the children of a test file with the file (measured, --parallel).
   const keeper = spawn(
     "/bin/sh",
     ["-c", '"$0" "$@" &', process.execPath, join(import.meta.dir, "postgres-server.ts"), folder],

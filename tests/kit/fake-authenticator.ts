@@ -1,6 +1,6 @@
 /**
- * An authenticator for tests: one passkey on P-256, as w3.org/TR/webauthn-3 section 6 has it (authenticator data, COSE
- * key, attestation "none"). `fault` makes an answer wrong in one respect.
+ * An authenticator for tests: one passkey on P-256, following w3.org/TR/webauthn-3 section 6 (authenticator data, COSE
+ * key, attestation "none"). `fault` makes one part of an answer wrong.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 

@@ -1,8 +1,7 @@
 /**
- * A midjourney-proxy (Plus) for tests and development: takes jobs, answers questions about them, tells hooks, serves
- * pictures. Its words are those of github.com/novicezk/midjourney-proxy docs/api.md and
- * github.com/litter-coder/midjourney-proxy-plus docs/api.md, read November 2026. Nothing happens by itself: the test
- * moves a job on.
+ * A midjourney-proxy (Plus) for tests and development: accepts jobs, answers queries, calls webhooks, serves images.
+ * Formats: github.com/novicezk/midjourney-proxy docs/api.md and github.com/litter-coder/midjourney-proxy-plus
+ * docs/api.md, read November 2026. A job changes only when the test changes it.
  */
 export interface FakeJob {
   id: string;
@@ -16,7 +15,7 @@ export interface FakeJob {
   finishTime: number | null;
   buttons: object[];
   properties: Record<string, unknown>;
-  /** Members that only some deployments write. */
+  /** Members that only some deployments send. */
   [more: string]: unknown;
 }
 
@@ -32,21 +31,21 @@ export interface MjRequest {
 export interface FakeMidjourney {
   readonly url: string;
   readonly jobs: ReadonlyMap<string, FakeJob>;
-  /** Every request with a good key or a bad one, oldest first; pictures are not among them. */
+  /** Every request with a valid or invalid key, oldest first, except images. */
   readonly requests: MjRequest[];
-  /** How often a picture was fetched. */
+  /** How often an image was fetched. */
   readonly pictures: number;
-  /** What the next submits answer, in turn; undefined in its place: as usual. */
+  /** The answers to the next submits, in turn; undefined: the default. */
   next: (Partial<{ status: number; body: unknown; text: string }> | undefined)[];
-  /** It is the plain proxy, which cannot stop a job. */
+  /** Acts as the plain proxy, which cannot cancel a job. */
   plain: boolean;
-  /** Answers every question about jobs with this status until set back to 0. */
+  /** Answers every query with this status until reset to 0. */
   broken: number;
-  /** Moves a job on. */
+  /** Changes a job. */
   move(id: string, change: Partial<FakeJob>): void;
-  /** The job becomes a SUCCESS with a picture of this server. */
+  /** Makes the job a SUCCESS with an image of this server. */
   finish(id: string, change?: Partial<FakeJob>): void;
-  /** The vendor has forgotten it. */
+  /** Makes the vendor forget the job. */
   forget(id: string): void;
   submits(): MjRequest[];
   stop(): Promise<void>;
@@ -59,7 +58,7 @@ export const PICTURE = Buffer.from(
   "base64",
 );
 const HASH = "85a4b4c1-8835-46c5-a15c-aea34fad1862";
-/** Buttons below a sheet of four and below one picture (docs/api.md section 1, "Button"). */
+/** Buttons below a grid of four and below one image (docs/api.md section 1, "Button"). */
 export const BUTTONS = [
   { customId: `MJ::JOB::upsample::1::${HASH}`, emoji: "", label: "U1", type: 2, style: 2 },
   { customId: `MJ::JOB::variation::1::${HASH}`, emoji: "", label: "V1", type: 2, style: 2 },
@@ -158,7 +157,7 @@ export function startFakeMidjourney({
     );
   }
 
-  /** The picture, whole or a range of it. */
+  /** The image, whole or a range of it. */
   function picture(request: Request): Response {
     pictures++;
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.get("range") ?? "");
@@ -174,7 +173,7 @@ export function startFakeMidjourney({
     });
   }
 
-  /** A picture that does not end by itself. */
+  /** An image without an end. */
   function endless(): Response {
     const part = new Uint8Array(1 << 20);
     return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(part) }), {

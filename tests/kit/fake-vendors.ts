@@ -1,6 +1,6 @@
 /**
- * Vendors that stream exactly what a test wants, in their own languages: pieces of content, counts of tokens at any
- * place, and an end of any kind. One address per script: `<url>/<name>`.
+ * Vendors that stream exactly what a test needs, in their own dialects: pieces of content, token counts at any
+ * position, and any kind of end. One address per script: `<url>/<name>`.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,19 +17,19 @@ export type Piece =
   | { text: string }
   /** The arguments of a tool call, JSON. */
   | { call: string }
-  /** Counts of tokens; `null` is left out. */
+  /** Token counts; `null` is left out. */
   | { counts: { input: number | null; output: number | null } }
-  /** A frame as it stands. */
+  /** A raw frame. */
   | { frame: Json | string; event?: string };
 
-/** How a script ends: the connection stays open in silence, breaks, tells of an error, or closes in order. */
+/** How a script ends: the connection stays open in silence, breaks, sends an error, or closes normally. */
 export type End = "silence" | "cut" | "error" | "close";
 
 export interface Script {
   vendor: VendorKey;
   pieces: readonly Piece[];
   end: End;
-  /** Sent again and again, this many milliseconds apart, until somebody hangs up. */
+  /** Sent repeatedly, this many milliseconds apart, until the connection closes. */
   endless?: { piece: Piece; everyMs: number };
 }
 
@@ -64,7 +64,7 @@ class Writer {
   begin(): string {
     switch (this.vendor) {
       case "anthropic":
-        // The vendor's own first frame: the input, and one token of output that nobody has made yet.
+        // The vendor's own first frame: the input, and one token of output before any content.
         return write(
           {
             type: "message_start",
@@ -165,7 +165,7 @@ class Writer {
             : kind === "text"
               ? { text: words }
               : { functionCall: { name: "note", args: JSON.parse(words) } };
-        // Google repeats the prompt's count in every frame, and says nothing of the output before it is over.
+        // Google repeats the prompt's count in every frame, and reports the output only at the end.
         return write({
           candidates: [{ index: 0, content: { role: "model", parts: [part] } }],
           usageMetadata: { promptTokenCount: 100 },
@@ -313,7 +313,7 @@ export function framesOf({ vendor, pieces }: Pick<Script, "vendor" | "pieces">):
 /** Serves scripts by the first part of the path. */
 export async function startFakeVendors(): Promise<{ url: string; scripts: Map<string, Script>; close(): void }> {
   const scripts = new Map<string, Script>();
-  // Not Bun.serve: a connection cannot be cut there.
+  // Not Bun.serve: it cannot cut a connection.
   const server = createServer((request, response) => {
     const script = scripts.get((request.url ?? "").split("/")[1] ?? "");
     request.resume();
@@ -343,17 +343,17 @@ async function play(script: Script, response: ServerResponse): Promise<void> {
     send(writer.piece(endless.piece));
   }
   if (end === "error") send(writer.error());
-  // What was sent before a cut has to arrive: a broken stream may be thrown away whole.
+  // Bytes sent before a cut must arrive: a broken stream may be discarded whole.
   if (end === "cut") await Bun.sleep(100);
   if (end === "cut") response.destroy();
   else if (end !== "silence") response.end();
 }
 
-/** Whoever may call: the path and the body of a streamed call, and the key where its dialect wants it. */
+/** The path and body of a streamed call, and its key in the header of its dialect. */
 export const callerKeys = ["chat", "responses", "anthropic", "gemini"] as const;
 export type CallerKey = (typeof callerKeys)[number];
 
-/** Who calls a vendor, and who may: its Responses interface is for callers of Responses alone. */
+/** The caller dialects of a vendor: its Responses API is for callers of Responses only. */
 export const pairs: readonly (readonly [VendorKey, CallerKey])[] = vendorKeys.flatMap((vendor) =>
   callerKeys
     .filter((caller) => vendor !== "responses" || caller === "responses")

@@ -1,7 +1,6 @@
 /**
- * Loaded before the server in tests of a full disk: while the file that FULL_DISK_FILE names is there, SQLite can write
- * nothing, as if no byte were left on its disk. Files that have their whole size already can still be written, as on a
- * real full disk.
+ * Loaded before the server in tests of a full disk: while the file named by FULL_DISK_FILE exists, SQLite cannot grow a
+ * file, as if its disk were full. Files that already have their full size can still be written, as on a real full disk.
  */
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";

@@ -28,7 +28,10 @@ import { ROLE } from "../../src/shared/roles";
 import type { Lang } from "../../src/shared/text";
 import { type Engine, freshDatabase } from "./databases";
 
-/** For beforeAll: the first to need Postgres waits until the server has started, on a busy machine for seconds. */
+/**
+ * For beforeAll: the first test that needs Postgres waits until the server has started, which takes seconds on a busy
+ * machine.
+ */
 export const HOOK_MS = 30_000;
 
 export interface Person {
@@ -41,20 +44,20 @@ export interface Person {
 
 export interface RestAnswer {
   status: number;
-  // Tests look into answers of every shape.
+  // Tests inspect responses of every shape.
   body: { success: boolean; message: string; data: any } & Record<string, any>;
   text: string;
 }
 
 export interface Harness {
   services: Services;
-  /** What the relay routes by. */
+  /** The pool that the relay routes by. */
   routing: Routing;
-  /** Lines that were logged. */
+  /** Logged lines. */
   logged: string[];
-  /** Mails that were sent, in order. */
+  /** Sent mails, in order. */
   mails: Mail[];
-  /** Moves the clock. */
+  /** Advances the clock. */
   advance(seconds: number): void;
   person(options?: { role?: number; group?: string; lang?: Lang }): Promise<Person>;
   guest: Pick<Person, "rest">;
@@ -113,7 +116,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   };
   const notices = createNotices(post);
   const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
-  // Nothing here outlives its test: what fails is not tried again.
+  // Nothing may outlive its test: failed work is not retried.
   const settles = { path: "", size: () => 0, full: () => false, later: async () => {}, close: async () => {} };
   const base = { ...post, cluster, notices, ledger, settles, refusals: createRefusals(post) };
   const pool = await createChannelPool(base);
@@ -183,7 +186,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   };
 }
 
-/** Sets columns of a user and tells the caches, as the verbs on users do. */
+/** Sets columns of a user and notifies the caches, like the services do. */
 export async function changeUser(
   { db, cluster }: Services,
   id: number,

@@ -1,6 +1,6 @@
 /**
- * Texts that try to run a script, send something away or take the page over, once let into a document. Each that runs
- * calls alert(); each that fetches asks http://evil.invalid.
+ * Texts that try to run a script, send data away or take over the page when inserted into a document. Each that runs
+ * calls alert(); each that fetches calls http://evil.invalid.
  */
 export const HOSTILE_TEXTS: readonly (readonly [name: string, text: string])[] = [
   ["a script", "<script>alert(1)</script>"],

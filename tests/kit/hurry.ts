@@ -1,6 +1,6 @@
 /**
- * Loaded before the server in tests that wait for its jobs (src/server/jobs.ts): what comes round every second or more
- * seldom comes round twenty times as often. Nothing else is changed, and a job still never overlaps itself.
+ * Loaded before the server in tests that wait for its jobs (src/server/jobs.ts): jobs with an interval of a second or
+ * more run twenty times as often. Nothing else is changed, and a job still never overlaps itself.
  */
 const everyFewSeconds = globalThis.setInterval;
 const hurried = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>

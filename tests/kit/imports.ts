@@ -1,4 +1,4 @@
-/** Who imports whom: what gets loaded as the bundler sees it, and everything that is named, types included. */
+/** The import graph: what the bundler loads, and every import, types included. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -8,9 +8,9 @@ export interface SourceFile {
   /** Relative to the project. */
   path: string;
   text: string;
-  /** Files of ours (relative to the project) and package names that the file loads; type-only imports are left out. */
+  /** The project's files (relative paths) and package names that the file loads; type-only imports are left out. */
   imports: string[];
-  /** The same with the types. */
+  /** The same including types. */
   names: string[];
 }
 
@@ -22,7 +22,7 @@ const scanners = {
 /** `import … from "x"`, `export … from "x"`, `import "x"`, `import("x")`, as a type or not. */
 const SPECIFIER = /(?:\bfrom|^import|\bimport\()\s*"([^"]+)"/gm;
 
-/** Source files that match a glob, tests left out. */
+/** Source files that match a glob, without tests. */
 export function sourceFiles(glob: string): SourceFile[] {
   return [...new Bun.Glob(glob).scanSync({ cwd: ROOT })]
     .filter((path) => !/\.test\.tsx?$|\.d\.ts$/.test(path))
@@ -39,7 +39,9 @@ export function sourceFiles(glob: string): SourceFile[] {
     });
 }
 
-/** A relative specifier becomes a path of the project; what the transpiler adds itself (JSX runtime) is left out. */
+/**
+ * Resolves a relative specifier to a path of the project; imports that the transpiler adds (JSX runtime) are left out.
+ */
 function resolveImport(from: string, specifier: string): string {
   if (/^react\/jsx/.test(specifier)) return "";
   if (!specifier.startsWith(".")) return specifier;
@@ -50,7 +52,7 @@ function resolveImport(from: string, specifier: string): string {
   return relative(ROOT, found ?? base);
 }
 
-/** Circles among files, each as a path that ends where it begins: the shortest through one of its files. */
+/** Import cycles, each as a path that ends where it begins: the shortest through one of its files. */
 export function circles(files: readonly SourceFile[]): string[][] {
   const edges = new Map(files.map(({ path, names }) => [path, names.filter((name) => name !== path)]));
   const found: string[][] = [];
@@ -65,7 +67,7 @@ export function circles(files: readonly SourceFile[]): string[][] {
   return found;
 }
 
-/** The shortest way from a file to itself. */
+/** The shortest path from a file to itself. */
 function wayBack(edges: ReadonlyMap<string, readonly string[]>, start: string): string[] | undefined {
   const from = new Map<string, string>();
   const waiting = [start];

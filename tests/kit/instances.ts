@@ -1,7 +1,4 @@
-/**
- * Several Weirs on one Postgres, each a process of its own, with one root account; each may reach it by a URL of its
- * own.
- */
+/** Several Weirs on one Postgres, each in its own process, with one root account; each may use its own database URL. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,11 +19,11 @@ export interface Called {
 export interface Instances {
   readonly fresh: FreshDatabase;
   readonly fake: FakeUpstream;
-  /** Starts one that reaches the database at `url` (default: straight). */
+  /** Starts one that reaches the database at `url` (default: directly). */
   start(url?: string, env?: Record<string, string>): Promise<WeirProcess>;
-  /** /api as root; throws when it did not succeed. */
+  /** /api as root; throws unless it succeeds. */
   api<T = unknown>(at: WeirProcess, method: string, path: string, body?: object): Promise<T>;
-  /** The same, whatever comes. */
+  /** The same, with any result. */
   ask(
     at: WeirProcess,
     method: string,
@@ -34,7 +31,7 @@ export interface Instances {
     body?: object,
   ): Promise<{ status: number; body: { success?: boolean; code?: string; data?: unknown } }>;
   setOption(at: WeirProcess, key: string, value: string): Promise<void>;
-  /** A priced model, a channel and a token, made at one of them. */
+  /** A priced model, a channel and a token, created at one of them. */
   prepare(at: WeirProcess): Promise<{ key: string; token_id: number; channel_id: number }>;
   call(at: WeirProcess, key: string, model?: string): Promise<Called>;
   stop(): Promise<void>;
@@ -130,7 +127,7 @@ export async function openInstances(): Promise<Instances> {
   return all;
 }
 
-/** Waits until `holds` answers true; answers how many milliseconds that took, or fails. */
+/** Waits until `holds` returns true; returns how many milliseconds that took, or fails. */
 export async function until(what: string, ms: number, holds: () => Promise<boolean> | boolean): Promise<number> {
   const began = performance.now();
   for (;;) {

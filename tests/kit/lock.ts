@@ -1,4 +1,4 @@
-/** A lock between processes: a folder that only one can make, with its owner's pid inside. */
+/** A lock between processes: a folder that only one can create, with its owner's pid inside. */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -36,6 +36,6 @@ function removeIfOrphaned(folder: string): void {
     if (age > 2000 && !isAlive(Number(readFileSync(join(folder, "pid"), "utf8"))))
       rmSync(folder, { recursive: true, force: true });
   } catch {
-    // It has just gone, or its owner is between making it and writing its pid.
+    // It has just been removed, or its owner has not written its pid yet.
   }
 }

@@ -1,13 +1,13 @@
-/** A real SMTP server in this process: what it took can be read. */
+/** A real SMTP server in this process: received mails can be read. */
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** The connection was encrypted when the mail came. */
+  /** Whether the connection was encrypted. */
   secure: boolean;
-  /** Who had signed in, "" = nobody. */
+  /** The user who signed in, "" = none. */
   account: string;
   /** Headers and body as sent. */
   raw: string;
@@ -22,7 +22,7 @@ export interface MailServer {
 export interface MailServerOptions {
   /** none: no TLS is offered. */
   tls: "none" | "starttls" | "implicit";
-  /** Asks for this sign-in. */
+  /** Requires this sign-in. */
   account?: string;
   password?: string;
   /** Answers every mail with this refusal. */
@@ -81,7 +81,7 @@ export async function startMailServer({ tls, account, password, refuse }: MailSe
       });
     },
   });
-  // What a client does wrong is the client's to tell.
+  // A client's protocol errors are the client's to report.
   server.on("error", () => {});
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   return {

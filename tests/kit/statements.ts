@@ -1,8 +1,8 @@
-/** What a service really asks of the database, for tests of plans. */
+/** The statements that a service sends to the database, for tests of plans. */
 import { spyOn } from "bun:test";
 import type { Harness } from "./harness";
 
-/** Statements of the read door while `work` runs. */
+/** Statements of the read connection while `work` runs. */
 export async function statementsOf(
   h: Harness,
   work: () => Promise<unknown>,
@@ -18,7 +18,7 @@ export async function statementsOf(
   const gather = db.gather.bind(db);
   const gathering = spyOn(db, "gather").mockImplementation((reading) =>
     gather((q) => {
-      // SQLite gathers by the read door itself, which is watched already.
+      // SQLite gathers through the read connection, which is watched already.
       if (q === read) return reading(q);
       const select = q.select.bind(q);
       return reading({
@@ -36,7 +36,7 @@ export async function statementsOf(
   return found;
 }
 
-/** The builder, which tells its statement when it is awaited. */
+/** The builder, which records its statement when it is awaited. */
 function watched<B extends object>(builder: B, found: { sql: string; params: unknown[] }[]): B {
   return new Proxy(builder, {
     get(target, name) {

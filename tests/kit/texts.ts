@@ -1,5 +1,5 @@
 /**
- * What the console says, by its Chinese source text: so that a test of the English console does not repeat
+ * The console's texts, by their Chinese source text, so that a test of the English console does not repeat
  * translations.
  */
 import { readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ function readEnglish(): Map<string, string> {
   return new Map([...entries].map(([, id = "", text = ""]) => [unquote(id), unquote(text)]));
 }
 
-/** The console's text in a language. Throws when there is no such message, or no translation of it. */
+/** The console's text in a language. Throws when there is no such message, or no translation. */
 export function consoleText(language: Language, zh: string): string {
   english ??= readEnglish();
   const text = english.get(zh);

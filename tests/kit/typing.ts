@@ -1,17 +1,17 @@
 /**
- * How a person fills a field. Playwright's `fill` sets the whole value with one event, so a field that loses keys
+ * Fills a field like a person. Playwright's `fill` sets the whole value with one event, so a field that loses keys
  * passes: tests of the console use these two instead (oxlint refuses `fill` there).
  */
 import type { Locator } from "playwright-core";
 
-/** Replaces what the field holds: a click, everything selected, then key by key. An empty text empties the field. */
+/** Replaces the field's text: a click, select all, then key by key. An empty text empties the field. */
 export async function type(field: Locator, text: string): Promise<void> {
   await selectAll(field);
   if (text === "") await field.press("Delete");
   else await field.pressSequentially(text);
 }
 
-/** Replaces what the field holds by one insertion, as from the clipboard: for keys, and for texts of several lines. */
+/** Replaces the field's text with one insertion, as from the clipboard: for keys, and for texts of several lines. */
 export async function paste(field: Locator, text: string): Promise<void> {
   await selectAll(field);
   await field.page().keyboard.insertText(text);

@@ -1,11 +1,11 @@
-/** Recorded streams of vendors with a language of their own, cut in every way that a network may cut them. */
+/** Recorded streams of vendors with their own dialects, split in every way that a network may split them. */
 import { expect } from "bun:test";
 import type { AnswerEvent } from "../../src/server/protocol/chat-events";
 import type { StreamDecoder } from "../../src/server/protocol/dialects/translation";
 import { type Bytes, FrameSplitter } from "../../src/server/lib/sse";
 import { dataOf } from "../translation/streams";
 
-/** The events of a stream that arrives in these pieces. Throws where it is malformed. */
+/** The events of a stream that arrives in these chunks. Throws if it is malformed. */
 export function eventsOf(decoder: StreamDecoder, pieces: readonly Uint8Array[]): AnswerEvent[] {
   const splitter = new FrameSplitter();
   const events: AnswerEvent[] = [];
@@ -19,7 +19,7 @@ export function eventsOf(decoder: StreamDecoder, pieces: readonly Uint8Array[]):
   return events;
 }
 
-/** Every cut in two and byte by byte mean the same; answers what they mean. */
+/** Checks that every split in two and byte by byte have the same events, and returns them. */
 export function sameWhereverCut(make: () => StreamDecoder, sse: Uint8Array): AnswerEvent[] {
   const events = eventsOf(make(), [sse]);
   const whole = JSON.stringify(events);

@@ -1,12 +1,12 @@
-/** Weir as a process of its own: for tests that send it signals, and for bench. */
+/** Weir in its own process: for tests that send it signals, and for bench. */
 import { join } from "node:path";
 
 export interface WeirProcess {
   readonly url: string;
   readonly pid: number;
-  /** Milliseconds from spawn to the line that says it listens. */
+  /** Milliseconds from spawn to the line with its address. */
   readonly startMs: number;
-  /** Everything it wrote so far, both streams. */
+  /** Its output so far, both streams. */
   output(): string;
   kill(signal: "SIGTERM" | "SIGKILL"): void;
   /** The exit code (128 + signal number, or null, when a signal ended it). */
@@ -16,17 +16,18 @@ export interface WeirProcess {
 }
 
 /**
- * What every test process of ours may inherit; WEIR_ and database variables of the developer's shell are not among it.
+ * The variables that every test process may inherit; WEIR_ and database variables of the developer's shell are not
+ * included.
  */
 const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"];
 
 const MAIN = join(import.meta.dir, "../../src/server/main.ts");
-/** The command of a server whose jobs come round twenty times as often. */
+/** The command of a server whose jobs run twenty times as often. */
 export const HURRIED: readonly string[] = [process.execPath, "--preload", join(import.meta.dir, "hurry.ts"), MAIN];
 
 /**
- * Starts `command` (default: src/server/main.ts under this Bun) and waits until it says where it listens.
- * Throws with its output when it ends before that or takes more than 20 s.
+ * Starts `command` (default: src/server/main.ts under this Bun) and waits until it logs its address. Throws with its
+ * output when it ends before that or takes more than 20 s.
  */
 export async function startProcess(
   command: readonly string[] = [process.execPath, MAIN],

@@ -1,7 +1,7 @@
 /**
  * A Weir for tests, on its own database and port: in this process, or as a child process for tests that kill it.
- * Everything an operator does is done through the public doors; only what has no door in a test (a user of any role,
- * the books) goes through a second database connection.
+ * Everything an operator does goes through the public routes; only what has no route in a test (a user of any role, the
+ * ledger) goes through a second database connection.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,17 +25,17 @@ export const ROOT = { username: "root", password: "correct-horse-9" } as const;
 
 export interface WeirOptions {
   engine?: Engine;
-  /** On top of PORT 0, a fresh data folder, no rate limits, silence. */
+  /** In addition to PORT 0, a fresh data folder, no rate limits, no log output. */
   env?: Record<string, string>;
-  /** A process of its own: `true` runs src/server/main.ts with this Bun; or a command line (HURRIED, a binary). */
+  /** Runs as a child process: `true` runs src/server/main.ts with this Bun; or a command line (HURRIED, a binary). */
   child?: true | readonly string[];
   /** false: an empty database, no root account. */
   root?: boolean;
-  /** Postgres: the address that the server is to use, by way of something that a test can cut. */
+  /** Postgres: the URL for the server, through something that a test can cut. */
   through?: (url: string) => string;
 }
 
-/** One answer of /api. `body` is the parsed JSON, {} when it is none. */
+/** One response of /api. `body` is the parsed JSON, {} if it is not JSON. */
 export interface ApiAnswer {
   status: number;
   headers: Headers;
@@ -51,7 +51,7 @@ export interface Session {
   /** Cookie and user-id header, as a browser sends them. */
   headers: Record<string, string>;
   api(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
-  /** The `data` of a call that must succeed; throws with the answer otherwise. */
+  /** The `data` of a call that must succeed; throws with the response otherwise. */
   ok<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
   trpc: ReturnType<typeof createTRPCClient<AppRouter>>;
 }
@@ -80,19 +80,19 @@ export interface Weir {
   readonly root: Session;
   /** A second connection to its database. */
   readonly db: Db;
-  /** Closes that connection for good: for what needs the database alone. */
+  /** Closes that connection for good: for tests that need exclusive access to the database. */
   closeDb(): Promise<void>;
   readonly process: WeirProcess | undefined;
-  /** The link for the first run, as it was printed. Throws when none was. */
+  /** The link for the first run from the output. Throws when there is none. */
   setupLink(): Promise<string>;
   /** /api without cookie. */
   anonymous(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   signIn(username: string, password: string): Promise<Session>;
   /** A user of any role and balance, signed in. */
   newUser(user?: { role?: number; quota?: number; group?: string }): Promise<Session>;
-  /** Answers the key, with `sk-`. Owner: root, or `owner`. */
+  /** Returns the key, with `sk-`. Owner: root, or `owner`. */
   newToken(token?: NewToken, owner?: Session): Promise<{ id: number; key: string }>;
-  /** Answers the channel's id. */
+  /** Returns the channel's id. */
   newChannel(channel: NewChannel): Promise<number>;
   setOption(key: string, value: unknown): Promise<void>;
   /** Units per million tokens follow from the ratio: 1 = 2 USD = 1 unit a token. */
@@ -102,12 +102,12 @@ export interface Weir {
   balance(userId: number): Promise<{ quota: number; used_quota: number; request_count: number }>;
   /** Every row of the log, oldest first. */
   logs(): Promise<LogRow[]>;
-  /** The first log row that fits, waiting for it up to `timeoutMs`. */
+  /** The first matching log row, waiting for it up to `timeoutMs`. */
   waitForLog(fits: (row: LogRow) => boolean, timeoutMs?: number): Promise<LogRow>;
   holds(): Promise<number>;
-  /** Rows that break the books; [] is right. */
+  /** Audit findings; [] is right. */
   audit(): Promise<Finding[]>;
-  /** Child only: starts again on the same database after it ended. */
+  /** Child only: restarts on the same database after it ended. */
   restart(): Promise<void>;
   /**
    * Makes every instance, hold and lease look old, so that the next sweep takes them without half a minute of silence.
@@ -235,7 +235,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       return asRoot();
     },
     setupLink: async () => {
-      // A process prints it a moment after it listens.
+      // A process prints it shortly after it listens.
       for (const deadline = Date.now() + 5000; Date.now() < deadline; await Bun.sleep(20)) {
         const link = serving?.setupLink ?? /^ +(https?:\S+\/setup#code=\S+)$/m.exec(running?.output() ?? "")?.[1];
         if (link !== undefined) return link;
@@ -247,7 +247,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     signIn,
     newUser: async ({ role = ROLE.user, quota = 0, group = "default" } = {}) => {
       const username = `user${++people}`;
-      // Cheap on purpose: the cost of the hash is not what tests look at.
+      // Cheap on purpose: tests do not check the cost of the hash.
       const password_hash = await Bun.password.hash(ROOT.password, { algorithm: "bcrypt", cost: 4 });
       const created_at = Math.floor(Date.now() / 1000);
       const [row] = await db.q

@@ -9,7 +9,7 @@ const upstream = startFakeUpstream();
 afterAll(() => upstream.close());
 
 /**
- * Lines of the text format: series -> value. Throws for a line that is none
+ * Lines of the text format: series -> value. Throws for an invalid line
  * (prometheus.io/docs/instrumenting/exposition_formats).
  */
 function parse(text: string): Map<string, number> {
@@ -31,7 +31,7 @@ for (const engine of ENGINES) {
   }, HOOK_MS);
   afterAll(() => weir?.stop());
 
-  test(`${engine}: calls, tokens, units, attempts, times and gauges; no text and no key of a user's`, async () => {
+  test(`${engine}: calls, tokens, units, attempts, times and gauges; no text and no key of a user`, async () => {
     const model = "gpt-4o+usage:100:50";
     const failing = "error-500";
     await weir.priceModels({ [model]: 1, [failing]: 1 });
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
     expect(values.get("weir_database_up")).toBe(1);
   }, 30_000);
 
-  test(`${engine}: the page is closed to whoever has no token and to the wrong method`, async () => {
+  test(`${engine}: the page is closed without a token and for the wrong method`, async () => {
     for (const headers of [{}, { authorization: "Bearer wrong" }] as Record<string, string>[]) {
       const response = await fetch(`${weir.url}/metrics`, { headers });
       expect([response.status, await response.text()]).toEqual([403, "Forbidden\n"]);

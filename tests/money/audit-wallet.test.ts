@@ -1,6 +1,6 @@
 /**
- * The audit of codes, orders, dividends and withdrawals: clean when they are in order, and it names every row that is
- * not.
+ * The audit of codes, orders, dividends and withdrawals: no findings when they are consistent, and a finding for every
+ * row that is not.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -80,7 +80,7 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
         { ...asked, amount: 40, status: "refused" },
       ])
       .returning();
-    // 200 earned: 140 of dividends and 60 of a reward; 50 transferred, 30 asked for, 20 paid out.
+    // 200 earned: 140 of dividends and 60 of a reward; 50 transferred, 30 requested, 20 paid out.
     await db.q
       .update(db.t.users)
       .set({ aff_history_quota: 200, aff_quota: 100 })

@@ -1,7 +1,7 @@
 /**
- * What a vendor's usage block costs, for every vendor's way of counting and every language a caller may speak: the same
- * block costs the same whole or streamed, handed on or translated. The blocks are those of the vendors' documents and
- * SDK types (named at each), read November 2026; the sums are worked out by hand from the prices below.
+ * The cost of a vendor's usage block, for every vendor's format and every caller dialect: the same block costs the same
+ * plain or streamed, passed through or translated. The blocks come from the vendors' documents and SDK types (named at
+ * each), read November 2026; the sums are computed by hand from the prices below.
  */
 import { describe, expect, test } from "bun:test";
 import { dialectKeys } from "../../src/server/protocol/chat-events";
@@ -592,7 +592,7 @@ const cases: readonly Case[] = [
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The whole answers and the streams that carry a usage block. */
+/** The plain answers and the streams that contain a usage block. */
 const bodies: Partial<
   Record<
     UpstreamDialectKey,
@@ -717,7 +717,7 @@ const bodies: Partial<
       modelVersion: "m",
       responseId: "r1",
     }),
-    // The grounding may come after the last counts.
+    // The grounding may arrive after the last counts.
     frames: ({ usage, more }) => [
       [
         undefined,
@@ -771,9 +771,9 @@ describe.each(cases.map((one) => [one.what, one.source, one] as const))(
       expect(checkUsage(one.buckets, facts)).toEqual({ usage: one.buckets, estimated: false, doubts: [] });
     });
 
-    test("costs the same handed on untouched", () => {
+    test("costs the same passed through", () => {
       const { dialect } = one;
-      // Mistral's is never handed on: it is a vendor's language.
+      // Mistral's is never passed through: it is a vendor dialect.
       if (!isDialectKey(dialect)) return expect(dialectKeys).not.toContain(dialect);
       const reader =
         dialect === "openai-chat" ? new OpenAiPassthrough(openaiChat, true) : new DialectPassthrough(dialect, context);

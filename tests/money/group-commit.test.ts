@@ -1,6 +1,6 @@
-/** The SQLite ledger's queue: one commit for many verbs, order kept, and patience with another process's lock. */
+/** The SQLite ledger's queue: one commit for many verbs, in order, and waiting for another process's lock. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { type FreshDatabase, freshSqlite } from "../kit/databases";
@@ -39,7 +39,7 @@ test("a verb is invisible until its batch is committed, and answers only then", 
   other.close();
 });
 
-test("a thousand verbs are committed in batches of at most 64, in the order they were asked", async () => {
+test("a thousand verbs are committed in batches of at most 64, in the order of their calls", async () => {
   const user = await addUser(fresh.db, ledger, 500);
   const { hold } = calls(ledger, user, 0);
   const { version, close } = watcher();
@@ -58,9 +58,108 @@ test("a thousand verbs are committed in batches of at most 64, in the order they
   expect(versions.size).toBeLessThan(200);
 });
 
-test("verbs wait while another process holds the database, and then go through", async () => {
+/** A ledger that tells how often it has asked for the lock. */
+function patientLedger(): { ledger: Ledger; asks(): number } {
+  let asks = 0;
+  const { prepare } = client;
+  client.prepare = ((text: string) => {
+    const statement = prepare.call(client, text);
+    const begin = statement.run.bind(statement);
+    if (text === "BEGIN IMMEDIATE") statement.run = () => (asks++, begin());
+    return statement;
+  }) as typeof client.prepare;
+  const patient = createLedger(fresh.db, "patient", clock);
+  client.prepare = prepare;
+  return { ledger: patient, asks: () => asks };
+}
+
+/** Another process that holds the database until `end` is called. */
+function lockedBy(): { end(): void } {
+  client.exec("PRAGMA busy_timeout=0");
+  const other = new Database(fresh.url);
+  other.exec("BEGIN IMMEDIATE");
+  return {
+    end: () => {
+      other.exec("ROLLBACK");
+      other.close();
+      client.exec("PRAGMA busy_timeout=5000");
+    },
+  };
+}
+
+test("verbs wait half a minute for another process, each time anew, and are refused after it", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
-  const { hold, settle } = calls(ledger, user, 0);
+  const { ledger: patient, asks } = patientLedger();
+  const { hold } = calls(patient, user, 0);
+  await hold("patience-0", 1);
+  const real = performance.now.bind(performance);
+  let ahead = 3_600_000;
+  const clockAhead = spyOn(performance, "now").mockImplementation(() => real() + ahead);
+  const outcome = (name: string) =>
+    hold(name, 1).then(
+      () => "taken",
+      (error) => String(error.code),
+    );
+  const asked = async (times: number): Promise<void> => {
+    for (const before = asks(); asks() < before + times;) await Bun.sleep(5);
+  };
+  for (const name of ["patience-1", "patience-2"]) {
+    const lock = lockedBy();
+    const waiting = outcome(name);
+    // Long after the process began, and long after it waited the last time: nothing of that counts.
+    await asked(2);
+    expect(patient.queued()).toBe(1);
+    ahead += 29_000;
+    await asked(1);
+    expect(patient.queued()).toBe(1);
+    ahead += 1_500;
+    expect(await waiting).toStartWith("SQLITE_BUSY");
+    expect(patient.queued()).toBe(0);
+    lock.end();
+    ahead += 3_600_000;
+  }
+  const lock = lockedBy();
+  const waiting = outcome("patience-3");
+  await asked(2);
+  lock.end();
+  expect(await waiting).toBe("taken");
+  clockAhead.mockRestore();
+  expect(await expectBalanced(fresh.db, user)).toMatchObject({ held: 2 });
+}, 20_000);
+
+test("a flush waits for another process's lock, and leaves the process its turns", async () => {
+  const user = await addUser(fresh.db, ledger, 1000);
+  const { hold } = calls(ledger, user, 0);
+  const lock = lockedBy();
+  const taken = hold("flushed", 10);
+  const flushed = ledger.flush();
+  let turns = 0;
+  const timer = setInterval(() => void turns++, 5);
+  while (turns < 10) await Bun.sleep(5);
+  expect(ledger.queued()).toBe(1);
+  lock.end();
+  await flushed;
+  clearInterval(timer);
+  expect([ledger.queued(), await taken]).toEqual([0, { ok: true }]);
+}, 20_000);
+
+test("a verb that fails alone is refused, and the queue rests when nothing waits", async () => {
+  const user = await addUser(fresh.db, ledger, 1000);
+  const { hold } = calls(ledger, user, 0);
+  const log = { ...callLog("alone", user, 0), username: Symbol("no text") as unknown as string };
+  await expect(ledger.settle({ request_id: "alone", user_id: user, token_id: 0, quota: 5, log })).rejects.toThrow();
+  await hold("after", 10);
+  const immediates = spyOn(globalThis, "setImmediate");
+  await Bun.sleep(30);
+  expect(immediates.mock.calls.length).toBe(0);
+  immediates.mockRestore();
+  expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 990, held: 10 });
+});
+
+test("verbs wait while another process holds the database, and then go through", async () => {
+  const { ledger: patient, asks } = patientLedger();
+  const user = await addUser(fresh.db, patient, 1000);
+  const { hold, settle } = calls(patient, user, 0);
   await hold("waiting-1", 100);
   client.exec("PRAGMA busy_timeout=0");
   const other = new Database(fresh.url);
@@ -69,8 +168,11 @@ test("verbs wait while another process holds the database, and then go through",
   const asked = Promise.all([hold("waiting-2", 100), settle("waiting-1", 80)]).finally(() => {
     answered = true;
   });
-  await Bun.sleep(250);
-  expect(answered).toBe(false);
+  const [before, started] = [asks(), performance.now()];
+  for (const end = Date.now() + 5_000; asks() < before + 4 && Date.now() < end;) await Bun.sleep(5);
+  expect([asks() >= before + 4, answered]).toEqual([true, false]);
+  // It does not ask without a pause: the others of the process have their turns.
+  expect(performance.now() - started).toBeGreaterThan(250);
   other.exec("ROLLBACK");
   expect(await asked).toEqual([{ ok: true }, { settled: true, hold_missing: false }]);
   other.close();
@@ -78,7 +180,7 @@ test("verbs wait while another process holds the database, and then go through",
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 820, held: 100 });
 });
 
-test("a batch that is undone by one verb moves the others' money once, also what was raised or given back in it", async () => {
+test("a batch rolled back by one verb moves the others' money once, including extends and releases in it", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
   const { hold, settle } = calls(ledger, user, 0);
   await hold("undone-1", 100);
@@ -103,7 +205,7 @@ test("a batch that is undone by one verb moves the others' money once, also what
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 970, held: 0 });
 });
 
-test("a hold that another process has swept is not given back a second time", async () => {
+test("a hold that another process has swept is not released a second time", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
   const { hold } = calls(ledger, user, 0);
   await hold("swept-1", 100);
@@ -113,7 +215,7 @@ test("a hold that another process has swept is not given back a second time", as
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 1000, held: 0 });
 });
 
-test("a credit waits for the disk, and the usual setting is back afterwards", async () => {
+test("a credit and a refund wait for the disk, and the usual setting is back afterwards", async () => {
   const statements: string[] = [];
   const exec = client.exec;
   client.exec = (text: string) => {
@@ -121,7 +223,10 @@ test("a credit waits for the disk, and the usual setting is back afterwards", as
     return exec.call(client, text);
   };
   await addUser(fresh.db, ledger, 5);
+  const once = ["PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"];
+  expect(statements).toEqual(once);
+  await ledger.refund({ charge_id: "no such charge" });
   client.exec = exec;
-  expect(statements).toEqual(["PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"]);
+  expect(statements).toEqual([...once, ...once]);
   expect(client.query("PRAGMA synchronous").get()).toEqual({ synchronous: 1 });
 });

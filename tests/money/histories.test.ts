@@ -1,8 +1,8 @@
 /**
- * Random money histories against the model. A history is rounds of up to four verbs asked at the same time (on Postgres
- * over four real connections); its answers and its end must be those of *some* order of each round, so this checks
- * linearisability, not only sums. A failure prints its seed and a shrunk history; run it again with
- * MONEY_SEED=… (and MONEY_HISTORIES=… for more than the 2,000).
+ * Random money histories against the model. A history is rounds of up to four concurrent verbs (on Postgres over four
+ * real connections); its answers and its final state must be those of *some* order of each round, so this checks
+ * linearisability, not only sums. A failure prints its seed and a shrunk history; run it again with MONEY_SEED=… (and
+ * MONEY_HISTORIES=… for more than the 2,000).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, asc, eq, inArray } from "drizzle-orm";
@@ -123,7 +123,7 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
   afterAll(() => fresh.close());
 
   let made = 0;
-  /** A person nobody used yet; a thousand are made at a time. */
+  /** An unused person; a thousand are created at a time. */
   async function nextPerson(): Promise<Person> {
     if (people.length === 0) {
       const names = Array.from({ length: 1000 }, () => `p${++made}`);

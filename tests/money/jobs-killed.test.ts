@@ -1,7 +1,6 @@
 /**
- * Jobs and SIGKILL: a real server, killed while it submits, polls and refunds, and started again on the same database.
- * Every job ends with one charge, or with a charge and its refund, or with neither; never with both halves missing or
- * doubled.
+ * Jobs and SIGKILL: a real server, killed while it submits, polls and refunds, and restarted on the same database.
+ * Every job ends with one charge, with a charge and its refund, or with neither.
  */
 import { describe, expect, test } from "bun:test";
 import { eq, inArray, notInArray } from "drizzle-orm";
@@ -15,7 +14,7 @@ const SUNO = 36;
 const MUSIC = 50_000;
 const START = 100 * MUSIC;
 
-/** A Suno server on a port: each answer takes a while of its own, so that a kill finds jobs at every line. */
+/** A Suno server on a port: each answer takes a different time, so that a kill hits jobs in every state. */
 function vendor() {
   const heard = { submits: 0, polls: 0 };
   const made = new Map<string, { polls: number; fate: "SUCCESS" | "FAILURE" }>();
@@ -54,8 +53,8 @@ function vendor() {
 }
 
 /**
- * Waits for a condition, for long: the machine may be busy, and timers under leases take their time. `seen`: what there
- * is instead.
+ * Waits for a condition with a long limit: the machine may be busy, and timers under leases are slow. `seen`: the
+ * current state, for the error.
  */
 async function until(
   what: string,

@@ -1,8 +1,8 @@
 /**
- * Random histories of jobs on both engines: submits that are taken, refused or never answered, polls that move, end,
- * lie or fail, two rounds at once, cancelled and nudged jobs, dearer and cheaper ends, a channel that goes. After each
- * the books balance and every job has one charge, or one charge and its refund, or neither. A failure prints its seed:
- * JOBS_SEED=….
+ * Random histories of jobs on both engines: submits that are accepted, refused or never answered, polls that advance,
+ * end, lie or fail, two rounds at once, cancelled jobs, higher and lower final prices, a channel that is deleted. After
+ * each the ledger balances and every job has one charge, one charge and its refund, or neither. A failure prints its
+ * seed: JOBS_SEED=….
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -21,9 +21,9 @@ const SEED = Number(process.env.JOBS_SEED ?? Math.floor(Math.random() * 2 ** 31)
 const SUNO = 36;
 const START = 1_000_000;
 
-/** What the vendor does with a submit. */
+/** The vendor's reaction to a submit. */
 const taking = fc.constantFrom("take", "take", "take", "refuse", "empty", "dead" as const);
-/** What a report says; its job is chosen by number. */
+/** The content of a report; its job is chosen by number. */
 const report: fc.Arbitrary<TaskReport> = fc.oneof(
   fc.record({
     status: fc.constantFrom<TaskStatus>("QUEUED", "IN_PROGRESS", "UNKNOWN"),
@@ -70,7 +70,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
   afterAll(() => bench?.close());
 
   let made = 0;
-  /** Submits that will not be answered -> told when the vendor has them. */
+  /** Unanswered submits -> resolved when the vendor has them. */
   const heard = new Map<string, () => void>();
   async function play(ann: Caller, asked: Step): Promise<void> {
     const mine = async () =>
@@ -84,7 +84,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
       const headers: Record<string, string> = asked.key === "" ? {} : { "idempotency-key": asked.key };
       if (asked.taking !== "dead")
         return void (await ann.send("POST", "/suno/submit/music", { prompt: asked.taking }, headers));
-      // Never answered: its row is written before the vendor hears of it.
+      // Never answered: its row is written before the vendor receives it.
       const prompt = `dead ${++made}`;
       const reached = new Promise<void>((resolve) => void heard.set(prompt, resolve));
       await Promise.race([ann.send("POST", "/suno/submit/music", { prompt }, headers), reached]);
@@ -102,14 +102,14 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
     }
   }
 
-  /** As 30 s after the end of the process that held. */
+  /** The state 30 s after the end of the process that held. */
   async function sweep({ user_id }: Caller): Promise<void> {
     const { db, ledger } = bench.h.services;
     await db.q.update(db.t.holds).set({ created_at: 1 }).where(eq(db.t.holds.user_id, user_id)).returning();
     await sweepSilent(db, ledger, "sweeper");
   }
 
-  test(`${HISTORIES} histories end with every job paid for once or not at all (seed ${SEED})`, async () => {
+  test(`${HISTORIES} histories end with every job charged once or not at all (seed ${SEED})`, async () => {
     bench.vendor.on("POST /suno/submit/{action}", ({ body }) => {
       const reached = heard.get(body.prompt);
       reached?.();
@@ -124,7 +124,7 @@ describe.each(ENGINES)("histories of jobs on %s", (engine) => {
       for (const steps of rounds) await Promise.all(steps.map((asked) => play(ann, asked)));
       if (goes) await bench.root.call.channel.delete({ id: channel });
       await sweep(ann);
-      // A day later nothing is open any more.
+      // A day later no job is open.
       for (const seconds of [60, 3_600, 86_400, 60]) {
         bench.h.advance(seconds);
         await bench.relay.tasks.poll();

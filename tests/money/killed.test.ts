@@ -1,6 +1,4 @@
-/**
- * Real processes, really killed, on both engines: nothing promised is lost, nothing held is leaked, nothing is free.
- */
+/** Real processes, killed, on both engines: no confirmed charge is lost, no hold leaks, no answer is free. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -54,7 +52,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     const ended = new Promise<string[]>((resolve) => child.on("close", () => resolve(text.split("\n").slice(0, -1))));
     return { child, ended };
   }
-  /** A killed process's statements still run to their end on the Postgres server, and commit. */
+  /** A killed process's statements still finish on the Postgres server, and commit. */
   async function lastStatementsDone(id: string) {
     const { postgres } = db.driver;
     if (!postgres) return;
@@ -130,7 +128,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     await auditIsClean();
   }, 60_000);
 
-  test("an old process that drains beside a new one keeps its calls, and both books balance", async () => {
+  test("an old process that drains beside a new one keeps its calls, and the ledger balances", async () => {
     const id = `${engine}-old`;
     const working = Promise.withResolvers<void>();
     const worker = startWorker(id, (lines) => {

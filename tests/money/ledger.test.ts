@@ -1,4 +1,4 @@
-/** What every ledger promises, asked of both engines with real parallel connections. */
+/** The guarantees of every ledger, on both engines with real parallel connections. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Db } from "../../src/server/db/types";
@@ -43,7 +43,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ held: 3700, quota: 1_000_000 - 3700 });
   });
 
-  test("settle gives back what was held beyond the charge, for user and token, and counts the call", async () => {
+  test("settle releases what was held beyond the charge, for user and token, and counts the call", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 500 });
     const { hold, settle } = calls(ledger, user, token);
@@ -67,7 +67,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await hold(`debt3-${engine}`, 0)).toEqual({ ok: false, reason: "token_quota", balance: -30 });
   });
 
-  test("a hold that less will do for takes a quarter of what user and limited token have left, never less than its least nor more than asked", async () => {
+  test("a flexible hold takes a quarter of what user and limited token have left, never less than its minimum nor more than requested", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 400 });
     const free = await addToken(db, user, { unlimited_quota: true });
@@ -85,7 +85,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect((await tokenOf(db, token)).remain_quota).toBe(20);
   });
 
-  test("holds at once that less will do for never take more than there is", async () => {
+  test("concurrent flexible holds never take more than the balance", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 500 });
     const answers = await Promise.all(
@@ -160,7 +160,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await ask(user, later)).toEqual({ ok: true });
   });
 
-  test("a hold asked again with its request id takes nothing more", async () => {
+  test("a repeated hold with the same request id takes nothing more", async () => {
     const user = await addUser(db, ledger, 1000);
     const { hold } = calls(ledger, user, 0);
     const answers = await Promise.all(Array.from({ length: 8 }, () => hold(`again-${engine}`, 300)));
@@ -232,7 +232,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 95_000, held: 0, calls: 50 });
   });
 
-  test("a hold made after its call was settled is given back by the next settle, not charged again", async () => {
+  test("a hold made after its call was settled is released by the next settle, not charged again", async () => {
     const user = await addUser(db, ledger, 1000);
     const token = await addToken(db, user, { remain_quota: 1000 });
     const { hold, settle } = calls(ledger, user, token);
@@ -241,6 +241,33 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await settle(`late-${engine}`, 100)).toEqual({ settled: false });
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 900, held: 0 });
     expect((await tokenOf(db, token)).remain_quota).toBe(900);
+  });
+
+  test("a settle of what is held alone charges nothing where the hold is gone", async () => {
+    const user = await addUser(db, ledger, 1000);
+    const { hold } = calls(ledger, user, 0);
+    const id = `only-${engine}`;
+    const only = { request_id: id, user_id: user, token_id: 0, quota: 100, held_only: true };
+    expect(await ledger.settle({ ...only, log: callLog(id, user, 0, 100) })).toEqual({ settled: false });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 1000, calls: 0 });
+    await hold(id, 300);
+    expect(await ledger.settle({ ...only, log: callLog(id, user, 0, 100) })).toEqual({
+      settled: true,
+      hold_missing: false,
+    });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 900, held: 0, calls: 1 });
+  });
+
+  test("times are whole seconds that have begun", async () => {
+    const late = createLedger(db, "instance-late", () => NOON * 1000 + 999);
+    const user = await addUser(db, late, 1000);
+    const token = await addToken(db, user, { remain_quota: 1000 });
+    const { hold, settle } = calls(late, user, token);
+    await hold(`late-${engine}-1`, 10);
+    const [row] = await db.q.select().from(db.t.holds).where(eq(db.t.holds.user_id, user));
+    expect(row).toMatchObject({ created_at: NOON, instance_id: "instance-late" });
+    await settle(`late-${engine}-1`, 10);
+    expect((await tokenOf(db, token)).accessed_time).toBe(NOON);
   });
 
   test("release gives everything back once", async () => {
@@ -254,7 +281,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect((await tokenOf(db, token)).remain_quota).toBe(600);
   });
 
-  test("the log row of a charge is complete, invisible when told so, and folded only where its commit has counted it", async () => {
+  test("the log row of a charge is complete, invisible on request, and folded only where its commit has counted it", async () => {
     const user = await addUser(db, ledger, 1000);
     const { settle } = calls(ledger, user, 0);
     await settle(`row-${engine}`, 12, {
@@ -292,7 +319,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 110, credited: 110 });
   });
 
-  test("one key credits one user only, even when two are asked at the same moment", async () => {
+  test("one key credits one user only, even when two credits run at the same moment", async () => {
     const [a, b] = [await addUser(db, ledger, 0), await addUser(db, ledger, 0)];
     const key = `shared:${engine}`;
     const answers = await Promise.all(
@@ -304,7 +331,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect((await expectBalanced(db, a)).quota + (await expectBalanced(db, b)).quota).toBe(5);
   });
 
-  test("a deduction never takes a balance below zero, and nobody is credited who is not there", async () => {
+  test("a deduction never takes a balance below zero, and an unknown user is not credited", async () => {
     const user = await addUser(db, ledger, 100);
     const deduct = (amount: number, key: string) =>
       ledger.credit({ user_id: user, amount, kind: "adjust", idempotency_key: `${key}:${user}` });
@@ -330,20 +357,20 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ quota: rich - 3_000_000_000_003 });
   });
 
-  test("an amount that is not whole units is a fault and moves nothing", async () => {
+  test("an amount that is not whole units is an error and moves nothing", async () => {
     const user = await addUser(db, ledger, 100);
     const { hold, settle } = calls(ledger, user, 0);
     for (const amount of [-1, 0.5, Number.NaN, 2 ** 53]) {
-      expect(hold(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
-      expect(settle(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
+      await expect(hold(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
+      await expect(settle(`bad-${engine}`, amount)).rejects.toThrow(RangeError);
     }
     expect(await booksOf(db, user)).toMatchObject({ quota: 100, held: 0, calls: 0 });
   });
 
-  test("a verb that fails undoes itself alone: those queued with it go through", async () => {
+  test("a verb that fails rolls back alone: those queued with it succeed", async () => {
     const user = await addUser(db, ledger, 1000);
     const { hold, settle } = calls(ledger, user, 0);
-    // No time is NaN: the row cannot be written, at the moment the hold is already deleted.
+    // NaN as time: the row cannot be written, when the hold is already deleted.
     const broken = { ...callLog(`broken-${engine}`, user, 0, 5), created_at: Number.NaN };
     await hold(`broken-${engine}`, 50);
     const results = await Promise.allSettled([
@@ -357,7 +384,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 795, held: 200 });
   });
 
-  test("flush waits for everything that was asked before", async () => {
+  test("flush waits for every earlier call", async () => {
     const user = await addUser(db, ledger, 1_000_000);
     const { hold } = calls(ledger, user, 0);
     const asked = Array.from({ length: 300 }, (_, i) => hold(`flush-${engine}-${i}`, 10));

@@ -1,4 +1,4 @@
-/** Postgres connections that are cut in the middle of verbs: every verb is asked again, and nothing moves twice. */
+/** Postgres connections that are cut in the middle of verbs: every verb is retried, and nothing moves twice. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openDb } from "../../src/server/db/client";
@@ -21,14 +21,14 @@ afterAll(async () => {
   await fresh.close();
 });
 
-test("calls go through while their connections are cut again and again, and the books balance", async () => {
+test("calls succeed while their connections are cut repeatedly, and the ledger balances", async () => {
   const name = new URL(fresh.url).pathname.slice(1);
   const user = await addUser(fresh.db, ledger, 1_000_000);
   const { hold, settle } = calls(ledger, user, 0);
   let working = true;
   let cut = 0;
   let done = 0;
-  // By what was done, not by the clock: a slow machine must get on between two cuts.
+  // By progress, not by time: a slow machine must make progress between two cuts.
   const saboteur = (async () => {
     for (let next = 20; working; next = done + 20) {
       while (working && done < next) await Bun.sleep(2);

@@ -1,4 +1,4 @@
-/** The ledger's rules once more, as a few lines over plain values: what the engines are compared with. */
+/** A model of the ledger's rules in a few lines over plain values, to compare the engines with. */
 import type { CreditResult, HoldResult, RefundResult, SettleResult } from "../../src/server/contracts/ledger";
 
 /** Calls 0 to 5; call n uses token n % 3 - 1 (-1: no token). */
@@ -37,7 +37,7 @@ export interface State {
   holds: Record<string, Hold>;
   /** Charge by call. */
   logs: Record<string, number>;
-  /** Units given back by call. */
+  /** Released units by call. */
   refunds: Record<string, number>;
   /** Amount by idempotency key. */
   credits: Record<string, number>;

@@ -1,4 +1,4 @@
-/** Real processes, really killed while a gateway reports payments: every paid order is credited once. */
+/** Real processes, killed while a gateway reports payments: every paid order is credited once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../kit/databases";

@@ -1,4 +1,4 @@
-/** The rules against vendors' lies (protocol/usage-check.ts) leave every recording of a vendor as it is. */
+/** The plausibility rules for usage (protocol/usage-check.ts) change no recorded stream of a vendor. */
 import { describe, expect, test } from "bun:test";
 import { channelTypes } from "../../src/shared/channel-types";
 import { tokensOfContent } from "../../src/server/relay/billing/token-estimate";
@@ -7,14 +7,14 @@ import { checkUsage, type UsageFacts } from "../../src/server/protocol/usage-che
 import type { Usage } from "../../src/shared/pricing";
 import { eventsOf, fixtures } from "../translation/streams";
 
-/** Languages of vendors who may count no output beside content. */
+/** Dialects of vendors that may report no output beside content. */
 const zeroes = new Set<string>(
   channelTypes
     .filter(({ agent, zero_output, dialect }) => (agent || zero_output) && dialect !== "openai-chat")
     .map(({ dialect }) => dialect),
 );
 const factsOf = (content: number, more: Partial<UsageFacts> = {}): UsageFacts => ({
-  // The least that a request and such an answer can be: nothing here is let through for being large.
+  // The smallest possible request and answer: nothing passes here because of its size.
   estimate: { input: () => ({ input: 1 }), output: () => ({ output: tokensOfContent(content) }) },
   hidden: () => false,
   ...more,
@@ -32,7 +32,7 @@ describe("recorded streams", () => {
         failed ||= event.type === "error";
       }
       const { usage, contentBytes } = tally;
-      // What a vendor counts beside its own failure may be nothing.
+      // A vendor's usage beside its own failure may be zero.
       if (!usage || failed) return;
       told++;
       const checked = checkUsage(usage, factsOf(contentBytes, zeroes.has(dialect) ? { zero_output: true } : {}));
@@ -53,7 +53,7 @@ describe("the rules", () => {
     expect((usage.reasoning ?? 0) / (usage.output ?? 1)).toBeCloseTo(2, 3);
   });
 
-  test("the bound is never below what is always possible, four times what was allowed, or four times what came", () => {
+  test("the bound is never below what is always possible, four times what was allowed, or four times what was received", () => {
     expect(charged({ input: 1, output: 200_000 })).toEqual({ input: 1, output: 200_000 });
     expect(charged({ input: 1, output: 900_000 }, { max_output: 100_000 })).toEqual({ input: 1, output: 400_000 });
     expect(charged({ input: 1, output: 9_000_000 }, {}, 4_000_000)).toEqual({ input: 1, output: 4_000_000 });
@@ -62,12 +62,12 @@ describe("the rules", () => {
     ).toEqual({ input: 4_000_000, output: 1 });
   });
 
-  test("tokens that were read from a cache, images and sounds are input like any other", () => {
+  test("cached tokens, images and audio are input like any other", () => {
     expect(charged({ cache_read: 10, output: 5 })).toEqual({ cache_read: 10, output: 5 });
     expect(charged({ input: 5, cache_read: Number.NaN, output: 5 })).toEqual({ input: 1, output: 5 });
   });
 
-  test("calls of a vendor's tools have a bound of their own, unless the channel is trusted", () => {
+  test("calls with a vendor's tools have their own bound, unless the channel is trusted", () => {
     expect(charged({ input: 1, output: 1, server_tools: { web_search: 2e9, file_search: 3 } }).server_tools).toEqual({
       web_search: 10_000,
       file_search: 3,

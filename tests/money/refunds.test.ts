@@ -44,7 +44,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     return { user, token_id };
   }
 
-  test("the whole charge goes back to user and token, and a row of type 6 names the charge it reverses", async () => {
+  test("the whole charge is refunded to user and token, and a row of type 6 names the charge it reverses", async () => {
     const { user, token_id } = await charged("whole", 120);
     expect(await ledger.refund({ charge_id: "whole", content: "任务失败\u0000", other: { task_id: "t1" } })).toEqual({
       refunded: true,
@@ -73,7 +73,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     await expectBalanced(db, user);
   });
 
-  test("budgets that counted the charge get back what is refunded, once, and others nothing", async () => {
+  test("budgets that counted the charge are refunded once, others are not", async () => {
     const user = await addUser(db, ledger, 1000);
     const { budget_spend } = db.t;
     const names = [`user:${user}:2026-11-21`, `user:${user}:2026-11`];
@@ -93,14 +93,14 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
       [names[1] ?? ""]: 350,
       "user:0:2026-11": 500,
     });
-    // A row that names none, or no list of them, is refunded all the same.
+    // A row that names none, or an invalid list, is refunded as well.
     for (const [i, text] of ["", `{"admin_info":{"budgets":7}}`].entries()) {
       await calls(ledger, user, 0).settle(`odd-${i}`, 10, { other: text });
       expect(await ledger.refund({ charge_id: `odd-${i}` })).toEqual({ refunded: true, quota: 10 });
     }
   });
 
-  test("fifty refunds of one charge at the same time give it back once", async () => {
+  test("fifty concurrent refunds of one charge refund it once", async () => {
     const { user } = await charged("fifty", 300);
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => ledger.refund({ charge_id: "fifty", quota: 100 + i })),
@@ -111,7 +111,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     expect((await expectBalanced(db, user)).quota).toBe(700 + quota);
   });
 
-  test("more than the charge, a charge that is not there and rows that are none are refused, and nothing moves", async () => {
+  test("more than the charge, an unknown charge and rows that are not charges are refused, and nothing moves", async () => {
     const { user } = await charged("small", 80);
     const before = await userOf(db, user);
     expect(await ledger.refund({ charge_id: "small", quota: 81 })).toEqual({
@@ -125,7 +125,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     }
     expect(await userOf(db, user)).toEqual(before);
     expect(await ledger.refund({ charge_id: "small", quota: 80 })).toMatchObject({ refunded: true });
-    // A refund is no charge that could be refunded in its turn.
+    // A refund is not a charge, so it cannot be refunded.
     expect(await ledger.refund({ charge_id: refundRequestId("small") })).toEqual({
       refunded: false,
       reason: "charge_missing",
@@ -173,7 +173,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     expect(await userOf(db, user)).toMatchObject({ quota: 1000, used_quota: 0, display_name: "closed" });
   });
 
-  test("refunds beside holds and settles of the same user neither wait for each other for ever nor lose a unit", async () => {
+  test("refunds beside holds and settles of the same user neither deadlock nor lose a unit", async () => {
     const user = await addUser(db, ledger, 100_000);
     const token = await addToken(db, user, { remain_quota: 90_000 });
     const { hold, settle } = calls(ledger, user, token);

@@ -1,4 +1,4 @@
-/** Channel totals and hourly sums equal the log to the unit; the audit finds whatever does not balance. */
+/** Channel totals and hourly sums equal the log to the unit; the audit finds every inconsistency. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
@@ -102,7 +102,7 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
         completion_tokens: 5,
       },
     ]);
-    // The refund row above had no ledger entry: put the user's and token's books right by hand before auditing.
+    // The refund row above had no ledger entry: correct the user's and token's balances by hand before the audit.
     await db.q
       .update(db.t.users)
       .set({ quota: sql`quota + 40`, used_quota: sql`used_quota - 40` })

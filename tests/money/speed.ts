@@ -1,6 +1,6 @@
 /**
- * Figures of the ledger, by hand: `bun tests/money/speed.ts [sqlite|postgres] [calls]`. A call is hold + settle.
- * SQLite: main-thread microseconds a call, one at a time and in batches; Postgres: calls a second with 10 connections.
+ * Measures the ledger by hand: `bun tests/money/speed.ts [sqlite|postgres] [calls]`. A call is hold + settle. SQLite:
+ * main-thread microseconds per call, one at a time and in batches; Postgres: calls per second with 10 connections.
  */
 import { ENGINES, freshDatabase } from "../kit/databases";
 import { foldBatch } from "../../src/server/features/log/fold";

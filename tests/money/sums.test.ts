@@ -1,5 +1,6 @@
 /**
- * Sums by one thing (usage_sums) equal the hours they were made of, also when a call is counted long after its hour.
+ * Sums by a single dimension (usage_sums) equal the hours they are made of, also when a call is counted long after its
+ * hour.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
@@ -47,7 +48,7 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
   });
   afterAll(() => fresh.close());
 
-  test("an hour is added up a while after it is over, and what is asked is the same before and after", async () => {
+  test("an hour is added up some time after its end, and queries return the same before and after", async () => {
     await settle("a", 100);
     await settle("b", 20, { model_name: "o1" });
     await settle("c", 3, { created_at: NOON + HOUR });
@@ -73,7 +74,7 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
     expect(await findings()).toEqual([]);
   });
 
-  test("a call that ends long after its hour sets the mark back, and the hour is added up anew", async () => {
+  test("a call that ends long after its hour resets the mark, and the hour is added up again", async () => {
     now = NOON + 5 * HOUR;
     await round();
     expect(await summedUntil(db)).toBe(NOON + 4 * HOUR);

@@ -1,4 +1,4 @@
-/** Holds of dead processes end; holds of living ones are nobody else's business. */
+/** Holds of dead processes are swept; holds of living ones are not touched. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, like } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
@@ -39,7 +39,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await fresh.close();
   });
 
-  /** A process that took holds a minute ago and was last heard of `silence` seconds ago. */
+  /** A process that took holds a minute ago and whose last heartbeat was `silence` seconds ago. */
   async function olderProcess(id: string, silence: number) {
     const ledger = createLedger(db, id, () => Date.now() - 60_000);
     await startInstance(db, id, "0", unexpected).then((instance) => instance.stop());
@@ -53,7 +53,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
   const logOf = async (request_id: string) =>
     (await db.q.select().from(db.t.logs).where(eq(db.t.logs.request_id, request_id)))[0];
 
-  test("a heartbeat is well within the silence that condemns", () => {
+  test("the heartbeat interval is well below the limit after which a process counts as dead", () => {
     expect(HEARTBEAT_MS * 4).toBeLessThan(SILENT_SECONDS * 1000);
   });
 
@@ -81,7 +81,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
   });
 
-  test("holds of an instance that draws breath are left alone, however old they are", async () => {
+  test("holds of a living instance are not swept, however old they are", async () => {
     const draining = await olderProcess("draining", 25);
     const user = await addUser(db, alive, 1000);
     const old = calls(draining, user, 0);
@@ -93,7 +93,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     await alive.release("alive-1");
   });
 
-  test("a process that said goodbye but left a hold is swept; a fresh hold of a silent one waits a round", async () => {
+  test("a process that shut down but left a hold is swept; a fresh hold of a silent one waits a round", async () => {
     const gone = await olderProcess("gone", 31);
     await db.q.delete(db.t.instances).where(eq(db.t.instances.id, "gone")).returning();
     const waking = await olderProcess("waking", 31);
@@ -125,7 +125,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await expectBalanced(db, user)).toMatchObject({ quota: 830, used_quota: 170, calls: 2, held: 0 });
   });
 
-  test("a correction moves limited token, hour and channel too, whether the sweep's row was folded before or not; what was given back stays", async () => {
+  test("a correction moves limited token, hour and channel too, whether the sweep's row was folded before or not; what was refunded stays", async () => {
     const stalled = await olderProcess("corrected", 40);
     const user = await addUser(db, alive, 1000);
     const token = await addToken(db, user, { remain_quota: 900 });
@@ -151,7 +151,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await tokenOf(db, token)).toMatchObject({ remain_quota: 795, used_quota: 105 });
   });
 
-  test("a hold that its owner ends between the sweep's look and its settle is not charged for it", async () => {
+  test("a hold that its owner ends between the sweep's look and its settle is not charged", async () => {
     const dead = await olderProcess("woken", 31);
     const user = await addUser(db, alive, 1000);
     const { hold, settle } = calls(dead, user, 0);
@@ -194,7 +194,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(books.used_quota).toBeLessThanOrEqual(60 * 90);
   });
 
-  test("two living processes on one database sweep nothing of each other", async () => {
+  test("two living processes on one database do not sweep each other's holds", async () => {
     const other = await openDb({ url: fresh.url, ...(engine === "postgres" && { pool: 4 }) });
     const beside = await startInstance(other, "second", "2", unexpected);
     const second = createLedger(other, "second", Date.now);
@@ -224,7 +224,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(rounds).toEqual([{ settled: 0, released: 0 }, undefined]);
   });
 
-  test("instances silent for a day are forgotten, unless they still hold something", async () => {
+  test("instances silent for a day are deleted, unless they still hold something", async () => {
     await olderProcess("ancient", 90_000);
     const holding = await olderProcess("holding", 90_000);
     await calls(holding, await addUser(db, alive, 1000), 0).hold("holding-1", 100);

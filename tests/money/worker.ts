@@ -1,10 +1,10 @@
 /**
  * A process that works on a database until it is killed, or drains on SIGTERM: `bun tests/money/worker.ts <url> <id>
- * <user> <token>`. Each of 8 callers holds, extends, settles and is refunded without end. What a verb has answered is
- * printed, in one write a line, so that whoever reads knows what was promised before the kill:
+ * <user> <token>`. Each of 8 callers holds, extends, settles and is refunded without end. Each result is printed in one
+ * write per line, so that the reader knows what was confirmed before the kill:
  *   running <request id> <units>    an extend recorded this running cost
- *   settled <request id> <units>    the caller has his answer, for this charge
- *   refunded <request id> <units>   this much of the charge was given back
+ *   settled <request id> <units>    the caller has the answer, for this charge
+ *   refunded <request id> <units>   this much of the charge was refunded
  */
 import { writeSync } from "node:fs";
 import { openDb } from "../../src/server/db/client";

@@ -1,4 +1,4 @@
-/** People, tokens and calls for money tests, and the one question asked of every history: do the books balance? */
+/** Users, tokens and calls for money tests, and the audit of every history. */
 import { eq } from "drizzle-orm";
 import { expect } from "bun:test";
 import type { Db } from "../../src/server/db/types";
@@ -13,7 +13,7 @@ export const clock = () => NOON * 1000;
 
 let names = 0;
 
-/** A user whose balance came in as one credit, as everything must. */
+/** A user whose balance came in as one credit, like every balance. */
 export async function addUser(db: Db, ledger: Ledger, quota: number): Promise<number> {
   const name = `user-${process.pid}-${++names}`;
   const [user] = await db.q
@@ -60,7 +60,7 @@ export const callLog = (
   ...log,
 });
 
-/** The ledger with the arguments a test cares about. */
+/** The ledger with the arguments that a test needs. */
 export function calls(ledger: Ledger, user_id: number, token_id: number) {
   return {
     hold: (request_id: string, amount: number, least?: number) =>
@@ -89,7 +89,7 @@ export async function tokenOf(db: Db, id: number) {
   return token;
 }
 
-/** Sums of everything that concerns a user, from the tables themselves. */
+/** Sums of everything that concerns a user, from the tables. */
 export async function booksOf(db: Db, id: number) {
   const { holds, credits, logs } = db.t;
   const { quota, used_quota, request_count } = await userOf(db, id);
@@ -117,7 +117,7 @@ export async function booksOf(db: Db, id: number) {
   };
 }
 
-/** quota + holds + used_quota = credits, and the log says the same as the balance. */
+/** quota + holds + used_quota = credits, and the log agrees with the balance. */
 export async function expectBalanced(db: Db, id: number) {
   const books = await booksOf(db, id);
   expect(books.quota + books.held + books.used_quota).toBe(books.credited);

@@ -1,6 +1,4 @@
-/**
- * What a stolen system access token is worth: nothing once the password changes, and never a way to take the account.
- */
+/** What a stolen system access token can do: nothing after a password change, and never take over the account. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createTRPCClient, httpLink } from "@trpc/client";
@@ -44,7 +42,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error: { data?: { app?: string } }) => error.data?.app,
   );
 
-test("a session makes one, and it ends when its owner changes the password", async () => {
+test("a session creates one, and it ends when its owner changes the password", async () => {
   const person = await weir.newUser();
   const token = await tokenOf(person);
   expect(await works(token)).toBe(true);
@@ -91,7 +89,7 @@ test("it ends with a reset by mail and with the rescue command", async () => {
   expect(await works(old)).toBe(false);
 });
 
-test("it never changes password, second factors, passkeys, bindings, mail or itself, and never deletes the account, by either door", async () => {
+test("it never changes password, second factors, passkeys, bindings, mail or itself, and never deletes the account, by REST or tRPC", async () => {
   for (const role of [1, 10]) {
     const person = await weir.newUser({ role });
     const token = await tokenOf(person);
@@ -145,7 +143,7 @@ test("it never changes password, second factors, passkeys, bindings, mail or its
   }
 });
 
-test("a refusal says in both languages that it is for the console, with 403 on tRPC", async () => {
+test("the error says in both languages that the call is for the console, with 403 on tRPC", async () => {
   const token = await tokenOf(await weir.newUser());
   const told = async (lang: string) =>
     String(
@@ -162,7 +160,7 @@ test("a refusal says in both languages that it is for the console, with 403 on t
   expect(answer.status).toBe(403);
 });
 
-test("what scripts do goes on: tokens, names, other people's accounts, channels, and the owner's own relay keys", async () => {
+test("calls of scripts still work: tokens, names, other people's accounts, channels, and the owner's own relay keys", async () => {
   const admin = await weir.newUser({ role: 10 });
   const token = await tokenOf(admin);
   const call = by(token);
@@ -183,7 +181,7 @@ test("what scripts do goes on: tokens, names, other people's accounts, channels,
   expect((await call("GET", "/api/channel/?p=0")).body.success).toBe(true);
 });
 
-test("channel keys are shown by it only where the super administrator allows it as a person, and each time is in the audit log", async () => {
+test("it shows channel keys only after the super administrator allowed it in a session, and each time is in the audit log", async () => {
   const channel = await weir.newChannel({
     name: "kept",
     key: "sk-kept-upstream-key-1",
@@ -201,7 +199,7 @@ test("channel keys are shown by it only where the super administrator allows it 
     return rows.filter((row) => row.target_id === String(channel));
   };
   expect((await call("POST", path)).body).toMatchObject({ success: false, code: "channel_key_reveal_off" });
-  // Whoever has the token cannot allow it to themselves.
+  // The token itself cannot change this setting.
   expect((await call("PUT", "/api/option/", { key: "ChannelKeyRevealEnabled", value: "true" })).body).toMatchObject({
     success: false,
     code: "access_token_refused",

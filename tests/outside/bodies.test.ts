@@ -1,6 +1,6 @@
 /**
- * Bodies that are made to hurt: small on the wire and large in memory, or cheap to write and dear to parse. Each is
- * refused before it is unpacked or parsed as a whole; the cost is read from the operating system (issue 10, S-A3).
+ * Malicious bodies: small on the wire and large in memory, or cheap to write and expensive to parse. Each is refused
+ * before it is fully unpacked or parsed; the cost is read from the operating system.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, deflateSync } from "node:zlib";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 const MB = 1 << 20;
-/** What one bomb may cost the server: processor time of all its threads, and memory. */
+/** The most that one bomb may cost the server: processor time of all its threads, and memory. */
 const MOST_CPU_MS = 50;
 const MOST_BYTES = 20 * MB;
 const TIMES = 3;
@@ -17,7 +17,7 @@ const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.f
 const repeated = (unit: string, size: number): string => unit.repeat(Math.floor(size / unit.length));
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-/** Plain bodies. `m` is a model that is served. */
+/** Plain bodies. `m` is a served model. */
 const plain = {
   objects: () => bytes(`{"model":"m","messages":[${repeated("{},", 60 * MB)}{}]}`),
   "empty texts": () => bytes(`{"model":"m","messages":[${repeated('"",', 60 * MB)}""]}`),
@@ -77,7 +77,7 @@ beforeAll(async () => {
   await weir.priceModels({ m: 1, "sora-2": 1 });
   user = await weir.newUser({ quota: 1_000_000_000 });
   ({ key } = await weir.newToken({}, user));
-  // What is slow once is slow before anything is measured.
+  // Warm-up: one-time costs are not measured.
   const messages = Array.from({ length: 5_000 }, (_, i) => ({ role: "user", content: `${i} ${crypto.randomUUID()}` }));
   const warm = bytes(JSON.stringify({ model: "m", messages }));
   for (let i = 0; i < 10; i++)
@@ -114,7 +114,7 @@ async function send(
 }
 
 /**
- * What Linux says of the server: processor time used, and memory now and at most since the last call. undefined
+ * Linux's figures of the server: processor time used, and memory now and its maximum since the last call. undefined
  * elsewhere.
  */
 const meter = {
@@ -142,7 +142,7 @@ const meter = {
   },
 };
 
-/** Sends one bomb several times, one after the other: each is refused the same way, and costs no more than it may. */
+/** Sends one bomb several times in sequence: each is refused the same way, and stays within the limits. */
 async function expectCheap(what: string, once: () => Promise<unknown>, refusal: unknown): Promise<void> {
   if (!meter.known) {
     expect([what, await once()]).toEqual([what, refusal]);
@@ -157,7 +157,7 @@ async function expectCheap(what: string, once: () => Promise<unknown>, refusal: 
     cpu.push(meter.cpuMs() - before.cpu);
     memory.push(meter.memory("VmHWM") - before.memory);
   }
-  // The middle one: a collection of garbage or a timer of the server falls on one of them.
+  // The median: a garbage collection or a timer of the server may hit one of them.
   const middle = (values: number[]): number => values.toSorted((x, y) => x - y)[TIMES >> 1] ?? 0;
   expect({ what, cpu: middle(cpu), little: middle(cpu) <= MOST_CPU_MS }).toEqual({
     what,
@@ -180,7 +180,7 @@ const codeOf = (answer: { status: number; json: unknown }): unknown => {
 };
 
 describe("a bomb costs the server next to nothing", () => {
-  test("at the playground without a session: the session is looked at before the body", async () => {
+  test("at the playground without a session: the session is checked before the body", async () => {
     const bomb = gzip(plain.objects());
     await expectCheap(
       "/pg, no session, gzip",
@@ -221,7 +221,7 @@ describe("a bomb costs the server next to nothing", () => {
     });
   }
 
-  test("with a key: texts and white space that pack to nothing are not unpacked", async () => {
+  test("with a key: highly compressible texts and white space are not unpacked", async () => {
     for (const name of ["a text", "white space"] as const) {
       for (const [encoding, pack] of Object.entries(packers)) {
         const packed = pack(plain[name]());
@@ -234,7 +234,7 @@ describe("a bomb costs the server next to nothing", () => {
     }
   });
 
-  test("without a key nothing is read at any door of the relay", async () => {
+  test("without a key no route of the relay reads the body", async () => {
     const bomb = gzip(plain.objects());
     for (const path of [
       "/v1/chat/completions",
@@ -296,7 +296,7 @@ describe("a bomb costs the server next to nothing", () => {
     }
   });
 
-  test("at the hook of a payment gateway: a megabyte, and no more fields than the protocol has", async () => {
+  test("at the webhook of a payment gateway: a megabyte, and no more fields than the protocol has", async () => {
     const type = { "content-type": "application/x-www-form-urlencoded" };
     for (const [what, text] of Object.entries({
       "60 MB": "a".repeat(60 * MB),
@@ -311,7 +311,7 @@ describe("a bomb costs the server next to nothing", () => {
   });
 });
 
-describe("a refusal is spoken in the caller's dialect, and nobody upstream hears of the call", () => {
+describe("a refusal is in the caller's dialect, and no upstream is called", () => {
   const shapes: [string, (json: unknown) => unknown][] = [
     ["/v1/chat/completions", (json) => (json as { error: { code: string } }).error.code],
     ["/v1/responses", (json) => (json as { error: { code: string } }).error.code],
@@ -337,7 +337,7 @@ describe("a refusal is spoken in the caller's dialect, and nobody upstream hears
   }
 });
 
-describe("how much a door takes", () => {
+describe("the body limit of a route", () => {
   /** A body of so many bytes, with and without a declared length. */
   const padded = (fields: object, size: number): Uint8Array<ArrayBuffer> => {
     const text = JSON.stringify({ ...fields, pad: "" });
@@ -346,7 +346,7 @@ describe("how much a door takes", () => {
   const undeclared = (body: Uint8Array): ReadableStream => new Blob([new Uint8Array(body)]).stream();
   const LIMIT = 64 << 10;
 
-  test("doors that are open to everybody take 64 KB, whoever calls and whatever is declared", async () => {
+  test("public routes take 64 KB, for every caller and declared length", async () => {
     const paths = [
       "/api/setup",
       "/api/user/login",
@@ -370,8 +370,8 @@ describe("how much a door takes", () => {
     }
   });
 
-  test("forms and settings of who is signed in take 4 MB, at both doors", async () => {
-    // What else is wrong with it is said by the procedure: it has read the body.
+  test("forms and settings of signed-in users take 4 MB, by REST and tRPC", async () => {
+    // Other errors come from the procedure: it has read the body.
     const { headers } = await weir.newUser();
     for (const path of ["/api/token/", "/trpc/token.create"]) {
       for (const make of [(size: number) => padded({}, size), (size: number) => undeclared(padded({}, size))]) {
@@ -381,7 +381,7 @@ describe("how much a door takes", () => {
     }
   });
 
-  test("a door for others tells a stranger to sign in, whatever the body is", async () => {
+  test("a closed route tells an anonymous caller to sign in, whatever the body is", async () => {
     for (const path of ["/api/token/", "/trpc/token.create"]) {
       for (const body of [bytes("{}"), padded({}, 60 * MB), undeclared(padded({}, MB)), bytes(nested(100_000))]) {
         expect([path, (await send(path, body)).status]).toEqual([path, 401]);
@@ -389,7 +389,7 @@ describe("how much a door takes", () => {
     }
   });
 
-  test("a call for the embedding of four million token ids is taken, plain and packed", async () => {
+  test("a call for the embedding of four million token ids is accepted, plain and compressed", async () => {
     const body = bytes(
       JSON.stringify({ model: "m", input: Array.from({ length: 4_000_000 }, (_, i) => (i * 7919) % 100_000) }),
     );
@@ -398,7 +398,7 @@ describe("how much a door takes", () => {
     expect((await send("/v1/embeddings", undeclared(body), byKey())).status).toBe(200);
   });
 
-  test("a long conversation with many tools is taken", async () => {
+  test("a long conversation with many tools is accepted", async () => {
     const messages = Array.from({ length: 10_000 }, (_, i) => ({
       role: i % 2 === 0 ? "user" : "assistant",
       content: [{ type: "text", text: `"${"[{\\".repeat(50)} ${i}` }],

@@ -1,6 +1,6 @@
 /**
- * A stored key stays where it was entered: sending a channel's calls elsewhere, by any field or door, needs its key
- * again.
+ * A stored key is only sent to the address it was entered for: sending a channel's calls elsewhere, by any field or
+ * route, requires the key again.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -11,7 +11,7 @@ const SECRET = "sk-roots-own-upstream-key-0001";
 const MINE = "https://upstream.example";
 const REQUIRED = { success: false, code: "channel_key_required" };
 
-/** An address of the one who wants the key: what came there. */
+/** An attacker's address: the requests that arrived there. */
 const heard: string[] = [];
 const listener = Bun.serve({
   port: 0,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   script = (method, path, body) => weir.anonymous(method, path, body, { authorization: token });
 }, HOOK_MS);
 afterAll(async () => {
-  // Whatever was tried above: the key never came to the listener.
+  // In every case above the key never reached the listener.
   expect(heard.filter((call) => call.includes(SECRET))).toEqual([]);
   await weir?.stop();
   await listener.stop(true);
@@ -98,7 +98,7 @@ test("another host, port, scheme or proxy needs the key, for administrators, roo
   expect(await rowOf(id)).toEqual(before);
 });
 
-test("another path of the same host, and everything that is no address, goes without the key", async () => {
+test("another path of the same host, and fields that are no address, need no key", async () => {
   const id = await made();
   const allowed = [
     { base_url: `${MINE}/gateway` },
@@ -118,7 +118,7 @@ test("another path of the same host, and everything that is no address, goes wit
     expect([change, (await admin.api("PUT", "/api/channel/", { id, ...change })).body.success]).toEqual([change, true]);
 });
 
-test("with the key in the same request the address changes, and no stored key goes along", async () => {
+test("with the key in the same request the address changes, and no stored key is sent there", async () => {
   const one = await made();
   expect(
     (await admin.api("PUT", "/api/channel/", { id: one, base_url: THEIRS, key: "sk-entered-with-it" })).body.success,
@@ -126,7 +126,7 @@ test("with the key in the same request the address changes, and no stored key go
   await admin.api("GET", `/api/channel/test/${one}`);
   expect(heard.at(-1)).toContain("sk-entered-with-it");
 
-  // Of several keys none stays: what comes is not added to them.
+  // Of several keys none stays: the new ones are not added to them.
   const several = await made({ key: `${SECRET}\n${SECRET}b`, multi_key_mode: "polling" });
   expect((await admin.api("PUT", "/api/channel/", { id: several, base_url: THEIRS })).body).toMatchObject(REQUIRED);
   expect(
@@ -172,7 +172,7 @@ test("a channel whose key names its region, or whose region is a field, keeps it
       change,
       REQUIRED,
     ]);
-  // The map says the same of every model.
+  // The region map has the same region for every model.
   expect(
     (await admin.api("PUT", "/api/channel/", { id: vertex, other: '{"default":"us-central1"}' })).body.success,
   ).toBe(true);
@@ -198,7 +198,7 @@ test("a channel whose key names its region, or whose region is a field, keeps it
   expect((await admin.api("PUT", "/api/channel/", { id: bedrock, base_url: "" })).body.success).toBe(true);
 });
 
-test("a region is lower-case letters, digits and hyphens, in a key, a field and a map; no other text gets into a host's name", async () => {
+test("a region is lower-case letters, digits and hyphens, in a key, a field and a map; no other text gets into a host name", async () => {
   const vertex = (other: string) => ({
     type: 41,
     name: "v",
@@ -247,7 +247,7 @@ test("a region is lower-case letters, digits and hyphens, in a key, a field and 
   ).toMatchObject({ code: "channel_base_url_invalid" });
 });
 
-test("a model's mapping does not lead to another host either", async () => {
+test("a model mapping cannot lead to another host either", async () => {
   const id = await made({ type: 8, base_url: `${MINE}/{model}/chat` });
   // As an earlier release may have stored it.
   await weir.db.q
@@ -257,7 +257,7 @@ test("a model's mapping does not lead to another host either", async () => {
   expect((await admin.api("PUT", "/api/channel/", { id, model_mapping: '{"m":"evil"}' })).body).toMatchObject(REQUIRED);
 });
 
-test("a copy that is sent as a form takes the key to the same address alone", async () => {
+test("a copy sent as a form takes the key only to the same address", async () => {
   const id = await made({ name: "orig", setting: '{"proxy":"http://proxy.example:8080"}' });
   const row = {
     ...(await admin.ok<Record<string, unknown>>("GET", `/api/channel/${id}`)),
@@ -304,7 +304,7 @@ test("batch edits, tag edits, the repair and a switch of status change no addres
   expect(await rowOf(id)).toMatchObject({ priority: 7, weight: 5, status: 1 });
 });
 
-test("two changes at once that are harmless each do not make one that is not", async () => {
+test("two concurrent changes that are harmless each cannot combine into a harmful one", async () => {
   for (let round = 0; round < 5; round++) {
     const id = await made({ type: 1 });
     const answers = await Promise.all([
@@ -318,12 +318,12 @@ test("two changes at once that are harmless each do not make one that is not", a
   }
 });
 
-test("a channel without a key has nothing to keep: its address changes freely", async () => {
+test("a channel without a key has nothing to protect: its address changes freely", async () => {
   const id = await made({ type: 4, key: "", base_url: "http://127.0.0.1:11434" });
   expect((await admin.api("PUT", "/api/channel/", { id, base_url: "http://127.0.0.1:11435" })).body.success).toBe(true);
 });
 
-test("the refusal is told in both languages", async () => {
+test("the error is in both languages", async () => {
   const id = await made();
   const told = async (lang: string) =>
     String(

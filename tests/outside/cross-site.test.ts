@@ -1,17 +1,14 @@
-/** What pages of other sites may make a visitor's browser do here: nothing. And what everybody else may still do. */
+/** Pages of other sites can do nothing here through a visitor's browser; all other callers are unaffected. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromium } from "playwright-core";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "../../scripts/chromium";
-import { type Nginx, nginxPath, startBareNginx } from "../deploy/nginx-process";
+import { type Nginx, startBareNginx } from "../deploy/nginx-process";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { HOOK_MS } from "../kit/harness";
+import { required } from "../kit/required";
 import { type ApiAnswer, ROOT, type Session, startWeir, type Weir } from "../kit/weir";
 
-const nginx = nginxPath();
-if (!nginx)
-  console.warn(
-    "SKIPPED: the console through nginx, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)",
-  );
+const nginx = required("nginx");
 
 const upstream = startFakeUpstream();
 let weir: Weir;
@@ -41,15 +38,13 @@ const FOREIGN: readonly Headers_[] = [
   { origin: "null" },
 ];
 const REFUSED = /"(code|app)":"(cross_site|origin_unknown|json_needed)"/;
-/**
- * The set-up lets an unknown Origin in to show its code: before the first run nobody has told the server its address.
- */
+/** The set-up accepts an unknown Origin with its code: before the first run the server does not know its address. */
 const REFUSED_SET_UP = /"(code|app)":"(cross_site|json_needed|setup_done)"/;
 
 const chat = { model: "echo", messages: [{ role: "user", content: "hi" }] };
 const login = { username: ROOT.username, password: ROOT.password };
 
-/** Calls that open or end a session, and calls that act by cookie, by each of the three doors. */
+/** Calls that open or end a session, and calls that act by cookie, over each of the three interfaces. */
 const ACTING: readonly (readonly [method: string, path: string, body?: object])[] = [
   ["POST", "/api/setup", { ...login, confirmPassword: ROOT.password }],
   ["POST", "/api/user/login", login],
@@ -84,7 +79,7 @@ const ACTING: readonly (readonly [method: string, path: string, body?: object])[
   ["POST", "/pg/v1/videos", { model: "echo", prompt: "hi" }],
 ];
 
-/** What an intruder could have changed. */
+/** Everything that an intruder could have changed. */
 async function state() {
   const { channels, codes, options, sessions, tokens, users } = weir.db.t;
   const { q } = weir.db;
@@ -103,7 +98,7 @@ async function state() {
 }
 
 describe("a page of another site", () => {
-  test("can make no browser sign in, sign out or act, by any door", async () => {
+  test("cannot make a browser sign in, sign out or act, over any interface", async () => {
     const before = await state();
     for (const foreign of FOREIGN) {
       for (const [method, path, body] of ACTING) {
@@ -123,7 +118,7 @@ describe("a page of another site", () => {
     expect((await weir.root.api("GET", "/api/user/self")).status).toBe(200);
   }, 30_000);
 
-  test("reaches none of the documented calls of /api that are no GET", async () => {
+  test("reaches no documented call of /api other than GET", async () => {
     const { paths } = (await (await fetch(`${weir.url}/api/openapi.json`)).json()) as {
       paths: Record<string, Record<string, unknown>>;
     };
@@ -145,7 +140,7 @@ describe("a page of another site", () => {
     expect(asked).toBeGreaterThan(40);
   }, 30_000);
 
-  test("can send no form: a body that is not called JSON is refused where a cookie or nothing else speaks for the caller", async () => {
+  test("cannot send a form: a body with another content type than JSON is refused from callers with a cookie or without credentials", async () => {
     const before = await state();
     const bodies: readonly (readonly [type: string, body: string])[] = [
       ["text/plain", JSON.stringify(login)],
@@ -170,7 +165,7 @@ describe("a page of another site", () => {
           headers: { ...weir.root.headers, ...(type && { "content-type": type }) },
           body: new TextEncoder().encode(body),
         });
-        // What is no JSON at all is refused as such.
+        // Invalid JSON has its own error.
         const refused = body.startsWith("{") || path.startsWith("/trpc/") ? [415] : [400, 415];
         expect([type, path, refused]).toEqual([type, path, expect.arrayContaining([answer.status])]);
         expect([path, answer.headers.getSetCookie()]).toEqual([path, []]);
@@ -222,7 +217,7 @@ describe("a page of another site", () => {
       const context = await browser.newContext();
       const session = await weir.signIn(user.username, ROOT.password);
       const [name = "", value = ""] = session.cookie.split("=");
-      // As strict as a browser that sends the cookie everywhere: SameSite is not what is tried here.
+      // As strict as a browser that sends the cookie everywhere: SameSite is not tested here.
       await context.addCookies([{ name, value, url: weir.url, sameSite: "Lax" }]);
       const page = await context.newPage();
       // Another site: localhost is not 127.0.0.1.
@@ -240,7 +235,7 @@ describe("a page of another site", () => {
         },
         [weir.url, fresh.url, setUp],
       );
-      // A form and a link of the whole window: SameSite=Lax lets the cookie go along with the link.
+      // A form and a link of the whole window: SameSite=Lax sends the cookie with the link.
       for (const navigate of [
         ([url, fields]: [string, Record<string, string>]) => {
           const form = document.createElement("form");
@@ -274,15 +269,15 @@ describe("a page of another site", () => {
   }, 60_000);
 });
 
-describe("everybody else goes on as before", () => {
-  test("pages of this server's own, and programs that say nothing of a page", async () => {
+describe("all other callers are unaffected", () => {
+  test("pages of this server, and programs that send no Origin", async () => {
     const { host } = new URL(weir.url);
     const own: Headers_[] = [
       {},
       { origin: weir.url, "sec-fetch-site": "same-origin" },
       { "sec-fetch-site": "none" },
       { origin: weir.url },
-      // What another name leads here.
+      // Requests under another host name of this server.
       { host: "weir.lan", origin: "http://weir.lan" },
       { host: "weir.lan:80", origin: "http://weir.lan" },
       { host: "weir.lan:443", origin: "https://weir.lan" },
@@ -320,7 +315,7 @@ describe("everybody else goes on as before", () => {
     }
   });
 
-  test("callers with a system access token, whatever they call their body and wherever their page is", async () => {
+  test("callers with a system access token, whatever their content type and origin", async () => {
     const token = await user.ok<string>("GET", "/api/user/token");
     for (const headers of [...FOREIGN, { "content-type": "text/plain" }]) {
       const made = await weir.anonymous(
@@ -333,7 +328,7 @@ describe("everybody else goes on as before", () => {
     }
   });
 
-  test("pages of other sites call /v1 by key, read the answer, and are offered no cookie", async () => {
+  test("pages of other sites call /v1 by key, read the answer, and are not allowed cookies", async () => {
     const { key } = await weir.newToken({}, user);
     const origin = "https://chat.example";
     for (const headers of [{ origin, "sec-fetch-site": "cross-site" }, { origin }] as Headers_[]) {
@@ -357,7 +352,7 @@ describe("everybody else goes on as before", () => {
     }
   });
 
-  test("payment gateways report by form and by JSON, from pages and servers of their own", async () => {
+  test("payment gateways report by form and by JSON, from their own pages and servers", async () => {
     for (const foreign of FOREIGN) {
       const form = await fetch(`${weir.url}/api/user/epay/notify`, {
         method: "POST",
@@ -373,7 +368,7 @@ describe("everybody else goes on as before", () => {
     }
   });
 
-  test("reading is not acting: a link from another site opens the console and shows its data to who is signed in", async () => {
+  test("reading is allowed: a link from another site opens the console and shows its data to a signed-in user", async () => {
     for (const foreign of FOREIGN) {
       expect((await weir.root.api("GET", "/api/user/self", undefined, foreign)).body.success).toBe(true);
       expect((await weir.anonymous("GET", "/api/status", undefined, foreign)).status).toBe(200);
@@ -385,7 +380,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
   let proxy: Nginx | undefined;
   afterAll(() => proxy?.stop());
 
-  /** What a browser sends to `at` that shows a page of `origin`: over plain http it says Origin alone. */
+  /** A browser's headers to `at` for a page of `origin`: over plain http only Origin. */
   const browserAt =
     (at: string, origin: string) =>
     async (method: string, path: string, body?: object, headers: Headers_ = {}): Promise<ApiAnswer> => {
@@ -412,7 +407,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
     return (proxy = await startBareNginx(nginx ?? "", Number(new URL(place.url).port)));
   };
 
-  test("the first run, signing in, a change and signing out work over http and over https, whatever address the wizard was told", async () => {
+  test("the first run, signing in, a change and signing out work over http and over https, whatever address the wizard was given", async () => {
     for (const origin of ["http://192.0.2.7:8080", "https://weir.example"]) {
       for (const server_address of [origin, "https://later.example"]) {
         await using fresh = await startWeir({ root: false });
@@ -428,7 +423,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
         expect((await change(sessionIn(signedIn))).status).toBe(200);
         expect((await browser("POST", "/trpc/auth.logout", {}, sessionIn(signedIn))).status).toBe(200);
         expect((await change(sessionIn(signedIn))).status).toBe(401);
-        // Another site's page in the same browser.
+        // A page of another site in the same browser.
         expect(
           (
             await browser("POST", "/trpc/auth.login", account, {
@@ -442,7 +437,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
     }
   }, 60_000);
 
-  test("who changes the server's address does not lock themselves out by it", async () => {
+  test("changing the server's address does not lock the operator out", async () => {
     await using fresh = await startWeir({ root: false });
     const browser = browserAt((await open(fresh)).http, "http://weir.lan");
     const code = new URL(await fresh.setupLink()).hash.slice("#code=".length);
@@ -455,7 +450,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
     }
   });
 
-  test("over http without a known address the refusal names the settings, and each of them mends it", async () => {
+  test("over http without a known address the error names the settings, and each of them fixes it", async () => {
     const origin = "http://weir.lan";
     const signIn = async (place: Weir, headers: Headers_ = {}) =>
       browserAt((await open(place)).http, origin)("POST", "/api/user/login", login, headers);
@@ -464,7 +459,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
       const refused = await signIn(unattended, { "accept-language": "en" });
       expect([refused.status, refused.body.code]).toEqual([403, "origin_unknown"]);
       for (const hint of [origin, "WEIR_SERVER_ADDRESS", "Host"]) expect(refused.body.message).toContain(hint);
-      // Directly it works, and there the address can be set.
+      // Without the proxy it works, and there the address can be set.
       await unattended.setOption("ServerAddress", origin);
       expect((await signIn(unattended)).body.success).toBe(true);
     }

@@ -1,8 +1,7 @@
 /**
- * DeepSeek asks double at peak hours (api-docs.deepseek.com/quick_start/pricing, "Models & Pricing", notes 1 and 2; in
- * force since
- * 10 September 2026, read 22 November 2026). Prices do not know the hour, so what is built in is the dearer rate:
- * nobody resells a peak call at half its cost.
+ * DeepSeek charges double at peak hours (api-docs.deepseek.com/quick_start/pricing, "Models & Pricing", notes 1 and 2;
+ * in force since 10 September 2026, read 22 November 2026). Prices do not depend on the hour, so the built-in price is
+ * the higher rate: no operator sells a peak call at half its cost.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
@@ -103,7 +102,7 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     });
 
-    test("the list says why, in both languages, until the operator sets another price", async () => {
+    test("the list gives the reason, in both languages, until the operator sets another price", async () => {
       const notes = async () => {
         const { models: listed } = await weir.root.trpc.pricing.catalogue.query();
         return Object.fromEntries(listed.map(({ model, note }) => [model, note]));

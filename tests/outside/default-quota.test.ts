@@ -1,13 +1,12 @@
 /**
- * What little is left still makes calls (issue 10, specification A-184): an unstreamed call that names no limit holds a
- * quarter of what is left and is told to the vendor as its limit, so no balance goes below zero. Real server, own
- * vendor, both engines.
+ * A low balance still makes calls (A-184): an unstreamed call without a limit holds a quarter of what is left, and that
+ * is sent to the vendor as its limit, so no balance goes below zero. Real server, own fake vendor, both engines.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { startWeir, type Weir } from "../kit/weir";
 
-/** Option PreConsumedQuota as it is by default, in tokens. */
+/** The default of the option PreConsumedQuota, in tokens. */
 const LEAST = 500;
 const BOUND = 32_768;
 const PROMPT = "hi";
@@ -19,7 +18,7 @@ interface Sent {
 }
 
 type Model = keyof typeof prices;
-/** Model ratio and completion ratio: units a token in, and times as much a token out. */
+/** Model ratio and completion ratio: units per input token, and the factor for output tokens. */
 const prices = {
   "gpt-4": [15, 2],
   "gpt-5.2-pro": [15, 8],
@@ -34,7 +33,7 @@ const prices = {
   free: [0, 1],
 } as const;
 
-/** The vendor: every answer is as long as it may be. What it was sent is kept. */
+/** The vendor: every answer is as long as its limit allows. Received requests are recorded. */
 function startVendor() {
   const sent: Sent[] = [];
   let release: (() => void) | undefined;
@@ -160,7 +159,7 @@ const ask = (model: Model | string, more: object = {}): object => ({
 });
 const unitsOut = (model: Model): number => prices[model][0] * prices[model][1];
 
-/** Output tokens that so many units cover behind this body: what is held is the size of the body and the limit. */
+/** The output tokens that this many units cover for this body: the hold is the size of the body and the limit. */
 const covered = (model: Model, body: object, units: number): number =>
   Math.min(
     BOUND,
@@ -217,7 +216,7 @@ for (const engine of ENGINES) {
       vendor.stop();
     });
 
-    /** Somebody with so many units, and a limited token of as many (0: an unlimited one). */
+    /** A user with this many units, and a limited token with as many (0: an unlimited one). */
     async function caller(quota: number, remain: number = quota) {
       const user = await weir.newUser({ quota });
       const token = await weir.newToken(remain > 0 ? { quota: remain } : {}, user);
@@ -237,7 +236,7 @@ for (const engine of ENGINES) {
       return (JSON.parse(row.other) as { warnings?: string[] }).warnings ?? [];
     };
 
-    test("a token of the default quota makes an ordinary unstreamed call of the dearest built-in model, and nobody goes below zero", async () => {
+    test("a token of the default quota makes an ordinary unstreamed call of the most expensive built-in model, and no balance goes below zero", async () => {
       expect(dear.ratio * dear.completion).toBeGreaterThan(30);
       const { user, key, left } = await caller(500_000);
       const response = await weir.call(key, ask(dearest));
@@ -251,7 +250,7 @@ for (const engine of ENGINES) {
       expect(limit * dear.ratio * dear.completion).toBeLessThanOrEqual(
         Math.max(125_000, LEAST * dear.ratio * dear.completion),
       );
-      // The answer was as long as it might be.
+      // The answer had the maximum length.
       const now = await left();
       expect(now.user).toBe(500_000 - (2 + limit * dear.completion) * dear.ratio);
       expect(now).toEqual({ user: now.user, token: now.user });
@@ -259,7 +258,7 @@ for (const engine of ENGINES) {
       expect(await warningsOf(user.id)).toEqual([`limited_output: ${limit}`]);
     });
 
-    test("a quarter of the smaller of balance and limited token is held: that limit is sent, and the rest of the body stays as it was written", async () => {
+    test("a quarter of the smaller of balance and limited token is held: that limit is sent, and the rest of the body stays unchanged", async () => {
       for (const [quota, remain, least] of [
         [2_000_000, 500_000, 500_000],
         [500_000, 2_000_000, 500_000],
@@ -290,13 +289,13 @@ for (const engine of ENGINES) {
       expect(await warningsOf(rich.user.id)).toEqual([]);
     });
 
-    test("thirty calls at once that use all they may: no balance goes below zero, and the books balance", async () => {
+    test("thirty calls at once that use all they may: no balance goes below zero, and the ledger balances", async () => {
       const { user, key, left } = await caller(500_000);
       vendor.hold();
       const before = vendor.sent.length;
       let answered = 0;
       const answers = Array.from({ length: 30 }, () => weir.call(key, ask("greedy")).finally(() => void answered++));
-      // Everybody is either refused or at the vendor.
+      // All are either refused or at the vendor.
       for (
         const deadline = Date.now() + 10_000;
         answered + (vendor.sent.length - before) < 30 && Date.now() < deadline;
@@ -324,7 +323,7 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     }, 30_000);
 
-    test("a named limit is held and sent as it is; where it is not covered the refusal says in both languages how many tokens would be, and so many are served", async () => {
+    test("a named limit is held and sent as it is; where it is not covered the error says in both languages how many tokens are, and that many are served", async () => {
       for (const [user, token] of [
         [500_000, 0],
         [900_000, 500_000],
@@ -367,7 +366,7 @@ for (const engine of ENGINES) {
       expect(vendor.last().body.max_tokens).toBe(12_000);
     });
 
-    test("not even the least is covered: 403 with what is left and what it covers, and the vendor is not asked", async () => {
+    test("without cover for the minimum: 403 with the balance and what it covers, and the vendor is not called", async () => {
       const { user, key } = await caller(9000);
       const before = vendor.sent.length;
       const refused = await weir.call(key, ask("gpt-4"), { headers: { "accept-language": "en" } });
@@ -377,7 +376,7 @@ for (const engine of ENGINES) {
       expect(await weir.balance(user.id)).toEqual({ quota: 9000, used_quota: 0, request_count: 0 });
     });
 
-    test("several choices share what is held", async () => {
+    test("several choices share the hold", async () => {
       const { key, left } = await caller(500_000);
       const body = ask("gpt-4", { n: 3 });
       expect((await weir.call(key, body)).status).toBe(200);
@@ -386,7 +385,7 @@ for (const engine of ENGINES) {
       expect((await left()).user).toBe(500_000 - 30 - Math.floor(total / 3) * 3 * 30);
     });
 
-    test("each language of a vendor is told in its own words, whichever language the caller speaks", async () => {
+    test("the limit is sent in each vendor's dialect, whatever the caller's dialect", async () => {
       const tell = async (path: string, body: object, headers: Record<string, string> = {}): Promise<Sent["body"]> => {
         const { key } = await caller(200_000);
         const response = await weir.call(key, body, { path, headers });
@@ -395,7 +394,7 @@ for (const engine of ENGINES) {
       };
       const messages = [{ role: "user", content: PROMPT }];
       const contents = [{ role: "user", parts: [{ text: PROMPT }] }];
-      // OpenAI's older word, and the one of its thinking models.
+      // OpenAI's older member, and the one of its reasoning models.
       expect((await tell("/v1/chat/completions", ask("gpt-4"))).max_tokens).toBeGreaterThan(LEAST);
       const thinking = await tell("/v1/chat/completions", ask("gpt-5.2-pro"));
       expect([thinking.max_completion_tokens, thinking.max_tokens]).toEqual([LEAST, undefined]);
@@ -403,11 +402,11 @@ for (const engine of ENGINES) {
       expect((await tell("/v1/responses", { model: "o4-wire", input: PROMPT })).max_output_tokens).toBeGreaterThan(
         LEAST,
       );
-      // A limit that is null is none.
+      // A limit of null is none.
       expect((await tell("/v1/chat/completions", ask("gpt-4", { max_tokens: null }))).max_tokens).toBeGreaterThan(
         LEAST,
       );
-      // Gemini, its own words and the other spelling of them; the settings beside it stay.
+      // Gemini, its own member and the other spelling of it; the settings beside it stay.
       const gemini = await tell("/v1beta/models/gemini-2.5-pro:generateContent", {
         contents,
         generationConfig: { temperature: 0.5 },
@@ -422,7 +421,7 @@ for (const engine of ENGINES) {
       expect(
         (await tell("/v1/chat/completions", ask("gemini-2.5-pro"))).generationConfig.maxOutputTokens,
       ).toBeGreaterThan(LEAST);
-      // Anthropic demands a limit: ours is not above the model's own, and thoughts stay below it.
+      // Anthropic requires a limit: ours is not above the model's own, and the thinking budget stays below it.
       const own = await tell(
         "/v1/messages",
         { model: "claude-sonnet-4", messages, thinking: { type: "enabled", budget_tokens: 30_000 } },
@@ -447,7 +446,7 @@ for (const engine of ENGINES) {
       expect(plain.max_tokens).toBeLessThanOrEqual(50_000 / 7.5);
     });
 
-    test("a poor Anthropic caller's thoughts are left out where their least is not covered", async () => {
+    test("an Anthropic caller's thinking is dropped where its minimum budget is not covered", async () => {
       const { key } = await caller(6000);
       const body = {
         model: "claude-sonnet-4",
@@ -470,7 +469,7 @@ for (const engine of ENGINES) {
       expect(vendor.last().body).toMatchObject({ odd: 1, max_tokens: expect.any(Number) });
     });
 
-    test("another channel that is tried is told the same limit", async () => {
+    test("a retry on another channel has the same limit", async () => {
       const { key } = await caller(500_000);
       const before = vendor.sent.length;
       expect((await weir.call(key, ask("failing"))).status).toBe(200);
@@ -480,7 +479,7 @@ for (const engine of ENGINES) {
       expect(tried.map(({ body }) => body.max_tokens)).toEqual([limit, limit]);
     });
 
-    test("a vendor that takes no limit so high is asked once more with one that every model takes", async () => {
+    test("a vendor that refuses such a high limit is retried once with one that every model accepts", async () => {
       const { user, key, left } = await caller(2_000_000);
       const before = vendor.sent.length;
       expect((await weir.call(key, ask("fussy"))).status).toBe(200);
@@ -492,7 +491,7 @@ for (const engine of ENGINES) {
       expect(await warningsOf(user.id)).toEqual(["limited_output: 4096"]);
     });
 
-    test("streams, free models and prices per call get no limit from us", async () => {
+    test("streams, free models and prices per call get no added limit", async () => {
       const { key } = await caller(200_000);
       for (const body of [
         ask("free"),
@@ -506,7 +505,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("what may answer in sound or pictures at a price of their own is held whole: a limit of tokens would not bound it", async () => {
+    test("a call that may return audio or images with their own price is held in full: a token limit would not bound it", async () => {
       await weir.setOption("AudioRatio", { "gpt-4": 10 });
       const { key } = await caller(400_000);
       const before = vendor.sent.length;
@@ -515,7 +514,7 @@ for (const engine of ENGINES) {
       expect((await weir.call(key, ask("gpt-4", { modalities: ["text"] }))).status).toBe(200);
     });
 
-    test("a budget that does not cover a quarter of what is left covers the least, and what it does not cover is not spent", async () => {
+    test("a budget that does not cover a quarter of what is left covers the minimum, and is never exceeded", async () => {
       const user = await weir.newUser({ quota: 500_000 });
       const { key } = await weir.newToken({ quota: 500_000, budget_day: 20_000 }, user);
       expect((await weir.call(key, ask("gpt-4"))).status).toBe(200);
@@ -528,8 +527,8 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     });
 
-    test("a vendor that cannot be told a limit is asked only where everything it may answer is covered", async () => {
-      // Tencent's older API has no word for it.
+    test("a vendor without a limit is called only where its longest answer is covered", async () => {
+      // Tencent's older API has no member for it.
       await weir.newChannel({ base_url: vendor.url, models: ["untold"], type: 23, key: "1|id|secret" });
       await weir.setOption("ModelRatio", {
         ...Object.fromEntries(Object.entries(prices).map(([name, [ratio]]) => [name, ratio])),

@@ -1,6 +1,6 @@
 /**
- * What a stream costs that does not come to its end: the vendor's count in the last frame that counts output, and an
- * estimate of the content that was delivered after it. The same for every vendor's language and every caller's.
+ * The cost of a stream that ends early: the vendor's count in the last frame that counts output, and an estimate of the
+ * content delivered after it. The same for every vendor dialect and every caller dialect.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LogRow } from "../../src/server/db/schema";
@@ -19,7 +19,7 @@ import {
 } from "../kit/fake-vendors";
 import { startWeir, type Weir } from "../kit/weir";
 
-/** The last word that a caller waits for before they hang up. */
+/** The last text that a caller waits for before hanging up. */
 const LAST = "omega";
 const words = (bytes: number): string => "sea ".repeat(bytes / 4);
 const many = (pieces: number, make: (words: string) => Piece): Piece[] =>
@@ -32,7 +32,7 @@ const story = (vendor: VendorKey): Piece[] => {
   const last: Piece = { text: LAST };
   if (vendor === "dify") return [...text, last];
   const thoughts = many(40, (thought) => ({ thought }));
-  // Google's come whole.
+  // Google's arrive whole.
   const call: Piece[] = [{ call: vendor === "gemini" ? JSON.stringify({ note: words(7960) }) : words(8000) }];
   return [...thoughts, ...call, ...text, last];
 };
@@ -46,11 +46,11 @@ const reasons: Readonly<Record<Early, string>> = {
   cut: "upstream_cut",
   error: "upstream_error",
 };
-/** Vendors that can count before they are done. */
+/** Vendors that can report usage before the end. */
 const COUNTING = ["chat", "anthropic", "gemini"] as const;
 
 const settings = (vendor: VendorKey, end: Early, more: object = {}): string =>
-  // A caller who left is not awaited here, so that nobody waits for silence.
+  // The wait for a disconnected caller's usage is off, so the test need not wait for it.
   JSON.stringify({
     ...channelOf[vendor].setting,
     ...(end === "idle" && { idle_timeout: 1 }),
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
       vendors.close();
     });
 
-    /** Calls and reads to the end, or to the last word where the caller is the one who leaves. Answers the row. */
+    /** Calls and reads to the end, or to the last text where the caller hangs up. Returns the row. */
     async function run(caller: CallerKey, model: string, end: Early): Promise<LogRow> {
       const leaving = new AbortController();
       const response = await askIn(weir.url, caller, key, model, { signal: leaving.signal });
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
           if (end === "left" && text.includes(LAST)) break;
         }
       } catch {
-        // A connection that breaks is an end as well.
+        // A broken connection is an end as well.
       }
       leaving.abort();
       expect(text).toContain(LAST);
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
     }
 
     for (const end of ends) {
-      test(`a stream that ends early (${end}) costs the content that was delivered, in every language of vendor and caller`, async () => {
+      test(`a stream that ends early (${end}) costs the content that was delivered, in every dialect of vendor and caller`, async () => {
         const found = await Promise.all(
           pairs.map(async ([vendor, caller]) => ({
             pair: `${vendor} -> ${caller}`,
@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
           expect(row.end_reason).toBe(reasons[end]);
           expect(row.quota).toBe(row.prompt_tokens + row.completion_tokens);
           expect(JSON.parse(row.other)).toMatchObject({ estimated: true });
-          // What the vendor said of the input is believed.
+          // The vendor's count of the input is used.
           if (vendor === "anthropic" || vendor === "gemini") expect(row.prompt_tokens).toBe(100);
         }
         expect(await weir.holds()).toBe(0);
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
       }, 60_000);
     }
 
-    test("a count on the way is believed, and only what was delivered after it is estimated", async () => {
+    test("an intermediate count is used, and only content delivered after it is estimated", async () => {
       const runs = COUNTING.flatMap((vendor) =>
         callerKeys.flatMap((caller) => (["left", "cut"] as const).map((end) => [vendor, caller, end] as const)),
       );
@@ -176,7 +176,7 @@ for (const engine of ENGINES) {
       expect(wrong.map(([name, row]) => `${name}: ${row.prompt_tokens} + ${row.completion_tokens}`)).toEqual([]);
     }, 60_000);
 
-    test("a channel that asks nothing for such an end asks nothing", async () => {
+    test("a channel that does not charge such an end charges nothing", async () => {
       const rows = await Promise.all(ends.map((end) => run("anthropic", `free-${end}`, end)));
       expect(rows.map((row) => [row.end_reason, row.quota])).toEqual(ends.map((end) => [reasons[end], 0]));
     }, 60_000);
@@ -187,7 +187,7 @@ for (const engine of ENGINES) {
       );
       for (const row of [chat, claude]) {
         expect(row?.end_reason).toBe("caller_left");
-        // What was read, and what the upstream sent while its count was awaited.
+        // The content read, and what the upstream sent while Weir waited for its count.
         expect(row?.completion_tokens).toBeGreaterThanOrEqual(TOKENS - 60);
         expect(row?.completion_tokens).toBeLessThan(TOKENS + 3000);
       }
@@ -227,7 +227,7 @@ for (const engine of ENGINES) {
         text += new TextDecoder().decode(part.value);
       }
       return async (): Promise<void> => {
-        // To its end, however that looks.
+        // To its end, however it ends.
         for (
           let part = await reader?.read().catch(() => undefined);
           part && !part.done;

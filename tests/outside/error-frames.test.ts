@@ -1,6 +1,6 @@
 /**
- * What a vendor counts beside an error is billed, even after a finish reason, and the caller gets both: the count and
- * the error. The first shape is OpenRouter's: a finish, then a chunk with `error` and `usage`, then [DONE].
+ * A vendor's usage beside an error is billed, even after a finish reason, and the caller gets both: the usage and the
+ * error. The first shape is OpenRouter's: a finish, then a chunk with `error` and `usage`, then [DONE].
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
@@ -25,7 +25,7 @@ const chunk = { id: "gen-1", object: "chat.completion.chunk", created: 1, model:
 const spent = { prompt_tokens: INPUT, completion_tokens: OUTPUT, total_tokens: INPUT + OUTPUT };
 const broke = { message: "The provider broke off", code: 502 };
 
-/** How each vendor tells of an error and of what it has cost: in the middle of the answer, and after its finish. */
+/** How each vendor reports an error and its usage: in the middle of the answer, and after its finish. */
 const tellings: Readonly<Record<string, { vendor: VendorKey; pieces: readonly Piece[] }>> = {
   "openrouter-finished": {
     vendor: "chat",
@@ -156,9 +156,7 @@ const framesIn = (text: string): Json[] =>
     .filter((line) => line.startsWith("data: {"))
     .map((line) => JSON.parse(line.slice("data: ".length)) as Json);
 
-/**
- * The last count that a caller reads, where its dialect has it, and whether the last frame is an error of its dialect.
- */
+/** The last usage that a caller reads, if its dialect has it, and whether the last frame is an error of its dialect. */
 function readBy(caller: CallerKey, text: string): { input: unknown; output: unknown; failed: boolean } {
   const frames = framesIn(text);
   const last = frames.at(-1) ?? {};
@@ -244,7 +242,7 @@ for (const engine of ENGINES) {
       }, 30_000);
     }
 
-    test("a caller of OpenAI's who did not ask for usage reads it beside the error, as the vendor wrote it, and in no frame of its own", async () => {
+    test("an OpenAI caller that did not request usage reads it beside the error, as the vendor wrote it, and in no frame of its own", async () => {
       const body = { model: "openrouter-finished", stream: true, messages: [{ role: "user", content: "hi" }] };
       const frames = framesIn(await (await weir.call(key, body)).text());
       expect(frames.at(-1)).toMatchObject({
@@ -254,7 +252,7 @@ for (const engine of ENGINES) {
       expect(frames.filter((frame) => frame.usage !== undefined)).toHaveLength(1);
     });
 
-    test("a channel that asks nothing for a broken answer asks nothing for its count", async () => {
+    test("a channel that does not charge broken answers ignores the usage", async () => {
       const response = await askIn(weir.url, "chat", key, "free");
       await response.text();
       expect(await weir.waitForLog((row) => row.model_name === "free")).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Another channel serves what one cannot (issue 10, fail-over): a new installation retries by itself, nothing dear is
- * paid twice, and an outage is not made worse. Real server, own vendors: one that fails in every way, and one beside it
+ * Another channel serves when one fails: a new installation retries by default, no expensive call is paid twice, and
+ * retries do not make an outage worse. Real server, own fake vendors: one that fails in every way, and one beside it
  * that serves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
@@ -11,7 +11,9 @@ import type { LogRow } from "../../src/server/db/schema";
 import { ENGINES, freshDatabase } from "../kit/databases";
 import { startWeir, type Weir } from "../kit/weir";
 
-/** What the first channel does, by the beginning of its address; whether the call may have been accepted there. */
+/**
+ * The behaviour of the first channel, by the beginning of its address; whether the call may have been accepted there.
+ */
 const failures = {
   e500: true,
   e503: true,
@@ -38,7 +40,7 @@ interface Attempt {
 }
 
 /**
- * An address that takes whole requests and closes the connection without a word, or (/half) in the middle of its
+ * An address that reads whole requests and closes the connection without an answer, or (/half) in the middle of its
  * answer.
  */
 async function startCutter(): Promise<{ url: string; server: Server }> {
@@ -61,7 +63,7 @@ async function startCutter(): Promise<{ url: string; server: Server }> {
   return { url: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`, server };
 }
 
-/** Fails as the first part of the path says; elsewhere it serves. Keeps the paths that it was asked at. */
+/** Fails as the first part of the path says; otherwise it serves. Records the requested paths. */
 function startVendor() {
   const asked: string[] = [];
   const error = (status: number, code = ""): Response =>
@@ -78,7 +80,7 @@ function startVendor() {
       const status = Number(/^e(\d{3})$/.exec(kind)?.[1] ?? 0);
       if (status > 0) return error(status, status === 404 ? "model_not_found" : "");
       if (kind === "quota") return error(500, "insufficient_quota");
-      // A picture that is being made; nobody knows it any more when it is asked for.
+      // An image in progress that is unknown when it is polled.
       if (kind === "lost")
         return request.method === "POST"
           ? Response.json({ id: "p1", status: "starting" }, { status: 201 })
@@ -176,7 +178,7 @@ describe("fail-over", () => {
           ? "http://127.0.0.1:1"
           : `${vendor.url}/${kind}`;
 
-  /** A model of its own, at a channel that fails so and at one that serves. `ratio`: units a token. */
+  /** A model with one failing channel and one that serves. `ratio`: units per token. */
   async function pair(
     kind: Failing,
     {
@@ -222,7 +224,7 @@ describe("fail-over", () => {
     attemptsOf(await weir.waitForLog((row) => row.model_name === model));
   const askedOf = (): number => vendor.asked.filter((path) => path.startsWith("/ok/")).length;
 
-  test("a fresh installation serves by the other channel when one is dead, for whatever reason", async () => {
+  test("a fresh installation serves through the other channel when one is dead, for any reason", async () => {
     expect(
       (await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/")).find(
         ({ key: name }) => name === "RetryTimes",
@@ -238,7 +240,7 @@ describe("fail-over", () => {
     );
   }, 30_000);
 
-  test("a dear call that may have been accepted is not paid twice, whole or streamed, and its log row says why; one that was refused goes on", async () => {
+  test("an expensive call that may have been accepted is not retried, plain or streamed, and its log row says why; a refused one is", async () => {
     // 500 tokens of output and a few of input, at 0.0002 USD each: 0.1 USD and more.
     const pairs: { kind: Failing; stream: boolean; model: string }[] = [];
     for (const kind of kinds)
@@ -275,14 +277,14 @@ describe("fail-over", () => {
     expect(
       await served(chat(model, { max_tokens: 100, messages: [{ role: "user", content: "x".repeat(160_000) }] })),
     ).toBe(false);
-    // Nothing was heard of a stream: it has hardly begun.
+    // The stream sent nothing: it has hardly begun.
     expect(await served(chat(model, { max_tokens: 51_000, stream: true }))).toBe(true);
     await weir.setOption("GroupRatio", { default: 200, vip: 1 });
     expect(await served(chat(model))).toBe(false);
     await weir.setOption("GroupRatio", { default: 1, vip: 1 });
   });
 
-  test("a price per call is never repeated after it may have been accepted", async () => {
+  test("a call with a price per call is never retried after it may have been accepted", async () => {
     const [may, not] = await Promise.all([pair("e500", { ratio: -1 }), pair("e429", { ratio: -1 })]);
     await weir.setOption("ModelPrice", {
       [may.model]: 0.00001,
@@ -322,7 +324,7 @@ describe("fail-over", () => {
     parts.append("file", new Blob([head, new Uint8Array(8000)], { type: "audio/wav" }), "a.wav");
     return parts;
   };
-  /** Calls that are never repeated. `at`: what their channels are like; `name`: a model that such channels know. */
+  /** Calls that are never retried. `at`: the settings of their channels; `name`: a model of such channels. */
   const never: Record<
     string,
     { at?: { type?: number; setting?: object }; name?: string; path: string; body(model: string): object }
@@ -357,7 +359,7 @@ describe("fail-over", () => {
     },
   };
 
-  /** Makes such a call; whether a channel served it. */
+  /** Makes such a call; returns whether a channel served it. */
   async function makes(what: string, model: string): Promise<boolean> {
     const { path = "", body } = never[what] ?? {};
     const asked = body?.(model) ?? {};
@@ -365,7 +367,7 @@ describe("fail-over", () => {
       ? fetch(`${weir.url}${path}`, { method: "POST", headers: { authorization: `Bearer ${key}` }, body: asked })
       : weir.call(key, asked, { path: path.replace("{model}", model) }));
     const text = await response.text();
-    // A drawing is refused in its vendor's words.
+    // A drawing is refused in its vendor's format.
     return response.ok && !text.includes('"code":4');
   }
   const remove = async (...ids: number[]): Promise<void> => {
@@ -391,7 +393,7 @@ describe("fail-over", () => {
     30_000,
   );
 
-  test("none of them is asked of another channel after a time-out", async () => {
+  test("none of them is retried on another channel after a timeout", async () => {
     const made: [string, string, number, number][] = [];
     for (const [what, { at, name }] of Object.entries(never)) {
       const { model, bad, good } = await pair("hang", { ...at, ...(name !== undefined && { name }) });
@@ -406,7 +408,7 @@ describe("fail-over", () => {
     await remove(...made.flatMap(([, , bad, good]) => [bad, good]));
   }, 30_000);
 
-  test("a picture that the vendor is making is not asked of another channel when asking for it fails", async () => {
+  test("an image in progress is not requested from another channel when its poll fails", async () => {
     const model = "acme/painter";
     const ids = [
       await weir.newChannel({ base_url: `${vendor.url}/lost`, models: [model], type: 56, priority: 9 }),
@@ -419,12 +421,12 @@ describe("fail-over", () => {
     await remove(...ids);
   });
 
-  test("embeddings are repeated as conversations are", async () => {
+  test("embeddings are retried like chat calls", async () => {
     const { model } = await pair("cut");
     expect(await served({ model, input: "x" }, "/v1/embeddings")).toBe(true);
   });
 
-  test("of forty calls of one model at once ten are tried again, and the row of the others says why; another model has its own ten", async () => {
+  test("of forty calls of one model at once ten are retried, and the rows of the others say why; another model has its own ten", async () => {
     const { model } = await pair("e500");
     const answers = await Promise.all(Array.from({ length: 40 }, () => served(chat(model))));
     expect(answers.filter(Boolean)).toHaveLength(10);
@@ -435,7 +437,7 @@ describe("fail-over", () => {
     expect(await served(chat(other.model))).toBe(true);
   });
 
-  test("of two hundred calls within ten seconds no more than a tenth are tried again, and more than ten", async () => {
+  test("of two hundred calls within ten seconds no more than a tenth are retried, and more than ten", async () => {
     const { model } = await pair("e500");
     const answers = await Promise.all(Array.from({ length: 200 }, () => served(chat(model))));
     const again = (await weir.logs()).filter((row) => row.model_name === model && attemptsOf(row).length > 1).length;

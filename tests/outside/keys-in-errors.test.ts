@@ -1,6 +1,6 @@
 /**
- * An upstream that repeats what it was sent: neither callers, administrators, the database nor the log ever see a
- * channel's secrets.
+ * An upstream that repeats what it was sent: callers, administrators, the database and the log never see a channel's
+ * secrets.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
@@ -40,7 +40,7 @@ const SECRETS = [
 ];
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64").replace(/=+$/, "");
-/** What a secret looks like when it is repeated: eight shapes and more. */
+/** The forms in which a secret may be repeated: eight and more. */
 const shapes = (secret: string): string[] => [
   secret,
   `Bearer ${secret}`,
@@ -54,7 +54,7 @@ const shapes = (secret: string): string[] => [
   secret.replace(/[^A-Za-z0-9]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`),
   JSON.stringify(secret).replaceAll("/", "\\/"),
 ];
-/** The same without what stands around it, to look for. */
+/** The same without the surrounding text, to search for. */
 const traces = SECRETS.flatMap((secret) => {
   const json = JSON.stringify(secret).slice(1, -1);
   return [
@@ -69,13 +69,13 @@ const traces = SECRETS.flatMap((secret) => {
     secret.replace(/[^A-Za-z0-9]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`),
   ];
 });
-/** Secrets that a text gives away; [] is right. */
+/** Secrets found in a text; [] is right. */
 const leaks = (text: string): string[] =>
   traces.filter((trace) => text.includes(trace) || text.includes(JSON.stringify(trace).slice(1, -1)));
 
 const STATUSES = [400, 404, 409, 422, 500, 502, 503] as const;
 
-/** What came as a credential, in the order of the headers. */
+/** The received credentials, in the order of the headers. */
 function credentials({ headers, url }: Request): string[] {
   const named = ["authorization", "x-api-key", "x-goog-api-key", "api-key", "appid", "x-internal-pass"].flatMap(
     (name) => headers.get(name)?.replace(/^Bearer /, "") ?? [],
@@ -98,7 +98,7 @@ function credentials({ headers, url }: Request): string[] {
 }
 const heard = new Set<string>();
 
-/** Every member of an error repeats every credential in every shape. */
+/** Every member of an error repeats every credential in every form. */
 function errorOf(request: Request) {
   const got = credentials(request);
   for (const one of got) heard.add(one);
@@ -125,7 +125,7 @@ const delta = (content: string) =>
     choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }],
   });
 
-/** The beginning of an answer in the language of the path. */
+/** The start of an answer in the dialect of the path. */
 function begun(path: string): string {
   if (path.includes("/messages")) {
     return (
@@ -388,7 +388,7 @@ async function call(
   return { status: response.status, text: await response.text(), headers: JSON.stringify([...response.headers]) };
 }
 
-test("no status, member, header, stream or caller's language carries a secret of the channel, in whichever shape it is repeated", async () => {
+test("no status, member, header, stream or caller's language carries a secret of the channel, in whatever form it is repeated", async () => {
   const channels = ["short", "dotted", "native", "aws", "quoted", "claude", "google", "qianfan", "proxied"];
   const tries = channels.flatMap((name) => BEHAVIOURS.flatMap((how) => CALLERS.map((who) => ({ name, how, who }))));
   const wrong: unknown[] = [];
@@ -404,13 +404,13 @@ test("no status, member, header, stream or caller's language carries a secret of
     );
   }
   expect(wrong).toEqual([]);
-  // The rest of the words comes through, or this would show nothing.
+  // The rest of the message is kept, or this would prove nothing.
   expect(quoted).toBeGreaterThan(tries.length / 2);
   for (const secret of [keys.short, keys.dotted, keys.aws, PASS, PROXY_WORD, keys.appid.split("|")[1] ?? ""])
     expect([...heard]).toContain(secret);
 }, 60_000);
 
-test("a token that was minted for the channel is its secret too", async () => {
+test("a token that was issued for the channel is its secret too", async () => {
   for (const how of ["400", "500", "in200", "late"]) {
     const { text } = await call("gemini", `gemini-vertex-${how}-gemini`, how === "late");
     expect([how, leaks(text)]).toEqual([how, []]);
@@ -418,7 +418,7 @@ test("a token that was minted for the channel is its secret too", async () => {
   expect([...heard]).toContain(MINTED);
 });
 
-test("an error beside an answer, in a choice of it, tells no secret either", async () => {
+test("an error inside a choice of an answer contains no secret either", async () => {
   for (const stream of [false, true])
     for (const name of ["short", "aws"]) {
       const { text } = await call("chat", `${name}-choice-${stream ? "again" : "chat"}`, stream);
@@ -427,7 +427,7 @@ test("an error beside an answer, in a choice of it, tells no secret either", asy
     }
 });
 
-test("pictures, speech and embeddings: refused, or broken off inside an event that is cut anywhere", async () => {
+test("images, speech and embeddings: refused, or broken inside an event that is split anywhere", async () => {
   const errands = [
     ["/v1/images/generations", { model: "aws-400-images", prompt: "x" }],
     ["/v1/images/generations", { model: "aws-late-images", prompt: "x", stream: true }],
@@ -465,7 +465,7 @@ test("a job that is refused, and one that fails later", async () => {
   const { id } = (await (
     await weir.call(key, { model: "film-videojob-later", prompt: "x", seconds: "4" }, { path: "/v1/videos" })
   ).json()) as { id: string };
-  // It would be asked for after some seconds.
+  // It would be polled after some seconds.
   await weir.db.q.update(weir.db.t.tasks).set({ next_poll_at_ms: 1 }).where(gt(weir.db.t.tasks.next_poll_at_ms, 0));
   let shown = "";
   for (const end = Date.now() + 20_000; !shown.includes("failed") && Date.now() < end; await Bun.sleep(50)) {
@@ -504,14 +504,14 @@ test("administrators read no key either: tests, model lists, balances, and why a
   expect([info.includes("rejected"), leaks(info)]).toEqual([true, []]);
 }, 30_000);
 
-test("what stands in the database and in the log is as clean", async () => {
+test("database and log contain no secret either", async () => {
   const db = new Database(join(weir.dataDir, "weir.db"), { readonly: true });
   const tables = db
     .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
     .all()
     .map(({ name }) => name);
   for (const table of tables) {
-    // An operator's own words stand in the channel's row.
+    // An operator's own text is in the channel's row.
     const columns = table === "channels" ? "name, other_info, models" : "*";
     const text = db
       .query(`SELECT ${columns} FROM "${table}"`)
@@ -526,7 +526,7 @@ test("what stands in the database and in the log is as clean", async () => {
   expect(leaks(weir.process?.output() ?? "")).toEqual([]);
 });
 
-test("answers are not touched, and ids of items and names of fields stay in what is wrong", async () => {
+test("answers are not changed, and item ids and field names stay in errors", async () => {
   const { text } = await call("chat", "short-plain-chat", false);
   expect((JSON.parse(text) as { choices: { message: { content: string } }[] }).choices[0]?.message.content).toBe(
     CONTENT,
@@ -538,7 +538,7 @@ test("answers are not touched, and ids of items and names of fields stay in what
   expect((await call("chat", "native-item-chat", false)).text).toContain("input[2].content.0.image_url");
 });
 
-test("4,000 dotted letters cost about what harmless ones do", async () => {
+test("4,000 dotted letters take about as long as harmless text", async () => {
   const time = async (how: string): Promise<number> => {
     const times: number[] = [];
     for (let round = 0; round < 5; round++) {

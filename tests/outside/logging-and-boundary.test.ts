@@ -1,6 +1,6 @@
 /**
- * A log that cannot be written fails no call and ends no process; and when the database is away every door says so in
- * its own shape, with a request id, and tells nothing of statements and rows.
+ * A log that cannot be written fails no call and ends no process; when the database is down every interface says so in
+ * its own format, with a request id, and without statements or rows.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -59,7 +59,7 @@ describe("a log that cannot be written", () => {
       });
       try {
         await until("the server serves", async () => (await fetch(`${url}/healthz`)).ok);
-        // Each of these logs what went wrong, with its stack: together more than a pipe holds.
+        // Each of these logs an error with its stack: together more than a pipe holds.
         const login = await fetch(`${url}/api/user/login`, LOGIN);
         const { data } = (await login.json()) as { data: { id: number } };
         const headers = {
@@ -95,13 +95,13 @@ describe("a log that cannot be written", () => {
   );
 });
 
-/** What no answer may tell. */
+/** What no response may contain. */
 const TOLD = /select |insert |update |from "|Failed query|params:|[0-9a-f]{32,}|SQLITE|ERR_|at .*\.ts:\d/i;
 
 interface Door {
   name: string;
   ask(weir: Weir): Promise<Response>;
-  /** Where the door's own shape says which error it is. */
+  /** The error code in each interface's own format. */
   code(body: string): unknown;
 }
 
@@ -180,7 +180,7 @@ const DOORS: Door[] = [
   ),
 ];
 
-describe("the database is away", () => {
+describe("the database is down", () => {
   let weir: Weir;
   let way: Way | undefined;
   beforeAll(async () => {
@@ -233,7 +233,7 @@ describe.each<Engine>([...ENGINES])("a full data folder on %s", (engine) => {
     };
     expect(await ready()).toEqual({ status: 200, disk: "ok" });
     await until("the disk is full", async () => {
-      // What the server writes to see whether it can: each write here finds no room.
+      // The server's test write: each write here finds no space.
       try {
         symlinkSync("/dev/full", join(weir.dataDir, "settles-1.probe"));
       } catch {

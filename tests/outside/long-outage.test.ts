@@ -1,5 +1,5 @@
 /**
- * The database is away, or its disk is full, for longer than anybody waits. What was delivered meanwhile is charged
+ * The database is down, or its disk is full, for longer than any caller waits. Answers delivered meanwhile are charged
  * once, whatever happens to the process; nothing of a living process is swept.
  */
 import { afterEach, describe, expect, test } from "bun:test";
@@ -19,7 +19,7 @@ const MODEL = "gpt-4o";
 const PRICE = 30;
 const START_MS = 60_000;
 
-/** Answers begin at once and end when they are let go. */
+/** Answers begin at once and end when they are released. */
 function startUpstream() {
   let go = Promise.withResolvers<void>();
   const frame = (part: object): string =>
@@ -44,7 +44,7 @@ function startUpstream() {
       const body = new ReadableStream<Uint8Array>({
         async start(controller) {
           const say = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
-          // Piece by piece, as a model writes.
+          // In chunks, like a model.
           for (let piece = 0; piece < 4; piece++) {
             say(
               frame({
@@ -89,7 +89,7 @@ class House {
   #weir: Weir | undefined;
   #key = "";
   user = 0;
-  /** The database as the server sees it. */
+  /** The database as the server reaches it. */
   address = "";
 
   get weir(): Weir {
@@ -142,7 +142,7 @@ class House {
     return this;
   }
 
-  /** The database goes away: no connection (Postgres), no room on its disk (SQLite). */
+  /** Takes the database down: no connection (Postgres), no space on its disk (SQLite). */
   away(): void {
     if (this.way) this.way.cut();
     else writeFileSync(this.#sign, "");
@@ -157,7 +157,10 @@ class House {
     this.#back();
   }
 
-  /** Calls whose first content is there (streams) or whose hold is (whole answers); each answers the whole text. */
+  /**
+   * Calls with their first content delivered (streams) or their hold taken (plain answers); each resolves to the whole
+   * text.
+   */
   async begin(streams: number, whole: number): Promise<Promise<string>[]> {
     const ask = (stream: boolean): Promise<Response> =>
       this.weir.call(this.#key, {
@@ -178,7 +181,7 @@ class House {
     return answers;
   }
 
-  /** All of them were delivered to their last byte while the database was away. */
+  /** All of them were delivered to the last byte while the database was down. */
   async deliveredWhileAway(streams: number, whole: number, away = (): void => this.away()): Promise<void> {
     const answers = await this.begin(streams, whole);
     away();
@@ -192,7 +195,7 @@ class House {
     await this.weir.process?.exited;
   }
 
-  /** Nothing waits and nothing is held any more, and the books say that so many calls were charged at their price. */
+  /** Nothing waits and nothing is held any more, and the ledger contains that many calls at their price. */
   async expectCharged(calls: number): Promise<void> {
     const charges = async () => (await this.weir.logs()).filter((row) => row.type === LOG_TYPE.consume);
     await until(
@@ -211,7 +214,7 @@ class House {
     expect(tokens.map(({ remain_quota, used_quota }) => [remain_quota, used_quota])).toEqual([
       [500_000 - calls * PRICE, calls * PRICE],
     ]);
-    // Roll-ups lag the log by a round, which a killed process's lease puts off.
+    // Roll-ups are a round behind the log, and a killed process's lease delays that round.
     await this.weir.db.q.update(this.weir.db.t.leases).set({ expires_at: 0 });
     await until("every row is counted", async () => (await this.weir.logs()).every((row) => row.folded !== 0));
     expect(await this.weir.audit()).toEqual([]);
@@ -248,7 +251,7 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
       expect(refused.status).toBe(503);
       expect(await refused.text()).toContain("database_unavailable");
       expect(await house.metric("weir_waiting_settles")).toBe(10);
-      // However old they look, they are the calls of a process that lives.
+      // However old they look, these calls belong to a living process.
       await weir.ageHolds().catch(() => undefined);
       house.back();
       await house.expectCharged(10);
@@ -354,7 +357,7 @@ test(
     try {
       expect((await fetch(`${other.weir.url}/readyz`)).status).toBe(200);
       await other.weir.process?.stop();
-      // Another database's calls: they are nobody's business here, and are not thrown away either.
+      // Another database's calls: they are not charged here, and are not deleted either.
       writeFileSync(other.journal, Buffer.alloc(bytes.length, used));
       await other.weir.restart();
       const ready = await fetch(`${other.weir.url}/readyz`);

@@ -1,4 +1,4 @@
-/** Every answer forbids a browser to guess its type, whatever an operator, a model or a vendor has put into it. */
+/** Every response has nosniff, whatever an operator, a model or a vendor has put into it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -64,7 +64,7 @@ test.each([
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
 });
 
-test("of a door to root, and of a call: whole, streamed and refused", async () => {
+test("of a route for root, and of a call: plain, streamed and refused", async () => {
   const own = await fetch(`${weir.url}/api/user/self`, { headers: weir.root.headers });
   expect([own.status, own.headers.get("x-content-type-options")]).toEqual([200, "nosniff"]);
   for (const [body, ok] of [

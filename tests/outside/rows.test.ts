@@ -1,7 +1,4 @@
-/**
- * What a caller writes reaches the tables bounded, and refusals, which cost nothing, do not fill the disk (issue 10,
- * S-A4).
- */
+/** Callers' texts are bounded in the tables, and refused calls, which are free, do not fill the disk. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import type { LogRow } from "../../src/server/db/schema";
@@ -9,7 +6,7 @@ import { ENGINES } from "../kit/databases";
 import { type Session, startWeir, type Weir } from "../kit/weir";
 
 const MB = 1 << 20;
-/** Nothing of a refused call may leave more than this. */
+/** A refused call may not store more than this. */
 const MOST_OF_A_ROW = 4096;
 const ROWS_AN_HOUR = 100;
 
@@ -49,14 +46,16 @@ interface Other {
 }
 const otherOf = (row: { other: string }): Other => JSON.parse(row.other) as Other;
 
-/** The status of an answer, which is read: an unread one would keep its connection, and the server from stopping. */
+/**
+ * The status of a response whose body is read: an unread one would keep its connection, and the server from stopping.
+ */
 async function statusOf(answer: Promise<Response>): Promise<number> {
   const response = await answer;
   await response.arrayBuffer();
   return response.status;
 }
 
-/** Waits until `read` gives what `fits`. */
+/** Waits until `read` returns a matching value. */
 async function until<T>(read: () => Promise<T>, fits: (value: T) => boolean): Promise<T> {
   for (const deadline = Date.now() + 15_000; ; await Bun.sleep(50)) {
     const value = await read();
@@ -84,7 +83,7 @@ for (const engine of ENGINES) {
     const codeOf = async (response: Response): Promise<unknown> =>
       ((await response.json()) as { error?: { code?: string } }).error?.code;
 
-    test("a name of a model that is longer than any is refused at every door, and nothing is stored with it", async () => {
+    test("an overlong model name is refused at every route, and nothing is stored with it", async () => {
       const long = "a".repeat(257);
       const doors: [string, BodyInit, Record<string, string>?][] = [
         ["/v1/chat/completions", JSON.stringify({ model: long, messages: hello })],
@@ -127,7 +126,7 @@ for (const engine of ENGINES) {
       expect((await newest(user))?.model_name).toBe("b".repeat(256));
     });
 
-    test("twenty megabytes of a caller without money leave a small row, whichever member they stand in", async () => {
+    test("twenty megabytes from a caller without balance leave a small row, whichever member contains them", async () => {
       const huge = "a".repeat(20 * MB);
       for (const body of [
         { model: huge, messages: hello },
@@ -138,12 +137,12 @@ for (const engine of ENGINES) {
           expect(sizeOf((await newest(user)) ?? {})).toBeLessThan(MOST_OF_A_ROW);
         }
       }
-      // One page of the log is what an administrator's browser gets.
+      // An administrator's browser loads one page of the log.
       const page = await fetch(`${weir.url}/api/log/?page_size=100`, { headers: weir.root.headers });
       expect((await page.text()).length).toBeLessThan(100 * MOST_OF_A_ROW);
     });
 
-    test("path, program and address of a refused call are kept as far as they say something", async () => {
+    test("path, user agent and address of a refused call are stored within a limit", async () => {
       const path = `/v1beta/models/${"p".repeat(3000)}:generateContent`;
       await statusOf(
         fetch(weir.url + path, {
@@ -157,7 +156,7 @@ for (const engine of ENGINES) {
       expect(sizeOf(row ?? {})).toBeLessThan(MOST_OF_A_ROW);
     });
 
-    test("what an upstream says of a call is kept bounded, and the id that it gave is an id", async () => {
+    test("an upstream's message is stored within a limit, and its request id only in the format of an id", async () => {
       const payer = await weir.newUser({ quota: 1_000_000 });
       const { key: paying } = await weir.newToken({}, payer);
       expect(await statusOf(weir.call(paying, { model: "m", messages: hello }))).toBe(200);
@@ -185,7 +184,7 @@ for (const engine of ENGINES) {
       for (const row of await rowsOf(payer)) expect(sizeOf(row)).toBeLessThan(MOST_OF_A_ROW);
     });
 
-    test("a session keeps the beginning of its browser's name", async () => {
+    test("a session stores only the start of its user agent", async () => {
       const { username } = await weir.newUser();
       await statusOf(
         fetch(`${weir.url}/api/user/login`, {
@@ -219,7 +218,7 @@ for (const engine of ENGINES) {
         () => rowsOf(poor),
         (found) => found.reduce((sum, row) => sum + (otherOf(row).repeated ?? 0), 0) === 45,
       );
-      // An hour that ends meanwhile gives each another hundred.
+      // A new hour meanwhile allows each another hundred.
       const turned = Math.floor(began / 3600) !== Math.floor(Date.now() / 3_600_000);
       if (!turned) {
         for (const [model, more] of [
@@ -228,25 +227,25 @@ for (const engine of ENGINES) {
         ] as const) {
           const own = rows.filter((row) => row.model_name === model);
           expect([model, own.length]).toEqual([model, ROWS_AN_HOUR]);
-          // The last of those that came at once need not have the last id.
+          // The last of several concurrent ones need not have the last id.
           const counting = own.map(otherOf).filter(({ repeated }) => repeated !== undefined);
           expect([model, counting.map(({ repeated }) => repeated)]).toEqual([model, [more]]);
           const last = counting[0] ?? {};
           expect(last.repeated_until).toBeGreaterThanOrEqual(began);
           expect(last.repeated_until).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
         }
-        // Another caller has a hundred of their own.
+        // Another caller has its own hundred.
         const other = await weir.newUser();
         const { key: theirs } = await weir.newToken({}, other);
         await statusOf(weir.call(theirs, { model: "m", messages: hello }));
         expect((await rowsOf(other)).length).toBe(1);
       }
-      // The owner is told as well.
+      // The owner is notified as well.
       const { items } = await poor.ok<{ items: { other: string }[] }>("GET", "/api/log/self/?page_size=100");
       expect(items.some((row) => (otherOf(row).repeated ?? 0) > 0)).toBe(true);
     });
 
-    test("the statistics count every refusal, as rows or not, and the books agree", async () => {
+    test("the statistics count every refusal, with a row or not, and the audit agrees", async () => {
       const poor = await weir.newUser();
       const { key: empty } = await weir.newToken({}, poor);
       const send = (times: number) =>
@@ -261,7 +260,7 @@ for (const engine of ENGINES) {
       };
       await send(ROWS_AN_HOUR + 20);
       expect(await until(errors, (n) => n === ROWS_AN_HOUR + 20)).toBe(ROWS_AN_HOUR + 20);
-      // The last row is in the sums already.
+      // The last row is already in the sums.
       await send(30);
       expect(await until(errors, (n) => n === ROWS_AN_HOUR + 50)).toBe(ROWS_AN_HOUR + 50);
       expect(
@@ -272,7 +271,7 @@ for (const engine of ENGINES) {
       ).toEqual([]);
     });
 
-    test("names without end of one caller are no way around it: what is beyond fifty pairs of code and model counts as one", async () => {
+    test("many different names do not evade it: beyond fifty pairs of code and model per caller, all count as one", async () => {
       const poor = await weir.newUser();
       const { key: empty } = await weir.newToken({}, poor);
       for (let round = 0; round < 20; round++) {
@@ -291,7 +290,7 @@ for (const engine of ENGINES) {
     });
   });
 
-  test(`${engine}: what was counted and not yet written is written when the process stops`, async () => {
+  test(`${engine}: counts not yet written are written when the process stops`, async () => {
     await using weir = await startWeir({ engine, child: true, env: { WEIR_DRAIN_SECONDS: "0" } });
     const { key } = await weir.newToken();
     await Promise.all(

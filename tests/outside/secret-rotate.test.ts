@@ -1,5 +1,5 @@
 /**
- * `weir secret rotate` never runs beside a server: that one would go on under the old secret and lose what it writes.
+ * `weir secret rotate` never runs beside a server, which would continue with the old secret and lose what it writes.
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -56,14 +56,14 @@ describe.each(ENGINES)("weir secret rotate on %s", (engine) => {
     return answer.status;
   };
 
-  test("is refused while a server runs, which notices nothing; when none runs it does its work", async () => {
+  test("is refused while a server runs, without disturbing it; when none runs it works", async () => {
     weir = await startWeir({
       engine,
       child: HURRIED,
       env: { WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "2" },
       through: (url) => (database = url),
     });
-    // The test's own connection would be as much in the way as a server.
+    // The test's own connection would block it like a server.
     await weir.closeDb();
     const add = () =>
       weir.root.ok("POST", "/api/channel/", {
@@ -83,7 +83,7 @@ describe.each(ENGINES)("weir secret rotate on %s", (engine) => {
     expect(refused).toEqual({ code: 1, said: expect.stringMatching(/in use.*nothing was changed/) });
     expect(existsSync(join(weir.dataDir, "secret.new"))).toBe(false);
     expect(await call(key)).toBe(200);
-    // What is made afterwards can be read after a restart.
+    // Data written afterwards can be read after a restart.
     const later = await weir.newToken();
     await add();
     await weir.process?.stop();

@@ -1,17 +1,14 @@
 /**
- * Who may make the root account, and who may read /metrics: tried from outside, also through an nginx with a proxy_pass
- * and nothing else.
+ * Who may create the root account, and who may read /metrics: tested from outside, also through an nginx with only a
+ * proxy_pass.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Nginx, nginxPath, startBareNginx } from "../deploy/nginx-process";
+import { type Nginx, startBareNginx } from "../deploy/nginx-process";
 import { HOOK_MS } from "../kit/harness";
+import { required } from "../kit/required";
 import { type ApiAnswer, ROOT, startWeir, type Weir } from "../kit/weir";
 
-const nginx = nginxPath();
-if (!nginx)
-  console.warn(
-    "SKIPPED: set-up through nginx, because no nginx was found (Debian, Ubuntu: apt-get install nginx-light)",
-  );
+const nginx = required("nginx");
 
 const account = { username: "stranger", password: "stranger-pass1", confirmPassword: "stranger-pass1" };
 const codeOf = async (weir: Weir): Promise<string> => new URL(await weir.setupLink()).hash.slice("#code=".length);
@@ -48,7 +45,7 @@ describe("the set-up code", () => {
     await weir?.stop();
   });
 
-  test("is asked of everybody, whatever the way they come and whatever their headers say", async () => {
+  test("is required from every caller, whatever their path to the server and their headers", async () => {
     expect(await status(weir)).toMatchObject({ status: false, root_init: false, code_needed: true });
     const { port } = new URL(weir.url);
     const ways: Record<string, string>[] = [
@@ -85,7 +82,7 @@ describe("the set-up code", () => {
     expect(await status(weir)).toMatchObject({ status: false, code_needed: true });
   }, 30_000);
 
-  test("stands once in what the server prints at its start, in a link with the real port behind the #, and in no line of its log", async () => {
+  test("is once in the output of the server's start, in a link with the real port behind the #, and in no line of its log", async () => {
     const link = await weir.setupLink();
     const code = await codeOf(weir);
     expect(link).toBe(`${weir.url}/setup#code=${code}`);
@@ -115,7 +112,7 @@ describe("the set-up code", () => {
   );
 });
 
-test("strangers' guesses are throttled by address and keep nobody out who has the right code", async () => {
+test("wrong guesses are throttled by address and do not block a caller with the right code", async () => {
   await using weir = await startWeir({
     root: false,
     env: { WEIR_CRITICAL_RATE_LIMIT: "5", WEIR_API_RATE_LIMIT: "10", WEIR_TRUSTED_PROXIES: "127.0.0.1" },
@@ -129,7 +126,7 @@ test("strangers' guesses are throttled by address and keep nobody out who has th
   for (let i = 0; i < 5; i++) expect(await guess(`2001:db8:1:2::${i}`)).toBe("setup_code_wrong");
   expect(await guess("2001:db8:1:2:ffff::9")).toBe("too_many_requests");
   expect(await guess("2001:db8:1:3::9")).toBe("setup_code_wrong");
-  // The owner sits behind the same address as the strangers, as behind a proxy that is not listed.
+  // The owner has the same address as the attackers, as behind an unlisted proxy.
   const code = await codeOf(weir);
   expect((await fetch(`${weir.url}/api/setup`, { headers: { "x-forwarded-for": "203.0.113.9" } })).status).toBe(200);
   expect(
@@ -140,7 +137,7 @@ test("strangers' guesses are throttled by address and keep nobody out who has th
 describe("the configured address", () => {
   const WEIR_SERVER_ADDRESS = "https://weir.example/";
 
-  test("stands in the printed link", async () => {
+  test("is in the printed link", async () => {
     await using weir = await startWeir({ root: false, env: { WEIR_SERVER_ADDRESS } });
     expect(await weir.setupLink()).toBe(`https://weir.example/setup#code=${await codeOf(weir)}`);
   });
@@ -160,7 +157,7 @@ describe("/metrics", () => {
   const read = async (url: string, headers: Record<string, string> = {}) =>
     (await fetch(`${url}/metrics`, { headers })).status;
 
-  test("is closed to everybody while neither token nor addresses are set, also through an nginx that tells nothing", async () => {
+  test("is closed to all while neither token nor addresses are set, also through an nginx that sends no headers", async () => {
     await using weir = await startWeir();
     const { port } = new URL(weir.url);
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, "weir.example"])
@@ -171,7 +168,7 @@ describe("/metrics", () => {
     await proxy.stop();
   });
 
-  test("opens to the token from anywhere, and to the sockets of the listed addresses whatever they forward", async () => {
+  test("opens to the token from anywhere, and to the sockets of the listed addresses whatever headers they forward", async () => {
     await using weir = await startWeir({ env: { WEIR_METRICS_TOKEN: "scrape-me" } });
     expect([
       await read(weir.url),

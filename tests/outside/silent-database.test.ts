@@ -1,6 +1,7 @@
 /**
- * Postgres out of reach without a word: the sockets stay open and nothing comes back, as after a failover of an address
- * or a firewall that forgot a connection. Nobody waits for ever, the dead connections go, and Weir recovers by itself.
+ * Postgres is unreachable without an error: the sockets stay open and nothing comes back, as after a failover of an
+ * address or a firewall that dropped a connection. No caller waits for ever, the dead connections are closed, and Weir
+ * recovers automatically.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
@@ -8,7 +9,7 @@ import { type Instances, MODEL, openInstances, until } from "../kit/instances";
 import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";
 import type { WeirProcess } from "../kit/weir-process";
 
-/** Within it every caller is answered and every dead connection is closed. */
+/** Within this time every caller gets a response and every dead connection is closed. */
 const LIMIT_MS = 15_000;
 const SHUTDOWN_SECONDS = 2;
 
@@ -49,7 +50,7 @@ describe("a database that went silent", () => {
       throw new Error("not started");
     })();
 
-  /** Calls one after the other from several callers until told to stop; what each was answered. */
+  /** Calls in sequence from several callers until stopped; returns each result. */
   function callers(at: WeirProcess, count: number) {
     const answers: { status: number; body: string; ms: number }[] = [];
     let going = true;
@@ -67,7 +68,7 @@ describe("a database that went silent", () => {
     return { answers, stop: () => ((going = false), work) };
   }
 
-  test.concurrent("on its old connections alone: callers are answered within 15 s, the connections are closed, changes are heard, without a restart", async () => {
+  test.concurrent("on its old connections alone: callers are answered within 15 s, the connections are closed, changes are received, without a restart", async () => {
     const { weir, proxy } = patient(0);
     expect(proxy.live()).toBeGreaterThan(2);
     proxy.silence({ next: false });
@@ -92,7 +93,7 @@ describe("a database that went silent", () => {
     expect((await fetch(`${weir.url}/readyz`)).status).toBe(200);
   }, 60_000);
 
-  test.concurrent("altogether: calls and the console answer 503 database_unavailable within 15 s, and serve again by themselves when it heals", async () => {
+  test.concurrent("altogether: calls and the console answer 503 database_unavailable within 15 s, and work again when it recovers", async () => {
     const { weir, proxy } = patient(1);
     const signIn = () =>
       fetch(`${weir.url}/api/user/login`, {
@@ -127,7 +128,7 @@ describe("a database that went silent", () => {
     expect((await signIn()).status).toBe(200);
   }, 60_000);
 
-  test.concurrent("while an idle process had nothing to ask of it: its connections are closed all the same, and the next call is served", async () => {
+  test.concurrent("while the process was idle: its connections are closed as well, and the next call is served", async () => {
     const { weir, proxy } = patient(2);
     proxy.silence({ next: false });
     await until("every dead connection is closed", LIMIT_MS, () => proxy.silent() === 0);
@@ -136,7 +137,7 @@ describe("a database that went silent", () => {
 
   test("does not keep a process from ending: SIGTERM takes its limit and 5 s at most", async () => {
     const { weir, proxy } = patient(1);
-    // The upstream hangs as well, with a call that is held.
+    // The upstream hangs as well, with a held call.
     const asked = Promise.withResolvers<void>();
     using upstream = Bun.serve({
       port: 0,
@@ -170,7 +171,7 @@ describe("a database that went silent", () => {
     await Promise.all([stop(), held]);
   }, 60_000);
 
-  test("charged every answer that was delivered once: the books balance", async () => {
+  test("charged every delivered answer once: the ledger balances", async () => {
     const { audit } = await import("../../src/server/features/wallet/audit");
     expect(await Array.fromAsync(audit(all.fresh.db))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
- * Three instances on one Postgres: a change that one of them stored is obeyed by every other, also when the reading
- * that should have learnt of it was lost, and a change that cannot be announced is not made at all.
+ * Three instances on one Postgres: a change stored by one of them takes effect on every other, also when the query that
+ * loads it is lost, and a change that cannot be announced is not stored.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
@@ -8,7 +8,7 @@ import { type Instances, openInstances, until } from "../kit/instances";
 import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";
 import type { WeirProcess } from "../kit/weir-process";
 
-/** A lost reading is asked for again after a second. */
+/** A lost query is repeated after a second. */
 const SECONDS = 5_000;
 
 describe("a change that was announced", () => {
@@ -40,7 +40,7 @@ describe("a change that was announced", () => {
   const nameAt = async (at: WeirProcess) =>
     (await all.api<{ system_name: string }>(at, "GET", "/api/status")).system_name;
   const statusAt = (at: WeirProcess, status: number) => async () => (await all.call(at, key)).status === status;
-  /** Units that a call at this instance is charged. */
+  /** The charge in units of a call at this instance. */
   const chargedAt = async (at: WeirProcess): Promise<number> => {
     const request_id = crypto.randomUUID();
     const { logs } = all.fresh.db.t;
@@ -52,7 +52,7 @@ describe("a change that was announced", () => {
     return mine.quota;
   };
 
-  /** Cuts the next reading that instance B makes of this table, in the middle of it. */
+  /** Cuts the next query of this table by instance B, in the middle of it. */
   const cutNextReading = (table: string) => {
     const before = proxy.cuts;
     proxy.cutWhen((text) => {
@@ -62,7 +62,7 @@ describe("a change that was announced", () => {
     return () => proxy.cuts > before;
   };
 
-  test("of a channel is obeyed within seconds by an instance whose reading of it was cut", async () => {
+  test("of a channel takes effect within seconds on an instance whose query for it was cut", async () => {
     const cut = cutNextReading("channels");
     await setChannel(a, 2);
     await until("the reading was cut", SECONDS, cut);
@@ -72,7 +72,7 @@ describe("a change that was announced", () => {
     await until("B serves again", SECONDS, statusAt(b, 200));
   }, 30_000);
 
-  test("of a price is charged within seconds by an instance whose reading of it was cut", async () => {
+  test("of a price is charged within seconds by an instance whose query for it was cut", async () => {
     const dear = (await chargedAt(b)) * 50;
     const cut = cutNextReading("options");
     await all.setOption(a, "ModelRatio", JSON.stringify({ echo: 50 }));
@@ -83,7 +83,7 @@ describe("a change that was announced", () => {
     await until("B charges the old price again", SECONDS, async () => (await chargedAt(b)) === dear / 50);
   }, 30_000);
 
-  test("is obeyed when every connection of the instance is cut while it is made, by Postgres itself", async () => {
+  test("takes effect when Postgres cuts every connection of the instance while it is made", async () => {
     for (const [n, at] of [
       [1, b],
       [2, c],
@@ -95,7 +95,7 @@ describe("a change that was announced", () => {
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
       );
       await Promise.all([set.catch(() => undefined), ended]);
-      // The administrator whose own connection was cut tries again.
+      // The administrator whose own connection was cut retries.
       await until("it is stored", SECONDS, async () =>
         all.setOption(a, "SystemName", name).then(
           () => true,
@@ -113,7 +113,7 @@ describe("a change that was announced", () => {
     for (const at of [a, b, c]) await until("the key serves", SECONDS, statusAt(at, 200));
   }, 30_000);
 
-  test("that cannot be announced is refused as a whole: not stored, and obeyed by nobody, its own instance included", async () => {
+  test("that cannot be announced is refused: not stored, and without effect on any instance, its own included", async () => {
     const { postgres } = all.fresh.db.driver;
     if (!postgres) throw new Error("not Postgres");
     await postgres.unsafe(
@@ -154,18 +154,19 @@ describe("a change that was announced", () => {
       expect(await nameAt(at)).toBe(name);
       expect((await all.call(at, key)).status).toBe(200);
     }
-    // And it can be made once announcing works.
+    // It succeeds once announcing works again.
     await all.setOption(a, "SystemName", "told");
     for (const at of [a, b, c]) await until("it is obeyed", SECONDS, async () => (await nameAt(at)) === "told");
   }, 30_000);
 
-  test("/readyz tells how old the oldest reading is, and a lost one shows there until it was repeated", async () => {
+  test("/readyz reports the age of the oldest loaded data, and a lost query shows there until it is repeated", async () => {
     const age = async (at: WeirProcess) =>
       ((await (await fetch(`${at.url}/readyz`)).json()) as { cache_age_seconds?: number }).cache_age_seconds;
     for (const at of [a, b, c]) expect(await age(at)).toBeNumber();
     await all.setOption(a, "SystemName", "once more");
     await setChannel(a, 1);
     await until("the reading is young", SECONDS, async () => ((await age(a)) ?? Infinity) <= 2);
+    await until("B has read the change", SECONDS, async () => (await nameAt(b)) === "once more");
     // From here on every reading of options is cut.
     proxy.cutWhen((text) => /select/i.test(text) && text.includes('from "options"'));
     await all.setOption(a, "SystemName", "unread");

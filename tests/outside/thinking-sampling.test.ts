@@ -1,7 +1,7 @@
 /**
- * Claude thinks with its own sampling: a temperature that is not 1, any top_k and a top_p below 0.95 are errors while
- * it does, by budget and in adaptive mode (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature
- * compatibility"; the refusals below are the API's own words; read 22 November 2026). The upstream here refuses what
+ * Claude's thinking requires its own sampling: a temperature other than 1, any top_k and a top_p below 0.95 are errors,
+ * with a budget and in adaptive mode (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature
+ * compatibility"; the errors below are the API's own texts; read 22 November 2026). The upstream here refuses what
  * Anthropic refuses.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -16,7 +16,7 @@ interface Body {
   top_k?: number;
 }
 
-/** What Anthropic says of a body for `model`; undefined: it takes it. */
+/** Anthropic's error for a body for `model`; undefined: accepted. */
 function refusal(model: string, { thinking, temperature, top_p, top_k }: Body): string | undefined {
   const given = { temperature, top_p, top_k };
   const first = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
@@ -35,7 +35,7 @@ function refusal(model: string, { thinking, temperature, top_p, top_k }: Body): 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
-/** What reached the vendor, last first. */
+/** The bodies that reached the vendor, newest first. */
 const bodies: Body[] = [];
 const upstream = Bun.serve({
   port: 0,
@@ -63,7 +63,7 @@ const upstream = Bun.serve({
   },
 });
 
-/** By budget, in adaptive mode, and in adaptive mode with models that take no sampling at all. */
+/** With a budget, in adaptive mode, and in adaptive mode with models that accept no sampling at all. */
 const MODELS = ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-4-8"] as const;
 const CLOUDS: Record<string, Record<string, unknown>> = {
   anthropic: { type: 14, key: "sk-ant" },
@@ -88,7 +88,7 @@ interface Sampling {
   top_k?: number;
 }
 
-/** One question that asks for thoughts, in each caller's words. */
+/** One request with thinking, in each caller's dialect. */
 const CALLERS: Record<string, (model: string, sampling: Sampling) => { path: string; body: object }> = {
   chat: (model, sampling) => ({
     path: "/v1/chat/completions",
@@ -138,7 +138,7 @@ describe("sampling parameters and a Claude that thinks", () => {
     await upstream.stop(true);
   });
 
-  /** Asks; answers the status, what reached the vendor, and the warnings of the call's row. */
+  /** Makes a call; returns the status, the body that reached the vendor, and the warnings of its row. */
   async function ask(
     path: string,
     body: object,
@@ -153,7 +153,7 @@ describe("sampling parameters and a Claude that thinks", () => {
   }
 
   for (const [caller, words] of Object.entries(CALLERS)) {
-    test(`a ${caller} caller that asks for thoughts and for sampling gets an answer from every Claude, and the log says what was left out`, async () => {
+    test(`a ${caller} caller that sets thinking and sampling gets an answer from every Claude, and the log says what was dropped`, async () => {
       for (const cloud of Object.keys(CLOUDS)) {
         for (const model of MODELS) {
           const sampling = { temperature: 0.3, top_p: 0.9, top_k: 64 };
@@ -178,7 +178,7 @@ describe("sampling parameters and a Claude that thinks", () => {
     });
   }
 
-  test("what Gemini's command line always sends (temperature 1, top_p 0.95, top_k 64) costs nothing but the top_k", async () => {
+  test("what Gemini's command line always sends (temperature 1, top_p 0.95, top_k 64) only loses top_k", async () => {
     for (const model of ["claude-sonnet-4-5", "claude-opus-4-6"]) {
       const { path, body } = CALLERS.gemini?.(`anthropic/${model}`, { temperature: 1, top_p: 0.95, top_k: 64 }) ?? {
         path: "",
@@ -189,7 +189,7 @@ describe("sampling parameters and a Claude that thinks", () => {
     }
   });
 
-  test("what a thinking Claude takes is sent: temperature 1, and top_p from 0.95 on", async () => {
+  test("what a thinking Claude accepts is sent: temperature 1, and top_p from 0.95 on", async () => {
     for (const model of ["claude-sonnet-4-5", "claude-opus-4-6"]) {
       for (const sampling of [{ temperature: 1 }, { top_p: 0.95 }, { top_p: 1 }]) {
         const { path, body } = CALLERS.chat?.(`anthropic/${model}`, sampling) ?? { path: "", body: {} };
@@ -222,7 +222,7 @@ describe("sampling parameters and a Claude that thinks", () => {
     }
   });
 
-  test("a Messages caller's body is the vendor's own language: it is passed on as it is, and so is the refusal", async () => {
+  test("a Messages caller's body is in the vendor's own dialect: it is passed through, and so is the error", async () => {
     for (const thinking of [{ type: "adaptive" }, { type: "enabled", budget_tokens: 1024 }]) {
       const body = {
         model: "anthropic/claude-opus-4-6",

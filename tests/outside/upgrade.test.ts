@@ -17,7 +17,7 @@ import { HURRIED, startProcess, type WeirProcess } from "../kit/weir-process";
 
 const RELEASE = "0.1.0";
 const available = (await commitOf(RELEASE)) !== undefined;
-/** A clone cut short on purpose cannot know old commits: nothing to test there, and nothing wrong. */
+/** A shallow clone does not contain old commits: nothing can be tested there. */
 const shallow =
   (await runCommand(["git", "rev-parse", "--is-shallow-repository"], { timeoutMs: 10_000 })).output.trim() === "true";
 if (!available)
@@ -29,7 +29,7 @@ const ROOT_ACCOUNT = { username: "keeper", password: "correct-horse-9" };
 const USER_ACCOUNT = { username: "linda", password: "battery-staple-7" };
 const CREDIT = 5_000_000;
 const MODEL = "old-model";
-/** A unit a token. */
+/** A unit per token. */
 const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 const CHANNEL_KEY = "sk-channel-key-of-the-old-days";
 const MAIN = join(PROJECT, "src/server/main.ts");
@@ -47,7 +47,7 @@ interface Answer<T> {
 }
 
 let release = "";
-/** What the upstream was asked with; streams begin and never end. */
+/** The requests to the upstream; streams begin and never end. */
 const keys: string[] = [];
 const upstream = Bun.serve({
   port: 0,
@@ -146,7 +146,7 @@ interface Installation {
   channel: number;
 }
 
-/** What the operator and a user of 0.1.0 leave behind. */
+/** The data that the operator and a user of 0.1.0 leave. */
 async function fill(server: WeirProcess): Promise<Installation> {
   const root = await signIn(server, ROOT_ACCOUNT);
   const asRoot = <T>(method: string, path: string, body?: unknown): Promise<T> =>
@@ -182,7 +182,7 @@ async function fill(server: WeirProcess): Promise<Installation> {
   return { root, user, token, channel: channel?.id ?? 0 };
 }
 
-/** Everything that an upgrade must not change, as the doors show it. */
+/** Everything that an upgrade must not change, as the routes return it. */
 async function look(server: WeirProcess, { root, user, token, channel }: Installation) {
   const of = <T>(path: string, who: Account): Promise<T> => ask(server, "GET", path, undefined, who.headers);
   const { quota, used_quota, request_count, display_name, group } = await of<Record<string, unknown>>(
@@ -259,7 +259,7 @@ for (const engine of ENGINES) {
       old = await serve([release]);
       left = await fill(old);
       await paidCall(old, left.token.key, left.user);
-      // A stream has begun, its hold stands, and the process is gone.
+      // A stream has begun, its hold exists, and the process is killed.
       const stream = await call(old, left.token.key, { stream: true });
       const reader = stream.body?.getReader();
       expect(new TextDecoder().decode((await reader?.read())?.value)).toContain("half an answer");
@@ -267,7 +267,7 @@ for (const engine of ENGINES) {
       old.kill("SIGKILL");
       await old.exited;
       await reader?.cancel().catch(() => undefined);
-      // Its heart beat long ago: nobody waits half a minute for its hold.
+      // Makes its last heartbeat old, so that the test need not wait half a minute for its hold.
       await run("UPDATE instances SET heartbeat_at = 0");
       await run("UPDATE holds SET created_at = 0");
       await run("UPDATE leases SET expires_at = 0");
@@ -280,8 +280,8 @@ for (const engine of ENGINES) {
       rmSync(home, { recursive: true, force: true });
     });
 
-    test("the hold of the killed call stood when it was killed, and ends once: the user gets back what was not used", async () => {
-      // What was held is neither the user's nor spent.
+    test("the hold of the killed call existed when it was killed, and ends once: the unused part is returned to the user", async () => {
+      // A held amount is neither in the balance nor spent.
       expect(Number(before.user.quota) + Number(before.user.used_quota)).toBeLessThan(CREDIT);
       await until("the hold has ended", async () => {
         const { user } = await look(running(), left);
@@ -290,7 +290,7 @@ for (const engine of ENGINES) {
       expect(await audit()).toBe("The books balance.");
     }, 60_000);
 
-    test("everything is there: the account and its old session, the channel with its key, the token, the options, the log", async () => {
+    test("everything is still there: the account and its old session, the channel with its key, the token, the options, the log", async () => {
       const after = await look(running(), left);
       expect(after.user).toMatchObject({ display_name: before.user.display_name, group: before.user.group });
       expect(after.channel).toEqual(before.channel);
@@ -301,7 +301,7 @@ for (const engine of ENGINES) {
       expect(await signIn(running(), ROOT_ACCOUNT)).toMatchObject({ id: left.root.id });
     });
 
-    test("the old token pays for a call by the old price, through the old channel's key", async () => {
+    test("the old token pays for a call at the old price, through the old channel's key", async () => {
       keys.length = 0;
       await paidCall(running(), left.token.key, left.user);
       expect(keys).toEqual([`Bearer ${CHANNEL_KEY}`]);

@@ -1,7 +1,7 @@
 /**
- * A vendor's count of tokens is believed as far as it can be true: what cannot be a count, and zero beside content, is
- * estimated; what is far beyond plausible is charged at a bound, and marks the row and the channel. Whatever a vendor
- * says, the books stay exact and root can put a balance right.
+ * A vendor's token counts are used as far as they are plausible: impossible counts, and zero beside content, are
+ * estimated; counts far beyond plausible are charged at a bound, and mark the row and the channel. Whatever a vendor
+ * reports, the ledger stays exact and root can correct a balance.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -15,7 +15,7 @@ const LIMIT = 2 ** 52;
 /** 4,000 bytes: a thousand tokens by estimate. */
 const STORY = "sea ".repeat(1000);
 
-/** What a vendor answers: a whole answer in its own language with this count. */
+/** A vendor's complete answer in its own dialect with this usage. */
 function whole(vendor: VendorKey, input: unknown, output: unknown): Json {
   switch (vendor) {
     case "anthropic":
@@ -80,7 +80,7 @@ function stream(vendor: VendorKey, input: unknown, output: unknown): string {
   return framesOf({ vendor, pieces: [...said, ...last] }).join("");
 }
 
-/** JSON as the vendor writes it: 1e999 is a number that JSON has and no machine. */
+/** JSON as the vendor sends it: 1e999 is valid JSON that no number type can hold. */
 const wire = (value: Json | string): string =>
   (typeof value === "string" ? value : JSON.stringify(value)).replaceAll('"1e999"', "1e999");
 
@@ -91,7 +91,7 @@ interface Lie {
   what: string;
   input: unknown;
   output: unknown;
-  /** Tokens charged: a number, or "estimate". */
+  /** Charged tokens: a number, or "estimate". */
   charged: { input: number | "estimate"; output: number | "estimate" };
   rules: readonly string[];
 }
@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
   describe(engine, () => {
     let weir: Weir;
     let key = "";
-    /** By the first part of the path: the vendor and its lie. */
+    /** By the first part of the path: the vendor and its false count. */
     const says = new Map<string, (streamed: boolean) => Json | string>();
     const channels = new Map<string, number>();
     const server = Bun.serve({
@@ -253,7 +253,7 @@ for (const engine of ENGINES) {
         text: STORY,
         usage: { type: "tokens", input_tokens: 40, output_tokens: 0, total_tokens: 40 },
       }));
-      // Three seconds, and whatever was said in them.
+      // Three seconds with any text.
       await open("whisper-seconds", "chat", () => ({ text: STORY, usage: { type: "duration", seconds: 3 } }));
       await open("ranks", "chat", () => ({ results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 0 } }));
       await weir.priceModels(Object.fromEntries([...says.keys()].map((model) => [model, 1])));
@@ -282,7 +282,7 @@ for (const engine of ENGINES) {
       return row && row.other_info !== "" ? (JSON.parse(row.other_info) as Json) : {};
     };
 
-    test("each lie costs what the rules say, whole and streamed, handed on and translated", async () => {
+    test("each false count costs what the rules say, plain and streamed, passed through and translated", async () => {
       const runs = VENDORS.flatMap((vendor) =>
         CALLERS.flatMap((caller) =>
           [true, false].flatMap((streamed) => lies.map((lie) => ({ vendor, caller, streamed, lie }))),
@@ -313,7 +313,7 @@ for (const engine of ENGINES) {
       expect(wrong).toEqual([]);
     }, 60_000);
 
-    test("a lie marks the channel, and the console's list of channels carries the mark; a reseller's zero marks the row alone", async () => {
+    test("a false count marks the channel, and the console's channel list shows the mark; a reseller's zero marks only the row", async () => {
       for (const name of ["chat-implausible-out", "anthropic-negative", "gemini-implausible-in"]) {
         const response = await askIn(weir.url, "chat", key, name, { stream: false });
         await rowOf(response, name);
@@ -334,7 +334,7 @@ for (const engine of ENGINES) {
       for (const name of ["chat-zero", "chat-true", "chat-large-and-possible"]) expect(await infoOf(name)).toEqual({});
     }, 30_000);
 
-    test("the most that a caller allowed, over all choices, moves the bound; a channel of full trust has none", async () => {
+    test("the most that a caller allowed, over all choices, moves the bound; a trusted channel has none", async () => {
       const ask = async (model: string, more: Json): Promise<LogRow> =>
         rowOf(await weir.call(key, { model, messages: [{ role: "user", content: "hi" }], ...more }), model);
       expect((await ask("many", { max_tokens: 60_000, n: 2 })).completion_tokens).toBe(450_000);
@@ -345,12 +345,12 @@ for (const engine of ENGINES) {
       expect((await weir.logs()).slice(before)).toMatchObject([{ completion_tokens: 240_000 }]);
       expect(await ask("trusted", {})).toMatchObject({ prompt_tokens: 1e9, completion_tokens: 1e9 });
       expect(await ask("trusted-zero", {})).toMatchObject({ prompt_tokens: 0, completion_tokens: 0, quota: 0 });
-      // Trust cannot make a count of what is none.
+      // Trust does not accept an impossible count.
       expect((await ask("trusted-negative", {})).completion_tokens).toBe(1000);
       expect(await infoOf("trusted")).toEqual({});
     }, 30_000);
 
-    test("calls whose vendor works out of sight are not bounded: agents, tools of the vendor, searches, containers", async () => {
+    test("calls with hidden work at the vendor are not bounded: agents, tools of the vendor, searches, containers", async () => {
       expect(await rowOf(await askIn(weir.url, "chat", key, "agent", { stream: false }), "agent")).toMatchObject({
         prompt_tokens: 5_000_000,
         completion_tokens: 700_000,
@@ -380,7 +380,7 @@ for (const engine of ENGINES) {
       expect((await weir.logs()).slice(before)).toMatchObject([{ completion_tokens: 200_000 }]);
     }, 30_000);
 
-    test("vectors, pictures, transcripts and rankings are checked like conversations", async () => {
+    test("embeddings, images, transcripts and rankings are checked like chat calls", async () => {
       for (const model of ["vectors", "no-vectors"]) {
         const row = await rowOf(
           await weir.call(key, { model, input: "sea ".repeat(100) }, { path: "/v1/embeddings" }),
@@ -430,7 +430,7 @@ for (const engine of ENGINES) {
       expect(ranked.prompt_tokens).toBeGreaterThan(1000);
     }, 30_000);
 
-    test("no charge takes a sum out of the exact integers, the books balance, and root can set any balance right", async () => {
+    test("no charge takes a sum out of the exact integers, the ledger balances, and root can correct any balance", async () => {
       await weir.setOption(
         "ModelRatio",
         Object.fromEntries([...says.keys()].map((model) => [model, model === "huge" ? 1e9 : 1])),
@@ -447,7 +447,7 @@ for (const engine of ENGINES) {
         );
         await Promise.all(answers.map((answer) => answer.text()));
       }
-      // A balance that an older release has left beyond every exact number.
+      // A balance that an older release left beyond the exact integers.
       const broken = users[0] ?? expect.unreachable("no user");
       const { users: t, credits } = weir.db.t;
       const lost = -(2 ** 53 - 1) - 4097;
@@ -481,14 +481,14 @@ for (const engine of ENGINES) {
       expect(await weir.holds()).toBe(0);
     }, 60_000);
 
-    test("a balance at its end is not charged beyond it: the last units that a book can hold, and no more", async () => {
+    test("a counter at its maximum is not charged beyond it: the last units that it can hold, and no more", async () => {
       const user = await weir.newUser({ quota: 10_000 });
       const { key: own, id } = await weir.newToken({ quota: 5000 }, user);
       const { users: t, tokens, credits } = weir.db.t;
       await weir.db.q
         .insert(credits)
         .values({ user_id: user.id, amount: LIMIT - 501, kind: "adjust", idempotency_key: "used", created_at: 0 });
-      // As if nearly everything that a book can hold had been used.
+      // As if nearly the maximum had been used.
       await weir.db.q
         .update(t)
         .set({ used_quota: LIMIT - 501 })

@@ -133,7 +133,7 @@ describe("the executable, alone in an empty folder", () => {
       expect(output).toContain(`port ${port} is in use`);
     });
 
-    test("SIGTERM ends it cleanly, and it starts again on the same data with the books in balance", async () => {
+    test("SIGTERM ends it cleanly, and it starts again on the same data with a balanced ledger", async () => {
       expect(await server.stop()).toBe(0);
       expect(readdirSync(home).sort()).toEqual(["data", "weir"]);
       const audit = await runToEnd([binary, "audit"], { cwd: home, env });

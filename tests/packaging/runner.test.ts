@@ -1,13 +1,15 @@
 /**
  * The test runner is believed, so it is tested: what fails must count, what hangs must end, nothing may stay behind.
  */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { failedTests, readReport, summaryLine } from "../../scripts/junit";
+import { isEverythingRequired } from "../../scripts/programs";
 import { runCommand } from "../../scripts/run-command";
 import { secondChance } from "../../scripts/second-chance";
+import { required } from "../kit/required";
 
 async function report(files: Record<string, string>): Promise<ReturnType<typeof readReport>> {
   const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
@@ -50,7 +52,7 @@ test("a file that cannot be loaded, or has no test, is a failure and is named", 
   expect(missing.sort()).toEqual(["broken.test.ts", "empty.test.ts"]);
 });
 
-test("a file that ends the process with success takes nothing with it unseen", async () => {
+test("a file that ends the process with success hides no other test", async () => {
   const { counts } = await report({
     "leaves.test.ts": `${lead} test("one", () => expect(1).toBe(1)); process.exit(0);`,
     "other.test.ts": `${lead} test("two", () => expect(1).toBe(1));`,
@@ -59,8 +61,8 @@ test("a file that ends the process with success takes nothing with it unseen", a
 });
 
 /**
- * Runs the files in a folder of their own, then gives what failed a second chance; answers what passed then and what is
- * kept.
+ * Runs the files in their own folder, then runs the failed tests once more; returns what passed then and the stored
+ * output.
  */
 async function twice(files: Record<string, string>): Promise<{ failed: string[]; flaky: string[]; kept: string }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-runner-"));
@@ -125,14 +127,51 @@ test("the last line names what was skipped only when something was", () => {
   expect(summaryLine({ passed: 3, failed: 1, skipped: 2 })).toBe("3 passed, 1 failed, 2 skipped");
 });
 
+describe("a program that tests need and that is not there", () => {
+  const find = (): undefined => undefined;
+
+  test("is named with how to get it, and its tests are skipped", () => {
+    const said: string[] = [];
+    expect(required("nginx", { find, isStrict: false, say: (text) => void said.push(text) })).toBeUndefined();
+    expect(said.join()).toStartWith("SKIPPED: ");
+    expect(said.join()).toContain("no nginx was found");
+    expect(said.join()).toContain("apt-get install nginx-light");
+  });
+
+  test("fails the file in a CI, and where everything is asked for", () => {
+    expect(() => required("redis-server", { find, isStrict: true })).toThrow("no redis-server was found");
+    expect([{ CI: "true" }, { CI: "1" }, { WEIR_REQUIRE_ALL: "1" }].map(isEverythingRequired)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([{}, { CI: "" }, { CI: "false" }, { WEIR_REQUIRE_ALL: "0" }].map(isEverythingRequired)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test("is none that is there", () => {
+    const silent = { find: () => "/somewhere/chromium", isStrict: true };
+    expect(required("chromium", silent)).toBe("/somewhere/chromium");
+  });
+});
+
 const isAlive = (pid: number): boolean => {
   try {
-    // A zombie is dead; whoever adopted it has not looked yet.
+    // A zombie is dead; its new parent has not collected it yet.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
   }
 };
+/** A process that was killed is gone in a moment, not at once. */
+async function isGone(pid: number): Promise<boolean> {
+  for (const end = Date.now() + 5_000; isAlive(pid) && Date.now() < end;) await Bun.sleep(5);
+  return !isAlive(pid);
+}
 /** A shell that starts a sleeper in a session of its own, says its pid, and then does the rest. */
 const withSleeper = (rest: string): string[] => ["sh", "-c", `setsid sleep 300 & echo $!; ${rest}`];
 
@@ -144,8 +183,7 @@ test.skipIf(process.platform !== "linux")(
     expect(ms).toBeLessThan(5_000);
     const pid = Number(output.trim().split("\n")[0]);
     expect(pid).toBeGreaterThan(1);
-    await Bun.sleep(100);
-    expect(isAlive(pid)).toBe(false);
+    expect(await isGone(pid)).toBe(true);
   },
 );
 
@@ -156,7 +194,6 @@ test.skipIf(process.platform !== "linux")(
     expect({ timedOut, code }).toEqual({ timedOut: false, code: 3 });
     const pid = Number(output.trim().split("\n")[0]);
     expect(pid).toBeGreaterThan(1);
-    await Bun.sleep(100);
-    expect(isAlive(pid)).toBe(false);
+    expect(await isGone(pid)).toBe(true);
   },
 );

@@ -1,4 +1,4 @@
-/** A Weir that runs as a process of its own, as an operator starts it. */
+/** A Weir in its own process, as an operator starts it. */
 import { type ChildProcess, spawn } from "node:child_process";
 
 export interface ServerProcess {
@@ -13,15 +13,13 @@ export interface ServerProcess {
 
 export interface StartOptions {
   cwd: string;
-  /** The whole environment; nothing of ours is inherited. */
+  /** The whole environment; nothing of the test's own is inherited. */
   env: Record<string, string>;
   /** Default: 60 s. */
   withinMs?: number;
 }
 
-/**
- * Starts the command on a free port of loopback and waits until it answers. Throws with its output when it does not.
- */
+/** Starts the command on a free port of loopback and waits until it answers. Throws with its output otherwise. */
 export async function startServerProcess(
   [file = "", ...args]: string[],
   options: StartOptions,

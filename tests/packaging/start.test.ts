@@ -1,14 +1,15 @@
 /**
- * `npm start` as on a new machine: a clean clone, an empty home, Node and npm on PATH and nothing else. Needs the npm
- * registry, as the command itself does.
+ * `npm start` as on a new machine: a clean clone, an empty home, only Node and npm on PATH. Needs the npm registry,
+ * like the command itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import pkg from "../../package.json" with { type: "json" };
 import { ROOT } from "../../scripts/run-command";
+import { copyProject, pathOf } from "../kit/project-copy";
 import { runToEnd, type ServerProcess, startServerProcess } from "./server-process";
 
 const BUN_VERSION = pkg.packageManager.replace("bun@", "");
@@ -20,27 +21,14 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "weir-start-"));
   clone = join(folder, "weir");
   const home = join(folder, "home");
-  const path = join(folder, "bin");
-  for (const dir of [clone, home, path]) mkdirSync(dir);
-  for (const name of ["node", "npm", "sh", "env"]) {
-    const found = Bun.which(name);
-    if (!found) throw new Error(`${name} is needed on PATH`);
-    symlinkSync(found, join(path, name));
-  }
-  const listed = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });
-  for (const file of listed.stdout
-    .toString()
-    .split("\n")
-    .filter((name) => name !== "" && existsSync(join(ROOT, name)))) {
-    mkdirSync(dirname(join(clone, file)), { recursive: true });
-    cpSync(join(ROOT, file), join(clone, file));
-  }
-  env = { HOME: home, PATH: path, WEIR_LOG_LEVEL: "info" };
+  for (const dir of [clone, home]) mkdirSync(dir);
+  copyProject(clone);
+  env = { HOME: home, PATH: pathOf(join(folder, "bin"), "node", "npm", "sh", "env"), WEIR_LOG_LEVEL: "info" };
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("npm start on a machine with Node and npm only", () => {
-  test("without a registry it says what it needs, in words", async () => {
+  test("without a registry it says what it needs", async () => {
     const { code, output } = await runToEnd(["npm", "start"], {
       cwd: clone,
       env: { ...env, npm_config_registry: "http://127.0.0.1:1/", npm_config_fetch_retries: "0" },
@@ -101,7 +89,7 @@ describe("npm start on a machine with Node and npm only", () => {
     expect(existsSync(join(clone, ".bun"))).toBe(false);
   });
 
-  test("a Node that is too old is told so before anything else", async () => {
+  test("a Node that is too old is reported before anything else", async () => {
     const old = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.0'})";
     const { code, output } = await runToEnd(["node", "--import", old, "scripts/start.mjs"], { cwd: clone, env });
     expect(code).toBe(1);

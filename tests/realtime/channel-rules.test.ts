@@ -1,4 +1,4 @@
-/** What a channel's own settings do to its realtime sessions: times, headers, proxy, keys, version of the API. */
+/** The effect of a channel's own settings on its realtime sessions: timeouts, headers, proxy, keys, API version. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
 import { channelType } from "../../src/shared/channel-types";
@@ -34,7 +34,7 @@ const closed = async (bench: Bench, client: TestClient): Promise<void> => {
   await over(bench);
 };
 
-describe("a channel's own times", () => {
+describe("a channel's own timeouts", () => {
   test("silence and length are the channel's, not the system's", async () => {
     for (const [setting, reason] of [
       [{ idle_timeout: 2 }, "idle limit"],
@@ -52,7 +52,7 @@ describe("a channel's own times", () => {
     }
   });
 
-  test("a handshake is waited for as long as the channel says", async () => {
+  test("the handshake timeout is the channel's", async () => {
     const time = new VirtualTime();
     const { bench, connect } = setUp([withSetting({ connect_timeout: 2 })], time);
     const before = upstream.connections.length;
@@ -93,7 +93,7 @@ describe("a channel's pings", () => {
     return pings;
   }
 
-  test("come to a caller who hears nothing, in the channel's interval; 0 is never", async () => {
+  test("reach an idle caller in the channel's interval; 0 is never", async () => {
     expect(await pingsIn({ ping_interval: 7 }, 22_000)).toBe(3);
     expect(await pingsIn({ ping_interval: 0 }, 600_000)).toBe(0);
   });
@@ -137,7 +137,7 @@ test("a session is billed by the name that the channel says, from its first resp
   }
 });
 
-test("headers of the channel go with the handshake, and those it takes away do not", async () => {
+test("headers of the channel are sent with the handshake, and those it removes are not", async () => {
   const headers = compileHeaders({ "X-Org": "k={api_key}", authorization: null, "api-key": "{api_key}" });
   const { connect } = setUp([makeChannel(1, upstream.url, { headers, key: "good-7" })]);
   const client = connect();
@@ -147,7 +147,7 @@ test("headers of the channel go with the handshake, and those it takes away do n
   client.socket.close();
 });
 
-test("the version of the API that the caller's address names wins over the channel's (C-237); what is none does not", async () => {
+test("the version of the API that the caller's address names wins over the channel's (C-237); an invalid one does not", async () => {
   const azure = channelType(3) ?? expect.unreachable("no channel type 3");
   const { bench, connect } = setUp([makeChannel(1, upstream.url, { type: azure, other: "2024-10-21" })]);
   const version = async (query: string): Promise<string | undefined> => {
@@ -176,7 +176,7 @@ describe("a channel's proxy", () => {
     await closed(bench, client);
   });
 
-  test("one that is down, wants other credentials, or is no proxy fails the handshake: nothing goes directly", async () => {
+  test("one that is down, requires other credentials, or is not a proxy fails the handshake: nothing is sent directly", async () => {
     using socks = await startSocks("ann:pw");
     const before = upstream.connections.length;
     for (const proxy of [
@@ -193,7 +193,7 @@ describe("a channel's proxy", () => {
     expect(upstream.connections.length).toBe(before);
   });
 
-  test.each(["NO_PROXY", "no_proxy"])("%s of the environment does not open a way past it", async (name) => {
+  test.each(["NO_PROXY", "no_proxy"])("%s of the environment does not bypass it", async (name) => {
     const before = upstream.connections.length;
     const saved = process.env[name];
     process.env[name] = "127.0.0.1";
@@ -225,7 +225,7 @@ describe("several keys", () => {
   const used = (count: number): (string | undefined)[] =>
     upstream.connections.slice(-count).map(({ headers }) => headers.authorization);
 
-  test("sessions take them in turn, and the row says which", async () => {
+  test("sessions use them in turn, and the row names the key", async () => {
     const { bench, connect } = setUp([many("one", "two")]);
     for (let i = 0; i < 3; i++) {
       const client = connect();
@@ -239,7 +239,7 @@ describe("several keys", () => {
     expect(keys).toEqual([10, 11, 10]);
   });
 
-  test("one that is refused is reported as that key, and the same handshake goes on with the next", async () => {
+  test("one that is refused is reported as that key, and the same handshake continues with the next", async () => {
     const { bench, connect } = setUp([many("bad-1", "two")]);
     bench.options.retryTimes = 1;
     const client = connect();

@@ -1,4 +1,4 @@
-/** Realtime sessions in tests: a relay behind a real server, and a client that keeps what it hears. */
+/** Realtime sessions in tests: a relay behind a real server, and a client that records what it receives. */
 import type { WebSocketHandler } from "bun";
 import { type CallerEvents, socketLimits } from "../../src/server/relay/realtime/session";
 import { type Bench, TEST_KEY } from "../relay/kit";
@@ -11,7 +11,7 @@ const handlers: WebSocketHandler<CallerEvents> = {
   close: (ws, code, reason) => ws.data.close?.(ws, code, reason),
 };
 
-/** Waits for a condition, generously. */
+/** Waits for a condition, with a generous limit. */
 export async function until<T>(
   what: string,
   check: () => T | undefined | false | Promise<T | undefined | false>,
@@ -42,7 +42,7 @@ export function serveSessions(bench: Bench): { url: string; stop(): Promise<void
 
 export interface TestClient {
   socket: Bun.WebSocket;
-  /** Frames as they came. */
+  /** Frames as received. */
   frames: (string | Buffer)[];
   /** Parsed text frames. */
   events(): { type: string; [member: string]: unknown }[];

@@ -38,8 +38,8 @@ async function respond(client: TestClient, count = 1): Promise<void> {
 }
 
 /**
- * 132 in of which 64 cached and 9 fresh sound, 121 out of which 91 sound; at 1 in and 2 out: cached and sound cost the
- * same.
+ * 132 in of which 64 cached and 9 uncached audio, 121 out of which 91 audio; at 1 in and 2 out: cached and audio cost
+ * the same.
  */
 const COST = REALTIME_USAGE.input_tokens + 2 * REALTIME_USAGE.output_tokens;
 
@@ -60,7 +60,7 @@ const noHolds = (bench: Bench): Promise<true> =>
   until("no hold", () => bench.ledger.holds.size === 0 && bench.relay.stats.open_streams === 0);
 
 describe("frames", () => {
-  test("text and binary go through byte for byte, both ways and in order, and only once the upstream is there", async () => {
+  test("text and binary pass byte for byte, both ways and in order, and only once the upstream is connected", async () => {
     const { connect } = setUp();
     const client = connect("gpt-realtime");
     await client.open();
@@ -119,7 +119,7 @@ describe("frames", () => {
     const frame = JSON.stringify({ type: "input_audio_buffer.append", audio: "A".repeat(200_000) });
     const count = 200;
     for (let i = 0; i < count; i++) client.say(frame);
-    // Far less than 40 MB fits into the sockets between: the rest waits with the caller.
+    // The sockets between hold far less than 40 MB: the rest waits with the caller.
     let waiting = -1;
     await until("nothing moves", async () => {
       const before = waiting;
@@ -173,7 +173,7 @@ describe("the handshake", () => {
     }
   });
 
-  test("what is refused beforehand is an HTTP error in OpenAI's shape: no key, wrong key, no model, unknown intent, no upgrade", async () => {
+  test("an error before the upgrade is an HTTP error in OpenAI's format: no key, wrong key, no model, unknown intent, no upgrade", async () => {
     const { bench, url } = setUp();
     const handshake = {
       connection: "Upgrade",
@@ -210,7 +210,7 @@ describe("the handshake", () => {
     expect(bench.ledger.settlements.map(({ log }) => log.model_name)).toEqual(["gpt-4o-transcribe"]);
   });
 
-  test("a channel that refuses is passed over, cools down and is reported; the model is mapped in the address", async () => {
+  test("a channel that refuses is skipped, put in cooldown and reported; the model is mapped in the address", async () => {
     const bad = makeChannel(1, upstream.url, { key: "bad-key", priority: 9 });
     const good = makeChannel(2, upstream.url, { model_mapping: new Map([["voice", "gpt-realtime+deltas:1"]]) });
     const { bench, connect } = setUp((b) => (b.options.retryTimes = 1), [bad, good]);
@@ -244,7 +244,7 @@ describe("the handshake", () => {
     expect(bench.ledger.charged).toBe(0);
   });
 
-  test("an upstream that does not answer the handshake is left after the connect timeout, at once when the caller goes", async () => {
+  test("an upstream that does not answer the handshake is abandoned after the connect timeout, or at once when the caller disconnects", async () => {
     const { bench, connect } = setUp((b) => (b.options.connectTimeoutMs = 50));
     const client = connect("gpt-realtime+hang");
     expect(await until("failed", () => client.failure)).toContain("504");
@@ -259,7 +259,7 @@ describe("the handshake", () => {
 });
 
 describe("money", () => {
-  test("each response is one charge with its row, from its usage in disjoint buckets; the next one is held before it begins", async () => {
+  test("each response is one charge with its row, from its usage in disjoint buckets; the next one has its hold before it begins", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime");
     for (const count of [1, 2, 3]) {
@@ -293,7 +293,7 @@ describe("money", () => {
     for (const ends of bench.ledger.ends.values()) expect(ends).toHaveLength(1);
   });
 
-  test("response.done leaves only after its charge is committed", async () => {
+  test("response.done is sent only after its charge is committed", async () => {
     const { bench, connect } = setUp();
     const gate = Promise.withResolvers<void>();
     bench.ledger.gate = gate.promise;
@@ -355,7 +355,7 @@ describe("money", () => {
     await noHolds(bench);
   });
 
-  test("what the caller says and the upstream writes down is a charge of its own, at its own model's price", async () => {
+  test("a transcription of the caller's audio is a separate charge, at its own model's price", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+transcribe");
     await client.open();
@@ -408,7 +408,7 @@ describe("money", () => {
     expect(bench.ledger.settlements).toHaveLength(2);
   });
 
-  test("a response that failed upstream costs nothing; one without usage is estimated from its sound, and says so", async () => {
+  test("a response that failed upstream costs nothing; one without usage is estimated from its audio, and says so", async () => {
     const { bench, connect } = setUp();
     const failed = connect("gpt-realtime+failed");
     await respond(failed);
@@ -419,18 +419,18 @@ describe("money", () => {
     await noHolds(bench);
     const [first, second] = bench.ledger.settlements;
     expect(first?.log).toMatchObject({ quota: 0, end_reason: "upstream_error" });
-    // Two pieces of 100 ms: two tokens of sound each, and a bit of JSON around them.
+    // Two pieces of 100 ms: two audio tokens each, and some JSON around them.
     expect(second?.log.completion_tokens).toBe(5);
     expect(JSON.parse(second?.log.other ?? "{}").estimated).toBe(true);
   });
 
-  test("a response's counts that cannot be true are estimated from what was said on both sides, or charged at the bound", async () => {
+  test("implausible counts of a response are estimated from the content on both sides, or charged at the bound", async () => {
     const { bench, connect } = setUp();
     const found: [number, number][] = [];
     for (const counts of ["0:0", "-1:1e99", "50:1000000000"]) {
       const client = connect(`gpt-realtime+usage:${counts}`);
       await client.open();
-      // 400 bytes of text and 500 ms of sound: a hundred tokens and a bit of JSON, and ten.
+      // 400 bytes of text and 500 ms of audio: a hundred tokens and some JSON, and ten.
       client.say({
         type: "conversation.item.create",
         item: { type: "message", role: "user", content: [{ type: "input_text", text: "sea ".repeat(100) }] },
@@ -469,7 +469,7 @@ describe("money", () => {
 });
 
 describe("ends", () => {
-  test("a caller who leaves inside a response: it is cancelled upstream, and its usage is charged", async () => {
+  test("a caller who disconnects during a response: it is cancelled upstream, and its usage is charged", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+slow");
     await client.open();
@@ -481,7 +481,7 @@ describe("ends", () => {
     expect(bench.ledger.settlements.map(({ log }) => [log.end_reason, log.quota])).toEqual([["caller_left", COST]]);
   });
 
-  test("a caller who leaves, and a shutdown, while the next response is being held: the hold is given back", async () => {
+  test("a caller who disconnects, or a shutdown, while the next hold is being taken: the hold is released", async () => {
     for (const leave of [
       (client: TestClient) => client.socket.terminate(),
       (_: TestClient, bench: Bench) => void bench.relay.stop(0),
@@ -505,7 +505,7 @@ describe("ends", () => {
     }
   });
 
-  test("an upstream that breaks off: 1011 to the caller, the response is billed by what was seen of it", async () => {
+  test("an upstream that disconnects: 1011 to the caller, the response is billed by the received part", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+cut");
     await client.open();
@@ -515,7 +515,7 @@ describe("ends", () => {
     expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["upstream_cut"]);
   });
 
-  test("silence ends a session at the idle limit with an error event; frames of either side begin it anew", async () => {
+  test("silence ends a session at the idle limit with an error event; frames of either side restart the limit", async () => {
     const time = new VirtualTime();
     const { bench, connect } = setUp((b) => (b.options.idleTimeoutMs = 1000), undefined, time);
     const client = connect("gpt-realtime");
@@ -575,7 +575,7 @@ describe("ends", () => {
     await noHolds(bench);
   });
 
-  test("an account that is used up is told inside the session: it passes on, the channel is reported and cools down", async () => {
+  test("an exhausted account is reported inside the session: the error passes on, the channel is reported and put in cooldown", async () => {
     const { bench, connect } = setUp();
     const client = connect("gpt-realtime+exhausted");
     await respond(client);
@@ -623,7 +623,7 @@ describe("limits", () => {
     expect(bench.ledger.settlements.map(({ log }) => log.model_name)).toEqual(["gpt-4.1-realtime"]);
   });
 
-  test("a channel at its own limit of calls is passed over by new sessions; a budget counts each response", async () => {
+  test("a channel at its own limit of calls is skipped by new sessions; a budget counts each response", async () => {
     const full = makeChannel(1, upstream.url, { priority: 5, limits: { concurrency: 1 } });
     const { bench, connect } = setUp((b) => (b.caller.budget_day = COST + 2000), [full, makeChannel(2, upstream.url)]);
     const first = connect("gpt-realtime");

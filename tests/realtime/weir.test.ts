@@ -16,7 +16,7 @@ import { connectClient, until } from "./kit";
 const COST = REALTIME_USAGE.input_tokens + REALTIME_USAGE.output_tokens;
 const MODEL = "gpt-realtime+slow";
 
-/** A TLS listener with a certificate of its own that hands everything on. */
+/** A TLS listener with its own certificate that forwards everything. */
 function tlsBefore(url: string): { url: string; [Symbol.dispose](): void } {
   const folder = mkdtempSync(join(tmpdir(), "weir-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
@@ -62,7 +62,7 @@ for (const engine of ENGINES) {
         { "gpt-realtime": 1, [MODEL]: 1, "gpt-4o-transcribe": 1 },
         { "gpt-realtime": 1, [MODEL]: 1, "gpt-4o-transcribe": 1 },
       );
-      // Sound and cached tokens at the price of text, so that the bill is the sum of the tokens.
+      // Audio and cached tokens at the price of text, so that the bill is the sum of the tokens.
       for (const key of ["AudioRatio", "AudioCompletionRatio", "CacheRatio"])
         await weir.setOption(key, { "gpt-realtime": 1, [MODEL]: 1 });
       await weir.newChannel({ base_url: upstream.url, models: ["gpt-realtime", MODEL] });
@@ -72,11 +72,11 @@ for (const engine of ENGINES) {
       upstream?.close();
     });
 
-    test("the official SDK's session and a browser's handshake: responses, charges, rows, and the books balance", async () => {
+    test("the official SDK's session and a browser's handshake: responses, charges, rows, and the ledger balances", async () => {
       const user = await weir.newUser({ quota: 100_000 });
       const { key } = await weir.newToken({}, user);
       using tls = tlsBefore(weir.url);
-      // The SDK insists on TLS.
+      // The SDK requires TLS.
       const client = new OpenAI({ apiKey: key, baseURL: `${tls.url}/v1` });
       const overWs = new OpenAIRealtimeWS({ model: "gpt-realtime", options: { rejectUnauthorized: false } }, client);
       const done: unknown[] = [];
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     }, 30_000);
 
-    test("twenty sessions of one user at once never spend beyond his balance by more than what was running", async () => {
+    test("twenty sessions of one user at once never overspend the balance by more than the running responses", async () => {
       const quota = 6 * (COST + 1000);
       const user = await weir.newUser({ quota });
       const { key } = await weir.newToken({}, user);
@@ -131,7 +131,7 @@ for (const engine of ENGINES) {
           if (String(event.data).includes('"response.done"')) client.say({ type: "response.create" });
         };
       }
-      // Each goes on until it is refused.
+      // Each continues until it is refused.
       await until("all refused", () => clients.every((client) => client.closed));
       expect(new Set(clients.map((client) => client.closed?.code))).toEqual(new Set([1008]));
       await until("no holds", async () => (await weir.holds()) === 0);
@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
   });
 }
 
-test("SIGTERM: sessions close with 1001, what ran is charged, the process ends with code 0 and leaves no hold", async () => {
+test("SIGTERM: sessions close with 1001, running responses are charged, the process ends with code 0 and leaves no hold", async () => {
   const upstream = startFakeRealtime();
   await using weir = await startWeir({ child: true, env: { WEIR_DRAIN_SECONDS: "0", WEIR_SHUTDOWN_SECONDS: "1" } });
   await weir.priceModels({ "gpt-realtime": 1, [MODEL]: 1 });

@@ -1,7 +1,6 @@
 /**
  * The AI SDK as caller (`ai` 7, its OpenAI, OpenAI-compatible, Anthropic and Google providers): each of its dialects
- * through the relay against each upstream dialect. It reads every frame by a schema of its own, so what it takes is
- * well-formed.
+ * through the relay against each upstream dialect. It validates every frame with its own schema.
  */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
@@ -17,7 +16,7 @@ const upstream = startFakeUpstream();
 afterAll(() => upstream.close());
 beforeEach(() => upstream.journal.clear());
 
-// It warns of every model whose limits it does not know.
+// It warns about every model whose limits it does not know.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 const WORDS = "hello there my friend";

@@ -1,6 +1,6 @@
 /**
- * Whatever a caller or an upstream does wrong, over the real server: a clear error in the caller's dialect or a
- * correctly ended stream, a log row, and a balance that is right to the unit (issue 2, Bad input).
+ * Every fault of a caller or an upstream, over the real server: a clear error in the caller's dialect or a correctly
+ * ended stream, a log row, and a balance that is exact to the unit.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
@@ -12,7 +12,7 @@ import { type Session, startWeir, type Weir } from "../kit/weir";
 interface Fate {
   /** HTTP status; 200 for an answer that began. */
   status: number;
-  /** Code of the error object: of the answer, or of the event that ends the stream. Absent: no error at all. */
+  /** Code of the error object: of the answer, or of the event that ends the stream. Absent: no error. */
   code?: string;
   end: EndReason;
 }
@@ -22,10 +22,10 @@ const refused = (status: number, code: string, end: EndReason = "upstream_error"
 const malformed = refused(502, "upstream_malformed");
 const cut = refused(502, "upstream_cut", "upstream_cut");
 const timedOut = refused(504, "upstream_timeout", "idle_timeout");
-/** A stream that had begun: the status is spoken, an error event ends it, and what was sent is charged. */
+/** A stream that had begun: the status is sent already, an error event ends it, and the delivered part is charged. */
 const ended = (code: string, end: EndReason): Fate => ({ status: 200, code, end });
 
-/** Model of the fake upstream -> what a plain call and a stream come to. */
+/** Model of the fake upstream -> the outcome of a plain call and of a stream. */
 const CASES: Record<string, { plain: Fate; stream: Fate; streamToo?: Fate }> = {
   "error-400": { plain: refused(400, "upstream_error"), stream: refused(400, "upstream_error") },
   "error-401": { plain: refused(502, "upstream_error"), stream: refused(502, "upstream_error") },
@@ -41,7 +41,7 @@ const CASES: Record<string, { plain: Fate; stream: Fate; streamToo?: Fate }> = {
   "cut-head": { plain: cut, stream: cut },
   "cut-midstream:2": { plain: cut, stream: ended("upstream_cut", "upstream_cut") },
   "cut-clean:2": { plain: malformed, stream: ended("upstream_cut", "upstream_cut") },
-  // Whether the frames or the broken end is seen first is the network's choice; both are right.
+  // Either the frames or the broken end may be seen first; both are right.
   "lies-length:long": { plain: cut, stream: cut, streamToo: ok },
   "lies-length:short": { plain: malformed, stream: ended("upstream_cut", "upstream_cut") },
   "lies-gzip": { plain: malformed, stream: malformed },
@@ -58,7 +58,7 @@ const CASES: Record<string, { plain: Fate; stream: Fate; streamToo?: Fate }> = {
   "split-bytes": { plain: ok, stream: ok },
   "empty-choices": { plain: ok, stream: ok },
 };
-/** Must not be in anything a caller sees. */
+/** Must not be in any response to a caller. */
 const UPSTREAM_KEY = "sk-planted-upstream-key";
 const GRANT = 10_000_000;
 
@@ -66,7 +66,7 @@ const upstream = startFakeUpstream();
 let weir: Weir;
 let user: Session;
 let key = "";
-/** Ids of rows that were there when the test began. */
+/** Ids of the rows that existed when the test began. */
 const seen = new Set<number>();
 
 beforeAll(async () => {
@@ -94,7 +94,7 @@ const ask = (model: string, stream = false): object => ({
   messages: [{ role: "user", content: "hello there" }],
 });
 
-/** The one new row, once it is there. */
+/** The one new row, once it is written. */
 async function newRow(): Promise<LogRow> {
   const row = await weir.waitForLog((candidate) => !seen.has(candidate.id));
   seen.add(row.id);
@@ -102,7 +102,7 @@ async function newRow(): Promise<LogRow> {
   return row;
 }
 
-/** The books, after every case: balance, token and log agree, no hold is left. */
+/** The ledger after every case: balance, token and log agree, and no hold is left. */
 async function expectBooks(): Promise<void> {
   expect(await weir.holds()).toBe(0);
   expect(await weir.audit()).toEqual([]);
@@ -126,7 +126,7 @@ describe("an upstream that misbehaves", () => {
     for (const kind of ["plain", "stream"] as const) {
       const likely = fates[kind];
       const outcome = likely.code ? `ends as ${likely.code}` : "is answered whole";
-      test(`${model}: a ${kind} call ${outcome}, leaves its row, and the books balance`, async () => {
+      test(`${model}: a ${kind} call ${outcome}, leaves its row, and the ledger balances`, async () => {
         const response = await weir.call(key, ask(model, kind === "stream"));
         const text = await response.text();
         const other = kind === "stream" ? fates.streamToo : undefined;
@@ -174,7 +174,7 @@ describe("an upstream that misbehaves", () => {
     else expect(JSON.parse(last)).toMatchObject({ error: { code: fate.code, message: expect.any(String) } });
   }
 
-  test("usage that never came is estimated, and the row says so; usage that came is not", async () => {
+  test("missing usage is estimated, and the row says so; reported usage is not", async () => {
     for (const [model, estimated] of [
       ["no-usage", true],
       ["cut-midstream:2", true],
@@ -187,7 +187,7 @@ describe("an upstream that misbehaves", () => {
     await expectBooks();
   });
 
-  test("a caller that leaves mid-stream ends the upstream's work and pays for what was sent", async () => {
+  test("a caller that disconnects mid-stream aborts the upstream and pays for the delivered part", async () => {
     const controller = new AbortController();
     const response = await weir.call(key, ask("paced:500:20", true), { signal: controller.signal });
     const reader = response.body?.getReader();
@@ -214,7 +214,7 @@ describe("the official SDK reads what went wrong", () => {
     await newRow();
   });
 
-  test("a stream that breaks is an error of the iteration, after the content that came", async () => {
+  test("a stream that breaks is an error of the iteration, after the received content", async () => {
     const stream = await client().chat.completions.create({ model: "cut-midstream:2", messages, stream: true });
     let content = "";
     const read = async () => {
@@ -228,7 +228,7 @@ describe("the official SDK reads what went wrong", () => {
   });
 });
 
-describe("a caller that is wrong", () => {
+describe("a caller's mistakes", () => {
   const expectRefusal = async (response: Response, status: number, code: string): Promise<void> => {
     const body = (await response.json()) as { error: unknown };
     expect({ status: response.status, error: body.error }).toMatchObject({
@@ -258,8 +258,7 @@ describe("a caller that is wrong", () => {
     });
   }
 
-  // The relay asks for the price before it asks who serves the model, so the operator's fault hides the caller's
-  // (C-597).
+  // The relay checks the price before the model is served, so the operator's mistake hides the caller's (C-597).
   test("a model that is neither served nor priced is an unknown model, not a missing price", async () => {
     const response = await weir.call(key, ask("no-such-model"));
     await expectRefusal(response, 503, "model_not_found");

@@ -18,7 +18,7 @@ const lastSeen = () => {
   return { headers, body: JSON.parse(body) as Record<string, unknown> };
 };
 
-/** Nothing is held, every hold ended once, no unit is lost. */
+/** No hold is left, every hold ended once, no unit is lost. */
 function booksBalance({ ledger }: Bench): void {
   expect([...ledger.ends.values()].every((ends) => ends.length === 1)).toBe(true);
   expect(ledger.holds.size).toBe(0);
@@ -48,7 +48,7 @@ describe("answers", () => {
     booksBalance(b);
   });
 
-  test("answers carry our request id and no header of the vendor", async () => {
+  test("responses have Weir's request id and no header of the vendor", async () => {
     for (const stream of [false, true]) {
       const response = await bench().send(chat, chatBody("gpt-4o+crlf", { stream }), {
         headers: { origin: "http://app.test" },
@@ -69,7 +69,7 @@ describe("answers", () => {
     }
   });
 
-  test("the upstream gets the channel's key, the mapped model and nothing of the caller's headers", async () => {
+  test("the upstream gets the channel's key, the mapped model and none of the caller's headers", async () => {
     const b = bench({ model_mapping: new Map([["gpt-4o", "echo"]]), organization: "org-1" });
     await b.send(chat, chatBody("gpt-4o", { temperature: 1.0 }), {
       headers: { "x-custom": "secret", "openai-organization": "other", cookie: "a=b" },
@@ -88,7 +88,7 @@ describe("answers", () => {
     });
   });
 
-  test("usage is asked for upstream and hidden from a caller who did not ask", async () => {
+  test("usage is requested upstream and hidden from a caller who did not request it", async () => {
     const b = bench();
     const text = await (await b.send(chat, chatBody("gpt-4o", { stream: true }))).text();
     expect(lastSeen().body).toMatchObject({ stream_options: { include_usage: true } });
@@ -206,7 +206,7 @@ describe("bad input", () => {
     expect(b.ledger.balance).toBe(10);
   });
 
-  test("a browser may ask first", async () => {
+  test("a browser's preflight is answered", async () => {
     const response = await bench().send(chat, undefined, {
       method: "OPTIONS",
       headers: { origin: "http://a.test", "access-control-request-headers": "x-stainless-os" },
@@ -333,7 +333,7 @@ describe("retries", () => {
     expect((await mapped.send(chat, chatBody("gpt-4o"))).status).toBe(200);
   });
 
-  test("a channel that answered 429 is passed over for as long as it asked, also by the next call", async () => {
+  test("a channel that answered 429 is skipped for its Retry-After, also by the next call", async () => {
     let now = Date.now();
     const b = makeBench(
       [
@@ -351,7 +351,7 @@ describe("retries", () => {
     expect(used).toEqual([["1", "2"], ["2"], ["1", "2"]]);
   });
 
-  test("the final 429 tells the caller when to come back", async () => {
+  test("the final 429 has Retry-After", async () => {
     const response = await bench().send(chat, chatBody("error-429"));
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
   });
@@ -368,7 +368,7 @@ describe("retries", () => {
     expect([refused.status, (await errorOf(refused)).code]).toEqual([403, "channel_disabled"]);
   });
 
-  test("nobody listens there: unreachable, and another channel answers", async () => {
+  test("a refused connection is unreachable, and another channel answers", async () => {
     const b = makeBench([makeChannel(1, "http://127.0.0.1:1", { priority: 1 }), makeChannel(2, upstream.url)]);
     b.options.retryTimes = 1;
     expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(200);

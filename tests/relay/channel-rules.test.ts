@@ -1,5 +1,6 @@
 /**
- * What a channel's own settings do to its calls: system prompt, overrides, times, billing name, formats, proxy, length.
+ * The effect of a channel's own settings on its calls: system prompt, overrides, timeouts, billing name, formats,
+ * proxy, length.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
@@ -29,7 +30,7 @@ interface Heard {
   body: Record<string, unknown>;
 }
 
-/** A relay whose upstream keeps what it hears and answers whole, in OpenAI's words unless told otherwise. */
+/** A relay whose upstream records its requests and gives plain answers, in OpenAI's format by default. */
 function listening(
   type: number,
   more: Parameters<typeof makeChannel>[2] = {},
@@ -128,7 +129,7 @@ describe("a channel's system prompt", () => {
   });
 });
 
-describe("what makes a call dearer than its price", () => {
+describe("members with a surcharge", () => {
   const told = async (
     type: number,
     path: string,
@@ -142,7 +143,7 @@ describe("what makes a call dearer than its price", () => {
   const chat = { model: "m", messages: hello };
   const message = { ...chat, max_tokens: 9 };
 
-  test("a dearer tier, fast mode and a region are left out of a call that passes through, and the row says so", async () => {
+  test("a more expensive tier, fast mode and a region are dropped from a passthrough call, and the row says so", async () => {
     expect(await told(1, CHAT, { ...chat, service_tier: "priority", seed: 7 })).toEqual({ ...chat, seed: 7 });
     expect(await told(1, "/v1/responses", { model: "m", input: "hello", service_tier: "fast" })).not.toHaveProperty(
       "service_tier",
@@ -159,7 +160,7 @@ describe("what makes a call dearer than its price", () => {
     expect(bench.ledger.settlements[0]?.log.other).toContain('"warnings":["dropped_field: service_tier"]');
   });
 
-  test("what costs no more stays, and so does what the operator allows", async () => {
+  test("values without a surcharge stay, and so do those that the operator allows", async () => {
     for (const service_tier of ["auto", "default", "flex", null])
       expect(await told(1, CHAT, { ...chat, service_tier })).toEqual({ ...chat, service_tier });
     expect(await told(14, "/v1/messages", { ...message, service_tier: "standard_only", speed: "standard" })).toEqual({
@@ -184,7 +185,7 @@ describe("what makes a call dearer than its price", () => {
     );
   });
 
-  test("the operator's own override is not left out", async () => {
+  test("the operator's own override is not dropped", async () => {
     const override = compileOverride({ service_tier: "priority" });
     const { bench, heard } = listening(1, { override });
     await bench.send(CHAT, chat);
@@ -200,7 +201,7 @@ describe("overrides", () => {
     expect(heard[0]?.body).toMatchObject({ generationConfig: { temperature: 0 } });
   });
 
-  test("they hold for what is no conversation as well", async () => {
+  test("they apply to other operations as well", async () => {
     const { bench, heard } = listening(
       1,
       { override: compileOverride({ size: "512x512" }) },
@@ -210,7 +211,7 @@ describe("overrides", () => {
     expect(heard[0]?.body).toMatchObject({ size: "512x512", prompt: "a cat" });
   });
 
-  test("headers change, with the channel's key where its mark stands; the caller's headers go nowhere", async () => {
+  test("headers change, with the channel's key in place of its placeholder; the caller's headers are not sent", async () => {
     const headers = compileHeaders({ "X-Key": "k={api_key}", authorization: null });
     const { bench, heard } = listening(1, { headers });
     await bench.send(CHAT, chatBody("m"), { headers: { "x-caller": "1" } });
@@ -220,7 +221,7 @@ describe("overrides", () => {
   });
 });
 
-test("an address that names a version of the API names the caller's, where his own address does (C-237)", async () => {
+test("an address with an API version carries the caller's version, where the caller names one (C-237)", async () => {
   const asked = async (type: number, query: string): Promise<string> => {
     const { bench, heard } = listening(type, { other: type === 3 ? "2024-10-21" : "" });
     expect((await bench.send(`${CHAT}${query}`, chatBody("m"))).status).toBe(200);
@@ -235,7 +236,7 @@ test("an address that names a version of the API names the caller's, where his o
   expect(await asked(1, "?api-version=2025-04-01")).toBe("");
 });
 
-describe("a channel's own times", () => {
+describe("a channel's own timeouts", () => {
   function stage(setting: ChannelSetting): {
     bench: Bench;
     time: VirtualTime;
@@ -271,7 +272,7 @@ describe("a channel's own times", () => {
     expect(status).toBe(504);
   });
 
-  test("an answer that has begun may think longer than the first byte may take, as long as it is not silent", async () => {
+  test("a response that has begun may think longer than the first-byte timeout, as long as it is not silent", async () => {
     const { bench, time, opened } = stage({ first_byte_timeout: 3, idle_timeout: 2 });
     const sent = bench.send(CHAT, body);
     await time.settle();
@@ -288,7 +289,7 @@ describe("a channel's own times", () => {
     expect(opened).toHaveLength(1);
   });
 
-  test("comments alone are no beginning, and an answer that falls silent before its content is too slow", async () => {
+  test("comments alone do not count as a beginning, and a response that goes silent before its content times out", async () => {
     const { bench, time, opened } = stage({ first_byte_timeout: 3, idle_timeout: 2 });
     const waiting = bench.send(CHAT, body);
     await time.settle();
@@ -352,7 +353,7 @@ describe("a channel's own times", () => {
     expect(time.waiting).toBe(0);
   });
 
-  test("a caller who leaves before any content ends the attempt at once, too", async () => {
+  test("a caller who disconnects before any content ends the attempt at once, too", async () => {
     const { bench, time, opened } = stage({ on_disconnect: "cut" });
     const abort = new AbortController();
     const sent = bench.send(CHAT, body, { signal: abort.signal });
@@ -404,13 +405,13 @@ describe("the billed name", () => {
     };
   }
 
-  test("is the model that was asked for, unless the channel says the upstream's", async () => {
+  test("is the requested model, unless the channel sets the upstream's", async () => {
     expect(await billed([makeChannel(1, "http://u.test", mapped)])).toMatchObject({ charge: 10 });
     const upstream = await billed([makeChannel(1, "http://u.test", { ...mapped, setting: { bill_by: "upstream" } })]);
     expect(upstream).toMatchObject({ charge: 100, other: { billed_model: "dear", upstream_model_name: "dear" } });
   });
 
-  test("the hold covers the dearest name that may serve, and the bill is of the channel that did", async () => {
+  test("the hold covers the most expensive name that may serve, and the bill is that of the serving channel", async () => {
     const dear = makeChannel(1, "http://u.test", { ...mapped, priority: 1, setting: { bill_by: "upstream" } });
     const plain = makeChannel(2, "http://u.test");
     const first = await billed([dear, plain]);
@@ -422,7 +423,7 @@ describe("the billed name", () => {
     expect(first.held).toBeGreaterThanOrEqual(100);
   });
 
-  test("an upstream's name without a price is billed as the one that was asked for", async () => {
+  test("an upstream's name without a price is billed as the requested model", async () => {
     expect(
       await billed([makeChannel(1, "http://u.test", { ...mapped, setting: { bill_by: "upstream" } })], 0, "dear"),
     ).toMatchObject({ charge: 10 });
@@ -465,7 +466,7 @@ describe("formats", () => {
     },
   );
 
-  test("callers of other dialects keep thoughts in their own place", async () => {
+  test("callers of other dialects get thoughts in their own member", async () => {
     const bench = makeBench([makeChannel(1, upstream.url, { setting: { thinking_to_content: true } })]);
     const answer = await (
       await bench.send("/v1/messages", { model: "reasoning", max_tokens: 99, messages: hello })
@@ -473,7 +474,7 @@ describe("formats", () => {
     expect(answer.content.map((block: { type: string }) => block.type)).toEqual(["thinking", "text"]);
   });
 
-  test("force_format writes an answer anew: what the format does not know is gone, streamed and whole", async () => {
+  test("force_format rewrites an answer: unknown members are dropped, streamed and plain", async () => {
     const strange = {
       id: "c1",
       object: "odd",
@@ -512,7 +513,7 @@ describe("a channel's proxy", () => {
   const upstream = startFakeUpstream();
   afterAll(() => upstream.close());
 
-  test("carries its calls, plain and streamed, when it speaks SOCKS", async () => {
+  test("carries its calls, plain and streamed, if it is a SOCKS proxy", async () => {
     using socks = await startSocks("ann:secret");
     const bench = makeBench([makeChannel(1, upstream.url, { setting: { proxy: socks.url } })]);
     expect((await bench.send(CHAT, chatBody("echo"))).status).toBe(200);
@@ -571,7 +572,7 @@ describe("several keys", () => {
     return { ...channel, key: "", keys, multi_key_mode };
   }
 
-  /** A relay that keeps the keys it used; `bad` answers for those that fail. */
+  /** A relay that records the keys it used; `bad` answers for those that fail. */
   function served(channels: ReturnType<typeof makeChannel>[], bad: Record<string, number> = {}, deps: object = {}) {
     const used: string[] = [];
     const bench = makeBench(channels, {
@@ -596,14 +597,14 @@ describe("several keys", () => {
     expect(used.join("")).toBe("abcabca");
   });
 
-  test("by chance: the draw decides", async () => {
+  test("random: the draw decides", async () => {
     const draws = [0, 0.99, 0.5];
     const { used, call } = served([many("abc", "random")], {}, { random: () => draws.shift() ?? 0 });
     for (let i = 0; i < 3; i++) await call();
     expect(used.join("")).toBe("acb");
   });
 
-  test("a limited key cools alone: the next call passes it over, and the channel stays open", async () => {
+  test("a rate-limited key cools down alone: the next call skips it, and the channel stays open", async () => {
     const { bench, used, call } = served([many("abc", "polling")], { a: 429 });
     expect(await call()).toBe(429);
     for (let i = 0; i < 4; i++) expect(await call()).toBe(200);
@@ -613,7 +614,7 @@ describe("several keys", () => {
     expect(JSON.stringify(attempts)).not.toContain("sk-");
   });
 
-  test("a refused key is reported with the key, and the same call goes on with another one, never with the same", async () => {
+  test("a refused key is reported with the key, and the same call continues with another one, never with the same", async () => {
     const { bench, used, call } = served([many("abc", "polling")], { a: 401, b: 401, c: 401 });
     bench.options.retryTimes = 9;
     expect(await call()).toBe(502);
@@ -632,7 +633,7 @@ describe("several keys", () => {
     expect(used).toEqual(["a", "upstream-key-2"]);
   });
 
-  test("a channel whose keys all cool is passed over like one that cools", async () => {
+  test("a channel whose keys all cool down is skipped like one in cooldown", async () => {
     const second = makeChannel(2, "http://up.test", { priority: -1 });
     const { bench, used, call } = served([many("ab", "polling"), second], { a: 429, b: 429 });
     bench.options.retryTimes = 3;

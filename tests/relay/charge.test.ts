@@ -1,4 +1,4 @@
-/** What calls are charged by how they ended, by default and where the channel says otherwise. */
+/** What calls are charged, by how they ended, by default and with the channel's own settings. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ChannelSetting } from "../../src/shared/channel-setting";
 import { compilePrice } from "../../src/shared/pricing";
@@ -27,7 +27,7 @@ async function ended(setting: ChannelSetting, model: string, stream = true) {
   return { quota: settlement?.quota ?? 0, reason: settlement?.log.end_reason, other };
 }
 
-describe("an upstream that fails amid an answer", () => {
+describe("an upstream that fails in the middle of an answer", () => {
   const models = ["cut-midstream", "cut-clean", "error-midstream"];
 
   test.each(models)("%s: what was produced is charged by default, estimated, and the row says so", async (model) => {
@@ -43,7 +43,7 @@ describe("an upstream that fails amid an answer", () => {
     expect([quota, other.bill, other.waived]).toEqual([0, [], true]);
   });
 
-  test("a complete answer is charged all the same", async () => {
+  test("a complete answer is charged anyway", async () => {
     const { quota, reason, other } = await ended({ bill_broken: "free", bill_left: "free" }, "gpt-4o+usage:12:34");
     expect([quota, reason, other.waived]).toEqual([12 + 68, "complete", undefined]);
   });
@@ -76,7 +76,7 @@ test.each([false, true])(
   },
 );
 
-test("an image in the request is estimated by its allowance, not by its bytes", async () => {
+test("an image in the request is estimated by a fixed allowance, not by its bytes", async () => {
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(600_000)}` } };
   const { ledger, send } = bench();
   await (

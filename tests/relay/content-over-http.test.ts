@@ -1,7 +1,4 @@
-/**
- * Requests and answers in the log: nothing by default; when switched on, what passed, without secrets and without a
- * byte changed.
- */
+/** Requests and responses in the log: nothing by default; when switched on, the exact content without secrets. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";
@@ -37,7 +34,7 @@ for (const engine of ENGINES) {
       messages: [{ role: "user", content }],
     });
     const bodies = () => weir.db.q.select().from(weir.db.t.log_bodies);
-    /** What an administrator sees of a call, once it is there. */
+    /** What an administrator sees of a call, once it is written. */
     async function kept(response: Response) {
       const request_id = response.headers.get("x-request-id") ?? "";
       for (let tries = 0; tries < 400; tries++) {

@@ -1,4 +1,4 @@
-/** The vendors' SDKs through a real Weir: every caller's dialect on every channel's, and books that balance. */
+/** The vendors' SDKs through a real Weir: every caller dialect on every channel dialect, and a balanced ledger. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
     });
 
     for (const type of [1, 14, 24] as const) {
-      test(`the channel test calls a channel of type ${type} in its own language`, async () => {
+      test(`the channel test calls a channel of type ${type} in its own dialect`, async () => {
         const good = await weir.root.api(
           "GET",
           `/api/channel/test/${ids[type]}?model=${encodeURIComponent(models[type])}`,
@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
         expect(bad.body).toMatchObject({ success: false });
       });
 
-      test(`three SDKs on a channel of type ${type}: the same words at the same charge, and the audit finds nothing`, async () => {
+      test(`three SDKs on a channel of type ${type}: the same text at the same charge, and the audit finds nothing`, async () => {
         const model = models[type];
         const before = (await weir.logs()).length;
         const messages = [{ role: "user" as const, content: WORDS }];

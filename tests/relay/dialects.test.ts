@@ -1,6 +1,4 @@
-/**
- * Every caller's dialect over every channel's: what was said, what was charged, how it ends. And the vendors' own SDKs.
- */
+/** Every caller's dialect on every channel's: content, charge and end. And the vendors' own SDKs. */
 import { afterAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
@@ -71,7 +69,7 @@ function callOf(
 const dataOf = (text: string): string[] =>
   text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
 
-/** Every text that a key carries anywhere in a value, joined. */
+/** Every text under a key anywhere in a value, joined. */
 function texts(value: unknown, key: string): string {
   if (Array.isArray(value)) return value.map((item) => texts(item, key)).join("");
   if (typeof value !== "object" || value === null) return "";
@@ -80,7 +78,7 @@ function texts(value: unknown, key: string): string {
     .join("");
 }
 
-/** What a stream said, in words. */
+/** The text of a stream. */
 function wordsOf(caller: CallerKey, frames: unknown[]): string {
   if (caller === "openai-chat") return texts(frames, "content");
   if (caller === "openai-responses") {
@@ -129,7 +127,7 @@ for (const caller of callers) {
         ]);
       });
 
-      test("get a stream that ends with their dialect's last word, at the same price", async () => {
+      test("get a stream that ends with their dialect's final frame, at the same price", async () => {
         for (const model of ["gpt-4o", "gpt-4o+slow:2", "gpt-4o+split-bytes", "gpt-4o+comments", "gpt-4o+crlf"]) {
           const bench = benchOf(channel);
           const { status, text } = await send(bench, callOf(caller, model, true));
@@ -150,7 +148,7 @@ for (const caller of callers) {
         }
       });
 
-      test("get tool calls that came in fragments, and thoughts", async () => {
+      test("get tool calls that arrived in fragments, and thoughts", async () => {
         for (const stream of [true, false]) {
           const bench = benchOf(channel);
           const tools = await send(bench, callOf(caller, "tool-split", stream, true));
@@ -162,7 +160,7 @@ for (const caller of callers) {
         }
       });
 
-      test("read a refused call as an error of their own dialect, and nothing is charged", async () => {
+      test("get a refused call as an error of their own dialect, and nothing is charged", async () => {
         for (const stream of [true, false]) {
           const bench = benchOf(channel);
           const refused = await send(bench, callOf(caller, "error-400", stream));
@@ -178,7 +176,7 @@ for (const caller of callers) {
         }
       });
 
-      test("see a stream that breaks end with an error of their own dialect, and pay for what came", async () => {
+      test("get an error of their own dialect at the end of a broken stream, and pay for the received part", async () => {
         for (const [model, reason] of [
           ["words:9+error-midstream", "upstream_error"],
           ["words:9+cut-midstream", "upstream_cut"],
@@ -192,7 +190,7 @@ for (const caller of callers) {
         }
       });
 
-      test("are told when the head went before the failure", async () => {
+      test("get an error event when the head was sent before the failure", async () => {
         const bench = benchOf(channel);
         bench.options.pingAfterMs = 10;
         const { status, text } = await send(bench, callOf(caller, "error-500+slow-head:80", true));
@@ -255,7 +253,7 @@ describe("the vendors' own SDKs", () => {
 });
 
 describe("counting tokens", () => {
-  test("a channel of the caller's own dialect is asked; elsewhere the answer is an estimate that says so; nothing is charged", async () => {
+  test("a channel of the caller's own dialect is called; otherwise the answer is an estimate that says so; nothing is charged", async () => {
     const anthropic = callOf("anthropic", "usage:321:1", false);
     const gemini = {
       path: "/v1beta/models/usage%3A321%3A1:countTokens",
@@ -272,7 +270,7 @@ describe("counting tokens", () => {
     expect(JSON.parse((await send(benchOf("anthropic"), broken)).text)).toMatchObject({ estimated: true });
   });
 
-  test("a channel with several keys is asked with each in turn", async () => {
+  test("a channel with several keys is called with each in turn", async () => {
     const type = channelType(channels.anthropic) ?? expect.unreachable();
     const plain = makeChannel(1, upstream.url, { type });
     const keys = [1, 2, 3].map((n) => ({ ...plain, key: `good-key-${n}`, key_row: { id: n, position: n, hint: "…" } }));
@@ -287,8 +285,8 @@ describe("counting tokens", () => {
   });
 });
 
-describe("what passes through", () => {
-  test("reaches an Anthropic channel as it was written, with the channel's key and version, and comes back byte for byte", async () => {
+describe("passthrough", () => {
+  test("reaches an Anthropic channel unchanged, with the channel's key and version, and returns byte for byte", async () => {
     const bench = benchOf("anthropic", { model_mapping: new Map([["mine", "gpt-4o+slow:2"]]) });
     const body =
       '{ "model": "mine",  "max_tokens": 9, "stream": true, "future_field": {"a": [1]}, "messages": [{"role":"user","content":"hi"}] }';
@@ -312,7 +310,7 @@ describe("what passes through", () => {
     expect(bench.ledger.settlements).toMatchObject([{ quota: 50, log: { end_reason: "complete" } }]);
   });
 
-  test("leaves another vendor's seals behind: its own vendor would refuse them", async () => {
+  test("leaves another vendor's signatures behind: its own vendor would refuse them", async () => {
     const bench = benchOf("anthropic");
     const { path, body } = callOf("anthropic", "gpt-4o", false);
     const thinking = {
@@ -329,7 +327,7 @@ describe("what passes through", () => {
     expect(upstream.journal.last().body).not.toContain("w1.");
   });
 
-  test("a Gemini stream without alt=sse is one JSON array, whole or piece by piece", async () => {
+  test("a Gemini stream without alt=sse is one JSON array, complete or in chunks", async () => {
     for (const model of ["gpt-4o", "gpt-4o+slow:2", "words:9+error-midstream"]) {
       for (const channel of channelKeys) {
         const { body } = callOf("gemini", model, true);
@@ -364,7 +362,7 @@ describe("the charge", () => {
         })();
         for (const end = Date.now() + 15_000; !(text.includes("word5") && bench.ledger.asked > 0) && Date.now() < end;)
           await Bun.sleep(5);
-        // Whatever was let go before the charge would be here by now.
+        // Anything sent before the charge would have arrived by now.
         for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
         expect(text).toContain("word5");
         expect(text).not.toMatch(lastWord[caller]);
@@ -378,7 +376,7 @@ describe("the charge", () => {
     }
   }
 
-  test("a caller who leaves a translated stream pays for what came, once", async () => {
+  test("a caller who disconnects from a translated stream pays for the received part, once", async () => {
     for (const caller of callers) {
       for (const channel of channelKeys) {
         const bench = benchOf(channel);
@@ -397,7 +395,7 @@ describe("the charge", () => {
 });
 
 describe("the next channel", () => {
-  test("may speak another language: the call is written anew for each, whole and streamed", async () => {
+  test("may speak another language: the call is rewritten for each, whole and streamed", async () => {
     for (const caller of callers) {
       for (const stream of [false, true]) {
         const bench = benchOf("anthropic", { priority: 2, model_mapping: new Map([["mine", "error-500"]]) });
@@ -417,7 +415,7 @@ describe("the next channel", () => {
 });
 
 describe("a key", () => {
-  test("counts in the place where Google's callers put it", async () => {
+  test("is accepted where Google's callers put it", async () => {
     const bench = benchOf("gemini");
     const { path, body } = callOf("gemini", "gpt-4o", false);
     for (const [query, headers, status] of [
@@ -430,7 +428,7 @@ describe("a key", () => {
   });
 });
 
-describe("what a translation cannot say", () => {
+describe("content that cannot be translated", () => {
   test("is written into the log row as text", async () => {
     const bench = benchOf("anthropic");
     const { path, body } = callOf("openai-chat", "gpt-4o", false);
@@ -439,7 +437,7 @@ describe("what a translation cannot say", () => {
     expect(JSON.parse(String(log?.other)).warnings).toContainEqual(expect.stringContaining("seed"));
   });
 
-  test("a response may be asked for by a template or by what it continues, without input, but not by nothing", async () => {
+  test("a Responses call may have a template or a previous response instead of input, but not neither", async () => {
     const ask = async (more: object): Promise<number> =>
       (
         await send(benchOf("openai-chat", { setting: { native_calls: "always" } }), {
@@ -453,7 +451,7 @@ describe("what a translation cannot say", () => {
     expect(await ask({ previous_response_id: "resp_none" })).toBe(404);
   });
 
-  test("a body that is no call of its dialect is refused with 400 before any channel sees it", async () => {
+  test("a body that is not a call of its dialect is refused with 400 before any channel is called", async () => {
     const bench = benchOf("openai-chat");
     const before = upstream.journal.entries.length;
     const { body } = callOf("anthropic", "gpt-4o", false);

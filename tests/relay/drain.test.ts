@@ -1,4 +1,4 @@
-/** What a load balancer sees of a process that ends: first /readyz says so, then the listener closes. */
+/** The end of a process as a load balancer sees it: first /readyz fails, then the listener closes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
 import { startWeir, type Weir } from "../kit/weir";

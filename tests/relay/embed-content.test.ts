@@ -49,7 +49,7 @@ for (const [name, id] of [
   });
 }
 
-test("what only Google understands of a text reaches Google, and nobody else", async () => {
+test("members that only Google knows reach Google, and no other vendor", async () => {
   const body = {
     requests: [
       { content: content("a"), taskType: "RETRIEVAL_DOCUMENT", title: "A" },
@@ -70,7 +70,7 @@ test("what only Google understands of a text reaches Google, and nobody else", a
   expect(await asked(1)).toEqual({ model: "text-embedding-3-small", input: ["a", "b"] });
 });
 
-test("bad bodies are the caller's mistake in Google's words, nothing is held and nobody is asked", async () => {
+test("bad bodies are errors in Google's format, without a hold or an upstream call", async () => {
   const bench = benchOf(24);
   const bad: [string, unknown][] = [
     [single, {}],
@@ -101,7 +101,7 @@ test("bad bodies are the caller's mistake in Google's words, nothing is held and
   expect(bench.ledger.holdRequests).toEqual([]);
 });
 
-test("an upstream's refusal is told in Google's words", async () => {
+test("an upstream's error is returned in Google's format", async () => {
   for (const id of [1, 24]) {
     const response = await benchOf(id).send("/v1beta/models/error-400:embedContent", { content: content("a") });
     expect([id, response.status, await response.json()]).toMatchObject([id, 400, { error: { code: 400 } }]);

@@ -1,5 +1,5 @@
 /**
- * Files and batches through a real Weir: whose they are, where they lie, and that they are off until a channel takes
+ * Files and batches through a real Weir: their owners, their channels, and that both are off until a channel allows
  * them.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
       upstream.close();
     });
 
-    test("nothing is taken until a channel allows it, and a channel says so in plain true or false", async () => {
+    test("nothing is accepted until a channel allows it, with a real boolean", async () => {
       expect(await failing(upload())).toMatchObject({ status: 403, code: "files_unavailable" });
       expect(journal.entries).toHaveLength(0);
       const refused = await weir.root.api("PUT", "/api/channel/", { id: taker, setting: '{"allow_files":"yes"}' });
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
       await setting({ allow_files: true });
     });
 
-    test("a file lies with the channel that takes files, and is its owner's alone", async () => {
+    test("a file is stored by the channel that allows files, and only its owner sees it", async () => {
       const file = await upload();
       expect(file).toMatchObject({ object: "file", filename: "in.jsonl", purpose: "batch", bytes: LINES.length });
       expect(journal.last()).toMatchObject({ path: "/v1/files", key: "good-taker" });
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       expect(await failing(openai.files.retrieve(file.id))).toMatchObject({ status: 404, code: "file_not_found" });
     });
 
-    test("lists are of one's own, in pages, by purpose and in either order", async () => {
+    test("lists contain the caller's own, in pages, by purpose and in either order", async () => {
       const made = [];
       for (const purpose of ["user_data", "batch", "user_data"] as const)
         made.push((await upload(openai, "x", purpose)).id);
@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
       for (const id of made) await openai.files.delete(id);
     });
 
-    test("a file of several megabytes goes through, one beyond the limits does not", async () => {
+    test("a file of several megabytes is accepted, one beyond the limits is not", async () => {
       const text = "0123456789abcdef".repeat(320 * 1024);
       const file = await upload(openai, text, "user_data");
       expect(file.bytes).toBe(text.length);
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
       await openai.files.delete(file.id);
     });
 
-    test("a form without its parts is refused before anybody is asked", async () => {
+    test("a form without its parts is refused before any upstream is called", async () => {
       journal.clear();
       for (const fill of [
         (form: FormData) => form.set("purpose", "batch"),
@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
       expect(journal.entries).toHaveLength(0);
     });
 
-    test("a call that names a file goes where it lies; another's file does not exist, however its name is written", async () => {
+    test("a call that names a file goes to its channel; another user's file does not exist, however its name is written", async () => {
       const file = await upload(openai, "words", "user_data");
       const input = (file_id: string) => [
         {
@@ -156,12 +156,12 @@ for (const engine of ENGINES) {
       const key2 = stranger.apiKey ?? "";
       expect((await weir.call(key2, hidden, { path: "/v1/responses" })).status).toBe(404);
       expect(journal.entries).toHaveLength(0);
-      // The same word where it names no file.
+      // The same member where it names no file.
       await openai.responses.create({ model: MODEL, input: "hi", metadata: { file_id: "mine" } });
       await openai.files.delete(file.id);
     });
 
-    test("batches are refused until the operator allows them, then they are their owner's, with the files they make, and are paid", async () => {
+    test("batches are refused until the operator allows them, then they belong to their owner, with the files they create, and are charged", async () => {
       const file = await upload();
       const create = (caller = openai) =>
         caller.batches.create({ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" });
@@ -196,7 +196,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("what lies with a channel that is switched off is out of reach, and comes back with it", async () => {
+    test("files of a disabled channel are unavailable, and available again with it", async () => {
       const file = await upload();
       await weir.root.ok("PUT", "/api/channel/", { id: taker, status: 2 });
       expect(await failing(openai.files.retrieve(file.id))).toMatchObject({ status: 404 });

@@ -1,7 +1,6 @@
 /**
- * Edits of pictures at vendors that have words of their own for them: bill, retries, large files, the operator's rules.
- * What goes over the wire: tests/conformance/vendors. Wire format: ai.google.dev/gemini-api/docs/image-generation,
- * November 2026.
+ * Image edits at vendors with their own format: bill, retries, large files, the operator's rules. The wire format is
+ * tested in tests/conformance/vendors. Format: ai.google.dev/gemini-api/docs/image-generation, November 2026.
  */
 import { expect, test } from "bun:test";
 import { vendorRules } from "../../src/server/features/option/vendor-rules";
@@ -33,7 +32,7 @@ interface Heard {
   body: { contents?: { parts: { inlineData?: { data: string } }[] }[]; safetySettings?: unknown };
 }
 
-/** A relay with channels of a type at hosts "a", "b", …, each answering as told. */
+/** A relay with channels of a type at hosts "a", "b", …, with the given answers. */
 function stage(
   type: number,
   answers: readonly (() => Response)[],
@@ -80,10 +79,10 @@ async function edit(
 const png = (bytes: BlobPart = "hi"): File => new File([bytes], "a.png", { type: "image/png" });
 const model = "gemini-2.5-flash-image";
 
-test("an edit costs the tokens that Gemini counts, pictures as pictures", async () => {
+test("an edit costs the tokens that Gemini reports, images at the image price", async () => {
   const { bench } = stage(24, [() => Response.json(drawn)]);
   expect((await edit(bench, formOf({ model, prompt: "a hat", image: png() }))).status).toBe(200);
-  // 521 in at 1 unit, 1298 out at 2: the price of the bench knows no other for pictures.
+  // 521 in at 1 unit, 1298 out at 2: the test's price has none of its own for images.
   expect(bench.ledger.settlements).toMatchObject([
     { quota: 521 + 2 * 1298, log: { prompt_tokens: 521, completion_tokens: 1298 } },
   ]);
@@ -96,7 +95,7 @@ test("an edit costs the tokens that Gemini counts, pictures as pictures", async 
   ]);
 });
 
-test("a drawing of Gemini that counts nothing is billed as one picture's tokens, and the row says that it is an estimate", async () => {
+test("an image of Gemini without usage is billed as one image's tokens, and the row says that it is an estimate", async () => {
   const { bench } = stage(24, [() => Response.json({ candidates: drawn.candidates })]);
   const answer = await bench.send("/v1/images/generations", { model, prompt: "abcdef" });
   expect(answer.status).toBe(200);
@@ -105,7 +104,7 @@ test("a drawing of Gemini that counts nothing is billed as one picture's tokens,
   expect(JSON.parse(bench.ledger.settlements[0]?.log.other ?? "{}")).toMatchObject({ estimated: true });
 });
 
-test("with a price per call an edit costs it for every picture that was asked for, as a drawing does", async () => {
+test("with a price per call an edit costs it for every requested image, like a generation", async () => {
   const message = {
     role: "assistant",
     content: [{ image: "https://x.test/1.png" }, { image: "https://x.test/2.png" }],
@@ -119,7 +118,7 @@ test("with a price per call an edit costs it for every picture that was asked fo
   expect(bench.ledger.settlements).toMatchObject([{ quota: 200 }]);
 });
 
-test("a picture beyond what stays in memory arrives whole, and again at the next channel when the first has no room for it", async () => {
+test("an image too large for memory arrives complete, also at the next channel after the first refused it", async () => {
   const bytes = Buffer.alloc(5 << 20, "0123456789abcdef");
   const { bench, heard } = stage(24, [
     () => Response.json({ error: { code: 429, message: "quota", status: "RESOURCE_EXHAUSTED" } }, { status: 429 }),
@@ -131,7 +130,7 @@ test("a picture beyond what stays in memory arrives whole, and again at the next
     expect(Buffer.from(body.contents?.[0]?.parts[1]?.inlineData?.data ?? "", "base64").equals(bytes)).toBe(true);
 });
 
-test("pictures of a model without a price are refused before anybody is asked", async () => {
+test("images of a model without a price are refused before any upstream is called", async () => {
   const { bench, heard } = stage(17, [() => Response.json({})]);
   const refused = { status: 500, json: { error: { code: "model_price_missing" } } };
   expect(await edit(bench, formOf({ model: "unpriced-edit", prompt: "a hat", image: png() }))).toMatchObject(refused);
@@ -140,7 +139,7 @@ test("pictures of a model without a price are refused before anybody is asked", 
   expect([heard, bench.ledger.holdRequests]).toEqual([[], []]);
 });
 
-test("there are no variations at vendors that have none: nobody is asked, nothing is charged", async () => {
+test("variations are refused at vendors that have none: no upstream is called, nothing is charged", async () => {
   const { bench, heard } = stage(24, [() => Response.json(drawn)]);
   expect(await edit(bench, formOf({ model, image: png() }), "/v1/images/variations")).toMatchObject({
     status: 503,
@@ -149,7 +148,7 @@ test("there are no variations at vendors that have none: nobody is asked, nothin
   expect([heard, bench.ledger.charged]).toEqual([[], 0]);
 });
 
-test("the operator's safety settings go with what Gemini draws and edits, and not to Imagen, which has other words", async () => {
+test("the operator's safety settings are sent with Gemini's generations and edits, and not to Imagen, which has other settings", async () => {
   const { bench, heard } = stage(24, [() => Response.json(drawn)]);
   const safety = { default: "OFF", HARM_CATEGORY_HATE_SPEECH: "BLOCK_ONLY_HIGH" };
   // The registry's defaults are values of their keys' types.

@@ -1,4 +1,4 @@
-/** A small control plane for tests of the relay: seams in memory that keep count of every unit, and a served relay. */
+/** A small control plane in memory for tests of the relay, which counts every unit, and a served relay. */
 import pino from "pino";
 import { channelType } from "../../src/shared/channel-types";
 import type { UsageDoubt } from "../../src/shared/usage-doubt";
@@ -8,7 +8,7 @@ import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import { localCounter } from "../../src/server/cluster/local";
 import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
-import { createLimits } from "../../src/server/features/limit/admit";
+import { createLimits } from "../../src/server/features/limit/rate-limiter";
 import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
 import type { CallLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
 import { granted } from "../../src/server/features/wallet/hold-result";
@@ -28,7 +28,7 @@ function defaultValue(key: OptionKey): unknown {
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** A ledger of one user and one token: counts, and what every hold ended by. */
+/** A ledger of one user and one token: counts, and how every hold ended. */
 export class MemoryLedger implements CallLedger {
   balance: number;
   readonly holds = new Map<string, { amount: number; running: number }>();
@@ -36,14 +36,14 @@ export class MemoryLedger implements CallLedger {
   readonly settlements: Settlement[] = [];
   readonly holdRequests: HoldRequest[] = [];
   readonly extends: { request_id: string; amount: number; running: number; granted: boolean }[] = [];
-  /** What was to be tried later. */
+  /** Ends to be retried. */
   readonly late: LateEnd[] = [];
-  /** Waited for until such an end is kept. */
+  /** Awaited before such an end is stored. */
   keeping: Promise<void> = Promise.resolve();
   charged = 0;
-  /** Waited for before every settle; tests hold it up. */
+  /** Awaited before every settle, so that tests can delay it. */
   gate: Promise<void> = Promise.resolve();
-  /** Settles that were asked for, those that wait at the gate included. */
+  /** Started settles, including those that wait at the gate. */
   asked = 0;
 
   constructor(balance = 1_000_000) {
@@ -101,7 +101,7 @@ export class MemoryLedger implements CallLedger {
   }
 }
 
-/** Budgets in memory; the real book is tested on both engines. */
+/** Budgets in memory; the real store is tested on both engines. */
 export class MemorySpend implements SpendBook {
   readonly amounts = new Map<string, number>();
 
@@ -157,7 +157,7 @@ export const simplePrice: CompiledPrice = compilePrice(
 );
 
 /** 100 units a call. */
-export const callPrice: CompiledPrice = compilePrice(
+const callPrice: CompiledPrice = compilePrice(
   "any",
   "default",
   { model_price: { value: 0.0002, source: "test" } },
@@ -165,7 +165,7 @@ export const callPrice: CompiledPrice = compilePrice(
 );
 
 /** What callers left behind, in memory: enough for one user. */
-export function memoryShelf(now: () => number): StoredObjectStore {
+function memoryShelf(now: () => number): StoredObjectStore {
   const entries = new Map<string, Stored>();
   const at = (kind: string, id: string): string => `${kind} ${id}`;
   const seconds = (): number => Math.floor(now() / 1000);
@@ -200,13 +200,13 @@ export interface Bench {
   relay: Relay;
   /** Behind the limits. */
   counter: Counter;
-  /** Options that features behind the seams read. */
+  /** Options that the control plane's other features read. */
   set: Map<OptionKey, unknown>;
-  /** What the relay said about failed channels. */
+  /** Reports of the relay about failed channels. */
   troubles: (ChannelTrouble & { channel: number })[];
-  /** Counts of upstreams that were not believed. */
+  /** Reported implausible usage of upstreams. */
   doubts: UsageDoubt[];
-  /** Calls the relay without a server in between. */
+  /** Calls the relay without a server. */
   send(path: string, body: unknown, init?: RequestInit): Promise<Response>;
   /** Resolves when no call and no stream is open. */
   quiet(): Promise<void>;
@@ -214,7 +214,7 @@ export interface Bench {
 
 export const TEST_KEY = "sk-test";
 
-/** A relay over seams in memory. */
+/** A relay over a control plane in memory. */
 export function makeBench(
   channels: PoolChannel[],
   deps: Partial<RelayDeps> & { now?: () => number; random?: () => number } = {},
@@ -260,7 +260,7 @@ export function makeBench(
   const spend = new MemorySpend();
   const troubles: Bench["troubles"] = [];
   const doubts: Bench["doubts"] = [];
-  // Tests set values of the right type; what they do not set has the registry's default.
+  // Tests set values of the right type; all others have the registry's default.
   const stored = {
     get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K>,
   };
@@ -331,7 +331,7 @@ export function makeBench(
   };
 }
 
-/** The relay behind a real server, for SDKs and for callers that hang up. */
+/** The relay behind a real server, for SDKs and for callers that disconnect. */
 export function serve(bench: Bench): { url: string; [Symbol.dispose](): void } {
   let requests = 0;
   const server = Bun.serve({
@@ -350,7 +350,7 @@ export const chatBody = (model: string, more: Record<string, unknown> = {}): Rec
   ...more,
 });
 
-/** Time that moves only when a test says so. */
+/** Time that only tests advance. */
 export class VirtualTime {
   #now = 1_700_000_000_000;
   #timers = new Set<{ at: number; run: () => void }>();
@@ -369,12 +369,12 @@ export class VirtualTime {
     return this.#timers.size;
   }
 
-  /** Lets everything that is ready run, without time passing. */
+  /** Lets everything that is ready run, without advancing time. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Moves time on, timer by timer. */
+  /** Advances time, timer by timer. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await this.settle();
@@ -390,7 +390,7 @@ export class VirtualTime {
   }
 }
 
-/** What a scripted upstream does with one stream. */
+/** The actions of a scripted upstream on one stream. */
 export interface ScriptedStream {
   /** Sends text at once. */
   write(text: string): void;
@@ -398,13 +398,13 @@ export interface ScriptedStream {
   end(): void;
   /** Breaks the connection. */
   cut(): void;
-  /** The relay has cut the request. */
+  /** The relay has aborted the request. */
   readonly aborted: boolean;
 }
 
 /**
  * An upstream in memory: `answer` gets each request and may keep its stream to write later. The request's signal ends
- * it, as a connection would.
+ * it, like a connection.
  */
 export function scripted(
   answer: (stream: ScriptedStream, request: { url: string; body: Record<string, unknown> }) => Response | void | "hang",
@@ -448,7 +448,7 @@ export const frames = {
   done: "data: [DONE]\n\n",
 };
 
-/** Reads a streamed answer piece by piece. */
+/** Reads a streamed answer chunk by chunk. */
 export function pieces(response: Response): {
   next(): Promise<string | undefined>;
   rest(): Promise<string>;

@@ -1,5 +1,6 @@
 /**
- * Bodies of more than 4 MB: in a file while an upstream takes its time, whole at every upstream, gone with the call.
+ * Bodies of more than 4 MB: in a file while an upstream takes its time, complete at every upstream, deleted with the
+ * call.
  */
 import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -73,7 +74,7 @@ interface Got {
   body: string | undefined;
 }
 
-/** An upstream that reads everything and answers when it is told to. */
+/** An upstream that reads everything and answers on command. */
 function upstream() {
   const got: Got[] = [];
   const gate = Promise.withResolvers<void>();
@@ -115,7 +116,7 @@ function upstream() {
   };
 }
 
-/** Open files of this process that are bodies without a name (Linux tells). */
+/** Open unnamed files of this process that hold bodies (Linux lists them). */
 function openFiles(): number {
   if (!existsSync("/proc/self/fd")) return 0;
   return readdirSync("/proc/self/fd").filter((name) => {
@@ -127,7 +128,7 @@ function openFiles(): number {
   }).length;
 }
 
-/** Bytes in use, after everything that nobody holds has gone. */
+/** Bytes in use after a garbage collection. */
 async function inUse(): Promise<number> {
   for (let turn = 0; turn < 3; turn++) {
     Bun.gc(true);
@@ -187,7 +188,7 @@ describe("while an upstream takes its time", () => {
       const calls = Array.from({ length: CALLS }, () => call(weir.url, path, body).then((response) => response.json()));
       await until(() => vendor.got.length === CALLS);
       await until(() => openFiles() === (existsSync("/proc/self/fd") ? CALLS : 0));
-      // One of them would be more.
+      // A single body would be more.
       expect((await inUse()) - before).toBeLessThan(body.length * 0.9);
       vendor.answer();
       expect(await Promise.all(calls)).toHaveLength(CALLS);
@@ -197,7 +198,7 @@ describe("while an upstream takes its time", () => {
   );
 });
 
-test("a large body that one upstream refuses goes whole to the next, byte for byte but for the model's name", async () => {
+test("a large body that one upstream refuses goes complete to the next, byte for byte except for the model's name", async () => {
   vendor.state.refuse = 2;
   vendor.state.keep = true;
   using weir = serve(bench({}, { model_mapping: new Map([["m", "other"]]) }, {}));
@@ -211,7 +212,7 @@ test("a large body that one upstream refuses goes whole to the next, byte for by
   for (const { length, declared } of vendor.got) expect(declared).toBe(String(length));
 });
 
-test("a request that its provider sends twice, as with a new token, is whole both times", async () => {
+test("a request that its provider sends twice, as with a new token, is complete both times", async () => {
   const changed = Buffer.alloc(5 * MB, "changed");
   const spooled = await SpooledBody.of(Buffer.alloc(5 * MB, "written"));
   const outgoing: Outgoing = {
@@ -231,7 +232,7 @@ test("a request that its provider sends twice, as with a new token, is whole bot
   spooled.close();
 });
 
-test("a phrase that the caller wrote into a large body is known as his own when an upstream repeats it", async () => {
+test("the caller's own text from a large body is recognised when an upstream repeats it", async () => {
   vendor.state.refuse = 1;
   const made = bench({});
   const said: unknown[] = [];
@@ -250,7 +251,7 @@ test("a phrase that the caller wrote into a large body is known as his own when 
   expect(said).toEqual([true, false]);
 });
 
-test("the file of a large body is gone when its caller has left", async () => {
+test("the file of a large body is deleted when its caller has disconnected", async () => {
   vendor.state.hold = true;
   const made = bench({ setting: { on_disconnect: "cut" } });
   using weir = serve(made);
@@ -268,7 +269,7 @@ test("the file of a large body is gone when its caller has left", async () => {
   expect(made.ledger.holds.size).toBe(0);
 });
 
-test("where the disk takes no file, a large body stays in memory and its call goes on", async () => {
+test("without disk space a large body stays in memory and its call continues", async () => {
   vendor.state.hold = true;
   using weir = serve(bench({}));
   const { TMPDIR } = process.env;

@@ -1,4 +1,4 @@
-/** Limits of users, groups, models and channels, and budgets, at the edge. */
+/** Limits of users, groups, models and channels, and budgets, over the relay. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { LimitRequest } from "../../src/server/contracts/rate-limits";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -20,8 +20,8 @@ const codeOf = async (response: Response): Promise<string> =>
 /** Noon, so that no minute here is a midnight. */
 const noon = new Date(2026, 10, 21, 12).getTime();
 
-describe("limits of the user, his group and the model", () => {
-  test("a user's limits hold for all his tokens together, the token's own beside them", async () => {
+describe("limits of the user, the group and the model", () => {
+  test("a user's limits apply to all their tokens together, in addition to the token's own", async () => {
     const b = bench();
     b.caller.user_limits = { rpm: 4 };
     b.caller.rpm = 3;
@@ -34,7 +34,7 @@ describe("limits of the user, his group and the model", () => {
     expect(b.ledger.holdRequests).toHaveLength(4);
   });
 
-  test("a group's and a model's limits hold for all callers together", async () => {
+  test("a group's and a model's limits apply to all callers together", async () => {
     const b = bench();
     b.set.set("GroupLimits", { default: { rpm: 5 } });
     b.set.set("ModelLimits", { "gpt-4o": { rpm: 3 }, constructor: { rpm: 1 } });
@@ -52,7 +52,7 @@ describe("limits of the user, his group and the model", () => {
     expect(statuses(await parallel(b, 2, chatBody("toString")))).toEqual({ 200: 2 });
   });
 
-  test("with group auto the group that would serve is asked, and the next one serves when it is at its limit", async () => {
+  test("with group auto the serving group's limit counts, and the next group serves when it is reached", async () => {
     const [cheap, dear] = [makeChannel(1, upstream.url), makeChannel(2, upstream.url)];
     const b = makeBench([cheap, dear]);
     b.caller.group = "auto";
@@ -94,7 +94,7 @@ describe("limits of the user, his group and the model", () => {
 });
 
 describe("limits of a channel", () => {
-  test("a channel at its limit is passed over, which is no try, and the row says so", async () => {
+  test("a channel at its limit is skipped, which is not an attempt, and the row says so", async () => {
     const b = makeBench([
       makeChannel(1, upstream.url, { priority: 9, limits: { rpm: 2 } }),
       makeChannel(2, upstream.url),
@@ -123,7 +123,7 @@ describe("limits of a channel", () => {
     expect(b.ledger.balance).toBe(balance - b.ledger.charged);
   });
 
-  test("an attempt that fails frees its place; so does a stream when it ends or its caller goes", async () => {
+  test("an attempt that fails frees its place; so does a stream when it ends or its caller disconnects", async () => {
     const b = makeBench([makeChannel(1, upstream.url, { limits: { concurrency: 1 } })]);
     for (const model of ["error-500", "gpt-4o", "cut-midstream", "gpt-4o+words:200", "error-429", "gpt-4o"]) {
       const response = await b.send(chat, chatBody(model, { stream: true }));
@@ -136,7 +136,7 @@ describe("limits of a channel", () => {
 });
 
 describe("budgets", () => {
-  test("calls at once never spend more than the budget, holds included, and what is left is worth calls again", async () => {
+  test("concurrent calls never spend more than the budget, holds included, and the rest can be used again", async () => {
     const b = bench(() => noon);
     b.caller.budget_day = 2_000;
     const asked: number[] = [];
@@ -152,20 +152,20 @@ describe("budgets", () => {
     const refused = responses.find(({ status }) => status === 429);
     expect(await refused?.json()).toMatchObject({ error: { type: "rate_limit_error", code: "budget_day_used_up" } });
     expect(refused?.headers.get("retry-after")).toBe(String(12 * 3600));
-    // One after the other they go on until a hold no longer fits.
+    // In sequence they continue until a hold no longer fits.
     for (let i = 0; i < 100; i++) await b.send(chat, chatBody("gpt-4o+usage:20:10", { max_tokens: 100 }));
     expect(b.ledger.charged).toBeLessThanOrEqual(2_000);
     expect(2_000 - b.ledger.charged).toBeLessThan(hold);
   });
 
-  test("a new day is a new budget, the month goes on; user, group, model and channel have theirs beside the token's", async () => {
+  test("a new day is a new budget, the month continues; user, group, model and channel have theirs beside the token's", async () => {
     let now = noon;
     const b = makeBench([makeChannel(1, upstream.url, { limits: { budget_month: 1e9 } })], { now: () => now });
     Object.assign(b.caller, { budget_day: 500, budget_month: 1e9, user_limits: { budget_month: 1e9 } });
     b.set.set("GroupLimits", { default: { budget_day: 1e9 } });
     b.set.set("ModelLimits", { percall: { budget_day: 1e9 } });
     expect(statuses(await parallel(b, 7, chatBody("percall")))).toEqual({ 200: 5, 429: 2 });
-    // What a refund gives back to stands on the charge's row.
+    // The charge's row lists the budgets that a refund returns to.
     expect(JSON.parse(b.ledger.settlements[0]?.log.other ?? "{}").admin_info.budgets.toSorted()).toEqual([
       "channel:1:2026-11",
       "group:default:2026-11-21",
@@ -189,7 +189,7 @@ describe("budgets", () => {
     });
   });
 
-  test("whatever becomes of calls, a budget ends at what was charged", async () => {
+  test("however calls end, a budget equals the charges", async () => {
     const b = makeBench([makeChannel(1, upstream.url, { limits: { budget_day: 1e9 } })], { now: () => noon });
     b.options.retryTimes = 1;
     b.caller.budget_day = 1e9;
@@ -242,7 +242,7 @@ describe("budgets", () => {
     expect(b.spend.amounts.get("token:7:2026-11-21")).toBe(b.ledger.charged);
   }, 30_000);
 
-  test("a book that cannot be reached refuses the call, and keeps no place of it", async () => {
+  test("an unreachable budget store refuses the call, and frees its place", async () => {
     const b = bench(() => noon);
     Object.assign(b.caller, { budget_day: 1e9, rpm: 5, concurrency: 1 });
     const { take } = b.spend;
@@ -254,7 +254,7 @@ describe("budgets", () => {
   });
 });
 
-test("a dry look at limits takes nothing and tells what is left", async () => {
+test("a dry run of limits takes nothing and returns the rest", async () => {
   const b = bench(() => noon);
   Object.assign(b.caller, { rpm: 5, budget_day: 1_000, concurrency: 2 });
   await b.send(chat, chatBody("percall"));

@@ -1,4 +1,4 @@
-/** Limits at the edge: parallel calls, every way a call can end, and what the caller is told. */
+/** Limits over the relay: parallel calls, every way a call can end, and what the caller is told. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Bench, chatBody, makeBench, makeChannel } from "./kit";
@@ -14,7 +14,7 @@ const statuses = (responses: Response[]): Record<number, number> => {
 };
 const parallel = (b: Bench, count: number, model = "gpt-4o"): Promise<Response[]> =>
   Promise.all(Array.from({ length: count }, () => b.send(chat, chatBody(model))));
-/** How many more calls the token's gauge lets in. */
+/** How many more concurrent calls the token allows. */
 async function freeCalls(b: Bench, limit: number): Promise<number> {
   const demand = { key: `calls:token:${b.caller.token_id}`, amount: 1, limit, window_seconds: 0 };
   let free = 0;
@@ -55,7 +55,7 @@ describe("requests a minute", () => {
     expect(statuses(await parallel(b, 6))).toEqual({ 200: 5, 429: 1 });
   });
 
-  test("an answer tells how much is left; without limits there is no such header", async () => {
+  test("a response says how much is left; without limits there is no such header", async () => {
     const b = bench();
     // spec: C-262
     expect((await b.send(chat, chatBody("gpt-4o"))).headers.has("x-ratelimit-limit-requests")).toBe(false);
@@ -72,7 +72,7 @@ describe("requests a minute", () => {
 });
 
 describe("tokens a minute", () => {
-  test("a call takes its estimate and gives back what it did not use", async () => {
+  test("a call takes its estimate and returns the unused part", async () => {
     const b = bench();
     b.caller.tpm = 1000;
     const first = await b.send(chat, chatBody("gpt-4o+usage:100:50", { max_tokens: 400 }));
@@ -82,7 +82,7 @@ describe("tokens a minute", () => {
     expect(Number(second.headers.get("x-ratelimit-remaining-tokens"))).toBe(1000 - 150 - estimate);
   });
 
-  test("an estimate beyond the whole limit has the window for itself, and what was used beyond it counts", async () => {
+  test("an estimate above the whole limit takes the window alone, and usage above it counts", async () => {
     let now = 1_700_000_000_000;
     const b = bench(() => now);
     b.caller.tpm = 500;
@@ -95,7 +95,7 @@ describe("tokens a minute", () => {
     expect((await b.send(chat, chatBody("gpt-4o", { max_tokens: 1 }))).status).toBe(200);
   });
 
-  test("a call that ends in the next window leaves that window alone", async () => {
+  test("a call that ends in the next window does not change that window", async () => {
     let now = 1_700_000_000_000;
     const b = bench(() => now);
     b.caller.tpm = 10_000;
@@ -143,7 +143,7 @@ describe("concurrent calls", () => {
     }
   });
 
-  test("whatever becomes of calls, their places are free again", async () => {
+  test("however calls end, their places are free again", async () => {
     const limit = 6;
     const b = bench();
     Object.assign(b.caller, { concurrency: limit, rpm: 10_000, tpm: 10_000_000 });
@@ -204,7 +204,7 @@ describe("the options ModelRequestRateLimit", () => {
     return b;
   };
 
-  test("limit all requests of a user, whichever token he uses", async () => {
+  test("limit all requests of a user over all tokens", async () => {
     const b = limited([
       ["ModelRequestRateLimitCount", 4],
       ["ModelRequestRateLimitDurationMinutes", 10],
@@ -219,7 +219,7 @@ describe("the options ModelRequestRateLimit", () => {
     expect((await b.send("/v1/models", undefined)).status).toBe(200);
   });
 
-  test("limit successful requests exactly: failures give their place back", async () => {
+  test("limit successful requests exactly: failures free their place", async () => {
     const b = limited([["ModelRequestRateLimitSuccessCount", 3]]);
     for (let i = 0; i < 5; i++) expect((await b.send(chat, chatBody("error-500"))).status).toBe(500);
     expect(statuses(await parallel(b, 8))).toEqual({ 200: 3, 429: 5 });

@@ -1,4 +1,4 @@
-/** Money under load and sudden death, over the real server as a process of its own, on both engines. */
+/** The ledger under load and kills, over the real server in its own process, on both engines. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { LOG_TYPE } from "../../src/shared/log";
 import { ENGINES } from "../kit/databases";
@@ -7,7 +7,7 @@ import { startWeir, type Weir } from "../kit/weir";
 import { HURRIED } from "../kit/weir-process";
 
 const SLOW = "words:5+slow-head:3000";
-/** Long enough to see what it holds. */
+/** Long enough to see its hold. */
 const SEEN = "words:5+slow-head:1000";
 const QUICK = "words:5";
 const PACED = "paced:100:20";
@@ -75,7 +75,7 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     }, 60_000);
 
-    test("SIGTERM drains: a running stream ends whole and charged, new connections are refused, the exit code is 0", async () => {
+    test("SIGTERM drains: a running stream ends complete and charged, new connections are refused, the exit code is 0", async () => {
       const { key } = await weir.newToken({ name: "drain" });
       const before = (await weir.logs()).length;
       const response = await weir.call(key, ask(PACED, true));
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
       await weir.restart();
     }, 60_000);
 
-    test("SIGKILL at ten points of calls in flight: after restart and sweep no hold is left and the books balance", async () => {
+    test("SIGKILL at ten points of calls in flight: after restart and sweep no hold is left and the ledger balances", async () => {
       const user = await weir.newUser({ quota: 10_000_000 });
       const { key } = await weir.newToken({}, user);
       for (let point = 0; point < 10; point++) {
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
   });
 }
 
-/** What one call of SLOW holds, read from one that is as dear. */
+/** The hold of one call of SLOW, read from a call with the same price. */
 async function holdOf(weir: Weir): Promise<number> {
   const { key } = await weir.newToken({ name: "probe" });
   const running = weir.call(key, ask(SEEN));

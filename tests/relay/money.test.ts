@@ -1,4 +1,6 @@
-/** Whatever an upstream, a caller and a balance do: every hold ends once, by settle or release, and no unit is lost. */
+/**
+ * For any behaviour of upstream, caller and balance: every hold ends once, by settle or release, and no unit is lost.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chatBody, frames, makeBench, makeChannel, pieces, scripted, type ScriptedStream, VirtualTime } from "./kit";
@@ -140,7 +142,7 @@ async function play({ answers, steps, balance, retries, maxTokens, price }: Hist
         break;
     }
   }
-  // In the end every upstream falls silent and the caller reads on.
+  // In the end every upstream goes silent and the caller keeps reading.
   await time.settle();
   const rest = answer?.rest().catch(() => undefined);
   await time.advance(600_000);

@@ -1,6 +1,6 @@
 /**
- * Answers that flow through: cut, silent, left, slow, failing before their head; over seams in memory that count every
- * unit.
+ * Streamed responses: cut, silent, abandoned, slow, failing before their head; over a control plane in memory that
+ * counts every unit.
  */
 import { describe, expect, test } from "bun:test";
 import type { EndReason } from "../../src/shared/log";
@@ -12,7 +12,7 @@ const picture = { model: "gpt-image-1", prompt: "a fox", stream: true };
 const usageEvent =
   'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"AAAA","usage":{"input_tokens":3,"output_tokens":4,"total_tokens":7}}\n\n';
 
-/** A relay whose upstream answers each call by the next of `answers`. */
+/** A relay whose upstream gives the next of `answers` to each call. */
 function benchOf(answers: ((stream: ScriptedStream) => void)[], type = "audio/mpeg", time?: VirtualTime) {
   const channels = answers.map((_, i) => makeChannel(i + 1, `http://up${i + 1}.test`, { priority: -i }));
   const streams: ScriptedStream[] = [];
@@ -29,7 +29,7 @@ function benchOf(answers: ((stream: ScriptedStream) => void)[], type = "audio/mp
 
 type Bench = ReturnType<typeof benchOf>["bench"];
 
-/** One settle of so many units, one end, nothing held. */
+/** One settle of this many units, one end, nothing held. */
 function expectBooks({ ledger }: Bench, end_reason: EndReason, quota: number): void {
   expect(ledger.settlements.map(({ log, quota: charged }) => [log.end_reason, charged])).toEqual([[end_reason, quota]]);
   expect([...ledger.ends.values()]).toEqual([["settle"]]);
@@ -37,8 +37,8 @@ function expectBooks({ ledger }: Bench, end_reason: EndReason, quota: number): v
   expect(ledger.balance).toBe(1_000_000 - quota);
 }
 
-describe("sound", () => {
-  test("is on its way while it is made, and its end waits for the charge", async () => {
+describe("audio", () => {
+  test("is streamed while it is generated, and its end waits for the charge", async () => {
     const { bench, streams } = benchOf([(stream) => stream.write("one")]);
     let open = (): void => undefined;
     bench.ledger.gate = new Promise((resolve) => (open = resolve));
@@ -48,7 +48,7 @@ describe("sound", () => {
       "audio/mpeg",
       null,
     ]);
-    // Before the head: what a sweep would charge if this process died now.
+    // Before the head: the charge of a sweep if this process died now.
     expect([...bench.ledger.holds.values()]).toEqual([{ amount: 5, running: 5 }]);
     const read = pieces(answer);
     streams[0]?.write("two");
@@ -62,7 +62,7 @@ describe("sound", () => {
     await bench.quiet();
   });
 
-  test("that the upstream cuts breaks the caller's connection and is charged, because its beginning was sent", async () => {
+  test("that the upstream cuts breaks the caller's connection and is charged, because its start was sent", async () => {
     const { bench, streams } = benchOf([(stream) => stream.write("one")]);
     const read = pieces(await bench.send(SPEECH, say));
     streams[0]?.write("two");
@@ -78,7 +78,7 @@ describe("sound", () => {
     await bench.quiet();
   });
 
-  test("whose upstream falls silent ends by the idle limit, and the upstream is let go", async () => {
+  test("whose upstream goes silent ends by the idle limit, and the upstream is aborted", async () => {
     const time = new VirtualTime();
     const { bench, streams } = benchOf([(stream) => stream.write("one")], "audio/mpeg", time);
     const waiting = bench.send(SPEECH, say);
@@ -96,7 +96,7 @@ describe("sound", () => {
     expect(time.waiting).toBe(0);
   });
 
-  test("whose caller leaves lets the upstream go at once and is charged", async () => {
+  test("whose caller disconnects aborts the upstream at once and is charged", async () => {
     const { bench, streams } = benchOf([(stream) => stream.write("one")]);
     const read = pieces(await bench.send(SPEECH, say));
     streams[0]?.write("two");
@@ -107,7 +107,7 @@ describe("sound", () => {
     expectBooks(bench, "caller_left", 5);
   });
 
-  test("that never begins is not asked for a second time: it may have been made; nothing is charged", async () => {
+  test("that never begins is not retried, because it may have been generated; nothing is charged", async () => {
     const { bench } = benchOf([(stream) => stream.end(), (stream) => (stream.write("sound"), stream.end())]);
     expect((await bench.send(SPEECH, say)).status).toBe(502);
     expect(bench.ledger).toMatchObject({ balance: 1_000_000, charged: 0 });
@@ -116,7 +116,7 @@ describe("sound", () => {
     });
   });
 
-  test("in a type that no sound has is no answer: the hold goes back", async () => {
+  test("in a media type other than audio is an invalid answer: the hold is released", async () => {
     const { bench } = benchOf([(stream) => (stream.write("<html>busy</html>"), stream.end())], "text/html");
     expect((await bench.send(SPEECH, say)).status).toBe(502);
     expect(bench.ledger).toMatchObject({ balance: 1_000_000, charged: 0 });
@@ -124,11 +124,11 @@ describe("sound", () => {
   });
 });
 
-describe("events of pictures", () => {
+describe("events of images", () => {
   const path = "/v1/images/generations";
   const sse = "text/event-stream";
 
-  test("of many megabytes pass in any cut, and their usage is found", async () => {
+  test("of many megabytes pass in any chunks, and their usage is found", async () => {
     const big = usageEvent.replace("AAAA", "A".repeat(3 << 20));
     const { bench } = benchOf(
       [
@@ -143,7 +143,7 @@ describe("events of pictures", () => {
     expectBooks(bench, "complete", 3 + 4 * 2);
   });
 
-  test("that begin with a refusal are asked for elsewhere, those that begin with a fault are not; one in the middle is passed on, named in the row and not charged", async () => {
+  test("that begin with a refusal are retried elsewhere, those that begin with another error are not; one in the middle is passed on, named in the row and not charged", async () => {
     const errorOf = (type: string): string =>
       `event: error\ndata: {"type":"error","error":{"type":"${type}","code":null,"message":"no"}}\n\n`;
     const first = benchOf(
@@ -171,11 +171,11 @@ describe("events of pictures", () => {
     middle.streams[0]?.write(error);
     middle.streams[0]?.end();
     expect(await read.rest()).toBe(partial + error);
-    // Nobody pays an estimate for what failed.
+    // A failed call is not charged an estimate.
     expectBooks(middle.bench, "upstream_error", 0);
   });
 
-  test("that are cut end with our error event, and the bill is an estimate", async () => {
+  test("that are cut end with Weir's error event, and the bill is an estimate", async () => {
     const { bench, streams } = benchOf([(stream) => stream.write("data: {}\n\n")], sse);
     const read = pieces(await bench.send(path, { ...picture, quality: "low", size: "1024x1024" }));
     streams[0]?.write("data: {}\n\n");
@@ -187,7 +187,7 @@ describe("events of pictures", () => {
     expect(settlement?.quota).toBe(Math.ceil('"a fox"'.length / 3) + 272 * 2);
   });
 
-  test("whose caller leaves are read to their usage", async () => {
+  test("whose caller disconnects are read to their usage", async () => {
     const { bench, streams } = benchOf([(stream) => stream.write("data: {}\n\n")], sse);
     const read = pieces(await bench.send(path, picture));
     streams[0]?.write("data: {}\n\n");
@@ -200,7 +200,7 @@ describe("events of pictures", () => {
   });
 });
 
-test("a picture whose price is more than the balance is refused before any channel is asked", async () => {
+test("an image whose price is above the balance is refused before any channel is called", async () => {
   const { bench, streams } = benchOf([() => undefined]);
   bench.ledger.balance = 10_000;
   const answer = await bench.send("/v1/images/generations", { model: "percall", prompt: "a fox", n: 101 });

@@ -1,6 +1,4 @@
-/**
- * Calls that are no conversation, over a real Weir, with the official SDK where it has them: answers, bills and books.
- */
+/** Calls other than chat, over a real Weir, with the official SDK where it supports them: answers, bills and ledger. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,7 +64,7 @@ afterAll(async () => {
   upstream.close();
 });
 
-/** The books are right after every case: no hold is left, every bill sums to its charge, nothing stays on disk. */
+/** The ledger is right after every case: no hold is left, every bill sums to its charge, no file is left on disk. */
 afterEach(async () => {
   for (const deadline = Date.now() + 8_000; (await weir.holds()) > 0 && Date.now() < deadline;) await Bun.sleep(20);
   expect(await weir.holds()).toBe(0);
@@ -80,7 +78,7 @@ afterEach(async () => {
   expect(spooled()).toBe(0);
 });
 
-/** Open files of this process that are bodies without a name (Linux tells). */
+/** Open unnamed files of this process that hold bodies (Linux lists them). */
 function spooled(): number {
   if (!existsSync("/proc/self/fd")) return 0;
   const link = (name: string): string => {
@@ -171,7 +169,7 @@ describe("images", () => {
     expect(other(await newest()).estimated).toBeUndefined();
   });
 
-  test("of a small size cost less, and a body without a model means dall-e-2, which is put in for the upstream", async () => {
+  test("of a small size cost less, and a body without a model means dall-e-2, which is added for the upstream", async () => {
     const answer = await post(
       "/v1/images/generations",
       JSON.stringify({ prompt: "a fox", size: "256x256" }),
@@ -187,10 +185,10 @@ describe("images", () => {
     expect((await newest()).quota).toBe(3 * 4 * 1_250);
   });
 
-  test("of the token-billed family cost what they report, output as pictures", async () => {
+  test("of the token-billed family cost what they report, output at the image price", async () => {
     await client.images.generate({ model: "gpt-image-1", prompt: "a fox", quality: "low", size: "1024x1024" });
     const row = await newest();
-    // 10 in and 20 out at ratio 2.5, pictures at 8 times that.
+    // 10 in and 20 out at ratio 2.5, images at 8 times that.
     expect(row).toMatchObject({ quota: 425, prompt_tokens: 10, completion_tokens: 20 });
     expect(other(row).bill?.map(({ kind, count }) => [kind, count])).toEqual([
       ["input", 10],
@@ -210,7 +208,7 @@ describe("images", () => {
     expect(row.completion_tokens).toBe(1056);
   });
 
-  test("stream untouched; the usage of the last event is the bill", async () => {
+  test("stream unchanged; the usage of the last event is the bill", async () => {
     const stream = await client.images.generate({
       model: "gpt-image-1",
       prompt: "a fox",
@@ -267,7 +265,7 @@ describe("images", () => {
 });
 
 describe("speech", () => {
-  test("goes through untouched and is billed by its characters", async () => {
+  test("passes through unchanged and is billed by its characters", async () => {
     const answer = await client.audio.speech.create({
       model: "tts-1",
       voice: "alloy",
@@ -315,7 +313,7 @@ describe("speech", () => {
     expect((await newest()).quota).toBe(0);
   });
 
-  test("whose caller hangs up before the answer costs nothing", async () => {
+  test("whose caller disconnects before the answer costs nothing", async () => {
     const leave = new AbortController();
     const call = failureOf(
       weir.call(
@@ -332,7 +330,7 @@ describe("speech", () => {
 });
 
 describe("transcription", () => {
-  test("is billed by its begun seconds when the answer names no usage, whatever the order of the parts", async () => {
+  test("is billed per started second when the answer has no usage, whatever the order of the parts", async () => {
     for (const order of [
       ["model", "file"],
       ["file", "model"],
@@ -350,7 +348,7 @@ describe("transcription", () => {
     expect(other(await newest()).estimated).toBeUndefined();
   });
 
-  test("passes every format through untouched", async () => {
+  test("passes every format through unchanged", async () => {
     for (const [format, begins] of [
       ["text", "Hello"],
       ["srt", "1\n00:00"],
@@ -376,7 +374,7 @@ describe("transcription", () => {
 
   test("reported tokens win over the duration, plain and streamed", async () => {
     await client.audio.transcriptions.create({ model: "gpt-4o-transcribe", file: await wavFile(2) });
-    // 10 tokens of sound at twice, 20 of text at four times the ratio.
+    // 10 audio tokens at twice, 20 text tokens at four times the ratio.
     const quota = Math.round((10 * 2 + 20 * 4) * 1.25);
     expect(await newest()).toMatchObject({ quota, prompt_tokens: 10, completion_tokens: 20 });
     const stream = await client.audio.transcriptions.create({
@@ -390,7 +388,7 @@ describe("transcription", () => {
     expect((await weir.logs()).at(-1)).toMatchObject({ quota, is_stream: true, end_reason: "complete" });
   });
 
-  test("a mapped model is spliced into the form, and every other byte stays; translations have their own path", async () => {
+  test("a mapped model is inserted into the form, and every other byte stays; translations have their own path", async () => {
     const head =
       '--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\n';
     const make = (model: string) =>
@@ -409,7 +407,7 @@ describe("transcription", () => {
     });
   });
 
-  test("of more than 4 MB is sent again whole to the next channel from its file, mapped or not", async () => {
+  test("of more than 4 MB is sent again complete to the next channel from its file, mapped or not", async () => {
     await weir.setOption("RetryTimes", 2);
     const second = await weir.newChannel({
       base_url: upstream.url,
@@ -439,7 +437,7 @@ describe("transcription", () => {
     await weir.setOption("RetryTimes", 0);
   }, 20_000);
 
-  test("whose caller goes while he is sending, or whose form ends too early, leaves nothing behind", async () => {
+  test("whose caller disconnects while sending, or whose form is truncated, leaves nothing behind", async () => {
     const head = Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n');
     const headers = { authorization: `Bearer ${key}`, "content-type": "multipart/form-data; boundary=b" };
     let sent = 0;
@@ -465,7 +463,7 @@ describe("transcription", () => {
     ]);
   }, 20_000);
 
-  test("refuses what is no sound, no whole form, no form at all, and what is too large", async () => {
+  test("refuses a file that is not audio, a truncated form, no form, and a file that is too large", async () => {
     const form = (file: BlobPart, name = "file"): FormData => {
       const made = new FormData();
       made.append("model", "whisper-1");
@@ -528,7 +526,7 @@ describe("moderation, reranking, engines", () => {
 });
 
 describe("channel types", () => {
-  test("are asked at their own paths, and types that do not serve an operation are not asked at all", async () => {
+  test("are called at their own paths, and types that do not serve an operation are not called", async () => {
     const types = [
       [38, "jina-r", "/v1/rerank", "/v1/rerank"],
       [17, "ali-r", "/v1/rerank", "/compatible-api/v1/reranks"],
@@ -549,7 +547,7 @@ describe("channel types", () => {
   });
 });
 
-test("limits of a token count these calls, and every answer says where the caller stands", async () => {
+test("limits of a token count these calls, and every response has the rate limit headers", async () => {
   const limited = await weir.newToken({ name: "limited", rpm: 2 });
   const say = (): Promise<Response> =>
     weir.call(limited.key, { model: "tts-1", voice: "alloy", input: "hi" }, { path: "/v1/audio/speech" });
@@ -569,7 +567,7 @@ test("limits of a token count these calls, and every answer says where the calle
   await Promise.all(answers.map((answer) => answer.arrayBuffer()));
 });
 
-describe("what needs no upstream", () => {
+describe("answers without an upstream", () => {
   test("a balance is read from the token, or from the user, in dollars or in units", async () => {
     const user = await weir.newUser({ quota: 3_000_000 });
     const token = await weir.newToken({ quota: 1_000_000 }, user);
@@ -605,7 +603,7 @@ describe("what needs no upstream", () => {
     expect((await fetch(`${weir.url}/dashboard/billing/usage`)).status).toBe(401);
   });
 
-  test("a list of models has the shape of the SDK that asks", async () => {
+  test("a list of models has the format of the calling SDK", async () => {
     const ask = async (path: string, headers: Record<string, string>): Promise<unknown> =>
       (await fetch(weir.url + path, { headers })).json();
     const openai = { authorization: `Bearer ${key}` };

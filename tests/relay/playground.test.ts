@@ -1,4 +1,4 @@
-/** POST /pg/chat/completions over the real server: who may, what goes upstream, who pays, how it fails. */
+/** POST /pg/chat/completions over the real server: access, the upstream request, the charge, the errors. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { type Session, startWeir, type Weir } from "../kit/weir";
@@ -49,7 +49,7 @@ async function refusal(response: Response): Promise<[number, string | undefined]
   return [response.status, body.error?.code];
 }
 
-test("a signed-in user gets a stream that ends in [DONE], and his own balance pays for it", async () => {
+test("a signed-in user gets a stream that ends in [DONE], and it is charged to their own balance", async () => {
   const response = await call(user.headers);
   expect(response.status).toBe(200);
   // spec: C-558
@@ -79,7 +79,7 @@ test("a signed-in user gets a stream that ends in [DONE], and his own balance pa
   expect(await weir.audit()).toEqual([]);
 });
 
-test("what is the console's own does not go upstream: id, createAt, group, a max_tokens of 0", async () => {
+test("the console's own members are not sent upstream: id, createAt, group, a max_tokens of 0", async () => {
   await (await call(user.headers)).text();
   const body = JSON.parse(upstream.journal.last().body) as Record<string, unknown>;
   // spec: C-559, C-561
@@ -106,7 +106,7 @@ test("what is the console's own does not go upstream: id, createAt, group, a max
   expect(JSON.parse(upstream.journal.last().body)).toMatchObject({ max_tokens: 7, temperature: 2 });
 });
 
-test("the group decides the ratio, and one that the user may not use is refused", async () => {
+test("the group decides the ratio, and a group that the user may not use is refused", async () => {
   const costs: number[] = [];
   for (const group of ["default", "vip"]) {
     const response = await call(user.headers, { ...sent, group });
@@ -121,7 +121,7 @@ test("the group decides the ratio, and one that the user may not use is refused"
   expect(await refusal(await call(user.headers, { ...sent, group: "secret" }))).toEqual([403, "group_denied"]);
   expect(await refusal(await call(user.headers, { ...sent, group: ["vip"] }))).toEqual([400, "invalid_request"]);
   expect(upstream.journal.entries).toHaveLength(0);
-  // Without a group his own counts.
+  // Without a group the user's own counts.
   const { group: _group, ...without } = sent;
   expect((await call(user.headers, without)).status).toBe(200);
 });

@@ -1,5 +1,5 @@
 /**
- * The Responses API through a real Weir: what passes through, what is kept, what is refused. The caller is OpenAI's
+ * The Responses API through a real Weir: what passes through, what is stored, what is refused. The caller is OpenAI's
  * SDK.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -22,7 +22,7 @@ const CHAT = "usage:12:20";
 /** Its last frame repeats 1.5 MB. */
 const BIG = "usage:10:20+big-frame:1500";
 const CHAT_BURST = "usage:12:20+burst:3";
-/** Of a vendor whose Responses API keeps nothing. */
+/** Of a vendor whose Responses API stores nothing. */
 const LOOSE = "usage:14:20";
 const CLAUDE = "usage:13:20+reasoning";
 const failing = (call: PromiseLike<unknown>): Promise<unknown> =>
@@ -69,7 +69,7 @@ for (const engine of ENGINES) {
     });
 
     describe("a channel that serves the Responses API", () => {
-      test("is called in the caller's own words, and its frames reach him untouched and in order", async () => {
+      test("is called with the caller's own body, and its frames reach the caller unchanged and in order", async () => {
         for (const model of [NATIVE, BURST]) {
           journal.clear();
           const body = { model, input: WORDS, stream: true, metadata: { mine: "yes" }, truncation: "auto" };
@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
         expect(row).toMatchObject({ quota: 13, prompt_tokens: 10, completion_tokens: 3, end_reason: "complete" });
       });
 
-      test("a stream that fails ends with one response.failed of the same response, whose numbers go on", async () => {
+      test("a stream that fails ends with one response.failed of the same response, whose sequence numbers continue", async () => {
         for (const how of ["error-midstream", "cut-midstream"]) {
           const text = await (
             await weir.call(key, { model: `${NATIVE}+${how}`, input: WORDS, stream: true }, { path: "/v1/responses" })
@@ -117,7 +117,7 @@ for (const engine of ENGINES) {
         }
       });
 
-      test("an answer that is repeated in a frame of more than a megabyte arrives whole", async () => {
+      test("an answer that is repeated in a frame of more than a megabyte arrives complete", async () => {
         const answer = await openai.responses.stream({ model: BIG, input: WORDS }).finalResponse();
         expect(answer).toMatchObject({ status: "completed", usage: { output_tokens: 20 } });
         expect(answer.output_text).toHaveLength(1500 * 1024);
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
         expect(answer).toMatchObject({ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } });
       });
 
-      test("keeps the answer itself: the next turn goes there, whichever channel chance would choose", async () => {
+      test("stores the answer itself: the next turn goes there, whatever the selector would choose", async () => {
         for (let round = 0; round < 3; round++) {
           journal.clear();
           const first = await openai.responses.create({ model: TWICE, input: WORDS });
@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
         }
       });
 
-      test("with several keys: a chain stays with the key that holds it, and is unknown when that key is out", async () => {
+      test("with several keys: a conversation stays with the key that stores it, and is unknown when that key is disabled", async () => {
         const several = await weir.newChannel({
           type: 1,
           base_url: upstream.url,
@@ -183,11 +183,11 @@ for (const engine of ENGINES) {
           code: "response_not_found",
         });
         expect(journal.entries.length).toBe(before);
-        // Others are served all the same.
+        // Other calls are served.
         expect(await openai.responses.create({ model: KEYS, input: WORDS })).toMatchObject({ output_text: WORDS });
       });
 
-      test("is asked for it, lists its input, and forgets it", async () => {
+      test("retrieves it, lists its input, and deletes it", async () => {
         const { id } = await openai.responses.create({ model: NATIVE, input: [{ role: "user", content: WORDS }] });
         expect(await openai.responses.retrieve(id, { include: ["reasoning.encrypted_content"] })).toMatchObject({
           id,
@@ -236,7 +236,7 @@ for (const engine of ENGINES) {
       ["speaks another dialect", CLAUDE],
     ] as const) {
       describe(`a channel that only ${name}`, () => {
-        test("is sent all that was said before, three turns deep, streamed and whole", async () => {
+        test("is sent all earlier turns, three turns deep, streamed and plain", async () => {
           const first = await openai.responses.create({ model, input: WORDS, instructions: "be brief" });
           expect(first.output_text).toBe(WORDS);
           const second = await openai.responses
@@ -259,11 +259,11 @@ for (const engine of ENGINES) {
             ["assistant", "second"],
             ["user", "third"],
           ]);
-          // Instructions are of one call (the vendor's rule).
+          // Instructions apply to one call (the vendor's rule).
           expect(journal.last().body).not.toContain("be brief");
         });
 
-        test("its answers can be read, listed and deleted, by their owner alone", async () => {
+        test("its answers can be read, listed and deleted, only by their owner", async () => {
           const first = await openai.responses.create({ model, input: WORDS });
           const second = await openai.responses.create({ model, input: "second", previous_response_id: first.id });
           expect(await openai.responses.retrieve(second.id)).toMatchObject({
@@ -314,7 +314,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    test("a vendor that serves the Responses API and keeps nothing is sent everything again, in the same language", async () => {
+    test("a vendor that serves the Responses API and stores nothing is sent everything again, in the same dialect", async () => {
       const first = await openai.responses.create({ model: LOOSE, input: WORDS });
       const second = await openai.responses.create({ model: LOOSE, input: "second", previous_response_id: first.id });
       const sent = JSON.parse(journal.last().body) as { previous_response_id: unknown; input: unknown };
@@ -330,7 +330,7 @@ for (const engine of ENGINES) {
       expect(journal.entries).toHaveLength(0);
     });
 
-    test("a call that continues what a vendor keeps is held at all that was said, which nobody sends again", async () => {
+    test("a call that continues a vendor's stored answer has a hold for the whole conversation, which is not sent again", async () => {
       const user = await weir.newUser({ quota: 20_000 });
       const poor = client((await weir.newToken({}, user)).key);
       const first = await poor.responses.create({ model: NATIVE, input: WORDS, max_output_tokens: 30 });
@@ -345,7 +345,7 @@ for (const engine of ENGINES) {
       expect(await failing(next())).toMatchObject({ status: 403, code: "insufficient_user_quota" });
     });
 
-    test("an item of a kept answer can be named instead of sent, by its owner; a vendor's own is asked of a vendor", async () => {
+    test("an item of a stored answer can be referenced instead of sent, by its owner; a reference to a vendor's item goes to that vendor", async () => {
       const first = await openai.responses.create({ model: CHAT, input: WORDS });
       const item = { type: "item_reference" as const, id: first.output[0]?.id ?? "" };
       const next = (caller: OpenAI, model: string): Promise<unknown> =>
@@ -367,7 +367,7 @@ for (const engine of ENGINES) {
       expect(journal.last().body).toContain("msg_of_the_vendor");
     });
 
-    test("thoughts that another vendor sealed are taken out, and the call goes on with its chain", async () => {
+    test("thoughts with another vendor's signature are removed, and the call continues its conversation", async () => {
       const thinking = await openai.responses.create({
         model: CLAUDE,
         input: WORDS,
@@ -391,7 +391,7 @@ for (const engine of ENGINES) {
       expect(sent.body).not.toContain(sealed[0]?.encrypted_content ?? "?");
     });
 
-    test("events are numbered without a gap, also where the answer came at once and its last word waited for the charge", async () => {
+    test("events are numbered without a gap, also where the answer arrived at once and its final frame waited for the charge", async () => {
       const text = await (
         await weir.call(key, { model: CHAT_BURST, input: WORDS, stream: true }, { path: "/v1/responses" })
       ).text();
@@ -400,7 +400,7 @@ for (const engine of ENGINES) {
       expect(text.trimEnd().split("\n").at(-2)).toBe("event: response.completed");
     });
 
-    test("what is unknown, another's, expired or was not to be stored cannot be continued", async () => {
+    test("a response that is unknown, another user's, expired or not stored cannot be continued", async () => {
       for (const model of [NATIVE, CHAT]) {
         const next = (caller: OpenAI, previous_response_id: string): Promise<unknown> =>
           failing(caller.responses.create({ model, input: "next", previous_response_id }));
@@ -428,7 +428,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("with an option of no days nothing is kept, and calls work all the same", async () => {
+    test("with a retention of 0 days nothing is stored, and calls still work", async () => {
       await weir.setOption("StoredResponseDays", 0);
       try {
         const answer = await openai.responses.create({ model: CHAT, input: WORDS });
@@ -439,7 +439,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a response can be continued twice and at once: every branch has its own words", async () => {
+    test("a response can be continued twice and at once: every branch has its own content", async () => {
       const root = await openai.responses.create({ model: CHAT, input: WORDS });
       const branches = await Promise.all(
         Array.from({ length: 6 }, (_, index) =>
@@ -459,7 +459,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("what cannot be done exactly is refused before anybody is asked: background calls, conversations, strange shapes", async () => {
+    test("unsupported calls are refused before any upstream is called: background calls, conversations, invalid shapes", async () => {
       journal.clear();
       for (const model of [NATIVE, CHAT]) {
         expect(await failing(openai.responses.create({ model, input: WORDS, conversation: "conv_1" }))).toMatchObject({
@@ -469,7 +469,7 @@ for (const engine of ENGINES) {
           expect((await weir.call(key, { model, input: WORDS, ...wrong }, { path: "/v1/responses" })).status).toBe(400);
         }
       }
-      // Where nobody keeps the answer, nobody could be asked for it.
+      // No channel stores the answer, so it could not be polled.
       expect(await failing(openai.responses.create({ model: CHAT, input: WORDS, background: true }))).toMatchObject({
         status: 400,
         code: "background_unsupported",
@@ -484,7 +484,7 @@ for (const engine of ENGINES) {
       expect(counted.input_tokens).toBeGreaterThan(0);
     });
 
-    test("a WebSocket is refused with 426 and words, so that Codex goes on over HTTP", async () => {
+    test("a WebSocket is refused with 426 and a message, so that Codex falls back to HTTP", async () => {
       const headers = {
         authorization: `Bearer ${key}`,
         connection: "Upgrade",
@@ -500,7 +500,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("the books balance after all of it", async () => {
+    test("the ledger balances after all of it", async () => {
       expect(await weir.holds()).toBe(0);
       expect(await weir.audit()).toEqual([]);
     });

@@ -1,6 +1,5 @@
 /**
- * Routing and automatic status through a real Weir: what operators and callers see of cool-down, disabling and
- * recovery.
+ * Routing and automatic status through a real Weir: what operators and callers see of cooldown, disabling and recovery.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -11,7 +10,7 @@ import { startWeir, type Weir } from "../kit/weir";
 
 const TEST_MS = 60_000;
 
-/** What the upstream's accounts do, by the first part of their path. */
+/** The behaviour of the upstream's accounts, by the first part of their path. */
 const accounts = new Map<string, (body: string) => Response | Promise<Response>>();
 const seen: string[] = [];
 const answered = (): Response =>
@@ -117,7 +116,7 @@ for (const engine of ENGINES) {
       "a phrase of the option disables, but not when the caller himself wrote it, in a body or in a form",
       async () => {
         const id = await channel("words");
-        // An upstream that quotes what it was sent.
+        // An upstream that quotes the request.
         const echo = (body: string): Response =>
           Response.json({ error: { message: `cannot process: ${body}` } }, { status: 403 });
         accounts.set("words", echo);
@@ -132,7 +131,7 @@ for (const engine of ENGINES) {
           body: form,
         });
         expect(sent.status).toBe(502);
-        // Whatever those two set in motion is over when a change of another channel, begun later, is done.
+        // The effects of those two are over when a later change of another channel has taken effect.
         const other = await channel("other", { models: ["m2"] });
         await weir.priceModels({ m: 1, m2: 1 });
         accounts.set("other", refused(401, { message: "no", code: "invalid_api_key" }));
@@ -274,8 +273,7 @@ for (const engine of ENGINES) {
       async () => {
         await channel("one");
         const token = await weir.newToken({ name: "tight", budget_day: 2_000 });
-        // Answered when one was refused: what was used is far less than what is held, so calls one after the other
-        // would all fit.
+        // Answered when one was refused: the usage is far less than the hold, so calls in sequence would all fit.
         const full = Promise.withResolvers<void>();
         accounts.set("one", () => full.promise.then(answered));
         const responses = await Promise.all(

@@ -10,7 +10,7 @@ const chat = "/v1/chat/completions";
 const failure = { cool_ms: 5_000, retry_after_s: undefined, owner: "upstream" as const };
 
 describe("half-open recovery", () => {
-  test("one call at a time probes; a failed probe doubles the pause, an answered one ends it", () => {
+  test("one call at a time probes; a failed probe doubles the pause, a successful one ends it", () => {
     let now = 0;
     const cooldown = new Cooldown(() => now);
     cooldown.failed(1, "m", {}, 0, failure);
@@ -26,7 +26,7 @@ describe("half-open recovery", () => {
     cooldown.begin(1, "m", probe);
     cooldown.failed(1, "m", probe, 15_000, { ...failure, cool_ms: 3_000, retry_after_s: 3 });
     expect(cooldown.standing(1, "m")).toBe(3_000);
-    cooldown.served(1, "m", 14_000); // asked before the failure
+    cooldown.served(1, "m", 14_000); // called before the failure
     expect(cooldown.standing(1, "m")).toBe(3_000);
     now = 18_000;
     cooldown.begin(1, "m", probe);
@@ -72,7 +72,7 @@ test("the final error says how often the call was retried, in the caller's langu
   expect(b.troubles.length).toBeGreaterThan(2);
 });
 
-test("a conversation stays on its channel while it is awake; other conversations are spread", async () => {
+test("a conversation stays on its channel while it is active; other conversations are distributed", async () => {
   const b = makeBench([1, 2, 3, 4].map((id) => makeChannel(id, upstream.url)));
   Object.assign(b.options, { stickyRouting: true });
   for (let turn = 0; turn < 12; turn++) await b.send(chat, chatBody("gpt-4o", { prompt_cache_key: "one" }));
@@ -83,7 +83,7 @@ test("a conversation stays on its channel while it is awake; other conversations
   expect(new Set(b.ledger.settlements.map(({ log }) => log.channel)).size).toBeGreaterThan(1);
 });
 
-test("a model whose only channel cannot be read is told from a model that nobody serves (C-600)", async () => {
+test("a model whose only channel cannot be read has another error than a model without a channel (C-600)", async () => {
   const b = makeBench([]);
   const code = async (model: string): Promise<unknown> => {
     const response = await b.send(chat, chatBody(model));

@@ -1,4 +1,4 @@
-/** The official OpenAI SDK as caller, over a real server; and callers who really hang up. */
+/** The official OpenAI SDK as caller, over a real server; and callers that really disconnect. */
 import { afterAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -12,7 +12,7 @@ afterAll(() => {
   upstream.close();
 });
 const client = new OpenAI({ apiKey: TEST_KEY, baseURL: `${server.url}/v1`, maxRetries: 0 });
-/** What a call fails with. */
+/** The error of a failed call. */
 const failureOf = (call: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(call).then(
     () => undefined,
@@ -27,7 +27,7 @@ describe("the OpenAI SDK", () => {
     expect(answer.usage?.total_tokens).toBe(30);
   });
 
-  test("reads a stream, with usage when it asks for it", async () => {
+  test("reads a stream, with usage on request", async () => {
     for (const include_usage of [true, false]) {
       const stream = await client.chat.completions.create({
         model: "gpt-4o+slow:2",
@@ -54,7 +54,7 @@ describe("the OpenAI SDK", () => {
       if (call.type === "function") expect(() => JSON.parse(call.function.arguments)).not.toThrow();
   });
 
-  test("understands our errors, before and inside a stream", async () => {
+  test("understands Weir's errors, before and inside a stream", async () => {
     const wrong = new OpenAI({ apiKey: "sk-wrong", baseURL: `${server.url}/v1`, maxRetries: 0 });
     expect(await failureOf(wrong.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(await failureOf(client.chat.completions.create({ model: "error-429", messages }))).toBeInstanceOf(
@@ -81,7 +81,7 @@ describe("the OpenAI SDK", () => {
   });
 });
 
-describe("a caller who hangs up", () => {
+describe("a caller who disconnects", () => {
   const call = (model: string, stream: boolean, signal: AbortSignal): Promise<Response> =>
     fetch(`${server.url}/v1/chat/completions`, {
       method: "POST",
@@ -90,13 +90,13 @@ describe("a caller who hangs up", () => {
       signal,
     });
 
-  /** Waits until something is so. */
+  /** Waits until a condition holds. */
   async function until(condition: () => boolean): Promise<void> {
     for (let i = 0; i < 1000 && !condition(); i++) await Bun.sleep(5);
     expect(condition()).toBe(true);
   }
 
-  test("in the middle of a stream: the upstream is drained and closed, the books balance", async () => {
+  test("in the middle of a stream: the upstream is drained and closed, the ledger balances", async () => {
     const before = bench.ledger.settlements.length;
     const abort = new AbortController();
     const response = await call("paced:20:20", true, abort.signal);
@@ -112,7 +112,7 @@ describe("a caller who hangs up", () => {
     expect(bench.ledger.holds.size).toBe(0);
   });
 
-  test("before the answer begins: it is drained, and charged for what it brought", async () => {
+  test("before the answer begins: it is drained, and its usage is charged", async () => {
     const before = bench.ledger.settlements.length;
     for (const stream of [true, false]) {
       const abort = new AbortController();

@@ -133,12 +133,13 @@ describe("a word is found in", () => {
       const { quota } = await weir.balance(user.id);
       const response = await weir.call(key, body, { path, headers: { "accept-language": "en" } });
       const text = await response.text();
-      // spec: A-211, A-212, A-213
+      // spec: A-211, A-212, A-213, D-21
       expect([response.status, text.includes("sensitive words")]).toEqual([400, true]);
       expect(text.toLowerCase()).not.toContain("forbidden phrase");
       // spec: A-211, A-212
       expect(upstream.journal.entries).toEqual([]);
       const rows = (await weir.logs()).slice(before);
+      // spec: D-21
       expect(rows.map((row) => [row.type, row.end_reason, row.quota])).toEqual([[5, "refused", 0]]);
       expect(JSON.stringify(rows).toLowerCase()).not.toContain("forbidden phrase");
       // spec: A-212
@@ -162,7 +163,7 @@ describe("a word is found in", () => {
     ]);
   });
 
-  test("an event of a realtime session: the caller is told, the event goes no further, the session goes on", async () => {
+  test("an event of a realtime session: the caller gets an error, the event is dropped, the session continues", async () => {
     const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
     await client.open();
     client.say({
@@ -180,7 +181,7 @@ describe("a word is found in", () => {
   });
 });
 
-describe("where the operator does not want calls to stop", () => {
+describe("where the operator masks instead of refusing", () => {
   beforeEach(() => weir.setOption("StopOnSensitiveEnabled", "false"));
   afterAll(() => weir.setOption("StopOnSensitiveEnabled", "true"));
   const heard = (): string => JSON.stringify(upstream.journal.entries.map(({ body }) => body)).toLowerCase();
@@ -206,7 +207,7 @@ describe("where the operator does not want calls to stop", () => {
     ["/v1/responses", { model: "gpt-4o", input: [{ role: "user", content: [{ type: "input_text", text: BAD }] }] }],
     ["/v1/embeddings", { model: "embed-x", input: ["fine", BAD] }],
   ] as const) {
-    test(`${path}: the upstream hears a mask in the place of the words, and the call is answered`, async () => {
+    test(`${path}: the upstream receives a mask in place of the words, and the call is answered`, async () => {
       const response = await weir.call(key, body, { path });
       expect(response.status).toBe(200);
       await response.text();
@@ -217,7 +218,7 @@ describe("where the operator does not want calls to stop", () => {
     });
   }
 
-  test("what is no text of the request stays as it is", async () => {
+  test("parts of the request other than text stay unchanged", async () => {
     await weir.call(
       key,
       user_says([
@@ -228,7 +229,7 @@ describe("where the operator does not want calls to stop", () => {
     expect(heard()).toContain(png.toLowerCase());
   });
 
-  test("a form is refused all the same: it flows to the vendor as it is", async () => {
+  test("a form is still refused: it is streamed to the vendor unchanged", async () => {
     const form = new FormData();
     form.set("model", "gpt-image-1");
     form.set("prompt", BAD);
@@ -241,7 +242,7 @@ describe("where the operator does not want calls to stop", () => {
     expect([response.status, upstream.journal.entries.length]).toEqual([400, 0]);
   });
 
-  test("an event of a realtime session goes on masked", async () => {
+  test("an event of a realtime session is sent masked", async () => {
     const client = connectClient(weir.url, "gpt-realtime", { headers: { authorization: `Bearer ${key}` } });
     await client.open();
     client.say({
@@ -275,13 +276,13 @@ describe("a call passes", () => {
     expect(await ok(user_says(BAD))).toBe(400);
     for (const name of ["CheckSensitiveEnabled", "CheckSensitiveOnPromptEnabled"]) {
       await weir.setOption(name, "false");
-      // spec: A-211, A-212
+      // spec: A-211, A-212, D-21
       expect(await ok(user_says(BAD))).toBe(200);
       await weir.setOption(name, "true");
     }
     await weir.setOption("SensitiveWords", "other");
     expect(await ok(user_says(BAD))).toBe(200);
-    // spec: A-213
+    // spec: A-213, D-21
     expect(await ok(user_says("OTHER things"))).toBe(400);
     await weir.setOption("SensitiveWords", "");
     expect(await ok(user_says("other things"))).toBe(200);

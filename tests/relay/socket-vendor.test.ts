@@ -1,6 +1,4 @@
-/**
- * A vendor that is reached by a WebSocket (Spark): what becomes of a call when the connection does not do as it should.
- */
+/** A vendor with a WebSocket (Spark): the outcome of a call when the connection misbehaves. */
 import { afterAll, expect, test } from "bun:test";
 import { channelType } from "../../src/shared/channel-types";
 import { probe } from "../../src/server/features/channel/probe";
@@ -13,7 +11,7 @@ const frame = (status: number, content: string): string =>
   });
 
 interface Vendor {
-  /** What happens when the call's frame has come. */
+  /** The behaviour when the call's frame arrives. */
   asked?(socket: Bun.ServerWebSocket<undefined>): void;
   closed?(): void;
   /** Instead of the handshake. */
@@ -57,7 +55,7 @@ test.each([
   expect(bench.ledger.charged).toBe(0);
 });
 
-test("a whole answer that never ends is a cut one, and nothing is charged", async () => {
+test("a plain answer that never ends counts as cut, and nothing is charged", async () => {
   const bench = benchWith({
     asked(socket) {
       socket.send(frame(0, "half an"));
@@ -70,7 +68,7 @@ test("a whole answer that never ends is a cut one, and nothing is charged", asyn
   expect(bench.ledger.charged).toBe(0);
 });
 
-test("a stream that breaks ends with an error and without the last word", async () => {
+test("a stream that breaks ends with an error and without the final frame", async () => {
   const bench = benchWith({
     asked(socket) {
       socket.send(frame(0, "half an"));
@@ -85,7 +83,7 @@ test("a stream that breaks ends with an error and without the last word", async 
   expect(bench.ledger.settlements.at(-1)?.log.end_reason).toBe("upstream_cut");
 });
 
-test("the test of a channel asks it too, and tells why it was refused", async () => {
+test("the channel test calls it too, and says why it was refused", async () => {
   const usage = { usage: { text: { question_tokens: 1, prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } } };
   const last = JSON.parse(frame(2, "hi")) as { payload: object };
   const good = benchWith({
@@ -106,14 +104,14 @@ test("the test of a channel asks it too, and tells why it was refused", async ()
   });
 });
 
-test("a frame that is no JSON is malformed", async () => {
+test("a frame that is not JSON is malformed", async () => {
   const bench = benchWith({ asked: (socket) => void socket.send("<html>") });
   expect((await call(bench, true)).status).toBe(502);
   await bench.quiet();
   expect(attempts(bench)).toMatchObject([{ failure: "malformed" }]);
 });
 
-test("a caller who leaves ends the vendor's connection too", async () => {
+test("a caller's disconnect closes the vendor's connection too", async () => {
   const closed = Promise.withResolvers<void>();
   const time = new VirtualTime();
   // An answer without end.
@@ -121,7 +119,7 @@ test("a caller who leaves ends the vendor's connection too", async () => {
   const reader = pieces(await call(bench, true));
   await reader.next();
   await reader.leave();
-  // What is still to come is awaited a little.
+  // Weir waits briefly for the rest.
   await time.advance(10_000);
   await bench.quiet();
   await closed.promise;

@@ -1,4 +1,4 @@
-/** Streams in virtual time: two commitments, four time-outs, pings, the last word, callers who leave. */
+/** Streams in virtual time: retry boundaries, four timeouts, pings, the final frame, callers who disconnect. */
 import { describe, expect, test } from "bun:test";
 import {
   type Bench,
@@ -22,7 +22,7 @@ interface Stage {
   opened: ScriptedStream[];
 }
 
-/** A relay with two channels whose upstream does nothing by itself. */
+/** A relay with two channels whose upstream does nothing by default. */
 function stage(kind: "stream" | "hang" = "stream", channels = 2): Stage {
   const time = new VirtualTime();
   const opened: ScriptedStream[] = [];
@@ -53,7 +53,7 @@ function booksBalance({ bench: { ledger } }: Stage): void {
 }
 
 describe("head and answer", () => {
-  test("the head leaves with the first content and carries the preamble", async () => {
+  test("the head is sent with the first content and includes the preamble", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     let answered = false;
@@ -76,7 +76,7 @@ describe("head and answer", () => {
     booksBalance(staged);
   });
 
-  test("a failure before the first content moves on to another channel, and the caller sees nothing of it", async () => {
+  test("a failure before the first content is retried on another channel, unseen by the caller", async () => {
     const staged = stage();
     staged.bench.options.retryTimes = 1;
     const sent = staged.bench.send(path, body);
@@ -93,7 +93,7 @@ describe("head and answer", () => {
     booksBalance(staged);
   });
 
-  test("after PingAfter the head goes with a comment, and another channel may still answer", async () => {
+  test("after PingAfter the head is sent with a comment, and another channel may still answer", async () => {
     const staged = stage();
     staged.bench.options.retryTimes = 1;
     const sent = staged.bench.send(path, body);
@@ -146,7 +146,7 @@ describe("head and answer", () => {
     booksBalance(staged);
   });
 
-  test("usage that came before the break is the bill, not an estimate", async () => {
+  test("usage received before the break is billed, not an estimate", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
@@ -160,7 +160,7 @@ describe("head and answer", () => {
   });
 });
 
-describe("time-outs", () => {
+describe("timeouts", () => {
   test("an upstream that hangs before the headers is left after the first-byte limit; another channel answers", async () => {
     const staged = stage("hang");
     Object.assign(staged.bench.options, { retryTimes: 1, attemptBudgetMs: 200_000, pingAfterMs: 0 });
@@ -208,7 +208,7 @@ describe("time-outs", () => {
     expect(staged.time.waiting).toBe(0);
   });
 
-  test("an upstream that never closes after its last word delays nobody", async () => {
+  test("an upstream that never closes after its final frame does not delay the caller", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
@@ -251,7 +251,7 @@ describe("time-outs", () => {
     booksBalance(staged);
   });
 
-  test("a host that takes no connection is left after the connect limit", async () => {
+  test("a host that accepts no connection is abandoned after the connect limit", async () => {
     const staged = stage("hang", 1);
     const bench = makeBench(staged.bench.channels, {
       now: staged.time.now,
@@ -265,7 +265,7 @@ describe("time-outs", () => {
     expect(JSON.parse(bench.failures[0]?.other ?? "{}").admin_info.attempts[0].failure).toBe("unreachable");
   });
 
-  test("a caller who reads slowly is no fault of the upstream", async () => {
+  test("a slow caller does not time out the upstream", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
@@ -295,7 +295,7 @@ describe("time-outs", () => {
   });
 });
 
-describe("the last word", () => {
+describe("the final frame", () => {
   test("it is held back until the charge is committed", async () => {
     const staged = stage();
     let open: () => void = () => undefined;
@@ -317,7 +317,7 @@ describe("the last word", () => {
     booksBalance(staged);
   });
 
-  test("after five seconds the answer ends anyway; by then the settle is kept to be tried again, and the hold has its final cost for a sweep", async () => {
+  test("after five seconds the answer ends anyway; by then the settle is stored for a retry, and the hold has its final cost for a sweep", async () => {
     const staged = stage();
     staged.bench.ledger.gate = new Promise(() => undefined);
     const sent = staged.bench.send(path, body);
@@ -335,7 +335,7 @@ describe("the last word", () => {
     expect(staged.bench.ledger.late).toMatchObject([{ settle: { request_id: "req-1", quota: 11 } }]);
   });
 
-  test("where the settle fails, the last word waits until it is kept", async () => {
+  test("where the settle fails, the final frame waits until it is stored", async () => {
     const staged = stage();
     staged.bench.ledger.gate = Promise.reject(new Error("away"));
     staged.bench.ledger.gate.catch(() => undefined);
@@ -359,7 +359,7 @@ describe("the last word", () => {
     expect([staged.time.waiting, staged.bench.relay.stats.late_settles]).toEqual([0, 1]);
   });
 
-  test("the usage frame is for those who asked for it", async () => {
+  test("the usage frame is sent only on request", async () => {
     for (const asked of [true, false]) {
       const staged = stage();
       const sent = staged.bench.send(path, { ...body, ...(asked && { stream_options: { include_usage: true } }) });
@@ -372,7 +372,7 @@ describe("the last word", () => {
   });
 });
 
-describe("a caller who leaves", () => {
+describe("a caller who disconnects", () => {
   test("the upstream is drained for its usage, and that is the bill", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
@@ -421,7 +421,7 @@ describe("a caller who leaves", () => {
     booksBalance(staged);
   });
 
-  test("after the finish reason he has a complete answer", async () => {
+  test("after the finish reason the answer is complete", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
@@ -465,7 +465,7 @@ describe("a caller who leaves", () => {
 });
 
 describe("money while a stream runs", () => {
-  test("more is asked for at half use, in doubling steps, while frames go on", async () => {
+  test("the hold is extended at half use, in doubling steps, while frames continue", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, body);
     await staged.time.settle();
@@ -477,7 +477,7 @@ describe("money while a stream runs", () => {
       expect(await answer.next()).toBe(frames.text("x".repeat(300)));
     }
     await staged.time.settle();
-    // 500 tokens are held; 250 used ask for 1000 more at 2 units each, 750 for 2000 more.
+    // 500 tokens are held; 250 used extend it by 1000 at 2 units each, 750 by 2000 more.
     expect(staged.bench.ledger.extends.map(({ amount, granted }) => [amount, granted])).toEqual([
       [2000, true],
       [4000, true],
@@ -522,7 +522,7 @@ describe("money while a stream runs", () => {
     booksBalance(staged);
   });
 
-  test("a price per call is what a sweep would charge before the head leaves, and the final charge", async () => {
+  test("a price per call is what a sweep would charge before the head is sent, and the final charge", async () => {
     const staged = stage();
     const sent = staged.bench.send(path, { ...body, model: "percall" });
     await staged.time.settle();

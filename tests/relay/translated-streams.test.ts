@@ -1,6 +1,6 @@
 /**
- * Recorded streams through the whole relay to callers of every other dialect, in virtual time: wherever the network
- * cuts them the same answer at the same charge; wherever they break a clear end; and never anything left open.
+ * Recorded streams through the whole relay to callers of every other dialect, in virtual time: however the network
+ * splits them, the same answer at the same charge; wherever they break, a clear end; and no open hold or timer.
  */
 import { describe, expect, test } from "bun:test";
 import { type ChannelType, channelType } from "../../src/shared/channel-types";
@@ -8,7 +8,7 @@ import { type DialectKey, dialectKeys } from "../../src/server/protocol/chat-eve
 import { type Fixture, fixtures as recordings } from "../translation/streams";
 import { type Bench, makeBench, makeChannel, VirtualTime } from "./kit";
 
-/** Those of the dialects that callers speak as well; vendors' own are cut in tests/translation. */
+/** The caller dialects; vendors' own are tested in tests/translation. */
 const isForCallers = (fixture: Fixture): fixture is Fixture & { dialect: DialectKey } =>
   dialectKeys.some((key) => key === fixture.dialect);
 const fixtures = recordings.filter(isForCallers);
@@ -47,7 +47,7 @@ const calls: Readonly<Record<DialectKey, { path: string; body: Record<string, un
   },
 };
 
-/** How a stream may end: with the last word of its dialect, or with its error. */
+/** How a stream may end: with the final frame of its dialect, or with its error. */
 const ends: Readonly<Record<DialectKey, RegExp>> = {
   "openai-chat": /data: (\[DONE\]|\{"error":\{[^\n]+)\n\n$/,
   "openai-responses": /event: (response\.(completed|incomplete|failed)|error)\ndata: [^\n]+\n\n$/,
@@ -65,7 +65,7 @@ interface Outcome {
   bench: Bench;
 }
 
-/** One call whose upstream sends these pieces and then ends, or loses its connection. */
+/** One call whose upstream sends these chunks and then ends, or loses its connection. */
 async function run(from: DialectKey, caller: DialectKey, pieces: Iterable<Uint8Array>, cut = false): Promise<Outcome> {
   const time = new VirtualTime();
   const fetch = async (): Promise<Response> => {
@@ -101,7 +101,7 @@ async function run(from: DialectKey, caller: DialectKey, pieces: Iterable<Uint8A
 
 const foreign = (dialect: DialectKey): DialectKey[] => dialectKeys.filter((key) => key !== dialect);
 
-/** A small generator of repeatable chance. */
+/** A small seeded random generator. */
 function* cutAtRandom(bytes: Uint8Array, seed: number): Generator<Uint8Array> {
   let state = seed;
   for (let at = 0; at < bytes.length;) {
@@ -116,7 +116,7 @@ function* singly(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1);
 }
 
-describe("wherever the network cuts a stream, the caller reads and pays the same", () => {
+describe("however the network splits a stream, the caller reads and pays the same", () => {
   for (const { dialect, name, bytes } of fixtures) {
     test(`${dialect} ${name}`, async () => {
       for (const caller of foreign(dialect)) {
@@ -131,19 +131,19 @@ describe("wherever the network cuts a stream, the caller reads and pays the same
           });
         };
         await same(singly(bytes));
-        // With three callers of each recording: 201 cuttings.
+        // With three callers for each recording: 201 splits.
         for (let seed = 1; seed <= 67; seed++) await same(cutAtRandom(bytes, seed));
       }
     }, 60_000);
   }
 });
 
-/** The shortest recording of each dialect that is an answer. */
+/** The shortest complete recording of each dialect. */
 const short = dialectKeys.flatMap((dialect) =>
   fixtures.filter((fixture) => fixture.dialect === dialect && fixture.name === "text"),
 );
 
-/** What the last frame with usage ends with, in these recordings. */
+/** The end of the last frame with usage in these recordings. */
 const LAST_USAGE: Readonly<Record<DialectKey, string>> = {
   "openai-chat": "data: [DONE]",
   "openai-responses": "\n\n",
@@ -168,7 +168,7 @@ describe("a stream that breaks anywhere has a clear end and the right bill", () 
           );
           seen.add(end_reason);
           if (status !== 200) expect(quota).toBe(0);
-          // Usage that came is the bill; what ended before its usage came is estimated.
+          // Reported usage is billed; a stream that ended before its usage is estimated.
           const bill = complete[which]?.quota ?? -1;
           if (end_reason === "complete" && at > bytes.lastIndexOf(Buffer.from(LAST_USAGE[dialect])))
             expect(quota).toBe(bill);
@@ -199,7 +199,7 @@ describe("odd streams, to every caller of another dialect", () => {
     }
   };
 
-  test("CRLF, CR, comments, empty data, names of events and several lines of data are the same stream", async () => {
+  test("CRLF, CR, comments, empty data, event names and several lines of data are the same stream", async () => {
     const spread = good.replace('"delta":{"content":" world"', '"delta":\ndata: {"content":" world"');
     expect(spread).not.toBe(good);
     const same = [
@@ -220,7 +220,7 @@ describe("odd streams, to every caller of another dialect", () => {
     }
   });
 
-  test("half a character at the end of a broken stream is no character of the answer", async () => {
+  test("half a character at the end of a broken stream is not part of the answer", async () => {
     const bytes = Buffer.from(good);
     const at = bytes.indexOf(Buffer.from("🙂"));
     for (const end of [at + 1, at + 2, at + 3]) {
@@ -252,7 +252,7 @@ describe("odd streams, to every caller of another dialect", () => {
     );
   });
 
-  test("an error inside a 200, an HTML page and what is no frame are errors, and cost nothing before the content", async () => {
+  test("an error inside a 200, an HTML page and malformed frames are errors, and cost nothing before the content", async () => {
     const error = { error: { message: "the engine is overloaded", type: "overloaded_error", code: "overloaded" } };
     for (const stream of [
       frame(error),
@@ -271,7 +271,7 @@ describe("odd streams, to every caller of another dialect", () => {
         expect(quota).toBeGreaterThan(0);
         expect(end_reason).not.toBe("complete");
       });
-      // Usage that came before the break is the bill.
+      // Usage received before the break is billed.
       await each(begun + usage + tail, ({ quota }) => expect(quota).toBe(200));
     }
   });

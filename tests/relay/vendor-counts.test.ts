@@ -1,8 +1,7 @@
 /**
- * Counts of tokens by vendors that have a way of their own for it. Wire formats:
- * docs.cloud.google.com/vertex-ai/generative-ai, "Count tokens for Claude models" and CountTokens of the model
- * reference; docs.aws.amazon.com/bedrock/latest/APIReference, CountTokens and InvokeModelTokensRequest; read November
- * 2026.
+ * Token counts by vendors with their own API for it. Wire formats: docs.cloud.google.com/vertex-ai/generative-ai,
+ * "Count tokens for Claude models" and CountTokens of the model reference;
+ * docs.aws.amazon.com/bedrock/latest/APIReference, CountTokens and InvokeModelTokensRequest; read November 2026.
  */
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
@@ -44,7 +43,7 @@ const messages = [{ role: "user", content: "how many towns are there" }];
 const contents = [{ role: "user", parts: [{ text: "Hello World." }] }];
 const COUNT = "/v1/messages/count_tokens";
 
-test("Claude on Vertex is counted at its own door, which is told the model and the version", async () => {
+test("Claude on Vertex is counted at its own endpoint, with the model and the version", async () => {
   const { heard, ask, bench } = stage(41, account, () => Response.json({ input_tokens: 14 }));
   expect(await ask(COUNT, { model: "claude-haiku-4-5-20251001", messages })).toEqual({ input_tokens: 14 });
   expect(heard[0]).toMatchObject({
@@ -55,7 +54,7 @@ test("Claude on Vertex is counted at its own door, which is told the model and t
   expect(bench.ledger.holdRequests).toEqual([]);
 });
 
-test("Gemini on Vertex is counted beside its calls, as the caller wrote it, under the mapped name", async () => {
+test("Gemini on Vertex is counted beside its calls, with the caller's body, under the mapped name", async () => {
   const said = {
     totalTokens: 4,
     totalBillableCharacters: 11,
@@ -100,7 +99,7 @@ test.each(keys)(
   },
 );
 
-test("a count goes with the caller's beta features, as the call would: Claude's own door and Vertex by header, Bedrock inside the body", async () => {
+test("a count goes with the caller's beta features, as the call would: Anthropic and Vertex by header, Bedrock inside the body", async () => {
   const betas = {
     "anthropic-beta": "context-management-2025-06-27,interleaved-thinking-2025-05-14",
     "x-secret": "mine",
@@ -128,7 +127,7 @@ test("a count goes with the caller's beta features, as the call would: Claude's 
   });
 });
 
-test("what is no list of beta features does not go with a count, nor do an Anthropic caller's features with another dialect's", async () => {
+test("an invalid list of beta features is not sent with a count, nor are an Anthropic caller's features with another dialect's", async () => {
   const odd = stage(14, "k", () => Response.json({ input_tokens: 7 }));
   await odd.ask(COUNT, { model: "claude-sonnet-4-5", messages }, { "anthropic-beta": "a=1;b" });
   const gemini = stage(24, "k", () => Response.json({ totalTokens: 4 }));
@@ -136,7 +135,7 @@ test("what is no list of beta features does not go with a count, nor do an Anthr
   expect([...odd.heard, ...gemini.heard].map(({ headers }) => headers.get("anthropic-beta"))).toEqual([null, null]);
 });
 
-test("what the vendor does not count is estimated, and says so: another maker's model, a refusal, an odd answer", async () => {
+test("a count that the vendor does not give is estimated, and says so: another maker's model, a refusal, an invalid answer", async () => {
   const refused = () =>
     Response.json({ message: "The provided model doesn't support counting tokens." }, { status: 400 });
   const estimate = { input_tokens: expect.any(Number), estimated: true };
@@ -146,6 +145,6 @@ test("what the vendor does not count is estimated, and says so: another maker's 
   for (const said of [refused, () => Response.json({ inputTokens: "42" }), () => new Response("<html>")]) {
     expect(await stage(33, keys[1][1], said).ask(COUNT, { model: "claude-sonnet-4-5", messages })).toEqual(estimate);
   }
-  // A key that opens nothing.
+  // A revoked key.
   expect(await stage(41, "{}", refused).ask(COUNT, { model: "claude-sonnet-4-5", messages })).toEqual(estimate);
 });

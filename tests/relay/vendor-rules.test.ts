@@ -1,4 +1,4 @@
-/** What the operator says of the calls to single makers' models (options on the card "models"), seen on the wire. */
+/** The operator's rules for Claude and Gemini models (options on the card "models"), checked on the wire. */
 import { describe, expect, test } from "bun:test";
 import { vendorRules } from "../../src/server/features/option/vendor-rules";
 import { channelType } from "../../src/shared/channel-types";
@@ -42,7 +42,7 @@ const answers: Readonly<Record<number, unknown>> = {
   },
 };
 
-/** A relay whose options are the registry's defaults with `set` over them, and what its upstream of a type heard. */
+/** A relay whose options are the registry's defaults with `set` applied, and the requests to its upstream of a type. */
 function listening(
   type: number,
   set: Partial<Record<OptionKey, string>> = {},
@@ -60,7 +60,7 @@ function listening(
       },
     },
   );
-  // The parser of a key makes the value of its type.
+  // The key's parser returns a value of its type.
   const get = <K extends OptionKey>(key: K): OptionValue<K> => {
     const parsed = parseOption(key, set[key] ?? defaultText(key));
     return parsed.ok ? (parsed.value as OptionValue<K>) : expect.unreachable(`${key}: ${parsed.problem.en}`);
@@ -88,7 +88,7 @@ describe("claude.default_max_tokens", () => {
   const limit = async (model: string, more: object = {}, type = 14): Promise<unknown> =>
     (await sent(type, CHAT, { model, messages: hello, ...more }, option)).body.max_tokens;
 
-  test("a call that names no limit gets the model's, else the general one, never more than the model allows", async () => {
+  test("a call without a limit gets the model's, else the general one, never more than the model allows", async () => {
     expect(await limit("claude-sonnet-4-5")).toBe(1234);
     expect(await limit("claude-opus-4-5")).toBe(20_000);
     expect(await limit("claude-3-opus-20240229")).toBe(4096);
@@ -99,7 +99,7 @@ describe("claude.default_max_tokens", () => {
     expect(await limit("claude-sonnet-4-5", {}, 1)).toBeUndefined();
   });
 
-  test("the caller's name of a mapped model counts before the vendor's", async () => {
+  test("the caller's name of a mapped model wins over the vendor's", async () => {
     const mapped = { model_mapping: new Map([["seen-by-callers", "claude-sonnet-4-5"]]) };
     expect((await sent(14, CHAT, { model: "seen-by-callers", messages: hello }, option, mapped)).body).toMatchObject({
       model: "claude-sonnet-4-5",
@@ -107,12 +107,12 @@ describe("claude.default_max_tokens", () => {
     });
   });
 
-  test("a Messages call without the member that Anthropic demands gets it, and nothing else of it changes", async () => {
+  test("a Messages call without the member that Anthropic requires gets it, and nothing else changes", async () => {
     const body = { model: "claude-sonnet-4-5", messages: hello, vendor_field: 1 };
     expect((await sent(14, MESSAGES, body, option)).body).toEqual({ ...body, max_tokens: 1234 });
   });
 
-  test("where thoughts are part of the limit the answer keeps its room", async () => {
+  test("where thinking counts towards the limit the answer keeps its room", async () => {
     expect(await limit("claude-opus-4-6", { reasoning_effort: "high" })).toBe(20_000 + 24_576);
     expect(await limit("claude-opus-4-6")).toBe(20_000);
   });
@@ -126,7 +126,7 @@ describe("claude.default_max_tokens", () => {
 });
 
 describe("claude.thinking_adapter", () => {
-  test("a name that ends in -thinking asks the model itself, with the option's share of the limit for thoughts", async () => {
+  test("a name that ends in -thinking calls the model without the suffix, with the option's share of the limit for thinking", async () => {
     const { body } = await sent(14, CHAT, {
       model: "claude-sonnet-4-5-thinking",
       messages: hello,
@@ -147,7 +147,7 @@ describe("claude.thinking_adapter", () => {
     ).toMatchObject({ thinking: { budget_tokens: 5000 } });
   });
 
-  test("the default limit is what is shared where the call names none; the least budget is kept to", async () => {
+  test("without a limit the default one is shared; the budget is never below its minimum", async () => {
     const model = "claude-sonnet-4-5-thinking";
     expect((await sent(14, CHAT, { model, messages: hello })).body).toMatchObject({
       max_tokens: 8192,
@@ -159,13 +159,13 @@ describe("claude.thinking_adapter", () => {
     });
   });
 
-  test("models that take no budget think as they do by themselves", async () => {
+  test("models without a budget think as they do by default", async () => {
     const { body } = await sent(14, CHAT, { model: "claude-opus-4-6-thinking", messages: hello });
     expect(body).toMatchObject({ model: "claude-opus-4-6", thinking: { type: "adaptive" } });
     expect(body).not.toHaveProperty("thinking.budget_tokens");
   });
 
-  test("what the caller says of thinking himself wins", async () => {
+  test("the caller's own thinking settings win", async () => {
     const { body } = await sent(14, CHAT, {
       model: "claude-sonnet-4-5-thinking",
       messages: hello,
@@ -175,7 +175,7 @@ describe("claude.thinking_adapter", () => {
     expect(body).toMatchObject({ model: "claude-sonnet-4-5", thinking: { budget_tokens: 1024 } });
   });
 
-  test("Messages calls think as well, and keep what only Anthropic knows", async () => {
+  test("Messages calls think as well, and keep members that only Anthropic knows", async () => {
     const { body } = await sent(14, MESSAGES, {
       model: "claude-sonnet-4-5-thinking",
       max_tokens: 5000,
@@ -190,7 +190,7 @@ describe("claude.thinking_adapter", () => {
     });
   });
 
-  test("when it is off, and for channels that do not speak Anthropic's language, the name is the vendor's", async () => {
+  test("when it is off, and for channels of other dialects, the name is sent unchanged", async () => {
     const off = { "claude.thinking_adapter_enabled": "false" };
     const { body } = await sent(14, CHAT, { model: "claude-sonnet-4-5-thinking", messages: hello }, off);
     expect(body).toMatchObject({ model: "claude-sonnet-4-5-thinking" });
@@ -271,7 +271,7 @@ describe("claude.thinking_adapter", () => {
 describe("gemini.thinking_adapter", () => {
   const native = (model: string): string => `/v1beta/models/${model}:generateContent`;
   const contents = [{ role: "user", parts: [{ text: "hello" }] }];
-  /** The model that the address names, and how it is told to think. */
+  /** The model in the address, and its thinking configuration. */
   const asked = async (
     model: string,
     more: object = {},
@@ -284,7 +284,7 @@ describe("gemini.thinking_adapter", () => {
     ];
   };
 
-  test("-thinking-N asks the model itself for a budget of N tokens, within what the model takes", async () => {
+  test("-thinking-N calls the model with a budget of N tokens, within the model's range", async () => {
     expect(await asked("gemini-2.5-flash-thinking-2048")).toEqual([
       "gemini-2.5-flash",
       { includeThoughts: true, thinkingBudget: 2048 },
@@ -303,7 +303,7 @@ describe("gemini.thinking_adapter", () => {
     ]);
   });
 
-  test("-thinking gives thoughts the option's share of the limit that the call names, and leaves it to the model without one", async () => {
+  test("-thinking gives thinking the option's share of the call's limit, and leaves it to the model without one", async () => {
     expect(await asked("gemini-2.5-flash-thinking", { max_tokens: 10_000 })).toEqual([
       "gemini-2.5-flash",
       { includeThoughts: true, thinkingBudget: 6000 },
@@ -316,7 +316,7 @@ describe("gemini.thinking_adapter", () => {
     expect(await asked("gemini-2.5-flash-thinking")).toEqual(["gemini-2.5-flash", { includeThoughts: true }]);
   });
 
-  test("-nothinking turns thoughts off, or down where they cannot be", async () => {
+  test("-nothinking turns thinking off, or to its minimum where it cannot be turned off", async () => {
     expect(await asked("gemini-2.5-flash-nothinking")).toEqual([
       "gemini-2.5-flash",
       { includeThoughts: false, thinkingBudget: 0 },
@@ -327,7 +327,7 @@ describe("gemini.thinking_adapter", () => {
     ]);
   });
 
-  test("models that take a level think by themselves, at the level nearest to a budget, or at the lowest", async () => {
+  test("models with levels think at their default, at the level nearest to a budget, or at the lowest", async () => {
     expect(await asked("gemini-3-pro-preview-thinking", { max_tokens: 10_000 })).toEqual([
       "gemini-3-pro-preview",
       { includeThoughts: true },
@@ -342,14 +342,14 @@ describe("gemini.thinking_adapter", () => {
     ]);
   });
 
-  test("what the caller says of thinking himself wins", async () => {
+  test("the caller's own thinking settings win", async () => {
     expect(await asked("gemini-2.5-flash-thinking-2048", { reasoning_effort: "low" })).toEqual([
       "gemini-2.5-flash",
       { includeThoughts: true, thinkingBudget: 1024 },
     ]);
   });
 
-  test("Google's own callers name a model so as well, and nothing else is added to their call", async () => {
+  test("Google's own callers can use such names as well, and nothing else is added to their call", async () => {
     const { url, body } = await sent(24, native("gemini-2.5-flash-thinking-512"), {
       contents,
       cachedContent: "cachedContents/1",
@@ -362,7 +362,7 @@ describe("gemini.thinking_adapter", () => {
     });
   });
 
-  test("when it is off, for other makers' models and for other dialects' channels, the name is the vendor's", async () => {
+  test("when it is off, for other makers' models and for other dialects' channels, the name is sent unchanged", async () => {
     const off = { "gemini.thinking_adapter_enabled": "false" };
     expect(await asked("gemini-2.5-flash-thinking-2048", {}, off)).toEqual([
       "gemini-2.5-flash-thinking-2048",
@@ -377,7 +377,7 @@ describe("gemini.thinking_adapter", () => {
 });
 
 /**
- * compatibility.md 5.1, types 1 and 48; the words: types of the `openai` SDK 7.55 (ReasoningEffort) and
+ * Channel types 1 and 48; the efforts: types of the `openai` SDK 7.55 (ReasoningEffort) and
  * docs.x.ai/developers/model-capabilities/text/reasoning, November 2026.
  */
 describe("names that end in an effort", () => {
@@ -400,7 +400,7 @@ describe("names that end in an effort", () => {
     ],
     usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
   };
-  /** What a channel of the type is sent, at the vendor's own address unless `more` says another. */
+  /** The request that a channel of the type gets, at the vendor's own address unless `more` sets another. */
   const at = async (
     path: string,
     body: object,
@@ -414,7 +414,7 @@ describe("names that end in an effort", () => {
     return heard[0] ?? expect.unreachable("nothing was sent");
   };
 
-  test("an OpenAI reasoning model is asked itself, with that effort, and nothing else of a chat call changes", async () => {
+  test("an OpenAI reasoning model is called without the suffix, with that effort, and nothing else of a chat call changes", async () => {
     const call = (model: string) => ({ model, messages: hello, vendor_field: [1], temperature: 1 });
     for (const [model, effort] of [
       ["o3-mini", "high"],
@@ -428,7 +428,7 @@ describe("names that end in an effort", () => {
     }
   });
 
-  test("a Responses call keeps what it says of its thoughts besides, and what it goes on from", async () => {
+  test("a Responses call keeps its other reasoning settings, and what it continues", async () => {
     const { url, body } = await at(RESPONSES, {
       model: "gpt-5-high",
       input: "hello",
@@ -446,7 +446,7 @@ describe("names that end in an effort", () => {
     });
   });
 
-  test("callers of the other dialects name a model so as well", async () => {
+  test("callers of the other dialects can use such names as well", async () => {
     const asked = { model: "o3-mini", reasoning_effort: "low" };
     expect((await at(MESSAGES, { model: "o3-mini-low", max_tokens: 99, messages: hello })).body).toMatchObject(asked);
     expect(
@@ -470,7 +470,7 @@ describe("names that end in an effort", () => {
     ).toMatchObject(asked);
   });
 
-  test("what the caller says of his effort himself wins", async () => {
+  test("the caller's own effort wins", async () => {
     expect((await at(CHAT, { model: "gpt-5-high", messages: hello, reasoning_effort: "low" })).body).toEqual({
       model: "gpt-5",
       messages: hello,
@@ -493,7 +493,7 @@ describe("names that end in an effort", () => {
     ).toMatchObject({ model: "gpt-5", reasoning_effort: "low" });
   });
 
-  test("a channel's system prompt goes with it", async () => {
+  test("a channel's system prompt is added as well", async () => {
     const prompted = { base_url: OPENAI, setting: { system_prompt: "Be brief." } };
     expect((await at(CHAT, { model: "gpt-5-high", messages: hello }, prompted)).body).toMatchObject({
       model: "gpt-5",
@@ -505,7 +505,7 @@ describe("names that end in an effort", () => {
     ).toMatchObject({ model: "gpt-5", instructions: "Be brief.", reasoning: { summary: "auto", effort: "high" } });
   });
 
-  test("Grok models that take an effort are asked so too", async () => {
+  test("Grok models with an effort support such names too", async () => {
     const XAI = { base_url: "https://api.x.ai" };
     for (const [model, effort] of [
       ["grok-3-mini", "high"],
@@ -544,7 +544,7 @@ describe("names that end in an effort", () => {
     });
   });
 
-  test("a mapping may lead to such a name at the vendor's own address", async () => {
+  test("a mapping may have such a name as its target at the vendor's own address", async () => {
     const mapped = { base_url: OPENAI, model_mapping: new Map([["smart", "o3-high"]]) };
     expect((await at(CHAT, { model: "smart", messages: hello }, mapped)).body).toEqual({
       model: "o3",
@@ -553,7 +553,7 @@ describe("names that end in an effort", () => {
     });
   });
 
-  test("names that only look so stay, and so does a body that passes through", async () => {
+  test("names that only look alike stay, and so does a passthrough body", async () => {
     for (const model of [
       "gpt-4o-high",
       "openai/o3-mini-high",
@@ -581,14 +581,14 @@ describe("claude.model_headers_settings", () => {
   const headers = async (path: string, init: RequestInit = {}, model = "claude-sonnet-4-5", type = 14) =>
     (await sent(type, path, { model, max_tokens: 9, messages: hello }, option, {}, init)).headers;
 
-  test("a model's calls carry its headers, whoever calls; its beta features are joined with the caller's", async () => {
+  test("a model's calls have its headers for every caller; its beta features are joined with the caller's", async () => {
     expect(await headers(CHAT)).toMatchObject({ "anthropic-beta": "context-1m-2025-08-07,b", "x-plan": "gold" });
     expect(await headers(MESSAGES, { headers: { "anthropic-beta": "a, b" } })).toMatchObject({
       "anthropic-beta": "a,b,context-1m-2025-08-07",
     });
   });
 
-  test("a count of tokens carries them as the call does, under the channel's own header overrides", async () => {
+  test("a token count has them like the call, under the channel's own header overrides", async () => {
     const { bench, heard } = listening(14, option, { headers: compileHeaders({ "x-plan": "silver" }) });
     await bench.send(
       `${MESSAGES}/count_tokens`,
@@ -598,7 +598,7 @@ describe("claude.model_headers_settings", () => {
     expect(heard[0]?.headers).toMatchObject({ "anthropic-beta": "a,context-1m-2025-08-07,b", "x-plan": "silver" });
   });
 
-  test("other models and other vendors' channels carry none", async () => {
+  test("other models and other vendors' channels have none", async () => {
     expect(await headers(CHAT, {}, "claude-opus-4-5")).not.toHaveProperty("x-plan");
     expect(await headers(CHAT, {}, "claude-sonnet-4-5", 1)).not.toHaveProperty("x-plan");
   });
@@ -632,7 +632,7 @@ describe("gemini.safety_settings", () => {
     ).body.safetySettings;
   const native = "/v1beta/models/gemini-2.5-pro:generateContent";
 
-  test("translated calls carry a threshold for each category: its own, else the default", async () => {
+  test("translated calls have a threshold for each category: its own, else the default", async () => {
     const four = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map((name) => ({
       category: `HARM_CATEGORY_${name}`,
       threshold: "OFF",
@@ -651,7 +651,7 @@ describe("gemini.safety_settings", () => {
     expect(await settings("{}")).toBeUndefined();
   });
 
-  test("a caller who speaks Google's language says it himself", async () => {
+  test("a caller of Google's dialect sets its own", async () => {
     expect(await settings(undefined, native)).toBeUndefined();
     const own = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }];
     expect(await settings(undefined, native, { safetySettings: own })).toEqual(own);
@@ -673,7 +673,7 @@ describe("gemini.version_settings", () => {
     more: object = {},
   ): Promise<string> => new URL((await sent(24, CHAT, { model, messages: hello, ...more }, set)).url).pathname;
 
-  test("the address names the model's version, else the default; without either v1beta", async () => {
+  test("the address has the model's version, else the default; without either v1beta", async () => {
     expect(await at("gemini-1.0-pro")).toBe("/v1/models/gemini-1.0-pro:generateContent");
     expect(await at("gemini-2.5-pro")).toBe("/v1alpha/models/gemini-2.5-pro:generateContent");
     expect(await at("gemini-2.5-pro", {})).toBe("/v1beta/models/gemini-2.5-pro:generateContent");
@@ -682,7 +682,7 @@ describe("gemini.version_settings", () => {
     );
   });
 
-  test("what is counted before a call is counted at the same version", async () => {
+  test("a token count uses the same version", async () => {
     const { bench, heard } = listening(24, option);
     await bench.send("/v1beta/models/gemini-1.0-pro:countTokens", { contents: [{ parts: [{ text: "hello" }] }] });
     expect(heard.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/models/gemini-1.0-pro:countTokens"]);
@@ -697,7 +697,7 @@ describe("a body that passes through unchanged", () => {
   const on = { "global.pass_through_request_enabled": "true" };
   const odd = `{ "model":"m",  "stream_options": null, "top_p":1.0,"unknown":[1, 2],"messages":[{"role":"user","content":"h\\u0069"}] }`;
 
-  test("the vendor gets the caller's bytes: no override, no system prompt, no range of its own", async () => {
+  test("the vendor gets the caller's bytes: no override, no system prompt, no range checks", async () => {
     const more = { setting: { system_prompt: "Be brief." }, override: compileOverride({ temperature: 0 }) };
     expect((await sent(1, CHAT, odd, on, more)).text).toBe(odd);
     expect((await sent(1, CHAT, odd, {}, { ...more, setting: { pass_through_body_enabled: true } })).text).toBe(odd);
@@ -705,13 +705,13 @@ describe("a body that passes through unchanged", () => {
     expect((await sent(26, CHAT, odd)).text).not.toBe(odd);
   });
 
-  test("a mapped model's name alone is replaced", async () => {
+  test("only a mapped model's name is replaced", async () => {
     expect((await sent(1, CHAT, odd, on, { model_mapping: new Map([["m", "real"]]) })).text).toBe(
       odd.replace('"m"', '"real"'),
     );
   });
 
-  test("other dialects go through as they are to a channel that speaks theirs, and are translated elsewhere", async () => {
+  test("other dialects pass through to a channel of their dialect, and are translated elsewhere", async () => {
     const messages = `{"model":"claude-sonnet-4-5-thinking", "messages":[{"role":"user","content":"hi"}]}`;
     expect((await sent(14, MESSAGES, messages, on)).text).toBe(messages);
     expect((await sent(24, MESSAGES, messages, on)).body).toMatchObject({
@@ -719,7 +719,7 @@ describe("a body that passes through unchanged", () => {
     });
   });
 
-  test("what is no conversation as well", async () => {
+  test("other operations as well", async () => {
     const { bench, heard } = listening(1, on, { override: compileOverride({ dimensions: 3 }) });
     const body = `{"model":"embed", "input":"x"}`;
     await bench.send("/v1/embeddings", body);

@@ -1,6 +1,6 @@
 /**
- * Tokens that a channel must have before it can be called: one fetch for all who wait, a new one when the vendor takes
- * it back.
+ * Access tokens that a channel needs before it can be called: one fetch for all waiting calls, a new token when the
+ * vendor revokes it.
  */
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
@@ -21,7 +21,7 @@ const taken = {
   error: { code: 401, message: "Request had invalid authentication credentials.", status: "UNAUTHENTICATED" },
 };
 
-/** A Vertex channel whose vendor takes a token as long as `good` says so. */
+/** A Vertex channel whose vendor accepts the tokens that `good` accepts. */
 function stage(good: (token: number) => boolean, tokenAnswer?: () => Response) {
   const type = channelType(41);
   if (!type) throw new Error("no channel type 41");
@@ -45,7 +45,7 @@ function stage(good: (token: number) => boolean, tokenAnswer?: () => Response) {
   return { bench, call, proxies, asked: () => tokens };
 }
 
-test("calls that come together wait for one token, through the channel's proxy", async () => {
+test("concurrent calls wait for one token, through the channel's proxy", async () => {
   const { call, asked, proxies, bench } = stage(() => true);
   const answers = await Promise.all(Array.from({ length: 5 }, call));
   expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
@@ -55,7 +55,7 @@ test("calls that come together wait for one token, through the channel's proxy",
   expect(bench.ledger.holds.size).toBe(0);
 });
 
-test("a token that the vendor has taken back is fetched anew at once: the channel is not blamed for it", async () => {
+test("a revoked token is fetched again at once, without a failure of the channel", async () => {
   const { call, asked, bench } = stage((token) => token >= 2);
   expect((await call()).status).toBe(200);
   expect((await call()).status).toBe(200);
@@ -63,7 +63,7 @@ test("a token that the vendor has taken back is fetched anew at once: the channe
   expect(bench.troubles).toEqual([]);
 });
 
-test("who refuses even a fresh token is asked no third time, and the channel has bad credentials", async () => {
+test("a vendor that refuses even a fresh token is not called a third time, and the channel has bad credentials", async () => {
   const { call, asked, bench } = stage(() => false);
   expect((await call()).status).toBe(502);
   expect(asked()).toBe(2);
@@ -71,7 +71,7 @@ test("who refuses even a fresh token is asked no third time, and the channel has
   expect(bench.ledger.charged).toBe(0);
 });
 
-test("credentials that the vendor refuses are the operator's business: nothing is charged, the key is not repeated", async () => {
+test("refused credentials cost the caller nothing, and the error does not contain the key", async () => {
   const { call, bench } = stage(
     () => true,
     () =>

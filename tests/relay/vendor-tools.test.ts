@@ -1,4 +1,4 @@
-/** Tools on channels whose vendors have a language of their own: a call, and the turn that brings its result back. */
+/** Tools on channels with vendor dialects: a call, and the turn that returns its result. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ for (const { type: number, key, model, fixture, second } of vendors) {
   const type = channelType(number);
   if (!type) throw new Error(`no channel type ${number}`);
   describe(type.key, () => {
-    test("streams a tool call to an Anthropic caller, and takes its result in the next turn", async () => {
+    test("streams a tool call to an Anthropic caller, and accepts its result in the next turn", async () => {
       const stream = readFileSync(join(FIXTURES, fixture));
       const bodies: unknown[] = [];
       const fetch = async (url: string, init: BunFetchRequestInit) => {
@@ -90,7 +90,7 @@ for (const { type: number, key, model, fixture, second } of vendors) {
         },
       ]);
       await bench.quiet();
-      // Without the thoughts that an answer may have carried in the id of its call.
+      // Without the thoughts that an answer may have stored in the id of its call.
       expect(bodies[1]).toMatchObject(second("call_1"));
       expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["complete", "complete"]);
     });

@@ -1,5 +1,5 @@
 /**
- * Pings for callers who wait for a JSON answer: blanks before it, where the channel asks for them (RFC 8259, section
+ * Pings for callers that wait for a JSON answer: whitespace before it, if the channel enables them (RFC 8259, section
  * 2).
  */
 import { describe, expect, test } from "bun:test";
@@ -28,7 +28,7 @@ describe("pings before a JSON answer", () => {
   }
   const ask = { model: "percall-draw", prompt: "a cat" };
 
-  test("are blanks where the channel asks for them: the answer stays JSON, and is charged once", async () => {
+  test("are whitespace where the channel enables them: the answer stays JSON, and is charged once", async () => {
     const { bench, time, answer } = drawing({ ping_interval: 5 });
     const sent = bench.send(IMAGES, ask);
     await time.advance(5_000);
@@ -44,7 +44,7 @@ describe("pings before a JSON answer", () => {
     expect(time.waiting).toBe(0);
   });
 
-  test("an error that comes after one is the dialect's error object, and costs nothing", async () => {
+  test("an error after one is the dialect's error object, and costs nothing", async () => {
     const { bench, time, answer } = drawing({ ping_interval: 5 });
     const sent = bench.send(IMAGES, ask);
     await time.advance(5_000);
@@ -55,7 +55,7 @@ describe("pings before a JSON answer", () => {
     expect([bench.ledger.charged, bench.ledger.holds.size]).toEqual([0, 0]);
   });
 
-  test("come neither by the system's setting alone, nor before an answer that is quick, nor before sound", async () => {
+  test("are not sent by the system's setting alone, before a fast answer, or before audio", async () => {
     for (const [setting, path, body] of [
       [{}, IMAGES, ask],
       [{ ping_interval: 0 }, IMAGES, ask],
@@ -76,7 +76,7 @@ describe("pings before a JSON answer", () => {
     expect(await (await sent).text()).toBe(JSON.stringify(picture));
   });
 
-  test("come before a transcript in JSON, and before no other format, whatever else the form says of it", async () => {
+  test("are sent before a transcript in JSON, and before no other format, whatever else the form contains", async () => {
     const silence = Buffer.alloc(44 + 16_000);
     silence.write("RIFF", 0);
     silence.writeUInt32LE(36 + 16_000, 4);
@@ -116,7 +116,7 @@ describe("pings before a JSON answer", () => {
     }
   });
 
-  test("a caller who leaves meanwhile ends the call: the upstream is cut, nothing stays held", async () => {
+  test("a caller who disconnects meanwhile ends the call: the upstream is aborted, no hold is left", async () => {
     const { bench, time, signals } = drawing({ ping_interval: 5, on_disconnect: "cut" });
     const sent = bench.send(IMAGES, ask);
     await time.advance(5_000);

@@ -1,4 +1,4 @@
-/** Registration, reset, and the second proof before secrets. Source: facts/security.md. */
+/** Registration, reset, and the second proof before secrets (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { HOOK_MS } from "../kit/harness";
@@ -30,7 +30,7 @@ afterAll(async () => {
 const ask = (path: string, headers: Record<string, string> = {}) => weir.anonymous("GET", path, undefined, headers);
 const askReset = (email: string, headers?: Record<string, string>) =>
   ask(`/api/reset_password?email=${encodeURIComponent(email)}`, headers);
-/** The next mail to an address that was not there before. */
+/** The next new mail to an address. */
 async function mailTo(address: string, known: number): Promise<string> {
   for (const end = Date.now() + 15_000; Date.now() < end; await Bun.sleep(20)) {
     const mail = post.mails.slice(known).find(({ to }) => to.includes(address));
@@ -39,7 +39,7 @@ async function mailTo(address: string, known: number): Promise<string> {
   throw new Error(`no mail came to ${address}`);
 }
 
-describe("who has an account is nobody's business", () => {
+describe("the existence of an account is not revealed", () => {
   test("Dify CVE-2025-56520: login, reset and verification answer alike for a known and an unknown address, and take the same work", async () => {
     const answersOf = async (email: string) => {
       const answers = [
@@ -56,8 +56,9 @@ describe("who has an account is nobody's business", () => {
         Object.keys(body).toSorted(),
       ]);
     };
+    // spec: D-61, D-77
     expect(await answersOf("stranger@weir.example")).toEqual(await answersOf(KNOWN));
-    // A password is hashed for an unknown name too: without it an answer comes many times faster.
+    // A password is hashed for an unknown name too: otherwise such an answer would be many times faster.
     const costs = async (username: string): Promise<number> => {
       const times: number[] = [];
       for (let i = 0; i < 3; i++) {
@@ -68,6 +69,7 @@ describe("who has an account is nobody's business", () => {
       return Math.min(...times);
     };
     const [unknown, known] = [await costs("nobody-of-that-name"), await costs(ROOT.username)];
+    // spec: D-77
     expect(unknown).toBeGreaterThan(known / 10);
   }, 60_000);
 });
@@ -119,7 +121,7 @@ describe("a reset", () => {
   });
 });
 
-test("CVE-2026-114612: what was issued for one purpose is worth nothing for another", async () => {
+test("CVE-2026-114612: what was issued for one purpose is invalid for another", async () => {
   const email = "purpose@weir.example";
   const person = await weir.newUser();
   await weir.db.q.update(weir.db.t.users).set({ email }).where(eq(weir.db.t.users.id, person.id));
@@ -169,7 +171,7 @@ test("new-api GO-2026-4813: no secret is shown on an old, foreign, absent or rep
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("step_up_required");
   expect(await code(person.trpc.token.revealMany.mutate({ ids: [id] }))).toBe("step_up_required");
   expect(await code(person.trpc.user.newAccessToken.mutate())).toBe("step_up_required");
-  // Another session's proof is not this one's; a wrong password is none; words in the call are none.
+  // Invalid: another session's proof, a wrong password, and members of the call.
   const other = await weir.signIn(person.username, ROOT.password);
   expect(await code(other.trpc.token.reveal.mutate({ id }))).toBe("shown");
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("step_up_required");
@@ -185,7 +187,7 @@ test("new-api GO-2026-4813: no secret is shown on an old, foreign, absent or rep
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("shown");
   await age();
   expect(await code(person.trpc.token.reveal.mutate({ id }))).toBe("step_up_required");
-  // A channel's key is shown to nobody at all, with any proof.
+  // A channel's key is never shown, with any proof.
   const { body } = await weir.root.api("GET", `/api/channel/${channel}`);
   expect((body.data as { key: string }).key).toBe("");
 });

@@ -1,4 +1,4 @@
-/** Every door asks who is there, whatever the spelling of its path. Source: facts/security.md, theme 3. */
+/** Every route requires authentication, whatever the spelling of its path (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { restRoutes } from "../../src/server/http/rest";
@@ -10,7 +10,7 @@ import { ROOT, type Session, startWeir, type Weir } from "../kit/weir";
 
 const upstream = startFakeUpstream();
 const routes = restRoutes(appRouter);
-/** What a stranger may ask for; everything else is closed to him. */
+/** The routes open to anonymous callers; all others are closed to them. */
 const PUBLIC = new Set([
   "GET /api/status",
   "GET /api/notice",
@@ -49,7 +49,7 @@ afterAll(async () => {
   upstream.close();
 });
 
-/** Everything an intruder could have changed. */
+/** Everything that an intruder could have changed. */
 async function state() {
   const { channels, options, tokens, users } = weir.db.t;
   const people = await weir.db.q
@@ -85,16 +85,16 @@ test("CVE-2026-90898: on a fresh installation every /api and tRPC call without a
   }
 });
 
-test("CVE-2026-35029: every administrative call is refused to users, and every call of root's to administrators, by both doors, and changes nothing", async () => {
+test("CVE-2026-35029: every administrative call is refused to users, and every call of root to administrators, by REST and tRPC, and changes nothing", async () => {
   const before = await state();
-  // Ending one's own account is everybody's right; here it would end the test's.
+  // Every user may delete their own account; here that would delete the test's.
   const procedures = Object.entries(
     appRouter._def.procedures as unknown as Record<string, { _def: { type: string } }>,
   ).filter(([name]) => name !== "user.deleteSelf");
   const ask = async (name: string, type: string, session?: Session): Promise<"refused" | "let in"> => {
     const [method, body] = type === "mutation" ? (["POST", {}] as const) : (["GET", undefined] as const);
     if (!session) return (await weir.anonymous(method, `/trpc/${name}`, body)).status === 401 ? "refused" : "let in";
-    // A session of its own for each: some calls end theirs.
+    // Each has its own session: some calls end theirs.
     const answer = await (await weir.signIn(session.username, ROOT.password)).api(method, `/trpc/${name}`, body);
     return JSON.stringify(answer.body).includes('"app":"forbidden"') ? "refused" : "let in";
   };
@@ -104,13 +104,13 @@ test("CVE-2026-35029: every administrative call is refused to users, and every c
   for (const [name, { _def }] of procedures)
     closed.set(name, `${closed.get(name)} ${(await ask(name, _def.type, user)) === "refused" ? "admin" : "user"}`);
   expect(await state()).toEqual(before);
-  // What an administrator may do he does here; roles, money, settings and keys are not among it without a name.
+  // An administrator's allowed calls work; roles, money, settings and keys are allowed only by name.
   const { people, options, tokens } = await state();
   for (const [name, { _def }] of procedures)
     closed.set(name, `${closed.get(name)} ${(await ask(name, _def.type, admin)) === "refused" ? "root" : "admin"}`);
   expect(await state()).toMatchObject({ people, options, tokens });
   const open = [...closed].map(([name, level]) => `${name} ${level}`);
-  // Among them was the call that ends one's other sessions.
+  // One of them was the call that ends the user's other sessions.
   user = await weir.signIn(user.username, ROOT.password);
   admin = await weir.signIn(admin.username, ROOT.password);
   for (const route of routes) {
@@ -122,7 +122,7 @@ test("CVE-2026-35029: every administrative call is refused to users, and every c
     if (line.includes(" admin ") || line.endsWith(" root"))
       expect([route.path, body.code]).toEqual([route.path, "forbidden"]);
   }
-  // What must never be below its level, named: a table that a wrong `procedure` would break.
+  // Calls with a required level, by name: a wrong `procedure` would break this table.
   const level = (name: string): string | undefined =>
     open.find((entry) => entry.startsWith(`${name} `))?.slice(name.length + 1);
   for (const name of ["option.list", "option.update", "pricing.resetModelRatio", "pricing.remote", "audit.list"]) {
@@ -142,7 +142,7 @@ test("CVE-2026-35029: every administrative call is refused to users, and every c
   }
 }, 60_000);
 
-describe("CVE-2026-49468: no spelling of Host or path goes around a check", () => {
+describe("CVE-2026-49468: no spelling of Host or path bypasses a check", () => {
   async function raw(head: string): Promise<string> {
     const { hostname, port } = new URL(weir.url);
     return new Promise((resolve) => {
@@ -185,7 +185,7 @@ describe("CVE-2026-49468: no spelling of Host or path goes around a check", () =
     }
   });
 
-  test("odd spellings of an administrator's path serve neither strangers nor users", async () => {
+  test("odd spellings of an administrator's path serve neither anonymous callers nor users", async () => {
     const spellings = [
       "//api/channel/",
       "/api//channel/",
@@ -218,7 +218,7 @@ describe("CVE-2026-49468: no spelling of Host or path goes around a check", () =
   });
 });
 
-test("CVE-2026-45339: what a key may not do it may not do by another path, method, case or trailing slash", async () => {
+test("CVE-2026-45339: a key's limits apply to every other path, method, case or trailing slash", async () => {
   const { key } = await weir.newToken(
     { model_limits_enabled: true, model_limits: "other-model", quota: 500_000 },
     user,
@@ -310,7 +310,7 @@ test("CRS admin bypass: empty, truncated, padded, foreign and ended sessions are
   expect((await session.api("GET", "/api/option/")).status).toBe(401);
 });
 
-test("OpenBullet2 CVE-2026-25555: an empty or meaningless key is nobody's, in every header", async () => {
+test("OpenBullet2 CVE-2026-25555: an empty or invalid key belongs to no user, in every header", async () => {
   for (const key of [
     "",
     " ",
@@ -333,7 +333,7 @@ test("OpenBullet2 CVE-2026-25555: an empty or meaningless key is nobody's, in ev
       const answer = await fetch(`${weir.url}/v1/models`, { headers: { [header]: key } });
       expect([header, key, answer.status]).toEqual([header, key, 401]);
     }
-    // What is no access token is told so with HTTP 200, as the specification wants; nothing comes with it.
+    // An invalid access token is reported with HTTP 200, as the specification requires, without data.
     const { body } = await weir.anonymous("GET", "/api/user/self", undefined, {
       authorization: key,
       "new-api-user": "1",
@@ -343,7 +343,7 @@ test("OpenBullet2 CVE-2026-25555: an empty or meaningless key is nobody's, in ev
   expect((await fetch(`${weir.url}/v1/models?key=`)).status).toBe(401);
 });
 
-test("sub2api: forwarded addresses of a peer that is no listed proxy pass no allow-list and are in no log", async () => {
+test("sub2api: forwarded addresses from a peer that is not a listed proxy pass no allow-list and are in no log", async () => {
   const { key } = await weir.newToken({ allow_ips: "203.0.113.7" }, user);
   const spoofs = {
     "x-forwarded-for": "203.0.113.7",
@@ -376,6 +376,7 @@ test("one-api family: beside a session the user-id header must name its owner; b
     `${user.id},${weir.root.id}`,
     ` ${user.id}.0`,
   ]) {
+    // spec: D-37
     expect([id, await self({ cookie: user.cookie, "new-api-user": id })]).toEqual([id, 401]);
   }
   expect(await self({ cookie: user.cookie })).toBe(401);

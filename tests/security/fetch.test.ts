@@ -1,4 +1,4 @@
-/** Addresses that somebody types lead to the public Internet only. Source: facts/security.md, theme 2. */
+/** Addresses entered by users lead only to the public Internet (docs/security.md). */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { egressFetch } from "../../src/server/lib/egress";
 import { HOOK_MS } from "../kit/harness";
@@ -87,7 +87,7 @@ test("PYSEC-2026-4069: an import from an address reaches nothing that is not pub
   expect(seen).toEqual([]);
 });
 
-test("CVE-2026-86242: nobody but the super administrator imports from an address at all, and nothing that is fetched is run", async () => {
+test("CVE-2026-86242: only the super administrator can import from an address, and nothing that is fetched is run", async () => {
   const admin = await weir.newUser({ role: 10 });
   for (const session of [user, admin]) {
     await expect(session.trpc.pricing.remote.mutate({ url: "https://example.com/" })).rejects.toThrow();
@@ -136,7 +136,7 @@ test("GO-2025-4154: a redirect is checked like the first address, hop by hop, an
         return new Response(null, { status: 302, headers: { location: pathname === "/1" ? "/2" : target } });
       },
     });
-    // The first name stands for a public server: the resolver is told so once, the sockets go to the door.
+    // The first name stands for a public server: the resolver returns it once, the sockets go to the test's server.
     const first = { allowPrivate: true, resolve: async () => ["127.0.0.1"] };
     const policy = {
       ...first,

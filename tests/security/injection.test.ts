@@ -1,4 +1,4 @@
-/** Texts stay texts: no query, template, command or pattern is made of them. Source: facts/security.md. */
+/** Texts stay texts: they never become a query, template, command or pattern (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -23,7 +23,25 @@ const SQL = [
   ":1",
   "randomblob(500000000)",
 ];
+/** Less than the pause that SQL above asks for. Only signing in, which hashes, comes near a second. */
+const LONGEST_MS = 4_000;
 const upstream = startFakeUpstream();
+
+/** Times each request by itself: a pause in one of hundreds does not hide among them. */
+function stopwatch(): { time<T>(work: Promise<T>): Promise<T>; longest(): number } {
+  let longest = 0;
+  return {
+    longest: () => longest,
+    async time(work) {
+      const started = performance.now();
+      try {
+        return await work;
+      } finally {
+        longest = Math.max(longest, performance.now() - started);
+      }
+    },
+  };
+}
 
 for (const engine of ENGINES) {
   describe(engine, () => {
@@ -38,7 +56,7 @@ for (const engine of ENGINES) {
     afterAll(() => weir?.stop());
 
     test("CVE-2026-42208: SQL in a bearer token, in every header and in ?key= is an unknown key, and costs no time", async () => {
-      const started = Date.now();
+      const { time, longest } = stopwatch();
       for (const text of SQL) {
         const printable = encodeURIComponent(text);
         const tries: [string, RequestInit][] = [
@@ -49,24 +67,14 @@ for (const engine of ENGINES) {
           [`/v1/models?key=${printable}`, {}],
         ];
         for (const [path, init] of tries)
-          expect([text, (await fetch(weir.url + path, init)).status]).toEqual([text, 401]);
-        expect(
-          (
-            await weir.anonymous("GET", "/api/user/self", undefined, {
-              cookie: `session=${printable}`,
-              "new-api-user": "1",
-            })
-          ).status,
-        ).toBe(401);
-        expect((await weir.anonymous("GET", "/api/user/self", undefined, { authorization: text })).body.success).toBe(
-          false,
-        );
-        expect((await weir.anonymous("POST", "/api/user/login", { username: text, password: text })).body.success).toBe(
-          false,
-        );
+          expect([text, (await time(fetch(weir.url + path, init))).status]).toEqual([text, 401]);
+        const ask = (...call: Parameters<typeof weir.anonymous>) => time(weir.anonymous(...call));
+        const cookie = { cookie: `session=${printable}`, "new-api-user": "1" };
+        expect((await ask("GET", "/api/user/self", undefined, cookie)).status).toBe(401);
+        expect((await ask("GET", "/api/user/self", undefined, { authorization: text })).body.success).toBe(false);
+        expect((await ask("POST", "/api/user/login", { username: text, password: text })).body.success).toBe(false);
       }
-      // Any of the pauses asked for would take longer than all of it.
-      expect(Date.now() - started).toBeLessThan(60_000);
+      expect(longest()).toBeLessThan(LONGEST_MS);
       expect((await weir.root.api("GET", "/api/user/self")).body.success).toBe(true);
     }, 90_000);
 
@@ -96,10 +104,10 @@ for (const engine of ENGINES) {
         "/api/data/?start_timestamp=",
         "/api/user/topup?keyword=",
       ];
-      const started = Date.now();
+      const { time, longest } = stopwatch();
       for (const path of paths) {
         for (const text of SQL) {
-          const answer = await weir.root.api("GET", path + encodeURIComponent(text));
+          const answer = await time(weir.root.api("GET", path + encodeURIComponent(text)));
           expect([path, text, answer.status < 500]).toEqual([path, text, true]);
           expect(JSON.stringify(answer.body)).not.toMatch(
             /\$2[aby]\$|\$argon2|syntax error|SQLITE|sqlite3|PostgresError/i,
@@ -127,7 +135,7 @@ for (const engine of ENGINES) {
       }
       for (const ids of [SQL, [["1"]], { $gt: 0 }, "1 OR 1=1", [{ id: 1 }]])
         expect((await weir.root.api("POST", "/api/channel/batch", { ids })).body.success).toBe(false);
-      expect(Date.now() - started).toBeLessThan(100_000);
+      expect(longest()).toBeLessThan(LONGEST_MS);
       expect((await weir.db.q.select().from(weir.db.t.users)).length).toBe(people);
     }, 120_000);
 
@@ -144,9 +152,9 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     }, 30_000);
 
-    test("new-api CVE-2026-25591: two hundred wildcards are letters, and are answered at once", async () => {
+    test("new-api CVE-2026-25591: two hundred wildcards are literal characters, and are answered at once", async () => {
       const text = "%_".repeat(200);
-      const started = Date.now();
+      const { time, longest } = stopwatch();
       for (const path of [
         "/api/token/search?keyword=",
         "/api/user/search?keyword=",
@@ -157,14 +165,14 @@ for (const engine of ENGINES) {
         "/api/log/?p=1&model_name=",
       ]) {
         for (const wild of [text, "%", "_", "%%", "\\%", "[a-z]*", ".*"]) {
-          const { status, body } = await weir.root.api("GET", path + encodeURIComponent(wild));
+          const { status, body } = await time(weir.root.api("GET", path + encodeURIComponent(wild)));
           const found = Array.isArray(body.data)
             ? body.data
             : ((body.data as { items?: unknown[] } | undefined)?.items ?? []);
           expect([path, wild, status < 500, found.length]).toEqual([path, wild, true, 0]);
         }
       }
-      expect(Date.now() - started).toBeLessThan(30_000);
+      expect(longest()).toBeLessThan(LONGEST_MS);
     }, 40_000);
   });
 }
@@ -232,7 +240,7 @@ describe("templates and commands", () => {
       JSON.stringify({ command: "touch", args: [mark] }),
     ]) {
       for (const { key } of items) {
-        // What must stay as it is for the next call to be let in.
+        // Must stay unchanged for the next call to be accepted.
         if (["PasswordLoginEnabled"].includes(key)) continue;
         await weir.root.api("PUT", "/api/option/", { key, value: command });
       }
@@ -258,7 +266,7 @@ describe("templates and commands", () => {
       if (/\beval\s*\(|new Function\s*\(|node:vm|from "vm"|child_process|Bun\.spawn|Bun\.\$/.test(source))
         found.push(path);
     }
-    // The one that starts a program is Weir itself, by its own name.
+    // The one place that starts a program starts Weir itself, by its own name.
     expect(found.filter((path) => !/\/(reexec|workers|commands\/\w+)\.ts$/.test(path))).toEqual([]);
   });
 });

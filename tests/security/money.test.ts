@@ -1,4 +1,4 @@
-/** One payment is one credit, one code is one credit, one balance is spent once. Source: facts/security.md, theme 5. */
+/** One payment is one credit, one code is one credit, one balance is spent once (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../kit/databases";
@@ -80,7 +80,7 @@ describe.each(ENGINES)("%s", (engine) => {
     expect((await weir.balance(user.id)).quota).toBe(0);
   });
 
-  test("n8n CVE-2026-21894: an unsigned, foreign or changed callback credits nobody", async () => {
+  test("n8n CVE-2026-21894: an unsigned, foreign or changed callback credits no user", async () => {
     const other = await weir.newUser();
     const trade_no = await paid(user);
     for (const [changes, after] of [
@@ -123,8 +123,8 @@ describe.each(ENGINES)("%s", (engine) => {
     expect(balances.reduce((sum, { quota }) => sum + quota, 0)).toBe(700_000);
   });
 
-  test("new-api #5690: fifty calls at once with the balance for one never make it negative, and the books balance", async () => {
-    // 200 words answered and a few asked, one unit each: enough for one call, not for two.
+  test("new-api #5690: fifty calls at once with the balance for one never make it negative, and the ledger balances", async () => {
+    // 200 words of output and a few of input, one unit each: enough for one call, not for two.
     const owner = await weir.newUser({ quota: 300 });
     const { key } = await weir.newToken({}, owner);
     const ask = { model: "words:200", max_tokens: 200, messages: [{ role: "user", content: "hi" }] };

@@ -1,6 +1,6 @@
 /**
- * Source: facts on CVE-2024-9606, CVE-2025-11203 and their kin: keys in logs, health records and answers. Keys are
- * planted in every place a key can be, errors are driven through the channel, then everything Weir wrote is searched.
+ * CVE-2024-9606, CVE-2025-11203 and similar: keys in logs, health records and responses. Keys are planted everywhere a
+ * key can be, errors are caused through the channel, then everything that Weir wrote is searched (docs/security.md).
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -87,7 +87,7 @@ test("CVE-2024-9606: no key, password or prompt is in the logs, the database or 
     for (const stream of [false, true]) {
       const body = { model, stream, messages: [{ role: "user", content: PLANTED.body }] };
       const asked = post("/v1/chat/completions", body, { authorization: `Bearer sk-${relayKey}` });
-      // What is answered to the caller may repeat the caller's own words.
+      // A response to the caller may repeat the caller's own text.
       await asked.then(() => answers.pop());
     }
   }
@@ -110,7 +110,7 @@ test("CVE-2024-9606: no key, password or prompt is in the logs, the database or 
   ]) {
     await call(path, { headers });
   }
-  // The log of usage is folded and the WAL written.
+  // The usage log is folded and the WAL written.
   await Bun.sleep(1500);
 
   const places: Record<string, string> = { logs: weir.output(), answers: answers.join("\n") };

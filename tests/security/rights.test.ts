@@ -1,4 +1,4 @@
-/** Nobody gets more by asking for it, and nobody reaches what is another's. Source: facts/security.md, theme 4. */
+/** Users cannot raise their own rights, and cannot reach what belongs to others (docs/security.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ROLE } from "../../src/shared/roles";
@@ -50,34 +50,65 @@ test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights
   const { id, key } = await weir.newToken({ quota: 1000 }, alice);
   await weir.setOption("GroupRatio", { default: 1, vip: 0.1 });
   await weir.setOption("UserUsableGroups", { default: "all" });
+  const { tokens } = weir.db.t;
+  const rowOf = async (token: number) => (await weir.db.q.select().from(tokens).where(eq(tokens.id, token)))[0];
+  /** What nobody sets by a token's form: whose it is, its key, what it has used, whether it is there. */
+  const owned = async (token: number) => {
+    const row = await rowOf(token);
+    if (!row) throw new Error(`no token ${token}`);
+    const { user_id, key_hash, used_quota, group, status, deleted_at } = row;
+    return { user_id, key_hash, used_quota, group, status, deleted_at };
+  };
+  const all = async (): Promise<number[]> =>
+    (await weir.db.q.select({ id: tokens.id }).from(tokens)).map((row) => row.id);
+  const usual = { name: "t", remain_quota: 1000, expired_time: -1 };
+  const put = (fields: object) => alice.api("PUT", "/api/token/", { id, ...usual, ...fields });
+  const post = (fields: object) => alice.api("POST", "/api/token/", { ...usual, ...fields });
+  const before = await owned(id);
+  // What she may ask for she gets, so that the refusals below are of what is asked for.
+  expect((await put({ name: "hers", remain_quota: 900, group: "default" })).body.success).toBe(true);
+  expect(await rowOf(id)).toMatchObject({ name: "hers", remain_quota: 900, group: "default" });
+  expect((await put({ group: "" })).body.success).toBe(true);
+  expect(await owned(id)).toEqual(before);
+  expect((await post({})).body.success).toBe(true);
+  for (const fields of [{ group: "vip" }, { remain_quota: -5 }, { remain_quota: 1e30 }]) {
+    const there = await all();
+    expect([fields, (await put(fields)).body.success]).toEqual([fields, false]);
+    expect([fields, (await post(fields)).body.success]).toEqual([fields, false]);
+    expect([fields, await owned(id), await all()]).toEqual([fields, before, there]);
+    expect(await rowOf(id)).toMatchObject(usual);
+  }
+  // The rest is not a field of hers to set: nothing comes of it.
   for (const fields of [
-    { group: "vip" },
     { user_id: bob.id },
     { used_quota: -1_000_000 },
-    { id: 1, user_id: 1 },
-    { remain_quota: -5 },
-    { remain_quota: 1e30 },
     { role: 100 },
     { channel_id: 1 },
     { models: "*" },
     { routes: ["*"] },
+    { key: "mine", key_hash: "mine" },
   ]) {
-    await alice.api("PUT", "/api/token/", { id, name: "t", remain_quota: 1000, expired_time: -1, ...fields });
-    await alice.api("POST", "/api/token/", { name: "t", remain_quota: 1000, expired_time: -1, ...fields });
+    const there = await all();
+    expect([fields, (await put(fields)).body.success]).toEqual([fields, true]);
+    expect([fields, await owned(id)]).toEqual([fields, before]);
+    expect([fields, (await post(fields)).body.success]).toEqual([fields, true]);
+    const [made, second] = (await all()).filter((token) => !there.includes(token));
+    expect(second).toBeUndefined();
+    const { key_hash, ...rest } = await owned(made ?? 0);
+    expect(rest).toMatchObject({ user_id: alice.id, used_quota: 0, group: "", deleted_at: null });
+    expect([before.key_hash, "mine"]).not.toContain(key_hash);
   }
-  const rows = await weir.db.q.select().from(weir.db.t.tokens);
-  for (const row of rows.filter(
-    (row) => row.group === "vip" || row.used_quota < 0 || row.remain_quota < 0 || row.user_id === bob.id,
-  )) {
-    // A group that the owner may not use is refused at the relay at the latest.
-    expect(row).toBeUndefined();
-  }
-  expect(rows.every((row) => row.remain_quota <= Number.MAX_SAFE_INTEGER)).toBe(true);
+  // The id of another's token is not found, whatever owner is named beside it.
+  const bobs = await weir.newToken({ quota: 1000 }, bob);
+  const his = await rowOf(bobs.id);
+  for (const fields of [{ id: bobs.id }, { id: bobs.id, user_id: alice.id }, { id: 0, user_id: 1 }])
+    expect([fields, (await put(fields)).body.success]).toEqual([fields, false]);
+  expect(await rowOf(bobs.id)).toEqual(his);
   // Naming a channel is for administrators' keys.
   expect((await weir.call(`${key}-1`, { model: "echo", messages: [] })).status).toBe(403);
 });
 
-test("CVE-2026-47102: nobody raises his own role, quota, group or status, and nobody takes another's id", async () => {
+test("CVE-2026-47102: users cannot raise their own role, quota, group or status, and cannot take another's id", async () => {
   const before = [await userRow(alice.id), await userRow(bob.id)];
   const wishes = {
     role: 100,
@@ -123,7 +154,7 @@ test("CVE-2026-47102: nobody raises his own role, quota, group or status, and no
     row.username,
   ];
   expect([await userRow(alice.id), await userRow(bob.id)].map(fields)).toEqual(before.map(fields));
-  // Administrators neither: not themselves, not their like, not root.
+  // Nor can administrators: not for themselves, other administrators or root.
   for (const id of [admin.id, weir.root.id]) {
     await admin.api("PUT", "/api/user/", { id, role: 100, quota: 9e9, group: "vip" });
     await admin.api("POST", "/api/user/manage", {
@@ -139,7 +170,7 @@ test("CVE-2026-47102: nobody raises his own role, quota, group or status, and no
   ]).toEqual([ROLE.admin, 0, 1]);
 });
 
-test("CVE-2025-0628: a token is worth no more than its owner: not his role, not his balance, not after he is disabled", async () => {
+test("CVE-2025-0628: a token has no more rights than its owner: not the role, not the balance, and none after the owner is disabled", async () => {
   const owner = await weir.newUser({ quota: 1_000_000 });
   const { key } = await weir.newToken({}, owner);
   for (const path of ["/api/channel/", "/api/user/", "/api/option/", "/api/user/self", "/api/token/"]) {
@@ -171,7 +202,7 @@ test("Capgo CVE-2026-56237: the value of a new key is the server's choice", asyn
   expect(access.body.data).not.toBe(wanted);
 });
 
-test("Dify CVE-2026-41947: by no door with an id does one user read, change or delete what is another's", async () => {
+test("Dify CVE-2026-41947: no route with an id lets one user read, change or delete what belongs to another", async () => {
   const { id } = await weir.newToken({ name: "alice's own" }, alice);
   for (const [method, path, body] of [
     ["GET", `/api/token/${id}`],
@@ -191,7 +222,7 @@ test("Dify CVE-2026-41947: by no door with an id does one user read, change or d
     name: "alice's own",
     status: 1,
   });
-  // Lists that take a filter by person show the asker's own rows only.
+  // Lists with a filter by user return only the caller's own rows.
   const { key } = await weir.newToken({ name: "for-log" }, alice);
   await (await weir.call(key, { model: "echo", messages: [{ role: "user", content: "hi" }] })).text();
   await weir.waitForLog((row) => row.token_name === "for-log");
@@ -205,7 +236,7 @@ test("Dify CVE-2026-41947: by no door with an id does one user read, change or d
   }
 });
 
-test("new-api CVE-2026-30886: files, batches, responses and jobs of another are 404 by every door, as if they did not exist", async () => {
+test("new-api CVE-2026-30886: files, batches, responses and jobs of another are 404 on every route, as if they did not exist", async () => {
   const hers = (await weir.newToken({}, alice)).key;
   const his = (await weir.newToken({}, bob)).key;
   const asked = await weir.call(hers, { model: "echo", input: "secret words", store: true }, { path: "/v1/responses" });

@@ -1,7 +1,4 @@
-/**
- * Third parties say who somebody is, and nothing else. Against a provider that lies. Source: facts/security.md, theme
- * 7.
- */
+/** Third-party providers prove an identity, and nothing else. Tested with a provider that lies (docs/security.md). */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type FakeIdentity, startFakeIdentity } from "../kit/fake-identity/server";
@@ -40,7 +37,7 @@ afterEach(() => {
   fake.signing = "key";
 });
 
-/** One browser: its cookies, and who is signed in on its page. */
+/** One browser: its cookies, and the user who is signed in on its page. */
 function browserOf(user?: Session) {
   const jar = new Map<string, string>(user ? [["session", user.cookie.slice("session=".length)]] : []);
   const ownHeaders: Record<string, string> = user ? { "new-api-user": String(user.id) } : {};
@@ -58,7 +55,7 @@ function browserOf(user?: Session) {
 }
 type Browser = ReturnType<typeof browserOf>;
 
-/** Goes to the provider and agrees there: the call that the page makes when it is back. */
+/** Goes to the provider and confirms there; returns the call that the page makes afterwards. */
 async function there(browser: Browser, provider: string): Promise<string> {
   const begun = await browser.get(`/api/oauth/state?provider=${provider}`);
   const back = await fake.agree(String(begun.body.url));
@@ -70,7 +67,7 @@ const userRow = async (id: number) => {
   return row;
 };
 
-test("Open WebUI CVE-2026-45338: a picture's address that the provider names is fetched by nobody", async () => {
+test("Open WebUI CVE-2026-45338: an image URL from the provider is never fetched", async () => {
   for (const picture of [
     `http://127.0.0.1:${trap.port}/p.png`,
     "http://169.254.169.254/latest/meta-data/",
@@ -85,7 +82,7 @@ test("Open WebUI CVE-2026-45338: a picture's address that the provider names is 
   expect(seen).toEqual([]);
 });
 
-test("Open WebUI CVE-2026-70482: an ID token for another client, of another issuer, with another nonce, expired or unsigned signs nobody in", async () => {
+test("Open WebUI CVE-2026-70482: an ID token for another client, of another issuer, with another nonce, expired or unsigned is refused", async () => {
   const now = Math.floor(Date.now() / 1000);
   const before = (await weir.db.q.select().from(weir.db.t.users)).length;
   for (const claims of [
@@ -111,7 +108,7 @@ test("Open WebUI CVE-2026-70482: an ID token for another client, of another issu
   expect((await weir.db.q.select().from(weir.db.t.users)).length).toBe(before);
 });
 
-test("Dify CVE-2026-18266: after signing in nobody is led to an address that a parameter names", async () => {
+test("Dify CVE-2026-18266: signing in never redirects to an address from a parameter", async () => {
   for (const target of [
     "//evil.example",
     "\\\\evil.example",
@@ -140,11 +137,11 @@ test("Dify CVE-2026-18266: after signing in nobody is led to an address that a p
   }
 });
 
-test("Langfuse CVE-2026-24055: binding needs the session that asked for it, by every provider", async () => {
+test("Langfuse CVE-2026-24055: binding needs the session that started it, for every provider", async () => {
   const victim = await weir.newUser();
   const attacker = await weir.newUser();
   fake.wechat.set("999999", `wechat-${people}`);
-  // Nobody is signed in: nothing is bound.
+  // Without a session nothing is bound.
   for (const path of [
     "/api/oauth/wechat/bind?code=999999",
     "/api/oauth/email/bind?email=a@b.example&code=123456",
@@ -157,7 +154,7 @@ test("Langfuse CVE-2026-24055: binding needs the session that asked for it, by e
       false,
     ]);
   }
-  // Begun by the attacker in his browser, finished by a victim who follows the link in his.
+  // Started by the attacker in their browser, finished by a victim who follows the link.
   const path = await there(browserOf(attacker), "github");
   expect((await browserOf(victim).get(path)).status).toBe(403);
   expect((await browserOf().get(path)).status).toBe(403);
@@ -166,7 +163,7 @@ test("Langfuse CVE-2026-24055: binding needs the session that asked for it, by e
   ).toEqual([]);
 });
 
-test("Better Auth CVE-2026-53516: an account that somebody made with another's address is not the one that its owner signs in to", async () => {
+test("Better Auth CVE-2026-53516: an account created with another person's address is not used when that person signs in", async () => {
   const squatter = await weir.newUser();
   await weir.db.q
     .update(weir.db.t.users)
@@ -211,7 +208,7 @@ test("Coolify CVE-2026-86117: the provider's mail address opens no account, veri
   expect(idOf(await stranger.get(await there(stranger, "oidc")))).not.toBe(owner);
 });
 
-test("OAuth state: fixed, foreign, reused, absent, of another provider or of a binding, it signs nobody in", async () => {
+test("OAuth state: fixed, foreign, reused, absent, of another provider or of a binding, it is refused", async () => {
   const refused = async (browser: Browser, path: string) => {
     const { status, headers } = await browser.get(path, {});
     expect([path.slice(0, 40), status]).toEqual([path.slice(0, 40), 403]);
@@ -231,7 +228,7 @@ test("OAuth state: fixed, foreign, reused, absent, of another provider or of a b
   const again = await there(browser, "github");
   expect((await browser.get(again)).body.success).toBe(true);
   await refused(browser, again);
-  // A binding's callback is no sign-in.
+  // A binding's callback is not a sign-in.
   const user = await weir.newUser();
   await refused(browserOf(user), await there(browserOf(user), "linuxdo"));
 });

@@ -1,4 +1,4 @@
-/** Where the program comes from. Source: facts/security.md (a poisoned release of 2026-03-24). */
+/** The supply chain of the program (docs/security.md; a poisoned release of 2026-03-24). */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

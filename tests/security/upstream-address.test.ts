@@ -1,6 +1,4 @@
-/**
- * Nobody but the operator says where a call goes, with which key and headers. Source: facts/security.md, theme 1 and 2.
- */
+/** Only the operator decides where a call goes, with which key and headers (docs/security.md). */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -8,7 +6,7 @@ import { HOOK_MS } from "../kit/harness";
 import { startWeir, type Weir } from "../kit/weir";
 
 const upstream = startFakeUpstream();
-/** What an attacker would like to be called instead. */
+/** An attacker's address. */
 const seen: string[] = [];
 const trap = Bun.serve({
   port: 0,
@@ -50,7 +48,7 @@ beforeEach(() => {
 });
 
 const ask = (more: object = {}): object => ({ model: "echo", messages: [{ role: "user", content: "hi" }], ...more });
-/** Names under which gateways of this kind have let callers choose the upstream. */
+/** Names by which similar gateways let callers choose the upstream. */
 const FIELDS = {
   api_base: TRAP,
   base_url: TRAP,
@@ -78,7 +76,7 @@ function expectOrdinary(calls: number): void {
   }
 }
 
-test("CVE-2024-6587: api_base, api_key, organization and headers in a call's body or query reach nobody and change nothing", async () => {
+test("CVE-2024-6587: api_base, api_key, organization and headers in a call's body or query reach no upstream and change nothing", async () => {
   expect((await weir.call(key, ask(FIELDS))).status).toBe(200);
   const query = new URLSearchParams({
     api_base: TRAP,
@@ -138,7 +136,7 @@ test("CVE-2026-75871: Host, X-Forwarded-Host and metadata do not change the upst
   expect(upstream.journal.last().headers.host).toBe(new URL(upstream.url).host);
 });
 
-test("CVE-2026-55245: an address in a picture, a file or a sound is never fetched from here, whatever its range", async () => {
+test("CVE-2026-55245: an address in an image, a file or audio is never fetched by the server, whatever its range", async () => {
   const hosts = [
     "127.0.0.1",
     "localhost",
@@ -169,7 +167,7 @@ test("CVE-2026-55245: an address in a picture, a file or a sound is never fetche
   expect(seen).toEqual([]);
 });
 
-test("CVE-2026-110719: a tenant has no way to this machine, in the default settings", async () => {
+test("CVE-2026-110719: a tenant cannot reach this machine, in the default settings", async () => {
   const user = await weir.newUser({ quota: 1_000_000 });
   for (const host of ["127.0.0.1", "localhost", "host.docker.internal", "0.0.0.0"]) {
     const url = `http://${host}:${trap.port}/`;
@@ -187,7 +185,7 @@ test("CVE-2026-110719: a tenant has no way to this machine, in the default setti
   expect(seen).toEqual([]);
 });
 
-/** The raw answer to raw bytes; ends when the server closes or says nothing for a moment. */
+/** The raw response to raw bytes; ends when the server closes or is silent for a moment. */
 async function raw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(weir.url);
   return new Promise((resolve) => {
@@ -210,7 +208,7 @@ test("request smuggling: two lengths or a length beside chunks never become a se
   await raw(`${head}Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`);
   await raw(`${head}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${hidden}`);
   await raw(`${head}Transfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n${hidden}`);
-  // A pipelined second request is the caller's own, with his own key: none may run under a request that was malformed.
+  // A pipelined second request is the caller's own, with the caller's own key: none may run after a malformed request.
   expect(upstream.journal.entries).toEqual([]);
 });
 

@@ -1,7 +1,6 @@
 /**
- * Background responses as jobs on both engines. Objects are those of OpenAI's guide to background mode and of the
- * `openai` SDK
- * 7.55 (Response; November 2026).
+ * Background responses as jobs on both engines. Objects follow OpenAI's guide to background mode and the types of the
+ * `openai` SDK 7.55 (Response; November 2026).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
@@ -31,9 +30,9 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
   let ann: Caller;
   let bob: Caller;
   const kept = new Map<string, Response>();
-  /** What its owner would find at each step of a submit, if the process ended there. */
+  /** The rows that the owner would find at each step of a submit, if the process ended there. */
   const found: [step: string, entry: boolean][] = [];
-  /** Streams that the vendor has open, and those that were left. */
+  /** The vendor's open streams, and those that were disconnected. */
   const streams = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
   const left: string[] = [];
   const event = (type: string, sequence_number: number, more: object) =>
@@ -55,7 +54,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     kept.set(response.id, response);
     return response;
   };
-  /** What the vendor was asked last. */
+  /** The last request to the vendor. */
   let asked: unknown;
   beforeAll(async () => {
     bench = await openTaskBench(engine, (controlPlane) => {
@@ -140,7 +139,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench?.close();
   });
 
-  /** The events of a response that is over, from after a cursor on. */
+  /** The events of a finished response, after a cursor. */
   const resumed = (id: string, after: number) =>
     eventsOf({
       start(stream) {
@@ -167,7 +166,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     return row;
   };
 
-  test("a tier that is dearer than the price is left out, where the operator does not allow it", async () => {
+  test("a more expensive tier is dropped, where the operator does not allow it", async () => {
     expect((await create(ann, { service_tier: "priority" })).status).toBe(200);
     expect(asked).toMatchObject({ background: true, input: "write a long story" });
     expect(asked).not.toHaveProperty("service_tier");
@@ -175,12 +174,12 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(asked).toMatchObject({ service_tier: "flex" });
   });
 
-  test("the caller has the vendor's queued response at once, asks for it by its id, and pays what it used when it is there", async () => {
+  test("the caller gets the vendor's queued response at once, polls it by its id, and is charged its usage when it is complete", async () => {
     const { status, body } = await create();
     expect([status, body.object, body.status, body.background]).toEqual([200, "response", "queued", true]);
     const { charge_id, quota, input, data } = await jobOf(body.id);
     expect(quota).toBeGreaterThanOrEqual(2000);
-    // What was said is not kept with the job.
+    // The conversation is not stored with the job.
     expect(input + data).not.toContain("story");
     expect(await bench.money(ann)).toMatchObject({ used_quota: quota, held: 0 });
     expect((await ann.ask("GET", `/v1/responses/${body.id}`)).body).toMatchObject({ id: body.id, status: "queued" });
@@ -201,7 +200,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(charge_id).not.toBe("");
   });
 
-  test("one that fails or is cancelled before it used anything is given back, one that was cut short is paid for what it used", async () => {
+  test("one that fails or is cancelled without usage is refunded, one that was cut short is charged its usage", async () => {
     const failing = (await create()).body.id;
     Object.assign(kept.get(failing) ?? {}, {
       status: "failed",
@@ -222,7 +221,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: COST });
   });
 
-  test("a count that cannot be true is an estimate of the answer, and a large one is believed: such work is done out of sight", async () => {
+  test("an impossible count is estimated from the answer, and a large one is accepted, because the work is hidden", async () => {
     const output = [
       { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "sea ".repeat(100) }] },
     ];
@@ -238,7 +237,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await lie({ input_tokens: 200, output_tokens: 400_000 })).toBe(200 + 2 * 400_000);
   });
 
-  test("deleting it before it is looked at does not make it free", async () => {
+  test("deleting it before it is polled does not make it free", async () => {
     const { id } = (await create()).body;
     const { quota } = await jobOf(id);
     expect((await ann.ask("DELETE", `/v1/responses/${id}`)).status).toBe(200);
@@ -246,7 +245,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await jobOf(id)).toMatchObject({ status: "SUCCESS", quota });
   });
 
-  test("it continues the caller's own answers alone, on the channel that keeps them", async () => {
+  test("it continues only the caller's own responses, on the channel that stores them", async () => {
     const { id } = (await create()).body;
     expect((await create(bob, { previous_response_id: id })).body.error.code).toBe("previous_response_not_found");
     expect((await create(ann, { previous_response_id: id })).status).toBe(200);
@@ -254,7 +253,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.round(25 * 3600);
   });
 
-  test("said twice under one key it is made once", async () => {
+  test("a repeated call with one Idempotency-Key is submitted once", async () => {
     const headers = { "idempotency-key": "story" };
     const first = await create(ann, {}, headers);
     const count = bench.vendor.count("POST", "/v1/responses");
@@ -263,7 +262,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.round(25 * 3600);
   });
 
-  test("as a stream the caller has the vendor's events from the first on; he leaves, comes back with a cursor, and pays once", async () => {
+  test("as a stream the caller gets all of the vendor's events, can disconnect and resume with a cursor, and is charged once", async () => {
     const answer = await ann.send("POST", "/v1/responses", {
       model: MODEL,
       input: "write a long story",
@@ -293,7 +292,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: COST, token_used: COST });
   });
 
-  test("a stream said twice under one key is made once, and begins again for who says it again", async () => {
+  test("a repeated stream with one Idempotency-Key is submitted once, and its events are sent again", async () => {
     const headers = { "idempotency-key": "a streamed story" };
     const first = await ann.send(
       "POST",
@@ -325,7 +324,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
   });
 
-  test("its owner could find it at every line: before the job has the vendor's id, and before the charge", async () => {
+  test("its owner can find it at every step: before the job has the vendor's id, and before the charge", async () => {
     await create();
     expect(found).toEqual([
       ["known", true],
@@ -334,7 +333,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.round(25 * 3600);
   });
 
-  test("the channel's system prompt applies as to any call: added where the call brings none, before its own where the operator says so", async () => {
+  test("the channel's system prompt applies as to any call: added where the call has none, before its own where the operator says so", async () => {
     const sent = async (more: object) => {
       expect((await create(ann, more)).status).toBe(200);
       return bench.vendor.asked.at(-1)?.body.instructions;
@@ -354,7 +353,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     await bench.round(25 * 3600);
   });
 
-  test("where nobody keeps answers, or not to be stored it is refused, and nobody pays", async () => {
+  test("without a channel that stores responses, or with store off, it is refused and free", async () => {
     const count = bench.vendor.asked.length;
     expect((await create(ann, { model: "chatty" })).body.error).toMatchObject({ code: "background_unsupported" });
     expect((await create(ann, { store: false })).status).toBe(400);

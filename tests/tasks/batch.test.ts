@@ -1,6 +1,6 @@
 /**
- * Batches as jobs on both engines: held by the lines of their input, settled by the usage of their output, given back
- * by part. Objects are those of OpenAI's API reference, batches and files, and of the `openai` SDK 7.55 (November
+ * Batches as jobs on both engines: held by the lines of their input, settled by the usage of their output, refunded in
+ * part. Objects follow OpenAI's API reference, batches and files, and the types of the `openai` SDK 7.55 (November
  * 2026).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
@@ -20,7 +20,7 @@ const line = (n: number, body: object = {}, more: object = {}): string =>
     body: { model: MODEL, messages: [{ role: "user", content: "hi" }], max_tokens: 1000, ...body },
     ...more,
   });
-/** 100 tokens in and 20 out a line. */
+/** 100 tokens in and 20 out per line. */
 const answered = (n: number, status = 200): string =>
   JSON.stringify({
     id: `batch_req_${n}`,
@@ -38,7 +38,7 @@ const answered = (n: number, status = 200): string =>
       },
     },
   });
-/** Ratio 1, completion ratio 2, batch ratio one half: 70 units a line. */
+/** Ratio 1, completion ratio 2, batch ratio one half: 70 units per line. */
 const A_LINE = (100 + 20 * 2) / 2;
 
 interface Batch {
@@ -122,7 +122,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
   const create = (input_file_id: string, who = ann, more = {}) =>
     who.ask("POST", "/v1/batches", { input_file_id, endpoint: URL, completion_window: "24h", ...more });
 
-  test("a batch is charged what its lines may cost, and corrected by what its output says it used", async () => {
+  test("a batch is charged the most that its lines may cost, and corrected by the usage in its output", async () => {
     const file = await upload([line(1), line(2), line(3), ""]);
     const made = await create(file);
     expect(made).toMatchObject({
@@ -131,7 +131,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     });
     const { id, quota } = made.body;
     expect(id).toMatch(/^batch_[0-9a-f]{32}$/);
-    // 1,000 output tokens a line at half of ratio 2, and the input by its bytes.
+    // 1,000 output tokens per line at half of ratio 2, and the input by its bytes.
     expect(quota).toBeGreaterThan(3 * 1000);
     expect(quota).toBeLessThan(3 * 1000 + 300);
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 - quota, used_quota: quota, held: 0 });
@@ -157,12 +157,12 @@ describe.each(ENGINES)("batches on %s", (engine) => {
       { type: 2, quota },
       { type: 6, quota: quota - 2 * A_LINE },
     ]);
-    // What it wrote is its owner's file, and nobody else's.
+    // Its output belongs to its owner, and to no other user.
     expect((await ann.send("GET", "/v1/files/file-out/content")).status).toBe(200);
     expect((await bob.send("GET", "/v1/files/file-out/content")).status).toBe(404);
   });
 
-  test("a line whose count cannot be true costs what it says and its share of the input; a sum beyond all that was allowed is bounded, and marked", async () => {
+  test("a line with an impossible count costs its text and its share of the input; a sum above the limits is bounded, and marked", async () => {
     const said = (n: number, usage: object): string =>
       answered(n)
         .replace(
@@ -202,7 +202,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     });
   });
 
-  test("a batch that came to more is charged the rest", async () => {
+  test("a batch that used more is charged the rest", async () => {
     const file = await upload([line(1, { max_tokens: 1 })]);
     const { id, quota } = (await create(file)).body;
     contents.set("file-long", answered(1).replace('"completion_tokens":20', '"completion_tokens":5000'));
@@ -215,7 +215,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     ]);
   });
 
-  test("a cancelled batch is paid for what was answered, and one that failed is given back whole", async () => {
+  test("a cancelled batch is charged for its answered lines, and a failed one is refunded in full", async () => {
     const { id } = (await create(await upload([line(1), line(2)]))).body;
     expect((await ann.ask("POST", `/v1/batches/${id}/cancel`)).body).toMatchObject({ id, status: "cancelling" });
     contents.set("file-part", answered(1));
@@ -238,7 +238,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000 - A_LINE, used_quota: A_LINE });
   });
 
-  test("lines that are no requests of the batch are refused by number before the vendor hears of a batch", async () => {
+  test("invalid lines are refused by number before the vendor is called", async () => {
     const before = bench.vendor.count("POST", "/v1/batches");
     const wrong: [lines: string[], number: number][] = [
       [["{"], 1],
@@ -270,7 +270,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, held: 0 });
   });
 
-  test("who cannot pay for the lines, or may not use their model, creates nothing", async () => {
+  test("without balance for the lines, or access to their model, no batch is created", async () => {
     const poor = await bench.caller(1500);
     expect((await create(await upload([line(1), line(2)], poor), poor)).body.error.code).toBe(
       "insufficient_user_quota",
@@ -280,7 +280,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     expect(await bench.money(poor)).toMatchObject({ quota: 1500, held: 0 });
   });
 
-  test("a stranger finds neither the file nor the batch", async () => {
+  test("another user finds neither the file nor the batch", async () => {
     const file = await upload([line(1)]);
     expect(await create(file, bob)).toMatchObject({ status: 404, body: { error: { code: "file_not_found" } } });
     const { id } = (await create(file)).body;
@@ -296,7 +296,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
       data: [{ id }],
       first_id: id,
     });
-    // The vendor's own id is nobody's.
+    // The vendor's own id finds nothing.
     expect((await ann.ask("GET", `/v1/batches/${batch.id}`)).status).toBe(404);
     await bench.round(49 * 3600);
   });

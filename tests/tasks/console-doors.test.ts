@@ -1,6 +1,6 @@
 /**
- * The console's doors to jobs over the real server: submitting with a session, and seeing what a job made. The vendor
- * speaks the language of relay/tasks/suno (facts/compatibility.md 7.2).
+ * The console's routes for jobs over the real server: submitting with a session, and viewing a job's files. The vendor
+ * uses the format of relay/tasks/suno.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ROLE } from "../../src/shared/roles";
@@ -67,7 +67,7 @@ const call = (
   });
 
 describe("submitting with a session", () => {
-  test("a job is the user's own, charged to his balance, and stands in his list and his log", async () => {
+  test("a job belongs to the user, is charged to their balance, and is in their list and log", async () => {
     const answer = await call(ann, "POST", "/pg/suno/submit/music", {
       group: "default",
       gpt_description_prompt: "rain",
@@ -105,7 +105,7 @@ describe("submitting with a session", () => {
     expect((await call(undefined, "POST", path, { prompt: "x" }, { authorization: token })).status).toBe(400);
   });
 
-  test("what is not enough money, no group of his, or no job at all is refused and asks no vendor", async () => {
+  test("a job without balance, group access or valid input is refused before the vendor is called", async () => {
     asked = [];
     const refusals = await Promise.all([
       call(ben, "POST", "/pg/suno/submit/music", { prompt: "x" }),
@@ -127,7 +127,7 @@ describe("submitting with a session", () => {
   });
 });
 
-describe("what a job made", () => {
+describe("the files of a job", () => {
   let id: number;
   const file = (session: Session | undefined, query: string, headers: Record<string, string>) =>
     call(session, "GET", `/api/task/file?${query}`, undefined, headers);
@@ -154,7 +154,7 @@ describe("what a job made", () => {
     id = rows[0]?.id ?? 0;
   });
 
-  test("the opened job names its files, and that it cannot be stopped any more", async () => {
+  test("the opened job lists its files, and that it cannot be cancelled any more", async () => {
     expect(await ann.trpc.task.get.query({ id })).toMatchObject({
       task_id: "task_files",
       cancellable: false,
@@ -165,7 +165,7 @@ describe("what a job made", () => {
     });
   });
 
-  test("a browser sees it with the session's cookie alone, whole and in parts", async () => {
+  test("a browser gets a file with only the session's cookie, whole and in ranges", async () => {
     const whole = await file(ann, `id=${id}&n=0`, { cookie: ann.cookie });
     expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "audio/mpeg"]);
     expect(new Uint8Array(await whole.arrayBuffer())).toEqual(SOUND);
@@ -175,7 +175,7 @@ describe("what a job made", () => {
     expect(part.headers.get("cross-origin-resource-policy")).toBe("same-origin");
   });
 
-  test("an administrator sees it; for a stranger there is none, without a session nobody is let in", async () => {
+  test("an administrator gets it; another user gets a 404, and without a session it is closed", async () => {
     const status = async (session: Session | undefined, headers: Record<string, string>) =>
       (await file(session, `id=${id}&n=0`, headers)).status;
     expect(await status(admin, { cookie: admin.cookie })).toBe(200);
@@ -185,14 +185,14 @@ describe("what a job made", () => {
     expect(await status(undefined, { cookie: "session=nonsense" })).toBe(401);
   });
 
-  test("a page is never shown as one, whatever the vendor sends", async () => {
+  test("HTML is never served as HTML, whatever the vendor sends", async () => {
     const odd = await file(ann, `id=${id}&n=1`, { cookie: ann.cookie });
     expect(odd.headers.get("content-type")).toStartWith("image/");
     expect(odd.headers.get("x-content-type-options")).toBe("nosniff");
     expect(odd.headers.get("content-security-policy")).toContain("sandbox");
   });
 
-  test("what there is not is 404, what makes no sense 400", async () => {
+  test("an unknown file is 404, an invalid request 400", async () => {
     for (const [query, status] of [
       [`id=${id}&n=2`, 404],
       ["id=999999", 404],
@@ -205,12 +205,12 @@ describe("what a job made", () => {
     }
   });
 
-  test("the cookie without the header opens nothing but files", async () => {
+  test("the cookie without the header gives access only to files", async () => {
     expect((await call(ann, "GET", "/api/task/self", undefined, { cookie: ann.cookie })).status).toBe(401);
     expect((await call(ann, "GET", "/api/log/export", undefined, { cookie: ann.cookie })).status).toBe(401);
   });
 
-  test("a job that cannot be stopped, and somebody else's, are not", async () => {
+  test("a job that cannot be cancelled, and another user's, are not cancelled", async () => {
     await expect(ann.trpc.task.cancel.mutate({ id })).rejects.toThrow("不能取消");
     await expect(ben.trpc.task.cancel.mutate({ id })).rejects.toThrow("任务不存在");
   });

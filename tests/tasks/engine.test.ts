@@ -1,7 +1,4 @@
-/**
- * What the engine of jobs promises whatever the vendor: corrections of the price, files, two that decide at once. On
- * both engines.
- */
+/** The task engine's guarantees for every vendor: price corrections, files, concurrent decisions. On both engines. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { sweepSilent } from "../../src/server/features/wallet/sweep";
@@ -16,20 +13,20 @@ import { clip, FakeSuno } from "./suno-fake";
 const SUNO = 36;
 const MUSIC = 50_000;
 
-/** A vendor whose jobs are priced by what they came to. */
+/** A vendor whose jobs are priced by their result. */
 const watcher: TaskWatcher = { platform: "suno", poll: async () => new Map(), hasResult: () => true };
 
-/** Bytes that say their own place. */
+/** Bytes that encode their own position. */
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
 
 describe.each(ENGINES)("jobs on %s", (engine) => {
   let bench: TaskBench;
   let ann: Caller;
   let suno: FakeSuno;
-  /** What public addresses answer. */
+  /** The responses of public addresses. */
   let answerAddress: (address: string, headers: Record<string, string>) => Response | Promise<Response>;
   const opened: string[] = [];
-  /** A submit's process ends before it says what its hold will cost: told when it does. */
+  /** Called when a submit is cut off before it records the cost of its hold, as if its process had ended. */
   let ends: (() => void) | undefined;
   beforeAll(async () => {
     bench = await openTaskBench(engine, ({ ledger, ...controlPlane }) => ({
@@ -71,7 +68,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   const says = async (id: string, report: TaskReport, who = ann) =>
     applyReport(bench.controlPlane, watcher, await seen(id, who), report);
 
-  test("a job that came to less is given the difference back, one that came to more is charged it, each tied to its charge", async () => {
+  test("a job that used less is refunded the difference, one that used more is charged it, each linked to its charge", async () => {
     const cheap = await running();
     expect(
       await says(cheap, { status: "SUCCESS", data: {}, final: { usage: {}, times: { factors: { seconds: 0.5 } } } }),
@@ -107,13 +104,13 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
       next_poll_at_ms: 0,
     });
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
-    // Asked for again by whoever: it is paid.
+    // Collecting again changes nothing: it is paid.
     await bench.round(3600);
     await bench.controlPlane.tasks.collect((await seen(dear)).id);
     expect(await bench.money(ann)).toMatchObject({ used_quota: MUSIC / 2 + 3 * MUSIC });
   });
 
-  test("a job is corrected at the price that it was accepted at", async () => {
+  test("a job is corrected at the price at which it was accepted", async () => {
     const id = await running();
     await bench.setOption("ModelPrice", JSON.stringify({ suno_music: 9 }));
     try {
@@ -124,7 +121,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     }
   });
 
-  test("what a finished job owes is charged by the poller when the process ended before it was", async () => {
+  test("the poller charges the rest of a finished job when the process ended before that", async () => {
     const id = await running();
     const task = await seen(id);
     expect(await bench.controlPlane.tasks.succeed(task, "SUBMITTED", 4 * MUSIC, {})).toBe(true);
@@ -134,7 +131,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: 4 * MUSIC });
   });
 
-  test("a submit whose process ended before it asked the vendor is over when its hold is, not half an hour later", async () => {
+  test("a submit whose process ended before it called the vendor ends with its hold, not half an hour later", async () => {
     const { db, ledger } = bench.h.services;
     const ended = Promise.withResolvers<void>();
     ends = ended.resolve;
@@ -157,7 +154,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
   });
 
-  test("of twenty that decide at once, some for success and some for failure, one decides: one charge or one refund", async () => {
+  test("of twenty concurrent decisions, some for success and some for failure, one wins: one charge or one refund", async () => {
     for (let round = 0; round < 3; round++) {
       const id = await running();
       const task = await seen(id);
@@ -193,7 +190,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(task.finish_time_ms).toBeLessThanOrEqual(bench.controlPlane.now());
   });
 
-  test("a file that stands in its address itself is handed over, whole or a part, without a call; a page is still no picture", async () => {
+  test("a file in a data URL is served, whole or a range, without a fetch; HTML is still not served as an image", async () => {
     const id = await running();
     const said = (type: string) => `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
     suno.set((await bench.task(id)).upstream_id, {
@@ -221,7 +218,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(opened).toEqual([]);
   });
 
-  test("a finished job's file flows through, whole or a part, as the kind that it is", async () => {
+  test("a finished job's file is streamed through, whole or a range, with the media type of its kind", async () => {
     const id = await running();
     const ask = (headers: Record<string, string> = {}, index = 0) =>
       bench.relay.tasks.file(
@@ -263,12 +260,12 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     const part = await ask({ range: "bytes=10-19" });
     expect([part.status, part.headers.get("content-range")]).toEqual([206, "bytes 10-19/1000"]);
     expect([...new Uint8Array(await part.arrayBuffer())]).toEqual([...bytes.slice(10, 20)]);
-    // Several ranges, or words that are none, are the whole file.
+    // Several ranges, or an invalid range, return the whole file.
     expect((await ask({ range: "bytes=0-1,5-6" })).status).toBe(200);
-    // Nothing but what the job produced was opened.
+    // Only the job's own files were fetched.
     expect(new Set(opened)).toEqual(new Set([clip.audio_url]));
 
-    // A page is no picture, and is not shown as one.
+    // HTML is not an image, and is not served as HTML.
     answerAddress = () => new Response("<script>", { headers: { "content-type": "text/html" } });
     const page = await ask({}, 1);
     expect([page.headers.get("content-type"), page.headers.get("content-security-policy")]).toEqual([
@@ -295,7 +292,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect((await ask({}, -1)).status).toBe(404);
   });
 
-  test("a vendor's call back makes the job due at once, and is believed in nothing", async () => {
+  test("a vendor's webhook makes the job due at once, and its content is not trusted", async () => {
     const id = await running();
     const { upstream_id, channel_id } = await bench.task(id);
     suno.set(upstream_id, { status: "SUCCESS", data: [clip] });
@@ -311,7 +308,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(await bench.task(id)).toMatchObject({ next_poll_at_ms: 0 });
   });
 
-  test("a user's own jobs are listed by page in both orders, and only a finished one can be taken out of the list", async () => {
+  test("a user's own jobs are listed by page in both orders, and only a finished one can be deleted", async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
       ids.push(await running());

@@ -1,6 +1,6 @@
 /**
- * Jobs on a real database, with a vendor in memory and time that moves when a test says so: the services of the
- * harness, a relay over their seams, people with keys, and rounds of the poller.
+ * Jobs on a real database, with a vendor in memory and time that tests advance: the services of the harness, a relay
+ * over the real control plane, users with keys, and rounds of the poller.
  */
 import { eq } from "drizzle-orm";
 import { audit } from "../../src/server/features/wallet/audit";
@@ -14,30 +14,30 @@ import { ROLE } from "../../src/shared/roles";
 import type { Engine } from "../kit/databases";
 import { type Harness, openHarness, type Person } from "../kit/harness";
 
-/** One request that a vendor got. */
+/** One request to a vendor. */
 export interface Asked {
   method: string;
   url: string;
   path: string;
   query: URLSearchParams;
-  /** Names in small letters. */
+  /** Names in lower case. */
   headers: Record<string, string>;
-  /** Parsed where it is JSON, else as text; undefined without a body. */
+  /** Parsed if it is JSON, else as text; undefined without a body. */
   body: any;
   /** Values of the path's {parameters}. */
   params: Record<string, string>;
 }
 
 /**
- * An object is answered as JSON with status 200. "hang" answers when it is cut off; "dead" not even then, as if the
- * process that asks were gone; "cut" breaks the connection.
+ * An object is answered as JSON with status 200. "hang" answers when it is aborted; "dead" not even then, as if the
+ * calling process were gone; "cut" breaks the connection.
  */
 export type VendorAnswer = Response | object | "hang" | "dead" | "cut";
 type Answerer = (asked: Asked) => VendorAnswer | Promise<VendorAnswer>;
 
 /**
- * A vendor in memory: lines such as "POST /suno/submit/{action}" and what is answered to them. The line that was added
- * last wins. What no line fits is a 404.
+ * A vendor in memory: lines such as "POST /suno/submit/{action}" and their answers. The line added last wins. A request
+ * without a line is a 404.
  */
 export class FakeVendor {
   readonly asked: Asked[] = [];
@@ -129,31 +129,29 @@ export interface TaskBench {
   root: Person;
   /** A user with `quota` units and a key; `token`: fields of POST /api/token/. */
   caller(quota?: number, token?: Record<string, unknown>): Promise<Caller>;
-  /** A channel of a type; its address is https://vendor.test. Answers its id. */
+  /** A channel of a type; its address is https://vendor.test. Returns its id. */
   channel(type: number, models: readonly string[], more?: Record<string, unknown>): Promise<number>;
   setOption(key: string, value: unknown): Promise<void>;
-  /** Moves time and looks after what is due. */
+  /** Advances time and polls the due jobs. */
   round(seconds?: number): Promise<void>;
   task(task_id: string): Promise<TaskRow>;
   tasks(): Promise<TaskRow[]>;
-  /** Rows of the log that belong to a job: its charges (2) and refunds (6), in order. */
+  /** Log rows of a job: its charges (2) and refunds (6), in order. */
   bills(task_id: string): Promise<Pick<LogRow, "type" | "quota" | "request_id" | "content" | "other">[]>;
-  /** Spendable units, what was used, calls; and what is held. */
+  /** Spendable units, used units, calls; and held units. */
   money(
     caller: Caller,
   ): Promise<{ quota: number; used_quota: number; request_count: number; token_used: number; held: number }>;
-  /**
-   * Folds, audits, and holds every job against its bills: what it cost is what was charged less what was given back.
-   */
+  /** Folds, audits, and compares every job with its bills: its cost is its charges less its refunds. */
   balanced(): Promise<void>;
   close(): Promise<void>;
 }
 
-export const VENDOR = "https://vendor.test";
+const VENDOR = "https://vendor.test";
 
 export interface BenchOptions {
   env?: Record<string, string>;
-  /** Vendors are servers: nothing is answered in memory. */
+  /** Vendors are servers: none is in memory. */
   network?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The bench of jobs with a fake Midjourney behind a socket, and callers whose tokens are limited. */
+/** The test setup for jobs with a fake Midjourney on a port, and callers whose tokens are limited. */
 import { eq } from "drizzle-orm";
 import type { TaskRow } from "../../src/server/db/schema";
 import { MJ_MODELS } from "../../src/shared/midjourney";
@@ -10,7 +10,7 @@ import { openTaskBench } from "./kit";
 export interface MjAnswer {
   status: number;
   headers: Headers;
-  // Tests look into answers of every shape.
+  // Tests inspect responses of every shape.
   body: any;
 }
 
@@ -19,7 +19,7 @@ export interface Caller {
   token_id: number;
   key: string;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<MjAnswer>;
-  /** Submits an imagine and answers the job's id. */
+  /** Submits an imagine and returns the job's id. */
   imagine(body?: object, path?: string): Promise<string>;
   fetch(id: string): Promise<any>;
 }
@@ -28,23 +28,23 @@ export interface MjBench {
   h: Harness;
   fake: FakeMidjourney;
   root: Person;
-  /** Somebody whose jobs no test makes. */
+  /** A user who owns no job of a test. */
   bob: Caller;
   /** A call without a key. */
   open(method: string, path: string, init?: RequestInit): Promise<Response>;
-  /** A caller with a user of his own. */
+  /** A caller with their own user. */
   newCaller(token?: object, quota?: number): Promise<Caller>;
   newChannel(fields?: { type?: number; models?: string; [field: string]: unknown }): Promise<number>;
   set(option: string, value: unknown): Promise<void>;
-  /** Moves the clock past the next poll of every job, and polls. */
+  /** Advances the clock past the next poll of every job, and polls. */
   poll(times?: number): Promise<void>;
   row(task_id: string): Promise<TaskRow>;
   rowsOf(caller: Caller): Promise<TaskRow[]>;
-  /** Units of user and token, and what each has used. */
+  /** Units of user and token, and their used units. */
   money(caller: Caller): Promise<{ quota: number; used: number; remain: number; token_used: number }>;
   /** Types, units and models of a user's log rows, oldest first. */
   logs(caller: Caller): Promise<[type: number, quota: number, model: string][]>;
-  /** Throws when the books do not balance. */
+  /** Throws when the ledger does not balance. */
   balanced(): Promise<void>;
   close(): Promise<void>;
 }
@@ -147,10 +147,10 @@ export async function openMjBench(
   };
 }
 
-/** What a user and his token have before anything was charged. */
+/** The balances of a user and their token before any charge. */
 export const untouched = { quota: START, used: 0, remain: START, token_used: 0 } as const;
 
-/** The same after charges of `units` together. */
+/** The same after charges of `units` in total. */
 export const charged = (units: number) => ({
   quota: START - units,
   used: units,

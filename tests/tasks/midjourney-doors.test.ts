@@ -1,4 +1,4 @@
-/** The doors under /mj: whose a job is, where follow-ups go, what the operator lets through, pictures and hooks. */
+/** The routes under /mj: who owns a job, where follow-ups go, what the operator forwards, images and webhooks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { PICTURE, startFakeMidjourney } from "../kit/fake-midjourney";
@@ -9,7 +9,7 @@ import { charged, type Caller, type MjBench, openMjBench, untouched } from "./mi
 const IMAGINE = 50_000;
 const NOBODYS = "1234567890123456789";
 
-/** A receiver of hooks. */
+/** A receiver of webhooks. */
 function startReceiver() {
   const heard: any[] = [];
   const server = Bun.serve({
@@ -43,7 +43,7 @@ for (const engine of ENGINES) {
       b.fake.requests.length = 0;
     });
     const upstream = async (id: string): Promise<string> => (await b.row(id)).upstream_id;
-    /** A job that is done. */
+    /** A finished job. */
     const done = async (change: object = {}, caller = ann): Promise<string> => {
       const id = await caller.imagine();
       b.fake.finish(await upstream(id), change);
@@ -51,8 +51,8 @@ for (const engine of ENGINES) {
       return id;
     };
 
-    describe("somebody else's job", () => {
-      test("does not exist, by any door, and nothing is asked or charged", async () => {
+    describe("another user's job", () => {
+      test("does not exist, on any route, and nothing is called or charged", async () => {
         const id = await done();
         const asked = b.fake.requests.length;
         const follow = { taskId: id };
@@ -80,15 +80,15 @@ for (const engine of ENGINES) {
         expect(await b.money(b.bob)).toEqual(untouched);
       });
 
-      test("its vendor's id is nobody's door either", async () => {
+      test("its vendor's id gives no access either", async () => {
         const theirs = await upstream(await ann.imagine());
         expect((await ann.call("GET", `/mj/task/${theirs}/fetch`)).status).toBe(404);
         expect((await b.open("GET", `/mj/image/${theirs}`)).status).toBe(404);
       });
     });
 
-    describe("what follows a job", () => {
-      test("goes to the channel and the key that made it, whatever the others weigh", async () => {
+    describe("a follow-up", () => {
+      test("goes to the channel and the key that made the job, whatever the weights", async () => {
         await using other = startFakeMidjourney();
         const two = await b.newChannel({
           name: "two keys",
@@ -131,7 +131,7 @@ for (const engine of ENGINES) {
         expect(await ann.fetch(id)).toMatchObject({ status: "SUCCESS" });
       });
 
-      test("needs a success, unless the operator says otherwise; a job without a vendor's id is followed by nothing", async () => {
+      test("needs a success, unless the operator says otherwise; a job without a vendor's id has no follow-up", async () => {
         const id = await ann.imagine();
         const reroll = { taskId: id, action: "REROLL" };
         // spec: A-210
@@ -152,7 +152,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    describe("what the operator lets through", () => {
+    describe("members that the operator forwards", () => {
       const body = {
         prompt: "Cat --fast --ar 1:1",
         notifyHook: "https://me.example/hook",
@@ -160,13 +160,13 @@ for (const engine of ENGINES) {
       };
       const sent = () => b.fake.submits().at(-1)?.body;
 
-      test("by default neither hook nor account filter, and prompts as they are", async () => {
+      test("by default neither webhook nor account filter, and prompts unchanged", async () => {
         await ann.imagine(body);
         // spec: A-206, A-207, A-209
         expect(sent()).toEqual({ prompt: "Cat --fast --ar 1:1" });
       });
 
-      test("each option alone changes what it says", async () => {
+      test("each option changes only its own member", async () => {
         await b.set("MjAccountFilterEnabled", true);
         await ann.imagine(body);
         // spec: A-207
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
         await b.set("ServerAddress", "");
       });
 
-      test("no drawing at all: nothing is submitted, what was made is still shown", async () => {
+      test("with drawing off nothing is submitted, and finished jobs are still shown", async () => {
         const id = await done();
         await b.set("DrawingEnabled", false);
         // spec: A-205
@@ -213,7 +213,7 @@ for (const engine of ENGINES) {
         return b.fake.submits().at(-1)?.path;
       };
 
-      test("the caller's is in the path and goes on; the token's is taken where he names none", async () => {
+      test("the caller's is in the path and is forwarded; the token's is used where the caller names none", async () => {
         const relaxed = await b.newCaller({ mj_mode: "relax" });
         expect(await pathOf(ann, "/mj")).toBe("/mj/submit/imagine");
         expect(await pathOf(ann, "/mj-fast/mj")).toBe("/mj-fast/mj/submit/imagine");
@@ -244,7 +244,7 @@ for (const engine of ENGINES) {
     });
 
     describe("keys and bad input", () => {
-      test("the key stands in Authorization or in mj-api-secret", async () => {
+      test("the key is in Authorization or in mj-api-secret", async () => {
         const id = await ann.imagine();
         for (const headers of <Record<string, string>[]>[
           { authorization: ann.key },
@@ -263,7 +263,7 @@ for (const engine of ENGINES) {
         ).toBe(401);
       });
 
-      test("a body that is none, too large or incomplete is refused in these programs' words; nobody is asked", async () => {
+      test("a body that is none, too large or incomplete is refused in these clients' format; no upstream is called", async () => {
         for (const odd of ["", "{", "[]", "null", '"x"', "{}", '{"prompt":5}', '{"prompt":null}', '{"prompt":"  "}']) {
           expect(await ann.call("POST", "/mj/submit/imagine", odd)).toMatchObject({
             status: 400,
@@ -295,7 +295,7 @@ for (const engine of ENGINES) {
         });
       });
 
-      test("a list has one's own jobs once each, in the order asked for", async () => {
+      test("a list has the caller's own jobs once each, in the requested order", async () => {
         const [one, two] = [await ann.imagine(), await ann.imagine()];
         const { body } = await ann.call("POST", "/mj/task/list-by-condition", { ids: [two, NOBODYS, one, two, 7] });
         expect(body.map(({ id }: { id: string }) => id)).toEqual([two, one]);
@@ -303,8 +303,8 @@ for (const engine of ENGINES) {
       });
     });
 
-    describe("hooks", () => {
-      test("what the vendor says to the job's own hook is not believed: the job is asked for, and its owner's address is told", async () => {
+    describe("webhooks", () => {
+      test("the content of the vendor's webhook is not trusted: the job is polled, and its owner's webhook is called", async () => {
         const receiver = startReceiver();
         await b.set("MjNotifyEnabled", true);
         const id = await ann.imagine({ notifyHook: receiver.url });
@@ -312,7 +312,7 @@ for (const engine of ENGINES) {
         const theirs = await upstream(id);
         const tell = (path: string, task: unknown, headers = {}) =>
           b.open("POST", path, { body: JSON.stringify(task), headers });
-        // Lies: a success that is none.
+        // A false report: a success that is none.
         expect(
           (await tell(`/mj/notify/${id}`, { id: theirs, status: "SUCCESS", imageUrl: "http://127.0.0.1/evil.png" }))
             .status,
@@ -335,7 +335,7 @@ for (const engine of ENGINES) {
         await receiver.stop();
       });
 
-      test("one that is forged does nothing: an unknown id, another's id, no secret, another channel's secret", async () => {
+      test("a forged webhook does nothing: an unknown id, another job's id, no secret, another channel's secret", async () => {
         const id = await ann.imagine();
         const theirs = await upstream(id);
         const other = await b.newChannel({ name: "other", key: "mj-other", priority: -5 });
@@ -359,7 +359,7 @@ for (const engine of ENGINES) {
         expect(await tell("/mj/notify", { id: "unknown" }, "mj-secret")).toBe(200);
         expect(await tell("/mj/notify", "nonsense", "mj-secret")).toBe(400);
         expect(await b.row(id)).toEqual(before);
-        // The right one brings the next look forward.
+        // The real one makes the next poll due.
         expect(await tell("/mj/notify", done, "mj-secret")).toBe(200);
         expect((await b.row(id)).next_poll_at_ms).toBeLessThan(before.next_poll_at_ms);
         expect(await ann.fetch(id)).toMatchObject({ status: "SUBMITTED" });
@@ -367,8 +367,8 @@ for (const engine of ENGINES) {
       });
     });
 
-    describe("pictures", () => {
-      test("are for who knows the address, whole or in part, and never anything but a picture to a browser", async () => {
+    describe("images", () => {
+      test("are public to those who know the URL, whole or in ranges, and always served as an image", async () => {
         const id = await done();
         const whole = await b.open("GET", `/mj/image/${id}`);
         expect([whole.status, whole.headers.get("content-type"), whole.headers.get("x-content-type-options")]).toEqual([
@@ -392,7 +392,7 @@ for (const engine of ENGINES) {
           expect((await b.open("GET", path)).status).toBe(404);
       });
 
-      test("films are served as films, each by its number", async () => {
+      test("videos are served as videos, each by its number", async () => {
         const { url } = b.fake;
         const id = await done({
           imageUrl: `${url}/picture/still.png`,
@@ -409,7 +409,7 @@ for (const engine of ENGINES) {
           expect((await b.open("GET", `/mj/video/${id}/${odd}`)).status).toBe(404);
       });
 
-      test("that do not end are cut at the largest size that a picture may have", async () => {
+      test("without an end are cut at the largest size of an image", async () => {
         const id = await done({ imageUrl: `${b.fake.url}/picture/endless.png` });
         const answer = await b.open("GET", `/mj/image/${id}`);
         let size = 0;
@@ -422,7 +422,7 @@ for (const engine of ENGINES) {
         expect(size).toBeLessThanOrEqual(64 << 20);
       });
 
-      test("of a job that failed are shown no more", async () => {
+      test("of a failed job are no longer served", async () => {
         const id = await ann.imagine();
         b.fake.move(await upstream(id), { status: "FAILURE", imageUrl: `${b.fake.url}/picture/half.png` });
         await b.poll();

@@ -1,4 +1,4 @@
-/** Jobs of Midjourney through the real relay and real books, on both engines: submit, watch, pay, get back. */
+/** Midjourney jobs through the real relay and ledger, on both engines: submit, poll, charge, refund. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
@@ -27,8 +27,8 @@ for (const engine of ENGINES) {
     });
     const upstream = async (id: string): Promise<string> => (await b.row(id)).upstream_id;
 
-    describe("a picture", () => {
-      test("is submitted with the channel's secret, watched in the shape of midjourney-proxy, and paid once", async () => {
+    describe("an image", () => {
+      test("is submitted with the channel's secret, shown in the format of midjourney-proxy, and charged once", async () => {
         const answer = await ann.call("POST", "/mj/submit/imagine", {
           prompt: "Cat",
           state: "mine",
@@ -119,12 +119,12 @@ for (const engine of ENGINES) {
           refunded: 0,
           next_poll_at_ms: 0,
         });
-        // What the caller sent of pictures is not kept.
+        // The caller's images are not stored.
         expect(row.input).not.toContain("base64");
         await b.balanced();
       });
 
-      test("that fails gives everything back to user, token and totals: once, however often and by however many it is polled", async () => {
+      test("that fails is refunded to user, token and totals once, however often and by however many instances it is polled", async () => {
         const id = await ann.imagine();
         b.fake.move(await upstream(id), {
           status: "FAILURE",
@@ -148,7 +148,7 @@ for (const engine of ENGINES) {
         await b.balanced();
       });
 
-      test("a success without a picture is a failure, words need none", async () => {
+      test("a success without an image is a failure, text jobs need none", async () => {
         const picture = await ann.imagine();
         b.fake.finish(await upstream(picture), { imageUrl: null });
         const words: string = (await ann.call("POST", "/mj/submit/shorten", { prompt: "appdash appdash" })).body.result;
@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
       });
 
-      test("progress that goes backwards, words that mean nothing and a vendor that is down change nothing", async () => {
+      test("progress that goes backwards, unknown states and an unreachable vendor change nothing", async () => {
         const id = await ann.imagine();
         const theirs = await upstream(id);
         b.fake.move(theirs, { status: "IN_PROGRESS", progress: "60%" });
@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
       });
 
-      test("that is stopped is given back, where its server can stop it and its owner asks", async () => {
+      test("that its owner cancels is refunded, where its server supports that", async () => {
         const id = await ann.imagine();
         const stop = (caller: Caller) => caller.call("POST", `/mj/task/${id}/cancel`);
         expect((await stop(b.bob)).status).toBe(404);
@@ -205,7 +205,7 @@ for (const engine of ENGINES) {
         await b.balanced();
       });
 
-      test("that its vendor has forgotten has failed after an hour, and is given back", async () => {
+      test("that its vendor has forgotten fails after an hour, and is refunded", async () => {
         const id = await ann.imagine();
         b.fake.forget(await upstream(id));
         await b.poll(2);
@@ -225,7 +225,7 @@ for (const engine of ENGINES) {
         properties: { promptEn: "nude body", bannedWord: "nude" },
       };
 
-      test("a refusal is passed on as it came, with 200, and costs nothing; its row says why", async () => {
+      test("a refusal is passed on unchanged, with 200, and costs nothing; its row says why", async () => {
         b.fake.next = [{ body: refused }];
         const answer = await ann.call("POST", "/mj/submit/imagine", { prompt: "x" });
         expect(answer).toMatchObject({ status: 200, body: refused });
@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
         await b.balanced();
       });
 
-      test("queued is read as accepted", async () => {
+      test("queued counts as accepted", async () => {
         const id = await ann.imagine();
         b.fake.next = [
           {
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
         });
       });
 
-      test("a picture that exists already is finished at once, with an address of ours", async () => {
+      test("an image that exists already is finished at once, with Weir's own URL", async () => {
         const imageUrl = `${b.fake.url}/picture/known.png`;
         b.fake.next = [
           {
@@ -289,7 +289,7 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(IMAGINE));
       });
 
-      test("a full queue and a server without accounts send the job to the next channel; the latter is switched off", async () => {
+      test("a full queue and a server without accounts send the job to the next channel; the latter is disabled", async () => {
         const better = await b.newChannel({ name: "better", priority: 10 });
         await b.set("RetryTimes", 1);
         b.fake.next = [{ body: { code: 23, description: "队列已满，请稍后尝试" } }];
@@ -307,7 +307,7 @@ for (const engine of ENGINES) {
         expect(await b.money(ann)).toEqual(charged(2 * IMAGINE));
       });
 
-      test("what is no answer of this vendor is an error in its words, and costs nothing", async () => {
+      test("an invalid response of the vendor is an error in its format, and costs nothing", async () => {
         for (const odd of [
           { text: "<html>502</html>", status: 502 },
           { text: "<html>ok</html>" },
@@ -387,7 +387,7 @@ for (const engine of ENGINES) {
         await b.balanced();
       });
 
-      test("an upload is over when it is answered, and its addresses are the vendor's", async () => {
+      test("an upload is finished with its response, and its addresses are the vendor's", async () => {
         const { body } = await ann.call("POST", "/mj/submit/upload-discord-images", {
           base64Array: ["data:image/png;base64,xx"],
         });
@@ -404,7 +404,7 @@ for (const engine of ENGINES) {
         ]);
       });
 
-      test("a window is free, waits, and is paid when it is filled in; the one answer ends both rows", async () => {
+      test("a modal is free, waits, and is charged when it is submitted; one report ends both rows", async () => {
         const id = await ann.imagine();
         b.fake.finish(await upstream(id));
         await b.poll();
@@ -441,7 +441,7 @@ for (const engine of ENGINES) {
           prompt: "a hat",
         });
         expect(await ann.fetch(window)).toMatchObject({ action: "INPAINT", status: "SUCCESS" });
-        // What each was answered stays its own.
+        // The response to each stays its own.
         expect([
           JSON.parse((await b.row(window)).data).code,
           JSON.parse((await b.row(filled.body.result)).data).code,
@@ -449,7 +449,7 @@ for (const engine of ENGINES) {
         await b.balanced();
       });
 
-      test("a prompt with a word that is not allowed, a model that the token may not use and an empty purse are refused before anybody is asked", async () => {
+      test("a prompt with a word that is not allowed, a model that the token may not use and an empty balance are refused before any upstream is called", async () => {
         await b.set("SensitiveWords", "test_sensitive");
         await b.set("CheckSensitiveEnabled", true);
         expect(await ann.call("POST", "/mj/submit/imagine", { prompt: "a test_sensitive cat" })).toMatchObject({
@@ -470,7 +470,7 @@ for (const engine of ENGINES) {
         );
       });
 
-      test("with the same Idempotency-Key it is submitted and paid once", async () => {
+      test("with the same Idempotency-Key it is submitted and charged once", async () => {
         const again = { "idempotency-key": "one" };
         const [one, two] = [
           await ann.call("POST", "/mj/submit/imagine", { prompt: "x" }, again),
@@ -488,7 +488,7 @@ for (const engine of ENGINES) {
       expect(b.h.services.pool.candidates("uploads", "mj_upload").map(({ id }) => id)).toEqual([other]);
     });
 
-    test("a job costs what its price says at the time", async () => {
+    test("a job costs its price at the time", async () => {
       const { ModelPrice } = Object.fromEntries(
         (await b.root.rest("GET", "/api/option/")).body.data.map(({ key, value }: { key: string; value: string }) => [
           key,

@@ -1,5 +1,5 @@
 /**
- * A Suno server in memory. Answers are those of openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml
+ * A Suno server in memory. Responses follow openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml
  * (November 2026), shortened.
  */
 import type { FakeVendor } from "./kit";
@@ -27,7 +27,7 @@ export interface SunoTask {
   data: unknown;
 }
 
-/** A Suno server: what it says of its tasks is what a test puts into `tasks`. */
+/** A Suno server: it reports the `tasks` that a test sets. */
 export class FakeSuno {
   readonly tasks = new Map<string, SunoTask>();
   #made = 0;

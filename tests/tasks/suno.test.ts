@@ -1,5 +1,5 @@
 /**
- * Suno, and by it the engine: submit, poll, settle, refund, on both engines. Answers are those of
+ * Suno, and through it the engine: submit, poll, settle, refund, on both engines. Responses follow
  * openxs.apifox.cn/api-222048807 and the Suno-API project's swagger.yaml (November 2026), shortened.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
@@ -62,7 +62,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
   };
   const upstreamOf = async (id: string): Promise<string> => (await bench.task(id)).upstream_id;
 
-  test("a song is charged when it is accepted, watched, and shown with the vendor's clips under our own id", async () => {
+  test("a song is charged when it is accepted, polled, and shown with the vendor's clips under Weir's own id", async () => {
     const id = await submit();
     // spec: C-004
     expect(id).toMatch(/^task_[0-9a-f]{32}$/);
@@ -105,7 +105,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       finish_time: 0,
     });
 
-    // The vendor's own times, in whole seconds, as far as they can be true.
+    // The vendor's own times, in whole seconds, as far as they are plausible.
     const at = Math.ceil((await bench.task(id)).submit_time_ms / 1000);
     suno.set(await upstreamOf(id), { ...done, start_time: at + 16, finish_time: at + 20 });
     await bench.round();
@@ -149,7 +149,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: LYRICS });
   });
 
-  test("what fails is given back once to user, token and totals, and its row says why without the vendor's address", async () => {
+  test("a failed job is refunded once to user, token and totals, and its row says why without the vendor's address", async () => {
     const id = await submit();
     suno.set(await upstreamOf(id), failed);
     await Promise.all([bench.round(), bench.relay.tasks.poll(), bench.relay.tasks.poll()]);
@@ -188,13 +188,13 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       fail_reason: "the upstream reported success without a result",
     });
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0 });
-    // What the vendor says of it later changes nothing any more.
+    // A later report of the vendor changes nothing.
     suno.set(upstream, done);
     await bench.round(3600);
     expect(await bench.task(id)).toMatchObject({ status: "FAILURE" });
   });
 
-  test("a refused submit is passed on in words, charged nothing, and leaves a row that says so", async () => {
+  test("a refused submit returns the vendor's message, is not charged, and leaves a row that says so", async () => {
     bench.vendor.on(
       "POST /suno/submit/{action}",
       Response.json({ code: "invalid_request", message: "prompt too long", data: null }, { status: 400 }),
@@ -205,16 +205,16 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
     const [row] = (await bench.tasks()).filter(({ user_id }) => user_id === ann.user_id);
     expect(row).toMatchObject({ status: "FAILURE", upstream_id: "", fail_reason: "prompt too long", quota: 0 });
-    // The same within a 200.
+    // The same with status 200.
     bench.vendor.on("POST /suno/submit/{action}", { code: "error", message: "no credits", data: null });
     expect((await ann.ask("POST", "/suno/submit/music", { prompt: "x" })).status).toBeGreaterThanOrEqual(400);
-    // An answer without an id is none.
+    // A response without an id is invalid.
     bench.vendor.on("POST /suno/submit/{action}", { code: "success", message: "", data: "" });
     expect((await ann.ask("POST", "/suno/submit/music", { prompt: "x" })).status).toBe(502);
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
   });
 
-  test("who has too little is refused before the vendor is asked", async () => {
+  test("a caller without balance is refused before the vendor is called", async () => {
     const poor = await bench.caller(MUSIC - 1);
     expect(await poor.ask("POST", "/suno/submit/music", { prompt: "x" })).toMatchObject({
       status: 403,
@@ -225,7 +225,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       "insufficient_token_quota",
     );
     expect(bench.vendor.asked).toEqual([]);
-    // Ten at once and money for three: three are made.
+    // Ten at once and balance for three: three are accepted.
     const some = await bench.caller(3 * MUSIC);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => some.ask("POST", "/suno/submit/music", { prompt: "x" })),
@@ -234,7 +234,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.money(some)).toMatchObject({ quota: 0, used_quota: 3 * MUSIC });
   });
 
-  test("a stranger finds nothing by any door", async () => {
+  test("another user finds nothing on any route", async () => {
     const id = await submit();
     expect(await bob.ask("GET", `/suno/fetch/${id}`)).toMatchObject({
       status: 404,
@@ -260,7 +260,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     ).rejects.toMatchObject({ code: "task_not_found" });
   });
 
-  test("several are looked at together: the caller's own, of one action where he names it", async () => {
+  test("several are queried together: the caller's own, of one action if it is named", async () => {
     const [one, two] = [await submit(), await submit()];
     const theirs = await submit(bob);
     const answer = await ann.ask("POST", "/suno/fetch", { ids: [two, theirs, one, "nothing"], action: "MUSIC" });
@@ -270,7 +270,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       expect((await ann.ask("POST", "/suno/fetch", { ids })).status).toBe(400);
     }
     await bench.round();
-    // One question for all of the channel.
+    // One query for the whole channel.
     expect(bench.vendor.count("POST", "/suno/fetch")).toBe(1);
   });
 
@@ -290,7 +290,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await bench.root.call.channel.delete({ id: second });
   });
 
-  test("a client key submits once: the same job is answered again, other words under it are refused", async () => {
+  test("an Idempotency-Key submits once: the same job is returned again, another body with it is refused", async () => {
     const headers = { "idempotency-key": "order-1" };
     const id = await submit(ann, { prompt: "once" }, headers);
     expect(await submit(ann, { prompt: "once" }, headers)).toBe(id);
@@ -298,7 +298,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       status: 422,
       body: { code: "idempotency_key_reused" },
     });
-    // Somebody else's keys are his own.
+    // Another user's keys are separate.
     expect(await submit(bob, { prompt: "once" }, headers)).not.toBe(id);
     const twins = await Promise.all(
       Array.from({ length: 6 }, () =>
@@ -310,7 +310,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(twins.filter(({ status }) => status !== 200).every(({ status }) => status === 409)).toBe(true);
     expect(bench.vendor.count("POST", "/suno/submit/MUSIC")).toBe(3);
     expect(await bench.money(ann)).toMatchObject({ used_quota: 2 * MUSIC, held: 0 });
-    // What came to nothing may be said again.
+    // A failed submit may be repeated.
     bench.vendor.on(
       "POST /suno/submit/{action}",
       Response.json({ code: "busy", message: "busy", data: null }, { status: 400 }),
@@ -322,7 +322,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await submit(ann, { prompt: "again" }, { "idempotency-key": "again" });
   });
 
-  test("odd input is refused in the door's own shape and reaches no vendor", async () => {
+  test("invalid input is refused in the route's own format and reaches no vendor", async () => {
     const bodies = [
       "",
       "null",
@@ -346,7 +346,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       (await ann.ask("POST", "/suno/submit/music", { prompt: "x" }, { authorization: "Bearer sk-nobody" })).body,
     ).toMatchObject({ code: "token_invalid", data: null });
     expect(bench.vendor.asked).toEqual([]);
-    // A call back is ours to arrange: the vendor is not told the caller's.
+    // Weir sets the webhook itself: the vendor does not get the caller's.
     await submit(ann, { prompt: "a\u0000b", notify_hook: "http://10.0.0.1/", extra: { kept: true } });
     expect(bench.vendor.asked[0]?.body).toEqual({ prompt: "a\u0000b", mv: "chirp-v3-0", extra: { kept: true } });
   });
@@ -361,7 +361,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(bench.vendor.asked).toEqual([]);
   });
 
-  test("a vendor that does not answer is asked less and less often, until the job's time is over and it is given back", async () => {
+  test("a vendor that does not answer is polled less and less often, until the job's deadline has passed and it is refunded", async () => {
     const id = await submit();
     bench.vendor.on("POST /suno/fetch", Response.json({ message: "down" }, { status: 503 }));
     for (let i = 0; i < 40; i++) await bench.round(15);
@@ -374,7 +374,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, token_used: 0 });
   });
 
-  test("a channel that is deleted meanwhile fails its jobs with a refund; one that is disabled still delivers", async () => {
+  test("a channel that is deleted meanwhile fails its jobs with a refund; a disabled one still delivers", async () => {
     const other = await bench.channel(SUNO, ["suno_music"], { priority: 5 });
     const [lost, late] = [await submit(), undefined];
     expect(late).toBeUndefined();
@@ -397,7 +397,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     await bench.root.call.channel.delete({ id: paused });
   });
 
-  test("a submit whose process died before the vendor answered is charged by the sweep and given back by the poller, once", async () => {
+  test("a submit whose process died before the vendor answered is charged by the sweep and refunded by the poller, once", async () => {
     const { db, ledger } = bench.h.services;
     const reached = Promise.withResolvers<void>();
     bench.vendor.on("POST /suno/submit/{action}", () => {
@@ -409,7 +409,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
       (await db.q.select().from(db.t.budget_spend))
         .filter(({ name }) => name.startsWith(`token:${killed.token_id}:`))
         .map(({ amount }) => amount);
-    // Nobody will ever answer: as with a process that is gone.
+    // There will be no answer: like a process that is gone.
     void killed.send("POST", "/suno/submit/music", { prompt: "killed" });
     await reached.promise;
     expect(await bench.money(killed)).toMatchObject({ held: MUSIC });
@@ -432,7 +432,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await spent()).toEqual([0]);
   });
 
-  test("the job of a user who is erased meanwhile is still ended, and keeps nothing of what it was about", async () => {
+  test("the job of a user deleted meanwhile is still ended, and its content is erased", async () => {
     const gone = await bench.caller();
     const id = await submit(gone, { prompt: "about me" });
     await bench.root.call.user.erase({ id: gone.user_id });
@@ -448,7 +448,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     });
   });
 
-  test("a refund goes back to the budgets that the charge was taken from", async () => {
+  test("a refund returns to the budgets that the charge was taken from", async () => {
     const { db } = bench.h.services;
     const budgeted = await bench.caller(1_000_000, { budget_day: 3 * MUSIC });
     const id = await submit(budgeted);
@@ -462,7 +462,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     expect(await spent()).toEqual([0]);
   });
 
-  test("a job whose charge was cleaned out of the log meanwhile is given back all the same", async () => {
+  test("a job whose charge was deleted from the log meanwhile is still refunded", async () => {
     const { services } = bench.h;
     const id = await submit();
     await bench.balanced();
@@ -472,7 +472,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     suno.set(await upstreamOf(id), failed);
     await bench.round();
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, token_used: 0 });
-    // What the log no longer tells cannot be compared any more.
+    // The log row no longer exists for the comparison.
     await services.db.q.delete(services.db.t.tasks).returning();
   });
 });

@@ -1,4 +1,7 @@
-/** The doors of videos: OpenAI's by its own SDK, the family's, Kling's and Jimeng's; files, strangers and bad input. */
+/**
+ * The video routes: OpenAI's with its own SDK, `/v1/video/generations`, Kling's and Jimeng's; files, access and bad
+ * input.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { exportPKCS8, generateKeyPair } from "jose";
 import OpenAI, { toFile } from "openai";
@@ -13,7 +16,7 @@ const PNG = Buffer.from(
 );
 const MOVIE = Buffer.from("0123456789abcdef");
 
-/** Files at public addresses: what of them exists, and what was asked for. */
+/** Files at public addresses: which exist, and which were requested. */
 class Cdn {
   readonly files = new Map<string, Buffer>();
   readonly asked: string[] = [];
@@ -43,7 +46,7 @@ function ranged(file: Buffer, range: string | undefined): Response {
   });
 }
 
-describe("the doors of videos", () => {
+describe("the video routes", () => {
   const cdn = new Cdn();
   let bench: TaskBench;
   let ann: Caller;
@@ -94,7 +97,7 @@ describe("the doors of videos", () => {
       maker = new FakeMaker(bench.vendor, script("Sora"));
     });
 
-    test("a video is created with an uploaded picture, read, listed, downloaded by part, remixed and deleted", async () => {
+    test("a video is created with an uploaded picture, read, listed, downloaded by range, remixed and deleted", async () => {
       const reference = await toFile(PNG, "cat.png", { type: "image/png" });
       const { data: made, response } = await openai.videos
         .create({ model: "sora-2", prompt: "A calico cat", seconds: "8", size: "720x1280", input_reference: reference })
@@ -113,7 +116,7 @@ describe("the doors of videos", () => {
       });
       expect(made.id).toMatch(/^task_[0-9a-f]{32}$/);
       expect(JSON.parse(response.headers.get("x-new-api-other-ratios") ?? "")).toEqual({ seconds: 8 });
-      // A picture goes on as a picture.
+      // An image is forwarded as an image.
       expect(maker.submits[0]?.headers["content-type"]).toBeUndefined();
       expect(String(maker.submits[0]?.body)).toContain('name="input_reference"; filename="reference.png"');
       expect((await bench.task(made.id)).input).not.toContain("iVBOR");
@@ -182,7 +185,7 @@ describe("the doors of videos", () => {
       expect(await failing(openai.videos.retrieve(made.id))).toMatchObject({ status: 404, code: "task_not_found" });
     });
 
-    test("a stranger finds nothing, whatever he does", async () => {
+    test("another user finds nothing on any route", async () => {
       const made = await openai.videos.create({ prompt: "x", seconds: "4" });
       await finish(maker);
       const theirs = sdk(bob);
@@ -205,7 +208,7 @@ describe("the doors of videos", () => {
       expect(await bench.money(bob)).toMatchObject({ quota: 5_000_000, used_quota: 0 });
     });
 
-    test("only a finished video is remixed, and only with a prompt; the channel that made it is asked alone", async () => {
+    test("only a finished video is remixed, and only with a prompt; only the channel that made it is called", async () => {
       const made = await openai.videos.create({ prompt: "x", seconds: "4" });
       expect(await failing(openai.videos.remix(made.id, { prompt: "y" }))).toMatchObject({
         status: 400,
@@ -223,7 +226,7 @@ describe("the doors of videos", () => {
       await bench.root.call.channel.delete({ id: other });
     });
 
-    test("the same client key makes one video and one charge", async () => {
+    test("the same Idempotency-Key makes one video and one charge", async () => {
       const create = () =>
         openai.videos.create({ prompt: "once", seconds: "4" }, { headers: { "idempotency-key": "k-1" } });
       const [first, second] = [await create(), await create()];
@@ -247,7 +250,7 @@ describe("the doors of videos", () => {
       expect(bench.vendor.asked).toEqual([]);
     });
 
-    test("no JSON, no form, no model and a model that nobody serves are told apart", async () => {
+    test("invalid JSON, an invalid form, no model and a model without a channel have different errors", async () => {
       expect(await ann.ask("POST", "/v1/videos", "{")).toMatchObject({
         status: 400,
         body: { error: { code: "bad_json" } },
@@ -277,7 +280,7 @@ describe("the doors of videos", () => {
       expect(bench.vendor.asked).toEqual([]);
     });
 
-    test("who cannot pay all of it gets none of it", async () => {
+    test("without balance for the whole job nothing is submitted", async () => {
       const poor = await bench.caller(399_999);
       expect(await failing(sdk(poor).videos.create({ prompt: "x", seconds: "8" }))).toMatchObject({
         status: 403,
@@ -297,7 +300,7 @@ describe("the doors of videos", () => {
     });
   });
 
-  test("Kling's own clients are answered in its words, in errors as well", async () => {
+  test("Kling's own clients get its format, also for errors", async () => {
     const maker = new FakeMaker(bench.vendor, script("Kling"));
     const body = {
       model_name: "kling-v2-5-turbo",
@@ -360,7 +363,7 @@ describe("the doors of videos", () => {
     ).toBe(401);
   });
 
-  test("Jimeng's own clients are answered in its words; a link that has expired is asked for anew", async () => {
+  test("Jimeng's own clients get its format; an expired link is requested again", async () => {
     const maker = new FakeMaker(bench.vendor, script("Jimeng"));
     const submit = "/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31";
     const made = await ann.ask("POST", submit, {
@@ -396,7 +399,7 @@ describe("the doors of videos", () => {
 
     cdn.files.set("https://cdn.test/jimeng.mp4", MOVIE);
     expect(await (await ann.send("GET", `/v1/videos/${task_id}/content`)).text()).toBe("0123456789abcdef");
-    // The vendor's own key stays here: the address is everybody's.
+    // The vendor's own key is not sent: the URL is public.
     expect(cdn.asked).toEqual(["https://cdn.test/jimeng.mp4 accept-encoding"]);
     cdn.files.delete("https://cdn.test/jimeng.mp4");
     cdn.files.set("https://cdn.test/again.mp4", Buffer.from("again"));
@@ -419,7 +422,7 @@ describe("the doors of videos", () => {
     });
   });
 
-  test("a failed job is done at Jimeng's door, and its code tells", async () => {
+  test("a failed job is done at Jimeng's route, with an error code", async () => {
     const maker = new FakeMaker(bench.vendor, script("Jimeng"));
     const made = await ann.ask("POST", "/jimeng/?Action=CVSync2AsyncSubmitTask", {
       req_key: "jimeng_ti2v_v30_pro",
@@ -435,7 +438,7 @@ describe("the doors of videos", () => {
     expect(result.body).toMatchObject({ code: 50511, message: "Post Img Risk Not Pass", data: { status: "done" } });
   });
 
-  test("pictures are jobs as well: paid by their number, and told as pictures", async () => {
+  test("images are jobs as well: charged by their number, and listed as images", async () => {
     await bench.channel(51, ["jimeng_t2i_v40"], { key: "AKLT|secret" });
     await bench.setOption(
       "ModelPrice",
@@ -475,7 +478,7 @@ describe("the doors of videos", () => {
     expect((await ann.send("GET", `/v1/videos/${task_id}/content?index=-1`)).status).toBe(400);
   });
 
-  test("Azure is asked at its own path, by its deployment and with its own header", async () => {
+  test("Azure is called at its own path, with its deployment and its own header", async () => {
     await bench.channel(3, ["video-model"], {
       key: "azure-key",
       model_mapping: JSON.stringify({ "video-model": "my-sora" }),
@@ -498,7 +501,7 @@ describe("the doors of videos", () => {
       body: { model: "my-sora", prompt: "x", seconds: "4" },
     });
     expect(asked?.query.get("api-version")).toBe("preview");
-    // A name of the operator's own that no tariff knows is priced by the call.
+    // The operator's own model name without a tariff is priced per call.
     expect((await bench.task(body.id)).quota).toBe(500_000);
     await bench.round();
     expect((await ann.ask("GET", `/v1/videos/${body.id}`)).body).toMatchObject({
@@ -507,7 +510,7 @@ describe("the doors of videos", () => {
     });
   });
 
-  test("several videos of one job are paid by their number and each has an address", async () => {
+  test("several videos of one job are charged by their number and each has a URL", async () => {
     const maker = new FakeMaker(bench.vendor, script("Veo"));
     const { body } = await ann.ask("POST", "/v1/videos", { model: script("Veo").model, prompt: "x", seconds: 4, n: 2 });
     expect((await bench.task(body.id)).quota).toBe(400_000);
@@ -552,7 +555,7 @@ describe("the doors of videos", () => {
     expect(await ann.ask("GET", `/v1/videos/${body.id}/content?variant=../x`)).toMatchObject({ status: 400 });
   });
 
-  test("a file that is named by a number is looked up when it is wanted", async () => {
+  test("a file with an id is looked up when it is requested", async () => {
     const maker = new FakeMaker(bench.vendor, script("Hailuo"));
     const { body } = await ann.ask("POST", "/v1/videos", { model: "MiniMax-Hailuo-2.3", prompt: "x" });
     await finish(maker);
@@ -568,7 +571,7 @@ describe("the doors of videos", () => {
     }
   });
 
-  test("a file inside the vendor's answer is never kept, and can be read by part", async () => {
+  test("a file inside the vendor's response is never stored, and can be read by range", async () => {
     const { privateKey } = await generateKeyPair("RS256", { extractable: true });
     const account = {
       project_id: "p-1",
@@ -605,7 +608,7 @@ describe("the doors of videos", () => {
     }
   });
 
-  test("a file is never a page, whatever the vendor has there", async () => {
+  test("a file is never served as HTML, whatever the vendor returns", async () => {
     const maker = new FakeMaker(bench.vendor, script("Vidu"));
     const { body } = await ann.ask("POST", "/v1/videos", { model: "viduq3-pro", prompt: "x" });
     await finish(maker);
@@ -616,7 +619,7 @@ describe("the doors of videos", () => {
     expect(answer.headers.get("content-security-policy")).toContain("sandbox");
   });
 
-  test("a channel that is deleted meanwhile gives the money back, once", async () => {
+  test("a job whose channel is deleted meanwhile is refunded, once", async () => {
     const lost = await bench.channel(52, ["viduq3-turbo"], { key: "vda_lost" });
     new FakeMaker(bench.vendor, script("Vidu"));
     const { body } = await ann.ask("POST", "/v1/videos", { model: "viduq3-turbo", prompt: "x" });

@@ -1,21 +1,20 @@
 /**
- * Makers of videos in memory, one script each: how a job is made, asked for and stopped, and what is said of it.
- * Answers are the examples of the vendors' documents (pages and dates stand in src/server/relay/tasks/video/*.ts),
- * shortened.
+ * Video vendors in memory, one script each: how a job is submitted, polled and cancelled, and its reports. Responses
+ * are the examples of the vendors' documents (pages and dates are in src/server/relay/tasks/video/*.ts), shortened.
  */
 import type { Asked, FakeVendor } from "./kit";
 
 export interface Script {
   name: string;
-  /** Of the channel. */
+  /** The channel's settings. */
   type: number;
   key: string;
   model: string;
-  /** Asks for it at /v1/video/generations. */
+  /** Submits it at /v1/video/generations. */
   ask: Record<string, unknown>;
   /** Units held and charged. */
   units: number;
-  /** Lines of the vendor. */
+  /** Routes of the vendor. */
   submit: string;
   poll: string;
   cancel?: string;
@@ -24,14 +23,14 @@ export interface Script {
   running: object;
   done: object;
   failed: object;
-  /** The reason that the owner reads of `failed`. */
+  /** The reason of `failed` that the owner sees. */
   reason: string;
-  /** A finished job that was made otherwise than asked, and what it costs. */
+  /** A finished job whose result differs from the request, and its cost. */
   other?: { done: object; units: number };
   stopped?: object;
-  /** What proves the channel, in `authorization` or `x-goog-api-key`. */
+  /** The channel's credentials, in `authorization` or `x-goog-api-key`. */
   authorization: RegExp;
-  /** Where everybody finds the file; absent: at our own door alone. */
+  /** The public URL of the file; absent: only Weir's own route has it. */
   url?: string;
 }
 
@@ -298,7 +297,7 @@ export const script = (name: string): Script => {
   return found;
 };
 
-/** Plays a script: what is said of the job is what a test sets last. */
+/** Plays a script: the job's report is the last one that a test set. */
 export class FakeMaker {
   said: object;
 

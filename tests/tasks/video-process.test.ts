@@ -1,5 +1,5 @@
 /**
- * Videos over the real server and real connections: the official SDK, built-in prices, a vendor on a port. Answers as
+ * Videos over the real server and real connections: the official SDK, built-in prices, a vendor on a port. Responses as
  * in video-fakes.ts.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -11,7 +11,7 @@ import { script } from "./video-fakes";
 
 const MOVIE = Buffer.from("0123456789abcdef");
 const [sora, kling, jimeng] = [script("Sora"), script("Kling"), script("Jimeng")];
-/** What the vendor was asked: line, and the parts of a form or the words of a body. */
+/** The requests to the vendor: line, and the parts of a form or the members of a body. */
 const asked: { line: string; body: string }[] = [];
 let vendor: ReturnType<typeof Bun.serve>;
 let weir: Weir;
@@ -57,7 +57,7 @@ afterAll(async () => {
   await vendor?.stop(true);
 });
 
-/** Asks until it holds, with every job due at once; the machine may be busy. */
+/** Polls until the condition holds, with every job due at once; the machine may be busy. */
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   for (const deadline = Date.now() + 60_000; ; await Bun.sleep(50)) {
     await weir.db.q.update(weir.db.t.tasks).set({ next_poll_at_ms: 1 }).where(gt(weir.db.t.tasks.next_poll_at_ms, 1));
@@ -92,7 +92,7 @@ test("the SDK makes a video from a picture, waits for it and downloads it, at th
   expect(await paid()).toBe(sora.units);
 }, 90_000);
 
-test("Kling's own path answers with Kling's shape, and the file of a vendor's address is sent by this server", async () => {
+test("Kling's own path answers in Kling's format, and the file of a vendor's URL is served by this server", async () => {
   const before = await paid();
   const answer = await weir.call(
     key,
@@ -112,7 +112,7 @@ test("Kling's own path answers with Kling's shape, and the file of a vendor's ad
   expect((await paid()) - before).toBe(kling.units);
 }, 90_000);
 
-test("Jimeng's own path takes an action, and a job that fails is given back", async () => {
+test("Jimeng's own path takes an action, and a failed job is refunded", async () => {
   const before = await paid();
   const path = "/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31";
   const answer = await weir.call(key, { req_key: jimeng.model, prompt: "rain", frames: 121 }, { path });

@@ -1,8 +1,8 @@
-/** A place of a vendor and the neutral question, for tests of the vendors' words. */
+/** A channel of a vendor and the neutral request, for tests of the vendors' formats. */
 import { channelType } from "../../src/shared/channel-types";
 import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
 import type { ProviderContext } from "../../src/server/relay/providers/provider";
-import { readAsk } from "../../src/server/relay/tasks/video/ask";
+import { readVideoRequest } from "../../src/server/relay/tasks/video/ask";
 import type { Place, VendorJob, VideoVendor } from "../../src/server/relay/tasks/video/vendor";
 
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -39,11 +39,11 @@ export const submit = (
   vendor: VideoVendor,
   place: Place,
   body: Record<string, unknown>,
-): ReturnType<VideoVendor["submit"]> => vendor.submit(readAsk(place.model, body), place);
+): ReturnType<VideoVendor["submit"]> => vendor.submit(readVideoRequest(place.model, body), place);
 
 export const job = (upstream_id: string, kind = ""): VendorJob => ({ upstream_id, kind });
 
-/** The member that a question is refused by; undefined: it is not. */
+/** The member for which a request is refused; undefined: it is accepted. */
 export function fault(work: () => unknown): string | undefined {
   try {
     work();

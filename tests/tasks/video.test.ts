@@ -1,6 +1,6 @@
 /**
- * Videos through every vendor: made, watched, paid, given back, corrected, stopped; on both engines, with time that a
- * test moves.
+ * Videos through every vendor: submitted, polled, charged, refunded, corrected, cancelled; on both engines, with time
+ * that tests advance.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
@@ -47,7 +47,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
     };
     const taskOf = async (id: string) => (await ann.ask("GET", `/v1/video/generations/${id}`)).body.data;
 
-    test("a video is charged when it is accepted, watched until it is there, and not asked for again", async () => {
+    test("a video is charged when it is accepted, polled until it is finished, and not polled again", async () => {
       const id = await submit();
       expect(maker.submits).toHaveLength(1);
       const { authorization, "x-goog-api-key": google } = maker.submits[0]?.headers ?? {};
@@ -89,7 +89,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
       expect(bench.vendor.asked).toHaveLength(asked);
     });
 
-    test("one that the vendor could not make is given back whole, with his reason", async () => {
+    test("a failed one is refunded in full, with the vendor's reason", async () => {
       const id = await submit();
       maker.said = script.failed;
       await bench.round();
@@ -118,7 +118,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
 
     if (script.other) {
       const { done, units } = script.other;
-      test("what was really made is what is paid, up or down", async () => {
+      test("the result decides the charge, up or down", async () => {
         const id = await submit();
         maker.said = done;
         await bench.round();
@@ -133,7 +133,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
     }
 
     if (script.cancel) {
-      test("it can be stopped, and is given back", async () => {
+      test("it can be cancelled, and is refunded", async () => {
         const id = await submit();
         await bench.round();
         const { platform } = await bench.task(id);
@@ -146,7 +146,7 @@ describe.each(ENGINES)("videos on %s", (engine) => {
         expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0 });
       });
     } else {
-      test("it cannot be stopped, and says so", async () => {
+      test("it cannot be cancelled, and says so", async () => {
         const id = await submit();
         const { platform } = await bench.task(id);
         const stopping = bench.relay.tasks.cancel({ platform: platform as "kling", task_id: id, user_id: ann.user_id });

@@ -22,7 +22,7 @@ interface OtlpSpan {
   }[];
 }
 
-/** A collector that keeps what it gets. */
+/** A collector that records what it receives. */
 function startCollector() {
   const spans: OtlpSpan[] = [];
   const requests: { path: string; headers: Record<string, string>; body: string }[] = [];
@@ -52,7 +52,7 @@ const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
 const user = [{ role: "user", content: "planted-prompt" }];
 
-test("a call continues its caller's trace; attempts are client spans with the GenAI names; nothing of it goes upstream", async () => {
+test("a call continues its caller's trace; attempts are client spans with the GenAI names; nothing of it is sent upstream", async () => {
   const collector = startCollector();
   const weir = await startWeir({
     env: { WEIR_OTLP_ENDPOINT: `${collector.url}/`, WEIR_OTLP_HEADERS: "x-api-key=a%3Db, x-tenant=one" },
@@ -82,7 +82,7 @@ test("a call continues its caller's trace; attempts are client spans with the Ge
   });
   expect(collector.requests.map(({ body }) => body).join()).not.toContain("planted");
 
-  // The third call's caller had decided against.
+  // The third call's caller had set sampled to 0.
   expect(collector.spans).toHaveLength(4);
   const call = collector.spans.find((span) => span.kind === 2 && span.traceId === TRACE);
   expect(call).toMatchObject({ name: "weir chat", parentSpanId: PARENT });
@@ -114,7 +114,7 @@ test("a call continues its caller's trace; attempts are client spans with the Ge
   collector.close();
 }, 30_000);
 
-test("a collector that is gone costs nobody anything: calls are answered, and the shutdown ends", async () => {
+test("an unreachable collector affects no call, and the shutdown ends", async () => {
   const weir = await startWeir({ env: { WEIR_OTLP_ENDPOINT: "http://127.0.0.1:1" } });
   await weir.priceModels({ "gpt-4o": 1 });
   await weir.newChannel({ base_url: upstream.url, models: ["gpt-4o"] });
@@ -123,7 +123,7 @@ test("a collector that is gone costs nobody anything: calls are answered, and th
   await weir.stop();
 }, 30_000);
 
-test("no sample is taken where the percentage is 0 and the caller has not decided", async () => {
+test("nothing is sampled with a percentage of 0 and no decision of the caller", async () => {
   const collector = startCollector();
   const weir = await startWeir({ env: { WEIR_OTLP_ENDPOINT: collector.url, WEIR_OTLP_SAMPLE_PERCENT: "0" } });
   await weir.priceModels({ "gpt-4o": 1 });

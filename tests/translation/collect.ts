@@ -1,4 +1,4 @@
-/** A streamed answer as if it had come whole. */
+/** A streamed answer, collected into a complete one. */
 import type {
   AnswerEvent,
   Block,

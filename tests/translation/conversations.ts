@@ -1,4 +1,4 @@
-/** Generated conversations, and what of one must be found again after a translation. */
+/** Generated conversations, and the parts of one that must survive a translation. */
 import fc from "fast-check";
 import type { Block, ChatAnswer, ChatPrompt, Message, Tool } from "../../src/server/protocol/chat-events";
 
@@ -19,7 +19,6 @@ const imageBlock: fc.Arbitrary<Block> = fc.oneof(
 );
 const fileBlock: fc.Arbitrary<Block> = base64.map((data) => ({
   type: "file",
-  name: "a.pdf",
   source: { kind: "data", media_type: "application/pdf", data },
 }));
 
@@ -80,7 +79,7 @@ const tool: fc.Arbitrary<Tool> = fc.record({ name, description: words }).map(({ 
   },
 }));
 
-/** Conversations of which every dialect can say everything. */
+/** Conversations that every dialect can express completely. */
 export const prompts: fc.Arbitrary<ChatPrompt> = fc
   .record({
     system: fc.option(words, { nil: undefined }),
@@ -118,7 +117,7 @@ const answerBlocks = fc
     ...calls.map((call, at) => ({ type: "tool_call", id: `call_${at}`, ...call }) as const),
   ]);
 
-/** Answers of which every dialect can say everything. */
+/** Answers that every dialect can express completely. */
 export const answers: fc.Arbitrary<ChatAnswer> = fc
   .record({
     content: answerBlocks,
@@ -136,7 +135,9 @@ export const answers: fc.Arbitrary<ChatAnswer> = fc
     return { id: "a1", model: "m", choices: [{ index: 0, content, finish: { unified, raw: "" } }], usage } as const;
   });
 
-/** What must be equal: neighbouring texts and turns are one, seals and spellings of the same thing are left out. */
+/**
+ * What must be equal: neighbouring texts and turns are one, signatures and spellings of the same thing are left out.
+ */
 export function essence(blocks: readonly Block[]): unknown[] {
   const found: Record<string, unknown>[] = [];
   for (const block of blocks) {

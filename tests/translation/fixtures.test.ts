@@ -1,11 +1,11 @@
-/** Recorded streams: what they mean, and that it does not matter where the network cuts them. */
+/** Recorded streams: their events, however the network splits them. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dialectKeys } from "../../src/server/protocol/chat-events";
 import { eventsOf, FIXTURES, fixtures, translatePieces } from "./streams";
 
-/** A small generator of repeatable chance (mulberry32). */
+/** A small seeded random generator (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ function cutAtRandom(bytes: Uint8Array, seed: number): Uint8Array[] {
 
 for (const { dialect, name, bytes } of fixtures) {
   describe(`${dialect} ${name}`, () => {
-    test("means the neutral events beside it", () => {
+    test("has the neutral events beside it", () => {
       const file = join(FIXTURES, `${dialect}.${name}.events.json`);
       const lines = eventsOf(dialect, bytes).map((event) => JSON.stringify(event));
       if (process.env.WRITE_FIXTURES || !existsSync(file)) writeFileSync(file, `[\n${lines.join(",\n")}\n]\n`);
@@ -39,7 +39,7 @@ for (const { dialect, name, bytes } of fixtures) {
     const single = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
     const whole = JSON.stringify(eventsOf(dialect, bytes));
 
-    test("means the same cut in two at every byte, byte by byte, and in 200 random cuttings", () => {
+    test("is the same split in two at every byte, byte by byte, and in 200 random splits", () => {
       const cuttings = [single, ...Array.from({ length: 200 }, (_, seed) => cutAtRandom(bytes, seed + 1))];
       for (let at = 1; at < bytes.length; at++) cuttings.push([bytes.subarray(0, at), bytes.subarray(at)]);
       for (const pieces of cuttings) {
@@ -50,10 +50,10 @@ for (const { dialect, name, bytes } of fixtures) {
     });
 
     for (const to of dialectKeys) {
-      test(`is the same for a ${to} caller wherever it is cut`, () => {
+      test(`is the same for a ${to} caller wherever it is split`, () => {
         const { text, translator } = translatePieces(dialect, to, [bytes]);
         expect(translator.malformed).toBe(false);
-        // A stream that failed before its content leaves the error to the caller's dialect.
+        // The caller's dialect formats the error of a stream that failed before its content.
         if (!translator.error) expect(text.length).toBeGreaterThan(0);
         expect(translatePieces(dialect, to, single).text).toBe(text);
         for (let seed = 1; seed <= 20; seed++) {

@@ -1,4 +1,4 @@
-/** What cannot travel is a warning, and bad input ends in a clear way. */
+/** Content that cannot be translated is a warning, and bad input ends with a clear error. */
 import { describe, expect, test } from "bun:test";
 import { type ChatPrompt, type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
 import { features } from "../../src/server/protocol/dialects/features";
@@ -31,7 +31,7 @@ const block = (block: object): Partial<ChatPrompt> => ({
   messages: [{ role: "user", content: [{ type: "text", text: "q" }, block as never] }],
 });
 
-/** A prompt that uses a feature, for the features that a request shows. */
+/** A prompt that uses a feature, for the features of a request. */
 const uses: Partial<Record<(typeof features)[number], Partial<ChatPrompt>>> = {
   audio_in: block({ type: "audio", source: { kind: "data", media_type: "audio/wav", data: "UklGRg==" } }),
   file_urls: block({ type: "file", source: { kind: "url", url: "https://example.com/a.pdf" } }),
@@ -65,9 +65,9 @@ const uses: Partial<Record<(typeof features)[number], Partial<ChatPrompt>>> = {
   user_name: { user: "u1" },
 };
 
-describe("what a dialect cannot say", () => {
+describe("features that a dialect lacks", () => {
   for (const key of dialectKeys) {
-    test(`${key}: every feature is declared, and every no gives its reason`, () => {
+    test(`${key}: every feature is declared, and every missing one has a reason`, () => {
       const record = chatDialects[key].features;
       expect(Object.keys(record).sort()).toEqual([...features].sort());
       for (const ability of Object.values(record)) {
@@ -84,7 +84,7 @@ describe("what a dialect cannot say", () => {
           expect(warnings.list).not.toEqual([]);
         });
       } else if (ability === true) {
-        test(`${key}: ${feature} travels without a warning`, () => {
+        test(`${key}: ${feature} is translated without a warning`, () => {
           const warnings = new Warnings();
           chatDialects[key].encodeRequest(asked(prompt), warnings.warn);
           expect(warnings.list).toEqual([]);
@@ -93,7 +93,7 @@ describe("what a dialect cannot say", () => {
     }
   }
 
-  test("unknown fields go back to their own dialect and are named to every other", () => {
+  test("unknown fields are kept for their own dialect and warned about for every other", () => {
     const body = { model: "m", messages: [{ role: "user", content: "q" }], logit_bias: { 5: 1 }, service_tier: "flex" };
     const same = translateRequest("openai-chat", "openai-chat", body, "m");
     expect(same.body).toMatchObject({ logit_bias: { 5: 1 }, service_tier: "flex" });
@@ -142,7 +142,7 @@ describe("Anthropic's models", () => {
     expect(modelFacts("claude-sonnet-5@20260601").thinking).toBe("adaptive");
   });
 
-  test("manual thinking is left out when the thoughts of the running tool turn are lost", () => {
+  test("manual thinking is dropped when the thoughts of the current tool turn are lost", () => {
     const body = {
       model: "x",
       reasoning_effort: "high",
@@ -176,7 +176,7 @@ describe("Anthropic's models", () => {
 });
 
 describe("schemas for Gemini", () => {
-  test("say the same in its subset", () => {
+  test("are equivalent in its subset", () => {
     const { schema, changed } = toGeminiSchema({
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -248,18 +248,18 @@ describe("bad input", () => {
     gemini: [{}, { contents: "x" }, { contents: [1] }],
   };
   for (const key of dialectKeys) {
-    test(`${key}: a request that is none is the caller's fault, named`, () => {
+    test(`${key}: an invalid request is the caller's fault, with the name of the member`, () => {
       for (const body of broken[key]) expect(() => chatDialects[key].decodeRequest(body)).toThrow(RequestFault);
     });
 
-    test(`${key}: frames that are no JSON, HTML and lists end the stream as malformed`, () => {
+    test(`${key}: frames that are not JSON, HTML and lists end the stream as malformed`, () => {
       for (const data of ["{", "<html>oops</html>", "5", "null", "[1]"]) {
         const { translator } = translatePieces(key, "openai-chat", [Buffer.from(`data: ${data}\n\n`)]);
         expect(translator.malformed).toBe(true);
       }
     });
 
-    test(`${key}: objects of unexpected shape are passed over without an exception`, () => {
+    test(`${key}: objects of unexpected shape are ignored without an exception`, () => {
       const values: unknown[] = [null, 5, "x", [], [null], {}, { a: null }];
       for (const name of [
         "choices",
@@ -332,7 +332,7 @@ describe("bad input", () => {
     }
   });
 
-  test("a stream of 50,000 events keeps no more than the dialect must repeat", () => {
+  test("a stream of 50,000 events buffers no more than the dialect must repeat", () => {
     const line = `data: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "x".repeat(100) } })}\n\n`;
     const open = 'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n';
     const translator = new StreamTranslator("anthropic", "openai-chat", context);

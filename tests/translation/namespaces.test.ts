@@ -1,4 +1,4 @@
-/** Tools under a namespace (Codex CLI: those of MCP servers) at channels that know single names. */
+/** Tools in a namespace (Codex CLI: those of MCP servers) on channels that have only plain names. */
 import { expect, test } from "bun:test";
 import type { WireObject } from "../../src/server/protocol/chat-events";
 import { object, objects } from "../../src/server/protocol/dialects/shared/json";
@@ -35,7 +35,7 @@ const request = {
 const asked = { ...context, request };
 const call = (id: string, name: string, input: WireObject): WireObject => ({ type: "tool_use", id, name, input });
 
-test("every tool of a namespace is declared under both names, and what was called of it too, with nothing lost", () => {
+test("every tool of a namespace is declared with both names, and so are its earlier calls, with nothing lost", () => {
   const { body, warnings } = translateRequest("openai-responses", "anthropic", request, "claude-sonnet-5");
   expect(objects(body.tools).map(({ name }) => name)).toEqual(["crm__find", "crm__note", "find"]);
   expect(JSON.stringify(body.messages)).toContain('"name":"crm__find","input":{"id":"7"}');
@@ -48,7 +48,7 @@ test("every tool of a namespace is declared under both names, and what was calle
   ]);
 });
 
-test("a call comes back under its namespace, and one of the same name without stays without", () => {
+test("a call is returned with its namespace, and a tool of the same name without one stays without", () => {
   const message = {
     id: "a",
     type: "message",
@@ -69,7 +69,7 @@ test("a call comes back under its namespace, and one of the same name without st
   ]);
 });
 
-test("a streamed call says its namespace from its first event to its last", () => {
+test("a streamed call has its namespace in every event", () => {
   const translator = new StreamTranslator("anthropic", "openai-responses", asked);
   const events: WireObject[] = [
     {
@@ -104,13 +104,13 @@ test("a streamed call says its namespace from its first event to its last", () =
   ]);
 });
 
-test("to Responses itself a namespace goes as it is", () => {
+test("to Responses itself a namespace is sent unchanged", () => {
   const { body } = translateRequest("openai-responses", "openai-responses", request, "gpt-5.6");
   expect(body.tools).toEqual(request.tools);
   expect(objects(body.input)[1]).toMatchObject({ namespace: "crm", name: "find" });
 });
 
-test("names too long for one function end in a digest, and come back whole", () => {
+test("names too long for one function end in a digest, and are restored", () => {
   const long = "n".repeat(60);
   const named = {
     ...request,

@@ -1,4 +1,4 @@
-/** The smallest gateway: the translations between an HTTP caller and the fake upstream, without money and retries. */
+/** A minimal gateway: the translations between an HTTP caller and the fake upstream, without billing and retries. */
 import type { DialectKey, WireObject } from "../../src/server/protocol/chat-events";
 import type { RelayError } from "../../src/server/protocol/relay-error";
 import { FrameSplitter } from "../../src/server/lib/sse";
@@ -16,7 +16,7 @@ function addressOf(to: DialectKey, model: string, stream: boolean): string {
   return `/v1beta/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
 }
 
-/** Which dialect a path is, and what stands in it. */
+/** The dialect of a path, and its parameters. */
 function readPath(url: URL): { from: DialectKey; model?: string; stream?: boolean } | undefined {
   const gemini = /\/models\/([^:]+(?::[^:]+)*):(generateContent|streamGenerateContent)$/.exec(
     decodeURIComponent(url.pathname),
@@ -28,7 +28,7 @@ function readPath(url: URL): { from: DialectKey; model?: string; stream?: boolea
   return undefined;
 }
 
-/** Serves on any free port; the header x-upstream names the dialect that is spoken to `upstream`. */
+/** Serves on any free port; the header x-upstream names the dialect of `upstream`. */
 export function startProxy(upstream: string): { url: string; close(): void } {
   const server = Bun.serve({
     port: 0,

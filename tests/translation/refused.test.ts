@@ -1,4 +1,4 @@
-/** What a vendor would answer with 400 is not sent to it: the call goes through, and the log says what was lost. */
+/** Members that a vendor would refuse with 400 are not sent: the call succeeds, and the log says what was dropped. */
 import { describe, expect, test } from "bun:test";
 import type { DialectKey, WireObject } from "../../src/server/protocol/chat-events";
 import { objects } from "../../src/server/protocol/dialects/shared/json";
@@ -21,7 +21,7 @@ const weather = {
 };
 
 describe("OpenAI's models", () => {
-  test("a model that does not think is asked neither for thoughts nor for their encrypted content", () => {
+  test("a model without reasoning is requested neither reasoning nor its encrypted content", () => {
     const thinking = { ...question, thinking: { type: "enabled", budget_tokens: 2048 } };
     for (const model of ["gpt-4.1", "gpt-4o-2024-08-06", "gpt-5-chat-latest", "ft:gpt-4o-mini:org::id"]) {
       const responses = sent("anthropic", "openai-responses", model, thinking);
@@ -36,13 +36,13 @@ describe("OpenAI's models", () => {
       include: ["reasoning.encrypted_content"],
       reasoning: { effort: "low" },
     });
-    // A name of a deployment tells nothing.
+    // A name of a deployment says nothing.
     expect(sent("anthropic", "openai-responses", "our-deployment", thinking).body.include).toEqual([
       "reasoning.encrypted_content",
     ]);
   });
 
-  test("an effort that the model does not know becomes the nearest that it knows", () => {
+  test("an effort that the model does not support becomes the nearest supported one", () => {
     const effort = (model: string, wanted: string): unknown =>
       sent("anthropic", "openai-chat", model, {
         ...question,
@@ -65,7 +65,7 @@ describe("OpenAI's models", () => {
     );
   });
 
-  test("a model that thinks gets no temperature, no penalties and no stop sequences", () => {
+  test("a reasoning model gets no temperature, no penalties and no stop sequences", () => {
     const body = { ...question, temperature: 0.2, top_p: 0.9, stop_sequences: ["END"] };
     const lost = ["dropped_field temperature", "dropped_field top_p", "dropped_field stop"];
     for (const model of ["o4-mini", "gpt-5", "openai/gpt-5.1", "gpt-6"]) {
@@ -94,7 +94,7 @@ describe("OpenAI's models", () => {
     expect(lost).toContain("changed_value stop");
   });
 
-  test("functions in chat go without thoughts where the model takes either", () => {
+  test("functions in chat are sent without reasoning where the model supports only one of them", () => {
     const { body, lost } = sent("anthropic", "openai-chat", "gpt-5.6", {
       ...question,
       tools: [weather],
@@ -113,7 +113,7 @@ describe("OpenAI's models", () => {
     ).toMatchObject({ effort: "high" });
   });
 
-  test("the name of a user that is longer than 64 characters is told by its digest", () => {
+  test("the name of a user that is longer than 64 characters is sent as its digest", () => {
     // As Claude Code 2.1 writes metadata.user_id.
     const user_id = JSON.stringify({
       device_id: "d".repeat(64),
@@ -131,7 +131,7 @@ describe("OpenAI's models", () => {
 });
 
 describe("vendors whose chat is like OpenAI's", () => {
-  // As the Codex CLI asks: developer's words, and apply_patch as a tool of plain text with a grammar.
+  // Like a request of the Codex CLI: a developer message, and apply_patch as a custom tool with a grammar.
   const patch = {
     type: "custom",
     name: "apply_patch",
@@ -149,7 +149,7 @@ describe("vendors whose chat is like OpenAI's", () => {
     ],
   };
 
-  test("several texts are one string to models that may read no lists, and stay apart where something else is among them", () => {
+  test("several texts are joined for models that may not accept lists, and stay separate if other parts are among them", () => {
     const text = (words: string) => ({ type: "text", text: words });
     const image = { type: "image", source: { type: "url", url: "https://pictures.example/a.png" } };
     const body = {
@@ -178,14 +178,14 @@ describe("vendors whose chat is like OpenAI's", () => {
     ]);
   });
 
-  test("a developer speaks as the system to models that know no developer", () => {
+  test("a developer message becomes a system message for models without that role", () => {
     const roles = (model: string): unknown[] =>
       objects(sent("openai-responses", "openai-chat", model, codex).body.messages).map(({ role }) => role);
     expect(roles("deepseek-chat")).toEqual(["system", "system", "user", "assistant", "tool"]);
     expect(roles("gpt-5.2")).toEqual(["system", "developer", "user", "assistant", "tool"]);
   });
 
-  test("a tool of plain text becomes a function that is told its grammar, and its calls come back as plain text", () => {
+  test("a tool of plain text becomes a function that describes its grammar, and its calls come back as plain text", () => {
     const { body, lost } = sent("openai-responses", "openai-chat", "deepseek-chat", codex);
     expect(lost).toContain("changed_value custom tool apply_patch");
     const [tool] = objects(body.tools);
@@ -218,7 +218,7 @@ describe("vendors whose chat is like OpenAI's", () => {
     });
   });
 
-  test("a caller of chat itself keeps the tools that he declared", () => {
+  test("a caller of chat itself keeps the tools that it declared", () => {
     const custom = { type: "custom", custom: { name: "shell", format: { type: "text" } } };
     expect(
       sent("openai-chat", "openai-chat", "our-deployment", {
@@ -238,7 +238,7 @@ describe("strictness", () => {
   });
   const toolOf = (body: WireObject): WireObject => objects(body.tools)[0] ?? {};
 
-  test("what Responses enforces only where the schema allows it is enforced nowhere else", () => {
+  test("strictness that Responses enforces only for fitting schemas is not enforced elsewhere", () => {
     const unsaid = asked({ parameters: open });
     expect(toolOf(sent("openai-responses", "anthropic", "claude-sonnet-5", unsaid).body)).not.toHaveProperty("strict");
     expect(toolOf(sent("openai-responses", "openai-chat", "gpt-5.2", unsaid).body).function).not.toHaveProperty(
@@ -251,7 +251,7 @@ describe("strictness", () => {
     ).toBe(false);
   });
 
-  test("a strict tool stays strict where its schema fits, and is an ordinary one where it does not", () => {
+  test("a strict tool stays strict where its schema fits, and is an ordinary one otherwise", () => {
     expect(
       toolOf(
         sent("openai-responses", "anthropic", "claude-sonnet-5", asked({ strict: true, parameters: closed })).body,
@@ -266,7 +266,7 @@ describe("strictness", () => {
     expect(lost).toContain("dropped_field tools.strict");
   });
 
-  test("more strict tools than Anthropic takes are ordinary ones", () => {
+  test("strict tools above Anthropic's limit are ordinary ones", () => {
     const tools = Array.from({ length: 21 }, (_, at) => ({
       type: "function",
       name: `t${at}`,
@@ -286,7 +286,7 @@ describe("Anthropic's models", () => {
       response_format: { type: "json_schema", json_schema: { name: "r", schema } },
     });
 
-  test("an output schema is closed, and what Anthropic does not enforce is told in words", () => {
+  test("an output schema is closed, and what Anthropic does not enforce is written in words", () => {
     const { body, lost } = formatFor({
       type: "object",
       properties: {
@@ -301,6 +301,7 @@ describe("Anthropic's models", () => {
       format: {
         type: "json_schema",
         schema: {
+          title: "r",
           type: "object",
           properties: {
             age: { type: "integer", description: "In years.\nminimum: 0, maximum: 150" },
@@ -322,7 +323,7 @@ describe("Anthropic's models", () => {
     expect(lost).toContain("changed_value response_format");
   });
 
-  test("a schema that fits is sent as it is, without a warning", () => {
+  test("a schema that fits is sent as it is, with the format's name as its title, without a warning", () => {
     const schema = {
       type: "object",
       properties: { a: { type: ["string", "null"] } },
@@ -330,11 +331,11 @@ describe("Anthropic's models", () => {
       additionalProperties: false,
     };
     const { body, lost } = formatFor(schema);
-    expect(body.output_config).toEqual({ format: { type: "json_schema", schema } });
+    expect(body.output_config).toEqual({ format: { type: "json_schema", schema: { title: "r", ...schema } } });
     expect(lost).toEqual([]);
   });
 
-  test("a schema that is open or leads back to itself is asked for in words", () => {
+  test("an open or recursive schema is described in the prompt", () => {
     const node = { type: "object", properties: { next: { $ref: "#/$defs/node" } } };
     for (const schema of [
       { type: "object" },
@@ -345,12 +346,12 @@ describe("Anthropic's models", () => {
     ]) {
       const { body, lost } = formatFor(schema);
       expect(body).not.toHaveProperty("output_config");
-      expect(String(body.system)).toContain(JSON.stringify(schema));
+      expect(String(body.system)).toContain(JSON.stringify({ title: "r", ...schema }));
       expect(lost).toEqual(["changed_value response_format"]);
     }
   });
 
-  test("blanks that a model wrote before its calls do not come back as a text", () => {
+  test("whitespace that a model wrote before its calls is not sent back as text", () => {
     const { body } = sent("openai-chat", "anthropic", "claude-sonnet-5", {
       messages: [
         { role: "user", content: "q" },
@@ -369,7 +370,7 @@ describe("Anthropic's models", () => {
     ]);
   });
 
-  test("a turn that goes on after another vendor's unsigned thoughts is not asked to think by a budget", () => {
+  test("a turn that continues after another vendor's unsigned thoughts has no thinking budget", () => {
     const body = {
       ...question,
       thinking: { type: "enabled", budget_tokens: 1024 },
@@ -393,7 +394,7 @@ describe("Anthropic's models", () => {
     expect(sent("anthropic", "anthropic", "claude-sonnet-4-5", signed).body.thinking).toEqual(body.thinking);
   });
 
-  test("an effort, a forced tool and an end of thoughts are said as the generation knows them", () => {
+  test("an effort, a forced tool and disabled thinking are sent in the model generation's form", () => {
     const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }];
     const ask = (model: string, more: WireObject) =>
       sent("openai-chat", "anthropic", model, { messages: [{ role: "user", content: "q" }], ...more });
@@ -413,7 +414,7 @@ describe("Anthropic's models", () => {
 describe("blocks that only Anthropic has", () => {
   const words = (value: unknown): string => JSON.stringify(value);
 
-  test("tell others what they say: search results, documents in pieces, tools that were found", () => {
+  test("say the same to others: search results, documents in pieces, tools that were found", () => {
     const body = {
       ...question,
       messages: [
@@ -471,7 +472,7 @@ describe("blocks that only Anthropic has", () => {
     expect(sent("anthropic", "anthropic", "claude-sonnet-5", body).body.messages).toEqual(body.messages);
   });
 
-  test("that have no words are left out with a warning, and nothing is announced in their place", () => {
+  test("without text are dropped with a warning, and nothing replaces them", () => {
     const result = {
       role: "user",
       content: [{ type: "tool_result", tool_use_id: "c1", content: [{ type: "strange_block", id: "x" }] }],
@@ -502,7 +503,7 @@ describe("Gemini models", () => {
     return { body, lost, config: (body.generationConfig ?? {}) as WireObject };
   };
 
-  test("JSON beside functions is asked for in words up to 2.5, and by schema from 3 on", () => {
+  test("JSON beside functions is described in the prompt up to 2.5, and a schema from 3 on", () => {
     const more = { tools, response_format: { type: "json_schema", json_schema: { name: "r", schema } } };
     const old = ask("gemini-2.5-flash", more);
     expect(old.config).not.toHaveProperty("responseMimeType");
@@ -517,7 +518,7 @@ describe("Gemini models", () => {
     });
   });
 
-  test("penalties are left out where they are not enabled", () => {
+  test("penalties are dropped where they are not enabled", () => {
     expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5, presence_penalty: 0 })).toMatchObject({
       body: { contents: [{}] },
       config: {},
@@ -527,7 +528,7 @@ describe("Gemini models", () => {
     expect(ask("gemini-3.5-flash", { frequency_penalty: 0.5 }).config).toMatchObject({ frequencyPenalty: 0.5 });
   });
 
-  test("thinking is asked for in the generation's own measure, and not where there is none", () => {
+  test("thinking is requested in the model generation's own form, and not where there is none", () => {
     const thinking = (model: string, effort: string): unknown =>
       ask(model, { reasoning_effort: effort }).config.thinkingConfig;
     expect(thinking("gemini-2.0-flash", "high")).toBeUndefined();
@@ -543,7 +544,7 @@ describe("Gemini models", () => {
     });
   });
 
-  test("counts that Google's SDKs write as texts are numbers to others", () => {
+  test("counts that Google's SDKs send as strings are numbers for other vendors", () => {
     // @google/genai 3.1: Schema.minItems and the like are strings.
     const parameters = {
       type: "OBJECT",
@@ -561,7 +562,7 @@ describe("Gemini models", () => {
     });
   });
 
-  test("what is lost of a configuration is named", () => {
+  test("dropped members of a configuration are named", () => {
     const body = {
       contents: [{ parts: [{ text: "q" }] }],
       generationConfig: { mediaResolution: "MEDIA_RESOLUTION_LOW", speechConfig: {} },
@@ -577,10 +578,10 @@ describe("Gemini models", () => {
   });
 });
 
-describe("what OpenAI's two dialects have in common", () => {
+describe("members that OpenAI's two dialects share", () => {
   const cached = { prompt_cache_key: "thread-1", prompt_cache_retention: "24h" };
 
-  test("travels between them to OpenAI's models, and is a warning elsewhere", () => {
+  test("are translated between them for OpenAI's models, and are a warning elsewhere", () => {
     expect(sent("openai-responses", "openai-chat", "gpt-5.2", { input: "q", ...cached })).toMatchObject({
       body: cached,
       lost: [],
@@ -598,7 +599,7 @@ describe("what OpenAI's two dialects have in common", () => {
     }
   });
 
-  test("the phase of what an assistant said goes back with its message, even where the body is written anew", () => {
+  test("the phase of what an assistant said goes back with its message, even where the body is rewritten", () => {
     // ResponseOutputMessage.phase (`openai` SDK 7.55).
     const input = [
       { role: "user", content: "q" },

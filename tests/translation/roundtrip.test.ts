@@ -1,4 +1,4 @@
-/** What one dialect says, another says too: properties over generated conversations and answers. */
+/** Content is kept between dialects: properties over generated conversations and answers. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargeOf } from "../../src/shared/charge";
@@ -20,11 +20,16 @@ const loud = (code: WarningCode, detail: string): void => {
   throw new Error(`warned: ${code} ${detail}`);
 };
 
+/** OpenAI demands a name of every file and so writes one where there is none; Google's bytes have no name. */
+const loudButForNames = (code: WarningCode, detail: string): void => {
+  if (detail !== "file.name") loud(code, detail);
+};
+
 const pairs = dialectKeys.flatMap((from) => dialectKeys.map((to): [DialectKey, DialectKey] => [from, to]));
 
 describe("requests", () => {
   for (const key of dialectKeys) {
-    test(`${key}: what was read and written is read the same again, without a warning`, () => {
+    test(`${key}: a parsed and written request parses to the same again, without a warning`, () => {
       const dialect = chatDialects[key];
       fc.assert(
         fc.property(prompts, (prompt) => {
@@ -39,11 +44,11 @@ describe("requests", () => {
   }
 
   for (const [from, to] of pairs) {
-    test(`${from} to ${to} keeps what both can say, without a warning`, () => {
+    test(`${from} to ${to} keeps everything that both can express, without a warning`, () => {
       fc.assert(
         fc.property(prompts, (prompt) => {
           const read = chatDialects[from].decodeRequest(chatDialects[from].encodeRequest(prompt, loud), address);
-          const again = chatDialects[to].decodeRequest(chatDialects[to].encodeRequest(read, loud), address);
+          const again = chatDialects[to].decodeRequest(chatDialects[to].encodeRequest(read, loudButForNames), address);
           expect(essenceOf(again)).toEqual(essenceOf(prompt));
         }),
         { numRuns: 60 },
@@ -52,14 +57,14 @@ describe("requests", () => {
   }
 });
 
-/** No member of it can be changed any more, however deep: writing to it throws. */
+/** Freezes it deeply: writing to it throws. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null)
     for (const member of Object.values(Object.freeze(value))) frozen(member);
   return value;
 }
 
-test("a request is left as it was, whoever reads it and for whom it is written: another channel may be asked the same", () => {
+test("a request is left as it was, whichever dialect reads it and writes it: another channel may be asked the same", () => {
   fc.assert(
     fc.property(
       prompts,
@@ -76,7 +81,7 @@ test("a request is left as it was, whoever reads it and for whom it is written: 
   );
 });
 
-describe("whole answers", () => {
+describe("plain answers", () => {
   for (const [from, to] of pairs) {
     test(`${from} to ${to} keeps blocks, finish and usage`, () => {
       fc.assert(
@@ -95,7 +100,7 @@ describe("whole answers", () => {
   }
 });
 
-/** The events of an answer that comes in small pieces. */
+/** The events of an answer in small chunks. */
 function eventsFor(answer: ChatAnswer): AnswerEvent[] {
   const events: AnswerEvent[] = [{ type: "message_start", id: answer.id, model: answer.model }];
   for (const [block, content] of (answer.choices[0]?.content ?? []).entries()) {

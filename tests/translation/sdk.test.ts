@@ -22,7 +22,7 @@ const SCHEMA = {
   required: ["city"],
 };
 
-/** What a caller got, whatever his SDK calls it. */
+/** What a caller got, whatever its SDK calls it. */
 interface Got {
   text: string;
   thoughts: string;
@@ -56,7 +56,7 @@ const callers: Record<DialectKey, (to: DialectKey, asked: Asked) => Promise<Got>
         tools: TOOLS.map((name) => ({ type: "function" as const, function: { name, parameters: SCHEMA } })),
       }),
     };
-    // The SDK's helper knows no reasoning_content: its pieces are collected beside it.
+    // The SDK's helper does not know reasoning_content: its deltas are collected separately.
     const thoughts: string[] = [];
     const read = (message: object): void => {
       if ("reasoning_content" in message) thoughts.push(String(message.reasoning_content));
@@ -96,7 +96,7 @@ const callers: Record<DialectKey, (to: DialectKey, asked: Asked) => Promise<Got>
       }),
     };
     const answer = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
-    // The SDK hands a failed response on.
+    // The SDK returns a failed response.
     if (answer.error) throw new Error(answer.error.message);
     return {
       text: answer.output_text,

@@ -1,6 +1,7 @@
 /**
- * The second turn: an upstream's answer goes to a caller of another dialect, his program gives it back with the results
- * of the tools, and the upstream finds its own thoughts, signatures and ids where it left them. Nobody else sees them.
+ * The second turn: an upstream's answer goes to a caller of another dialect, whose program gives it back with the
+ * results of the tools, and the upstream finds its own thoughts, signatures and ids where it left them. No other vendor
+ * sees them.
  */
 import { describe, expect, test } from "bun:test";
 import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
@@ -8,7 +9,7 @@ import { carriesSeals, translateAnswer, translateRequest } from "../../src/serve
 import { dataOf, fixtures, translatePieces } from "./streams";
 
 type Json = Record<string, unknown>;
-// Test code reads wire objects by path.
+// Tests read wire objects by path.
 const at = (value: unknown, ...path: (string | number)[]): unknown =>
   path.reduce<unknown>((found, key) => (found as Json | undefined)?.[key], value);
 const list = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
@@ -52,7 +53,7 @@ interface Case {
   name: string;
   upstream: DialectKey;
   answer: WireObject;
-  /** What must not be seen by others. */
+  /** Content that other upstreams must not see. */
   secrets: string[];
   /** Checks the second request that reaches the upstream. */
   check(body: WireObject): void;
@@ -171,7 +172,7 @@ const cases: Case[] = [
 const context = { id: "req-1", created: 1_763_700_000, include_usage: true };
 const schema = { type: "object", properties: { city: { type: "string" } } };
 
-/** The second request of a caller's program that keeps what it got; `bare`: one that keeps text, calls and ids only. */
+/** The second request of a caller's program that keeps everything; `bare`: one that keeps only text, calls and ids. */
 const secondCall: Record<DialectKey, (answer: WireObject, bare: boolean) => WireObject> = {
   "openai-chat"(answer, bare) {
     const message = at(answer, "choices", 0, "message") as Json;
@@ -231,7 +232,7 @@ for (const { name, upstream, answer, secrets, check } of cases) {
   describe(name, () => {
     for (const caller of dialectKeys.filter((key) => key !== upstream)) {
       for (const bare of caller === "openai-chat" ? [false, true] : [false]) {
-        test(`comes back through a ${caller} caller${bare ? " who keeps ids only" : ""}, and goes to nobody else`, () => {
+        test(`comes back through a ${caller} caller${bare ? " who keeps ids only" : ""}, and to no other vendor`, () => {
           const shown = translateAnswer(upstream, caller, answer, context);
           if (!shown) throw new Error("not an answer");
           const second = secondCall[caller](shown.body, bare);
@@ -256,8 +257,8 @@ for (const { name, upstream, answer, secrets, check } of cases) {
   });
 }
 
-describe("streamed answers carry the same", () => {
-  /** The answer of a chat stream, as a program puts it together. */
+describe("streamed answers contain the same", () => {
+  /** The answer of a chat stream, as a program assembles it. */
   function assembleChat(bytes: string): Json {
     const message: Json = { role: "assistant", content: null };
     const made: Json[] = [];
@@ -309,7 +310,7 @@ describe("streamed answers carry the same", () => {
   }
 });
 
-test("thoughts too long for an id come back when the program returns them, and are left out otherwise", () => {
+test("thoughts too long for an id are restored when the program returns them, and dropped otherwise", () => {
   const thinking = "x".repeat(20_000);
   const answer = {
     id: "msg_1",
@@ -329,7 +330,7 @@ test("thoughts too long for an id come back when the program returns them, and a
   expect(String(at(shown.body, "choices", 0, "message", "tool_calls", 0, "id")).length).toBeLessThan(200);
 });
 
-test("a signature or an id that only looks like ours is left as it is", () => {
+test("a signature or an id that only looks like Weir's stays unchanged", () => {
   const strange = ["w1.", "w1.AAAA", "w1.W10", `w1.${Buffer.from('[["zz","a","",0]]').toString("base64url")}`];
   for (const signature of strange) {
     const body = {

@@ -1,4 +1,4 @@
-/** Streams for translation tests: cutting them, reading them, comparing them. */
+/** Streams for translation tests: splitting, reading, comparing. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AnswerEvent, DialectKey } from "../../src/server/protocol/chat-events";
@@ -35,7 +35,7 @@ export function* dataOf(bytes: Bytes): Generator<string> {
   }
 }
 
-/** The events that a stream means, whole or in pieces. Throws where it is malformed. */
+/** The events of a stream, whole or in chunks. Throws if it is malformed. */
 export function eventsOf(dialect: UpstreamDialectKey, stream: Uint8Array | readonly Uint8Array[]): AnswerEvent[] {
   const decoder = upstreamDialects[dialect].streamDecoder("req-1");
   const splitter = new FrameSplitter();
@@ -52,7 +52,7 @@ export function eventsOf(dialect: UpstreamDialectKey, stream: Uint8Array | reado
 
 export const context = { id: "req-1", created: 1_763_700_000, include_usage: true };
 
-/** Feeds pieces of a stream and answers all that the caller gets. */
+/** Feeds chunks of a stream and returns everything that the caller gets. */
 export function translatePieces(
   from: UpstreamDialectKey,
   to: DialectKey,

@@ -34,8 +34,8 @@ test("a clipboard that works gets the text and no dialog is shown", async () => 
 test("a clipboard that refuses leads to a dialog with the message and the text", async () => {
   write = () => Promise.reject(new DOMException("denied", "NotAllowedError"));
   expect(await act(() => copyText("sk-secret"))).toBe(false);
-  // spec: C-578
+  // spec: A-476, C-578
   expect(await screen.findByRole("dialog", { name: "无法复制到剪贴板，请手动复制" })).toBeTruthy();
-  // spec: C-579
+  // spec: A-476, C-579
   expect(screen.getByLabelText("要复制的文本")).toHaveProperty("value", "sk-secret");
 });

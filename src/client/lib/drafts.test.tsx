@@ -41,6 +41,7 @@ test("a single change is kept, although the form draws anew on each, and comes b
   render(<Form />);
   expect(name().value).toBe("");
   await userEvent.click(screen.getByText("restore"));
+  // spec: D-76
   expect(name().value).toBe("half done");
 });
 

@@ -73,14 +73,17 @@ const failed = () => waitFor(() => expect(screen.getAllByText("failed")).toHaveL
 
 describe("reporting failures", () => {
   test.each([
+    // spec: A-471
     [429, "请求过于频繁，请稍后再试"],
+    // spec: A-472
     [500, "服务器内部错误，请联系管理员"],
+    // spec: A-473
     [405, "本站仅供演示，没有服务端"],
   ])("five calls that fail with %d make one toast: %s", async (status, text) => {
     answer = () => new Response("", { status });
     show(<Readers quiet />);
     await failed();
-    // spec: C-566, C-567
+    // spec: A-471, A-472, A-473, C-566, C-567
     expect(await screen.findAllByText(text)).toHaveLength(1);
   });
 
@@ -88,6 +91,7 @@ describe("reporting failures", () => {
     answer = () => Response.json({ success: false, message: "茶壶" }, { status: 418 });
     show(<Readers />);
     await failed();
+    // spec: A-474
     expect(await screen.findAllByText("错误：茶壶")).toHaveLength(1);
   });
 
@@ -108,7 +112,7 @@ describe("reporting failures", () => {
     // spec: C-564
     expect(currentUser()).toBeNull();
     expect(localStorage.getItem("user")).toBeNull();
-    // spec: C-564, C-565
+    // spec: A-470, C-564, C-565, D-76
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
@@ -129,7 +133,7 @@ describe("reporting failures", () => {
     }
     show(<Writer />);
     screen.getByText("write").click();
-    // spec: C-563
+    // spec: A-469, C-563
     expect(await screen.findAllByText("渠道未找到，请刷新页面后重试。")).toHaveLength(1);
   });
 
@@ -148,10 +152,11 @@ describe("what a call carries", () => {
     storeUser(user);
     i18n.loadAndActivate({ locale: "en", messages: {} });
     await callApi(`${server.url.origin}/api/thing`);
-    // spec: C-477
+    // spec: A-339, A-417, C-477, D-37
     expect(seen.map((request) => request["new-api-user"])).toEqual(["-1", "7"]);
+    // spec: D-78
     expect(seen.map((request) => request["accept-language"])).toEqual(["zh", "en"]);
-    // spec: C-478
+    // spec: A-418, C-478
     expect(seen[0]?.["cache-control"]).toBe("no-store");
   });
 });

@@ -27,14 +27,19 @@ describe("quota as money", () => {
 describe("counts in short", () => {
   test.each([
     [0, "0"],
+    // spec: A-528
     [9_999, "9,999"],
     [10_000, "10.0k"],
+    // spec: A-525, D-81
     [12_345, "12.3k"],
     [999_960, "1.0M"],
+    // spec: A-526, D-81
     [1_234_567, "1.2M"],
+    // spec: A-527
     [1_500_000_000, "1.5B"],
     [-12_345, "-12.3k"],
   ])("%d is %s", (count, text) => {
+    // spec, D-81
     expect(formatCount(count)).toBe(text);
   });
 });

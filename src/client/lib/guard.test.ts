@@ -1,6 +1,6 @@
 import "../../../tests/dom";
 import { describe, expect, test } from "bun:test";
-import { accessOf, findRoute, menuRoutes } from "../routes";
+import { accessOf, findPage, menuPages } from "../paths";
 import { judge } from "./guard";
 import { loginPath, pathAfterLogin } from "./login-path";
 
@@ -15,6 +15,7 @@ describe("guards", () => {
   });
 
   test("a user without the role sees the no-permission page and is not sent away", () => {
+    // spec: D-57
     expect(judge("admin", { role: 1 }, at)).toEqual({ kind: "forbidden" });
     // spec: A-001
     expect(judge("root", { role: 10 }, at)).toEqual({ kind: "forbidden" });
@@ -62,7 +63,7 @@ describe("guards", () => {
   test.each(["/channel", "/channel/edit/1", "/redemption", "/user", "/user/edit/3"])(
     "%s tells an ordinary user that he may not",
     (path) => {
-      // spec: A-094
+      // spec: A-094, D-04, D-57
       expect(judge(accessOf(path), { role: 1 }, { pathname: path, search: "" }).kind).toBe("forbidden");
     },
   );
@@ -85,7 +86,7 @@ describe("guards", () => {
 });
 
 describe("the menu", () => {
-  const paths = (role: number) => menuRoutes(role).map(({ path }) => path);
+  const paths = (role: number) => menuPages(role).map(({ path }) => path);
 
   test("offers the list of users to administrators alone", () => {
     // spec: A-094
@@ -105,20 +106,20 @@ describe("the menu", () => {
 describe("the route list", () => {
   test("every menu item leads to a page of the list", () => {
     // spec: C-196
-    for (const route of menuRoutes(100)) expect(findRoute(route.path)?.route).toBe(route);
+    for (const page of menuPages(100)) expect(findPage(page.path)?.page).toBe(page);
   });
 
   test("channels, codes and users stand in the menu of administrators alone", () => {
-    const closed = ["/channel", "/redemption", "/user"];
-    const offered = (role: number) => menuRoutes(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
+    const closed: string[] = ["/channel", "/redemption", "/user"];
+    const offered = (role: number) => menuPages(role).flatMap(({ path }) => (closed.includes(path) ? [path] : []));
     // spec: C-452
     expect([0, 1, 9].map(offered)).toEqual([[], [], []]);
     // spec: C-452
-    for (const role of [10, 100]) expect(offered(role).sort()).toEqual(closed);
+    for (const role of [10, 100]) expect<string[]>(offered(role).sort()).toEqual(closed);
   });
 
   test("an address that no page has is found by none", () => {
-    expect(findRoute("/no-such-page")).toBeNull();
-    expect(findRoute("/")?.route.path).toBe("/");
+    expect(findPage("/no-such-page")).toBeNull();
+    expect(findPage("/")?.page.path).toBe("/");
   });
 });

@@ -1,14 +1,14 @@
 import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { tinykeys } from "tinykeys";
 import { readStored, writeStored } from "./storage";
 
 /**
- * Keys of a page: a letter ("j"), a sign ("/", "?"), a name ("Enter") or two in a row ("g c"). `mod+k` means Ctrl, or
- * Command on a Mac.
+ * Keys of a page, as tinykeys writes them: a letter ("j"), a sign ("[Shift]+?"), a name ("Enter") or two in a row
+ * ("g c"). `$mod+k` means Ctrl, or Command on a Mac.
  */
 export type Hotkeys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const KEY = "single-keys";
-const SEQUENCE_TIME = 1000;
 const listeners = new Set<() => void>();
 
 /** Switches keys without a modifier on or off (WCAG 2.1.4); remembered. */
@@ -18,7 +18,7 @@ export function setSingleKeys(on: boolean): void {
 }
 
 /** True unless the user switched keys without a modifier off. */
-export function singleKeysAreOn(): boolean {
+function singleKeysAreOn(): boolean {
   return readStored(KEY) !== "off";
 }
 
@@ -48,51 +48,45 @@ function isOwnKey(event: KeyboardEvent): boolean {
   );
 }
 
-let pending: { key: string; at: number } | null = null;
-
-/** The first key of a sequence, when it was pressed just now. */
-function firstKey(): string | null {
-  return pending !== null && performance.now() - pending.at < SEQUENCE_TIME ? pending.key : null;
+function isIgnored(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.isComposing || event.altKey) return true;
+  if (event.ctrlKey || event.metaKey) return false;
+  return isTaken(event) || isOwnKey(event) || (event.key.length === 1 && !singleKeysAreOn());
 }
 
-/** Listens to `keys` while the component is there and `enabled`. The latest handlers are used. */
-export function useHotkeys(keys: Hotkeys, { enabled = true }: { enabled?: boolean } = {}): void {
+/** The keys of every component that is there, latest handlers. */
+const mounted = new Set<{ current: Hotkeys }>();
+let stop = (): void => undefined;
+
+/**
+ * One listener for all of them, so that the second key of a sequence is not taken for a key of its own by another
+ * component; sequences come first.
+ */
+function listen(): void {
+  stop();
+  const names = [...new Set([...mounted].flatMap((keys) => Object.keys(keys.current)))];
+  const inOrder = names.toSorted((a, b) => b.split(" ").length - a.split(" ").length);
+  const run = (name: string) => (event: KeyboardEvent) => {
+    event.preventDefault();
+    for (const keys of mounted) keys.current[name]?.(event);
+  };
+  stop = tinykeys(window, Object.fromEntries(inOrder.map((name) => [name, run(name)])), { ignore: isIgnored });
+}
+
+/** Listens to `keys` while the component is there. The latest handlers are used. */
+export function useHotkeys(keys: Hotkeys): void {
   const latest = useRef(keys);
   useLayoutEffect(() => {
     latest.current = keys;
   });
 
+  const names = Object.keys(keys).join("\n");
   useEffect(() => {
-    if (!enabled) return;
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.isComposing || event.altKey) return;
-      const mod = event.ctrlKey || event.metaKey;
-      const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-      const name = mod ? `mod+${key}` : key;
-      if (!mod && (isTaken(event) || isOwnKey(event) || (key.length === 1 && !singleKeysAreOn()))) return;
-      const first = firstKey();
-      const handler = (first && latest.current[`${first} ${name}`]) || (!first && latest.current[name]);
-      if (handler) {
-        event.preventDefault();
-        handler(event);
-      }
+    mounted.add(latest);
+    listen();
+    return () => {
+      mounted.delete(latest);
+      listen();
     };
-    window.addEventListener("keydown", onKeyDown);
-    return () => window.removeEventListener("keydown", onKeyDown);
-  }, [enabled]);
-}
-
-/** Remembers the first key of a sequence such as `g c`; installed once, by the shell. */
-export function watchSequences(starters: readonly string[]): () => void {
-  const onKeyDown = (event: KeyboardEvent) => {
-    const free = !event.ctrlKey && !event.metaKey && !event.altKey && !isTaken(event) && singleKeysAreOn();
-    const key = event.key.toLowerCase();
-    const starts = free && firstKey() === null && starters.includes(key);
-    // Set or cleared only when this event is through, so that every listener sees the same state.
-    setTimeout(() => {
-      pending = starts ? { key, at: performance.now() } : null;
-    });
-  };
-  window.addEventListener("keydown", onKeyDown);
-  return () => window.removeEventListener("keydown", onKeyDown);
+  }, [names]);
 }

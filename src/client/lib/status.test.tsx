@@ -49,9 +49,10 @@ test("the status is shown and cached, whole and key by key, booleans as text", a
   render(<Name />);
   await act(loadStatus);
   expect(await screen.findByText("网关")).toBeTruthy();
-  // spec: C-310
+  // spec: C-310, D-31
   expect(JSON.parse(localStorage.getItem("status") ?? "")).toEqual(answer);
   expect(localStorage.getItem("system_name")).toBe("网关");
+  // spec: D-31
   expect(localStorage.getItem("enable_drawing")).toBe("false");
   expect(localStorage.getItem("default_collapse_sidebar")).toBe("true");
   // spec: C-311
@@ -81,6 +82,7 @@ test("the status is shown and cached, whole and key by key, booleans as text", a
     chat_link: "https://chat.example/link",
     chat_link2: "https://chat.example/link2",
   });
+  // spec: D-31
   expect(localStorage.getItem("github_oauth")).toBeNull();
   expect(flagIsOn("enable_task")).toBe(true);
   expect(flagIsOn("enable_drawing")).toBe(false);

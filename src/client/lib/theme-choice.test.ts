@@ -6,8 +6,7 @@ beforeEach(() => localStorage.clear());
 
 describe("language", () => {
   test("a fresh visitor gets Chinese, whatever the browser asks for", () => {
-    // spec: C-177, C-180
-    // spec: A-045
+    // spec: A-045, C-177, C-180, D-01
     expect(storedLanguage()).toBe("zh");
   });
 
@@ -23,11 +22,11 @@ describe("language", () => {
 
   test("the older key is read once and then its value is our own", () => {
     localStorage.setItem("i18nextLng", "en");
-    // spec: C-180
+    // spec: C-180, D-02
     expect(storedLanguage()).toBe("en");
     localStorage.setItem("i18nextLng", "zh");
     expect(storedLanguage()).toBe("en");
-    // spec: C-180
+    // spec: C-180, D-02
     expect(localStorage.getItem("language")).toBe("en");
   });
 
@@ -50,7 +49,7 @@ describe("theme", () => {
   test("the older key theme-mode is taken over, auto as system", () => {
     localStorage.setItem("theme-mode", "auto");
     expect(storedTheme()).toBe("system");
-    // spec: C-180
+    // spec: C-180, D-02
     expect(localStorage.getItem("theme")).toBe("system");
     localStorage.clear();
     localStorage.setItem("theme-mode", "dark");

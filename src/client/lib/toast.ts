@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import { toast } from "sonner";
 
 /** How long an action can be undone, in milliseconds. */
-export const UNDO_TIME = 8000;
+const UNDO_TIME = 8000;
 
 /** Good news. A toast with the same `id` replaces the one on screen. */
 export function toastSuccess(message: string, options: { id?: string } = {}): void {

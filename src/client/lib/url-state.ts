@@ -12,14 +12,6 @@ export function textParam(fallback = ""): UrlParam<string> {
   return { read: (text) => text ?? fallback, write: (value) => (value === fallback ? null : value) };
 }
 
-/** A whole number; anything else in the address is read as `fallback`. */
-export function intParam(fallback: number): UrlParam<number> {
-  return {
-    read: (text) => (text !== null && /^-?\d{1,15}$/.test(text) ? Number(text) : fallback),
-    write: (value) => (value === fallback ? null : String(value)),
-  };
-}
-
 /** A whole number or nothing, such as the id of the open row. */
 export function optionalIntParam(): UrlParam<number | null> {
   return {

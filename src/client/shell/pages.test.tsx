@@ -5,7 +5,7 @@ import type { Procedures } from "../../../tests/kit/client-page";
 
 const { closePage, openPage, screen } = await import("../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../lib/session");
-const { menuRoutes } = await import("../routes");
+const { menuPages } = await import("../paths");
 const { Shell } = await import("./shell");
 
 // A page is compiled when it is opened first, and a machine that runs other tests beside these is slow.
@@ -83,7 +83,7 @@ test("every item of the side menu leads to a page that is headed as its own, not
   localStorage.setItem("enable_data_export", "true");
   localStorage.setItem("enable_drawing", "true");
   localStorage.setItem("enable_task", "true");
-  const addresses = menuRoutes(100).map((route) => route.nav?.to ?? route.path);
+  const addresses = menuPages(100).map((page) => page.nav?.to ?? page.path);
   const heads: (string | null)[] = [];
   for (const address of addresses) {
     await open(address, 100);

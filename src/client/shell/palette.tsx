@@ -7,7 +7,8 @@ import { languageNames, setLanguage } from "../lib/i18n";
 import { useOfferedActions } from "../lib/palette-actions";
 import { useUser } from "../lib/session";
 import { setTheme } from "../lib/theme";
-import { menuRoutes, routes } from "../routes";
+import { consolePages, menuPages } from "../paths";
+import { routes } from "../routes";
 import { layerRoot } from "../ui/layers";
 import { useSignOut } from "./sign-out";
 
@@ -26,7 +27,7 @@ export default function Palette({
   const [, navigate] = useLocation();
   const signOut = useSignOut();
   const offered = useOfferedActions();
-  const pages = [...menuRoutes(user?.role ?? 0), ...routes.filter((route) => route.topBar)];
+  const pages = [...menuPages(user?.role ?? 0), ...consolePages.filter((page) => page.topBar)];
 
   const item = (id: string, icon: ReactNode, title: string, run: () => void, keywords: string[] = []) => (
     <Command.Item
@@ -62,14 +63,14 @@ export default function Palette({
       <Command.List label={t`结果`} className="max-h-[50vh] overflow-y-auto p-2">
         <Command.Empty className="px-2 py-6 text-center text-muted">{t`没有匹配的结果`}</Command.Empty>
         <Command.Group heading={t`页面`} className={heading}>
-          {pages.map((route) => {
-            const Icon = route.nav?.icon;
+          {pages.map((page) => {
+            const Icon = routes[page.path].icon;
             return item(
-              `page ${route.path}`,
+              `page ${page.path}`,
               Icon ? <Icon aria-hidden /> : <FileText aria-hidden />,
-              i18n._(route.title),
-              () => navigate(route.nav?.to ?? route.path),
-              [route.path],
+              i18n._(page.title),
+              () => navigate(page.nav?.to ?? page.path),
+              [page.path],
             );
           })}
         </Command.Group>

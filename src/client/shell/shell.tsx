@@ -8,13 +8,14 @@ import { ROLE } from "../../shared/roles";
 import ForbiddenPage from "../features/errors/forbidden-page";
 import { cacheChannelModels } from "../lib/channel-models";
 import { judge } from "../lib/guard";
-import { useHotkeys, watchSequences } from "../lib/hotkeys";
+import { useHotkeys } from "../lib/hotkeys";
 import { lazy, WhileLoading } from "../lib/lazy";
 import { usePhone } from "../lib/media";
 import { useHasRole, useUser } from "../lib/session";
 import { useStatus, useStatusLoaded } from "../lib/status";
 import { writeStored } from "../lib/storage";
-import { accessOf, findRoute, menuRouteAt, menuRoutes } from "../routes";
+import { accessOf, findPage, menuPageAt, menuPages } from "../paths";
+import { routes } from "../routes";
 import { Skeleton } from "../ui/skeleton";
 import { Footer } from "./footer";
 import { ShortcutsSheet } from "./shortcuts-sheet";
@@ -41,17 +42,16 @@ export function Shell() {
     setPaletteUsed(true);
     setPaletteOpen(true);
   };
-  const goKeys = menuRoutes(user?.role ?? 0).flatMap((route) =>
-    route.goKey ? [[`g ${route.goKey}`, () => navigate(route.nav?.to ?? route.path)] as const] : [],
+  const goKeys = menuPages(user?.role ?? 0).flatMap((page) =>
+    page.goKey ? [[`g ${page.goKey}`, () => navigate(page.nav?.to ?? page.path)] as const] : [],
   );
-  useEffect(() => watchSequences(["g"]), []);
   const administrates = useHasRole(ROLE.admin);
   useEffect(() => {
     if (administrates) void cacheChannelModels();
   }, [administrates]);
   useHotkeys({
-    "mod+k": openPalette,
-    "?": () => setSheetOpen(true),
+    "$mod+k": openPalette,
+    "[Shift]+?": () => setSheetOpen(true),
     ...Object.fromEntries(goKeys),
   });
 
@@ -120,11 +120,12 @@ function Main() {
   const status = useStatus();
   const statusLoaded = useStatusLoaded();
   const main = useRef<HTMLElement>(null);
-  const found = findRoute(path);
+  const found = findPage(path);
+  const Page = found && routes[found.page.path].page;
   const verdict = judge(accessOf(path), user, { pathname: path, search: search ? `?${search}` : "" });
-  const title = found ? i18n._((menuRouteAt(path, search) ?? found.route).title) : t`页面不存在`;
+  const title = found ? i18n._((menuPageAt(path, search) ?? found.page).title) : t`页面不存在`;
   const name = status.system_name || "Weir";
-  const page = found?.route.path ?? path;
+  const page = found?.page.path ?? path;
 
   useEffect(() => {
     document.title = path === "/" ? name : `${title} - ${name}`;
@@ -140,8 +141,7 @@ function Main() {
     scrollTo(0, 0);
   }, [page]);
 
-  if (statusLoaded && status.setup === false && findRoute("/setup") && path !== "/setup")
-    return <Redirect to="/setup" replace />;
+  if (statusLoaded && status.setup === false && path !== "/setup") return <Redirect to="/setup" replace />;
   if (verdict.kind === "redirect") return <Redirect to={verdict.to} replace />;
 
   return (
@@ -150,9 +150,9 @@ function Main() {
         <WhileLoading show={<PageSkeleton />}>
           {verdict.kind === "forbidden" ? (
             <ForbiddenPage />
-          ) : found ? (
+          ) : found && Page ? (
             <Route path={found.pattern}>
-              <found.route.page key={found.route.path} />
+              <Page key={found.page.path} />
             </Route>
           ) : (
             <NotFoundPage />

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { setSingleKeys, useSingleKeys } from "../lib/hotkeys";
 import { useUser } from "../lib/session";
-import { menuRoutes } from "../routes";
+import { menuPages } from "../paths";
 import { Dialog } from "../ui/dialog";
 import { Kbd } from "../ui/kbd";
 import { SwitchField } from "../ui/switch";
@@ -37,9 +37,9 @@ export function ShortcutsSheet({ open, onOpenChange }: { open: boolean; onOpenCh
     },
     {
       title: t`前往`,
-      keys: menuRoutes(user?.role ?? 0)
-        .filter((route) => route.goKey)
-        .map((route) => [["G", (route.goKey ?? "").toUpperCase()], i18n._(route.title)]),
+      keys: menuPages(user?.role ?? 0)
+        .filter((page) => page.goKey)
+        .map((page) => [["G", (page.goKey ?? "").toUpperCase()], i18n._(page.title)]),
     },
   ] as { title: string; keys: [string[], string][] }[];
 

@@ -5,7 +5,8 @@ import { cn } from "../lib/cn";
 import type { StoredUser } from "../lib/session";
 import { useStatus } from "../lib/status";
 import { readStored } from "../lib/storage";
-import { menuRouteAt, menuRoutes, navGroups, type ConsoleRoute, type NavItem } from "../routes";
+import { type ConsolePage, menuPageAt, menuPages, navGroups, type NavItem } from "../paths";
+import { routes } from "../routes";
 import { IconButton } from "../ui/icon-button";
 import { Tooltip } from "../ui/tooltip";
 import { BalanceChip } from "./balance-chip";
@@ -34,29 +35,24 @@ export function Sidebar({ user, collapsed, onCollapse, onNavigate }: SidebarProp
   const [path] = useLocation();
   // The flags of the menu arrive with the status.
   useStatus();
-  const current = menuRouteAt(path, useSearch());
-  const items = menuRoutes(user.role);
+  const current = menuPageAt(path, useSearch());
+  const items = menuPages(user.role);
 
   return (
     <div className="flex h-full flex-col gap-2 p-2">
       <nav aria-label={t`主菜单`} className="min-h-0 flex-1 overflow-y-auto">
         {navGroups.map((group) => {
-          const members = items.filter((route) => route.nav?.group === group.id);
+          const members = items.filter((page) => page.nav?.group === group.id);
           if (members.length === 0) return null;
           return (
             <div key={group.id} className="mb-3">
               {collapsed ? null : <h2 className="px-2.5 py-1 text-xs text-muted">{i18n._(group.title)}</h2>}
               <ul className="grid gap-0.5">
-                {members.map((route) => (
-                  <li key={route.path}>
-                    <SidebarItem
-                      route={route}
-                      active={route === current}
-                      collapsed={collapsed}
-                      onNavigate={onNavigate}
-                    />
+                {members.map((page) => (
+                  <li key={page.path}>
+                    <SidebarItem page={page} active={page === current} collapsed={collapsed} onNavigate={onNavigate} />
                     {collapsed ? null : (
-                      <SubItems items={route.nav?.items?.() ?? []} path={path} onNavigate={onNavigate} />
+                      <SubItems items={page.nav?.items?.() ?? []} path={path} onNavigate={onNavigate} />
                     )}
                   </li>
                 ))}
@@ -104,28 +100,27 @@ function SubItems({ items, path, onNavigate }: { items: readonly NavItem[]; path
 }
 
 function SidebarItem({
-  route,
+  page,
   active,
   collapsed,
   onNavigate,
 }: {
-  route: ConsoleRoute;
+  page: ConsolePage;
   active: boolean;
   collapsed: boolean;
   onNavigate?: () => void;
 }) {
   const { i18n } = useLingui();
-  const Icon = route.nav?.icon;
-  const Badge = route.nav?.badge;
-  const title = i18n._(route.title);
+  const { page: Page, icon: Icon, badge: Badge } = routes[page.path];
+  const title = i18n._(page.title);
   return (
     <Tooltip content={collapsed ? title : null} side="right">
       <Link
-        href={route.nav?.to ?? route.path}
+        href={page.nav?.to ?? page.path}
         aria-current={active ? "page" : undefined}
         onClick={onNavigate}
-        onPointerEnter={route.page.preload}
-        onFocus={route.page.preload}
+        onPointerEnter={Page.preload}
+        onFocus={Page.preload}
         className={cn(
           "relative flex h-8 items-center gap-2.5 rounded-md px-2.5 text-ink-2 hover:bg-sunken hover:text-ink pointer-coarse:h-10",
           active && "bg-accent-soft font-medium text-accent-text hover:bg-accent-soft hover:text-accent-text",

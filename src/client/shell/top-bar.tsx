@@ -3,7 +3,7 @@ import { Compass, Menu, Search } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { cn } from "../lib/cn";
 import { useUser } from "../lib/session";
-import { consoleHome, routes } from "../routes";
+import { consoleHome, consolePages } from "../paths";
 import { Button } from "../ui/button";
 import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../ui/dropdown-menu";
 import { IconButton } from "../ui/icon-button";
@@ -28,9 +28,9 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
   const user = useUser();
   const [path] = useLocation();
   const home = user ? consoleHome(user.role) : null;
-  const links = [
-    ...routes.filter((route) => route.topBar).map((route) => ({ href: route.path, title: i18n._(route.title) })),
-  ];
+  const links: { href: string; title: string }[] = consolePages
+    .filter((page) => page.topBar)
+    .map((page) => ({ href: page.path, title: i18n._(page.title) }));
   if (home) links.splice(1, 0, { href: home, title: t`控制台` });
 
   return (

@@ -4,7 +4,6 @@ import { navigate } from "wouter/use-browser-location";
 import { StatusBadge } from "../components/status-badge";
 import { roleLooks } from "../components/status";
 import type { StoredUser } from "../lib/session";
-import { findRoute } from "../routes";
 import {
   DropdownMenu,
   DropdownMenuContent,
@@ -41,12 +40,10 @@ export function UserMenu({ user, onShortcuts }: { user: StoredUser; onShortcuts:
           </span>
         </DropdownMenuLabel>
         <DropdownMenuSeparator />
-        {findRoute("/setting") ? (
-          <DropdownMenuItem
-            icon={<Settings />}
-            onSelect={() => navigate("/setting?tab=personal")}
-          >{t`个人设置`}</DropdownMenuItem>
-        ) : null}
+        <DropdownMenuItem
+          icon={<Settings />}
+          onSelect={() => navigate("/setting?tab=personal")}
+        >{t`个人设置`}</DropdownMenuItem>
         <DropdownMenuItem icon={<Keyboard />} shortcut="?" onSelect={onShortcuts}>{t`快捷键`}</DropdownMenuItem>
         <DropdownMenuSeparator />
         <DropdownMenuItem icon={<LogOut />} onSelect={() => void signOut()}>{t`退出登录`}</DropdownMenuItem>

@@ -122,25 +122,48 @@ export function Combobox({
             </li>
           ) : null}
           {shown.map((option, index) => (
-            <li
+            <Option
               key={option.value}
               id={`${listId}-${index}`}
-              role="option"
-              aria-selected={option.value === value}
-              data-highlighted={index === list.active ? "" : undefined}
-              onPointerMove={() => list.setActive(index)}
-              onClick={() => choose(option.value)}
-              className="menu-item"
-            >
-              {option.icon}
-              <span className="min-w-0 flex-1 truncate">{option.label}</span>
-              {option.hint ? <span className="text-xs text-muted">{option.hint}</span> : null}
-              {option.value === value ? <Check aria-hidden className="size-4" /> : null}
-            </li>
+              option={option}
+              chosen={option.value === value}
+              active={index === list.active}
+              onPoint={() => list.setActive(index)}
+              onChoose={() => choose(option.value)}
+            />
           ))}
         </ul>
         {shown.length === 0 ? <p className="px-2 py-3 text-muted">{t`没有匹配的选项`}</p> : null}
       </PopoverContent>
     </Popover>
+  );
+}
+
+type OptionProps = {
+  id: string;
+  option: ComboboxOption;
+  chosen: boolean;
+  /** The keyboard is on it. */
+  active: boolean;
+  onPoint: () => void;
+  onChoose: () => void;
+};
+
+function Option({ id, option, chosen, active, onPoint, onChoose }: OptionProps) {
+  return (
+    <li
+      id={id}
+      role="option"
+      aria-selected={chosen}
+      data-highlighted={active ? "" : undefined}
+      onPointerMove={onPoint}
+      onClick={onChoose}
+      className="menu-item"
+    >
+      {option.icon}
+      <span className="min-w-0 flex-1 truncate">{option.label}</span>
+      {option.hint ? <span className="text-xs text-muted">{option.hint}</span> : null}
+      {chosen ? <Check aria-hidden className="size-4" /> : null}
+    </li>
   );
 }

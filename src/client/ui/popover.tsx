@@ -6,7 +6,6 @@ import { layerRoot } from "./layers";
 export const Popover = Radix.Root;
 export const PopoverTrigger = Radix.Trigger;
 export const PopoverAnchor = Radix.Anchor;
-export const PopoverClose = Radix.Close;
 
 /** A small panel beside what opened it; give it an `aria-label`. */
 export function PopoverContent({ className, align = "start", ...props }: ComponentProps<typeof Radix.Content>) {

@@ -41,7 +41,6 @@ export function TokenInput({
   id,
   ...aria
 }: TokenInputProps) {
-  const { t } = useLingui();
   const listId = useId();
   const [text, setText] = useState("");
   const [open, setOpen] = useState(false);
@@ -93,30 +92,15 @@ export function TokenInput({
           className,
         )}
       >
-        {value.map((token) => {
-          const complaint = validate?.(token) ?? null;
-          return (
-            <span
-              key={token}
-              title={complaint ?? token}
-              className={cn(
-                "inline-flex h-6 max-w-full items-center gap-0.5 rounded-sm bg-grey-bg pl-1.5 text-xs text-grey-fg",
-                complaint && "bg-red-bg text-red-fg",
-              )}
-            >
-              <span className="truncate">{token}</span>
-              <button
-                type="button"
-                disabled={disabled}
-                aria-label={t`移除 ${token}`}
-                onClick={() => onValueChange(value.filter((other) => other !== token))}
-                className="inline-flex size-6 items-center justify-center rounded-sm hover:bg-line"
-              >
-                <X aria-hidden className="size-3" />
-              </button>
-            </span>
-          );
-        })}
+        {value.map((token) => (
+          <Token
+            key={token}
+            token={token}
+            complaint={validate?.(token) ?? null}
+            disabled={disabled}
+            onRemove={() => onValueChange(value.filter((other) => other !== token))}
+          />
+        ))}
         <input
           id={id}
           value={text}
@@ -141,32 +125,72 @@ export function TokenInput({
         />
       </div>
       {open && offered.length > 0 ? (
-        <ul
-          id={listId}
-          role="listbox"
-          aria-label={t`建议`}
-          ref={list.ref}
-          className="floating absolute inset-x-0 top-full mt-1 max-h-64 overflow-y-auto p-1"
-        >
-          {offered.map((option, index) => (
-            <li
-              key={option}
-              id={`${listId}-${index}`}
-              role="option"
-              aria-selected={false}
-              data-highlighted={index === list.active ? "" : undefined}
-              onPointerMove={() => list.setActive(index)}
-              onPointerDown={(event) => {
-                event.preventDefault();
-                add([option]);
-              }}
-              className="menu-item"
-            >
-              {option}
-            </li>
-          ))}
-        </ul>
+        <Suggestions id={listId} offered={offered} list={list} onChoose={(option) => add([option])} />
       ) : null}
     </div>
+  );
+}
+
+type TokenProps = { token: string; complaint: string | null; disabled: boolean | undefined; onRemove: () => void };
+
+function Token({ token, complaint, disabled, onRemove }: TokenProps) {
+  const { t } = useLingui();
+  return (
+    <span
+      title={complaint ?? token}
+      className={cn(
+        "inline-flex h-6 max-w-full items-center gap-0.5 rounded-sm bg-grey-bg pl-1.5 text-xs text-grey-fg",
+        complaint && "bg-red-bg text-red-fg",
+      )}
+    >
+      <span className="truncate">{token}</span>
+      <button
+        type="button"
+        disabled={disabled}
+        aria-label={t`移除 ${token}`}
+        onClick={onRemove}
+        className="inline-flex size-6 items-center justify-center rounded-sm hover:bg-line"
+      >
+        <X aria-hidden className="size-3" />
+      </button>
+    </span>
+  );
+}
+
+type SuggestionsProps = {
+  id: string;
+  offered: readonly string[];
+  list: ReturnType<typeof useListKeys>;
+  onChoose: (option: string) => void;
+};
+
+function Suggestions({ id, offered, list, onChoose }: SuggestionsProps) {
+  const { t } = useLingui();
+  return (
+    <ul
+      id={id}
+      role="listbox"
+      aria-label={t`建议`}
+      ref={list.ref}
+      className="floating absolute inset-x-0 top-full mt-1 max-h-64 overflow-y-auto p-1"
+    >
+      {offered.map((option, index) => (
+        <li
+          key={option}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={false}
+          data-highlighted={index === list.active ? "" : undefined}
+          onPointerMove={() => list.setActive(index)}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onChoose(option);
+          }}
+          className="menu-item"
+        >
+          {option}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -17,7 +17,7 @@ function open(now: () => number = Date.now) {
   return { listeners, told };
 }
 
-test("a version counts as seen when its listeners have succeeded, and they are asked every second until then", async () => {
+test("a version counts as applied when its listeners have succeeded; until then they are called every second", async () => {
   const { listeners, told } = open();
   let broken = true;
   const asked: [string, number][] = [];
@@ -25,29 +25,29 @@ test("a version counts as seen when its listeners have succeeded, and they are a
     asked.push([id, performance.now()]);
     if (broken) throw new Error("cut");
   });
-  await listeners.hear("channels", "7", 1);
-  expect([listeners.heard("channels"), listeners.seen("channels")]).toEqual([1, 0]);
+  await listeners.notify("channels", "7", 1);
+  expect([listeners.latest("channels"), listeners.applied("channels")]).toEqual([1, 0]);
   while (asked.length < 2) await Bun.sleep(10);
   expect((asked[1]?.[1] ?? 0) - (asked[0]?.[1] ?? 0)).toBeGreaterThan(900);
   broken = false;
-  while (listeners.seen("channels") < 1) await Bun.sleep(10);
+  while (listeners.applied("channels") < 1) await Bun.sleep(10);
   expect(asked.map(([id]) => id)).toEqual(["7", "7", "7"]);
   expect(told).toEqual(["channels failed", "channels recovered"]);
   await Bun.sleep(1100);
   expect(asked).toHaveLength(3);
 });
 
-test("a message that was missed is heard as *, one that is known already not at all", async () => {
+test("listeners get * for a missed message, and nothing for a version that is known", async () => {
   const { listeners } = open();
-  const heard: string[] = [];
-  listeners.subscribe("tokens", (id) => void heard.push(id));
-  await listeners.hear("tokens", "1", 1);
-  await listeners.hear("tokens", "1", 1);
-  await listeners.hear("tokens", "3", 3);
-  expect(heard).toEqual(["1", "*"]);
+  const ids: string[] = [];
+  listeners.subscribe("tokens", (id) => void ids.push(id));
+  await listeners.notify("tokens", "1", 1);
+  await listeners.notify("tokens", "1", 1);
+  await listeners.notify("tokens", "3", 3);
+  expect(ids).toEqual(["1", "*"]);
 });
 
-test("a change that comes during a reading is read after it, once, and whoever announced it waits for that", async () => {
+test("a change during a reading is read after it, once, and its announcement waits for that", async () => {
   const { listeners } = open();
   const stored = { now: 1, read: 0 };
   const reading = Promise.withResolvers<void>();
@@ -61,17 +61,17 @@ test("a change that comes during a reading is read after it, once, and whoever a
     },
     { whole: true },
   );
-  const first = listeners.hear("options", "a", 1);
+  const first = listeners.notify("options", "a", 1);
   await Bun.sleep(1);
   stored.now = 2;
-  const later = [listeners.hear("options", "b", 2), listeners.hear("options", "c", 3, true)];
+  const later = [listeners.notify("options", "b", 2), listeners.notify("options", "c", 3, true)];
   reading.resolve();
   await Promise.all([first, ...later]);
   expect(stored.read).toBe(2);
   expect(readings).toBe(2);
 });
 
-test("what is read as a whole is read every minute besides, and its age is that of its last success", async () => {
+test("listeners that read everything are also called every minute, and their age is that of their last success", async () => {
   const interval = spyOn(globalThis, "setInterval");
   let time = 0;
   const { listeners } = open(() => time);
@@ -98,7 +98,7 @@ test("what is read as a whole is read every minute besides, and its age is that 
   expect(listeners.age()).toBe(0);
   broken = true;
   time = 62_000;
-  await listeners.hear("options", "x", 1);
+  await listeners.notify("options", "x", 1);
   time = 65_000;
   expect(listeners.age()).toBe(4_000);
 });

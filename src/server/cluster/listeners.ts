@@ -1,17 +1,17 @@
 /**
- * Who listens to which topic, and whether they have succeeded. A listener that fails is asked again every second until
- * it succeeds, because nobody else will: the message does not come a second time.
+ * The listeners of each topic, and which versions they have read. A listener that fails is called again every second
+ * until it succeeds, because the message comes only once.
  */
 import type { Listener, SubscribeOptions, Topic } from "./types";
 
-const AGAIN_MS = 1_000;
-/** What is read as a whole is read so often besides, whatever was heard. */
-const EVERY_MS = 60_000;
+const RETRY_MS = 1_000;
+/** Listeners that read everything are also called this often, without a change. */
+const REREAD_MS = 60_000;
 
 export interface ListenersOptions {
   /** Epoch milliseconds. */
   now(): number;
-  /** Hears that a topic's listeners failed for the first time, and that they succeeded after that. */
+  /** Called when a topic's listeners fail for the first time, and when they succeed after that. */
   failed?(topic: Topic, error: unknown): void;
   recovered?(topic: Topic): void;
 }
@@ -19,125 +19,124 @@ export interface ListenersOptions {
 export interface Listeners {
   subscribe(topic: Topic, listener: Listener, options?: SubscribeOptions): () => void;
   /**
-   * A change of which is known: `version` counts the topic's changes, `own` says that this process made it. Resolves
-   * when the listeners have been asked about it, and never rejects. A version that is known already is not asked about
-   * again.
+   * A change: `version` counts the topic's changes, `own` = made by this process. Resolves when the listeners have been
+   * called, and never rejects. A version that is known already calls no listener.
    */
-  hear(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
-  /** The highest version heard of; `seen`: of which all listeners have succeeded. */
-  heard(topic: Topic): number;
-  seen(topic: Topic): number;
-  /** Takes a version as seen without asking anybody. */
+  notify(topic: Topic, id: string, version: number, own?: boolean): Promise<void>;
+  /** The highest known version; `applied`: the highest that all listeners have read. */
+  latest(topic: Topic): number;
+  applied(topic: Topic): number;
+  /** Takes a version as applied without calling the listeners. */
   startAt(topic: Topic, version: number): void;
-  /** Milliseconds since the beginning of the oldest of the latest readings of what is read as a whole. */
+  /** Milliseconds since the oldest of the latest successful readings of listeners with `whole` began. */
   age(): number;
   close(): void;
 }
 
-interface Place {
+interface TopicState {
   listeners: Map<Listener, SubscribeOptions>;
-  heard: number;
-  seen: number;
-  /** What is to be asked about next. */
+  latest: number;
+  applied: number;
+  /** For the next call of the listeners. */
   ids: Set<string>;
   own: boolean;
   running: Promise<void>;
   next: Promise<void> | undefined;
-  again: ReturnType<typeof setTimeout> | undefined;
+  retry: ReturnType<typeof setTimeout> | undefined;
   failing: boolean;
-  /** When the latest reading that succeeded began. */
+  /** When the latest successful reading began. */
   read_at: number;
 }
 
 export function createListeners({ now, failed, recovered }: ListenersOptions): Listeners {
-  const places = new Map<Topic, Place>();
+  const states = new Map<Topic, TopicState>();
   let closed = false;
 
-  function placeOf(topic: Topic): Place {
-    let place = places.get(topic);
-    if (!place) {
-      place = {
+  function stateOf(topic: Topic): TopicState {
+    let state = states.get(topic);
+    if (!state) {
+      state = {
         listeners: new Map(),
-        heard: 0,
-        seen: 0,
+        latest: 0,
+        applied: 0,
         ids: new Set(),
         own: false,
         running: Promise.resolve(),
         next: undefined,
-        again: undefined,
+        retry: undefined,
         failing: false,
         read_at: now(),
       };
-      places.set(topic, place);
+      states.set(topic, state);
     }
-    return place;
+    return state;
   }
 
-  /** Asks every listener once. What comes meanwhile waits for the next turn. */
-  async function ask(topic: Topic, place: Place): Promise<void> {
-    const { ids, own, heard } = place;
-    place.next = undefined;
-    place.ids = new Set();
-    place.own = false;
-    clearTimeout(place.again);
+  /** Calls every listener once. Changes that come meanwhile wait for the next turn. */
+  async function callListeners(topic: Topic, state: TopicState): Promise<void> {
+    const { ids, own, latest } = state;
+    state.next = undefined;
+    state.ids = new Set();
+    state.own = false;
+    clearTimeout(state.retry);
     const began = now();
-    const asked = [...place.listeners].flatMap(([listener, { whole }]) =>
+    const calls = [...state.listeners].flatMap(([listener, { whole }]) =>
       (whole ? ["*"] : [...ids]).map(async (id) => listener(id, own)),
     );
     try {
-      await Promise.all(asked);
-      place.seen = Math.max(place.seen, heard);
-      place.read_at = began;
-      if (place.failing) recovered?.(topic);
-      place.failing = false;
+      await Promise.all(calls);
+      state.applied = Math.max(state.applied, latest);
+      state.read_at = began;
+      if (state.failing) recovered?.(topic);
+      state.failing = false;
     } catch (error) {
-      for (const id of ids) place.ids.add(id);
-      if (!place.failing) failed?.(topic, error);
-      place.failing = true;
-      if (!closed) place.again = setTimeout(() => void turn(topic, place), AGAIN_MS);
+      for (const id of ids) state.ids.add(id);
+      if (!state.failing) failed?.(topic, error);
+      state.failing = true;
+      if (!closed) state.retry = setTimeout(() => void turn(topic, state), RETRY_MS);
     }
   }
 
-  function turn(topic: Topic, place: Place): Promise<void> {
-    return (place.next ??= place.running.then(() => (place.running = ask(topic, place))));
+  function turn(topic: Topic, state: TopicState): Promise<void> {
+    return (state.next ??= state.running.then(() => (state.running = callListeners(topic, state))));
   }
 
-  const everything = setInterval(() => {
-    for (const [topic, place] of places) if (hasWhole(place)) void turn(topic, place);
-  }, EVERY_MS);
-  everything.unref();
+  const rereads = setInterval(() => {
+    for (const [topic, state] of states) if (hasWhole(state)) void turn(topic, state);
+  }, REREAD_MS);
+  rereads.unref();
 
   return {
     subscribe: (topic, listener, options = {}) => {
-      const { listeners } = placeOf(topic);
+      const { listeners } = stateOf(topic);
       listeners.set(listener, options);
       return () => listeners.delete(listener);
     },
-    hear: (topic, id, version, own = false) => {
-      const place = placeOf(topic);
-      if (version <= place.heard) return place.next ?? place.running;
-      place.ids.add(version > place.heard + 1 ? "*" : id);
-      place.own ||= own;
-      place.heard = version;
-      return turn(topic, place);
+    notify: (topic, id, version, own = false) => {
+      const state = stateOf(topic);
+      if (version <= state.latest) return state.next ?? state.running;
+      state.ids.add(version > state.latest + 1 ? "*" : id);
+      state.own ||= own;
+      state.latest = version;
+      return turn(topic, state);
     },
-    heard: (topic) => placeOf(topic).heard,
-    seen: (topic) => placeOf(topic).seen,
+    latest: (topic) => stateOf(topic).latest,
+    applied: (topic) => stateOf(topic).applied,
     startAt: (topic, version) => {
-      const place = placeOf(topic);
-      place.heard = Math.max(place.heard, version);
-      place.seen = Math.max(place.seen, version);
+      const state = stateOf(topic);
+      state.latest = Math.max(state.latest, version);
+      state.applied = Math.max(state.applied, version);
     },
-    age: () => Math.max(0, ...[...places.values()].filter(hasWhole).map(({ read_at }) => now() - read_at)),
+    age: () => Math.max(0, ...[...states.values()].filter(hasWhole).map(({ read_at }) => now() - read_at)),
     close: () => {
       closed = true;
-      clearInterval(everything);
-      for (const place of places.values()) {
-        clearTimeout(place.again);
-        place.listeners.clear();
+      clearInterval(rereads);
+      for (const state of states.values()) {
+        clearTimeout(state.retry);
+        state.listeners.clear();
       }
     },
   };
 }
 
-const hasWhole = ({ listeners }: Place): boolean => [...listeners.values()].some(({ whole }) => whole === true);
+const hasWhole = ({ listeners }: TopicState): boolean => [...listeners.values()].some(({ whole }) => whole === true);

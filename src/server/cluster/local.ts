@@ -7,7 +7,7 @@ export function localBus(options: ListenersOptions = { now: Date.now }): Bus {
   const listeners = createListeners(options);
   return {
     announce: function* (_, topic, id) {
-      yield new AfterCommit(() => listeners.hear(topic, id, listeners.heard(topic) + 1, true));
+      yield new AfterCommit(() => listeners.notify(topic, id, listeners.latest(topic) + 1, true));
     },
     subscribe: listeners.subscribe,
     age: listeners.age,
@@ -39,13 +39,13 @@ interface Window {
   ends: number;
 }
 
-/** Windows are dropped when they end; at most `maxKeys` are kept, the oldest go first. */
+/** Ended windows are replaced when their key is used again; of more than `maxKeys` the oldest go first. */
 export function localCounter(now: () => number, maxKeys = 100_000): Counter {
   const windows = new Map<string, Window>();
-  /** Gauges in use; a key that is not here is at 0. */
+  /** Gauges in use; a missing key is at 0. */
   const gauges = new Map<string, number>();
 
-  /** The running window of a key; a new one is not kept before something is added to it. */
+  /** The running window of a key. A new one is stored when something is added to it. */
   function windowOf(key: string, seconds: number): Window {
     const time = now();
     const window = windows.get(key);
@@ -75,36 +75,34 @@ export function localCounter(now: () => number, maxKeys = 100_000): Counter {
       return { allowed, ...stateOf(limit, window) };
     },
     reserve: async (demands) => {
-      const places = demands.map(({ key, window_seconds }) =>
+      const uses = demands.map(({ key, window_seconds }) =>
         window_seconds > 0 ? windowOf(key, window_seconds) : { used: gauges.get(key) ?? 0, ends: now() },
       );
-      const refused = demands.findIndex(
-        ({ amount, limit }, i) => amount > 0 && (places[i]?.used ?? 0) + amount > limit,
-      );
+      const refused = demands.findIndex(({ amount, limit }, i) => amount > 0 && (uses[i]?.used ?? 0) + amount > limit);
       if (refused < 0) {
         demands.forEach(({ key, amount, window_seconds }, i) => {
-          const place = places[i];
-          if (!place || amount === 0) return;
-          if (window_seconds > 0) return add(key, place, amount);
-          place.used += amount;
-          gauges.set(key, place.used);
+          const use = uses[i];
+          if (!use || amount === 0) return;
+          if (window_seconds > 0) return add(key, use, amount);
+          use.used += amount;
+          gauges.set(key, use.used);
         });
       }
       let ended = refused >= 0;
       return {
         refused,
-        states: demands.map(({ limit }, i) => stateOf(limit, places[i] ?? { used: 0, ends: now() })),
+        states: demands.map(({ limit }, i) => stateOf(limit, uses[i] ?? { used: 0, ends: now() })),
         end: (used) => {
           if (ended) return;
           ended = true;
           demands.forEach(({ key, amount, window_seconds }, i) => {
-            const place = places[i];
+            const use = uses[i];
             if (window_seconds === 0) {
               const left = (gauges.get(key) ?? 0) - amount;
               if (left > 0) gauges.set(key, left);
               else gauges.delete(key);
-            } else if (place && windows.get(key) === place && place.ends > now()) {
-              place.used = Math.max(0, place.used + (used[i] ?? amount) - amount);
+            } else if (use && windows.get(key) === use && use.ends > now()) {
+              use.used = Math.max(0, use.used + (used[i] ?? amount) - amount);
             }
           });
         },

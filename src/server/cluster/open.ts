@@ -1,5 +1,5 @@
 /**
- * Picks how instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters when given.
+ * How instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters where it is set.
  */
 import type { Db } from "../db/types";
 import type { Env } from "../env";
@@ -18,19 +18,19 @@ export interface ClusterOptions {
   now(): number;
 }
 
-/** Close in reverse: counter, lease (gives its leases back), bus; before the database. */
+/** Close in reverse: counter, lease (frees its leases), bus; before the database. */
 export async function openCluster({ db, env, log, now }: ClusterOptions): Promise<Cluster> {
   const instanceId = crypto.randomUUID();
   const { postgres } = db.driver;
   const counter = openCounter(env.REDIS_URL, log, now);
-  const heard: ListenersOptions = {
+  const options: ListenersOptions = {
     now,
     failed: (topic, err) => log.error({ topic, err }, "a change could not be read; it is tried again every second"),
     recovered: (topic) => log.info({ topic }, "the change was read"),
   };
-  if (!postgres) return { instanceId, bus: localBus(heard), lease: localLease(), counter };
+  if (!postgres) return { instanceId, bus: localBus(options), lease: localLease(), counter };
   let reachable = true;
-  const listeners = createListeners(heard);
+  const listeners = createListeners(options);
   const bus = await postgresBus({
     client: postgres,
     versions: db.t.versions,

@@ -2,9 +2,9 @@
  * Several instances on one Postgres: the bus over LISTEN/NOTIFY, leases as rows.
  *
  * A change bumps its topic's row in `versions` and notifies in its own transaction: both happen with its commit or not
- * at all. LISTEN loses messages while it reconnects, so the rows are read after every (re)connect and every second
- * besides: a gap means something was missed, and the listeners hear "*". One five-row read a second is cheap enough not
- * to ask first whether listening is up, and it is what tells that the database is in reach.
+ * at all. LISTEN loses messages while it reconnects, so the rows are also read after every (re)connect and every
+ * second: a gap means that a message was missed, and the listeners are called with "*". A read of five rows a second is
+ * cheap enough to do it always, and it also shows whether the database is in reach.
  */
 import { type SQL as DrizzleSQL, sql } from "drizzle-orm";
 import type { SQL } from "bun";
@@ -16,13 +16,13 @@ import type { Bus, Lease, Topic } from "./types";
 
 const CHANNEL = "weir_changes";
 const COMPARE_MS = 1000;
-/** A comparison that takes longer does not keep the next one from beginning, on another connection. */
+/** After this the next comparison starts all the same, on another connection. */
 const COMPARE_TIMEOUT_MS = 2000;
 const FRESH_MS = 5000;
-/** An instance tells itself something so often, to know that it still hears. */
+/** An instance notifies itself this often, to know that it still hears. */
 const ECHO_MS = 3000;
-/** Without an echo for so long the listening connection is given up for another. */
-const DEAF_MS = 9000;
+/** Without an echo for so long the listening connection is replaced. */
+const ECHO_TIMEOUT_MS = 9000;
 
 interface Change {
   from: string;
@@ -36,89 +36,30 @@ export interface BusOptions {
   versions: Db["t"]["versions"];
   listeners: Listeners;
   instanceId: string;
-  /** Epoch milliseconds; tests give their own. */
+  /** Epoch milliseconds; a parameter for tests. */
   now(): number;
-  /** Hear of every comparison that failed, and of every one that was answered. */
+  /** Called for every comparison that failed, and for every one that succeeded. */
   failed?(error: unknown): void;
   answered?(): void;
 }
 
 /** Resolves when listening is up and the versions are known. */
-export async function postgresBus({
-  client,
-  versions,
-  listeners,
-  instanceId,
-  now,
-  failed,
-  answered,
-}: BusOptions): Promise<Bus> {
-  let lastAnswer = now();
-  let comparing = -COMPARE_TIMEOUT_MS;
-  let closed = false;
-
-  function hear(payload: string): void {
-    const { from, topic, id, version } = JSON.parse(payload) as Change; // written by announce()
-    void listeners.hear(topic, id, version, from === instanceId);
-  }
-
-  /** Reads the versions; a topic that is ahead of what was heard is asked about as "*". */
-  async function compare(told: (topic: Topic, version: number) => void): Promise<void> {
-    const asked = now();
-    const rows = await client.urgent.unsafe<{ name: string; value: string }>("select name, value from versions");
-    lastAnswer = Math.max(lastAnswer, asked);
-    for (const { name, value } of rows) told(name as Topic, Number(value)); // rows are written by announce() alone
-  }
-
-  async function compareQuietly(): Promise<void> {
-    const begun = performance.now();
-    if (closed || begun - comparing < COMPARE_TIMEOUT_MS) return;
-    comparing = begun;
-    const late = setTimeout(
-      () => failed?.(new Error(`The database did not answer within ${COMPARE_TIMEOUT_MS} ms`)),
-      COMPARE_TIMEOUT_MS,
-    );
-    try {
-      await compare((topic, version) => {
-        if (version > listeners.heard(topic)) void listeners.hear(topic, "*", version);
-      });
-      answered?.();
-    } catch (error) {
-      if (!closed) failed?.(error);
-    } finally {
-      clearTimeout(late);
-      if (comparing === begun) comparing = -COMPARE_TIMEOUT_MS;
-    }
-  }
-
-  // Its own channel: what is said there wakes nobody else.
-  const ownChannel = `weir_${instanceId.replaceAll("-", "")}`;
-  let ears: SQL | undefined;
-  let echoed = performance.now();
-
-  /** Listens on a connection of its own, in the place of the one before. */
-  async function listen(): Promise<void> {
-    const before = ears;
-    const mine = client.listener();
-    ears = mine;
-    echoed = performance.now();
-    await before?.close({ timeout: 0 });
-    await mine.listen(ownChannel, () => void (echoed = performance.now()));
-    await mine.listen(CHANNEL, hear, () => void compareQuietly());
-  }
-
-  async function echo(): Promise<void> {
-    if (closed) return;
-    if (performance.now() - echoed > DEAF_MS) await listen();
-    await client.unsafe("select pg_notify($1, '')", [ownChannel]);
-  }
-
-  await compare(listeners.startAt);
-  await listen();
+export async function postgresBus(options: BusOptions): Promise<Bus> {
+  const { client, versions, listeners, instanceId, now } = options;
+  const comparison = new VersionComparison(options);
+  const subscription = new Subscription(client, instanceId, {
+    connected: () => void comparison.compare(),
+    received: (payload) => {
+      const { from, topic, id, version } = JSON.parse(payload) as Change; // written by announce()
+      void listeners.notify(topic, id, version, from === instanceId);
+    },
+  });
+  await comparison.start();
+  await subscription.listen();
   const timers = [
-    setInterval(() => void compareQuietly(), COMPARE_MS),
-    // What fails here shows in the next comparison, and in the next echo that is missing.
-    setInterval(() => void echo().catch(() => {}), ECHO_MS),
+    setInterval(() => void comparison.compare(), COMPARE_MS),
+    // A failure shows in the next comparison, and in the next echo that does not come.
+    setInterval(() => void subscription.echo().catch(() => {}), ECHO_MS),
   ];
   for (const timer of timers) timer.unref();
 
@@ -134,24 +75,123 @@ export async function postgresBus({
         .onConflictDoUpdate({ target: versions.name, set: { value: sql`${versions.value} + 1` } })
         .returning({ version: versions.value, sent: message(topic, id) });
       const [bumped] = yield* run(bump);
-      if (bumped) yield new AfterCommit(() => listeners.hear(topic, id, bumped.version, true));
+      if (bumped) yield new AfterCommit(() => listeners.notify(topic, id, bumped.version, true));
     },
     subscribe: listeners.subscribe,
     age: listeners.age,
-    fresh: () => now() - lastAnswer < FRESH_MS,
+    fresh: () => now() - comparison.lastAnswer < FRESH_MS,
     close: async () => {
-      closed = true;
       for (const timer of timers) clearInterval(timer);
+      comparison.close();
       listeners.close();
-      await ears?.close({ timeout: 0 });
+      await subscription.close();
     },
   };
+}
+
+/** Reads the rows of `versions`; listeners of a topic that is ahead of its messages get "*". */
+class VersionComparison {
+  readonly #options: BusOptions;
+  /** When the running one began; long ago while none runs. */
+  #startedAt = -COMPARE_TIMEOUT_MS;
+  #closed = false;
+  /** Epoch milliseconds at which the latest comparison that succeeded was sent. */
+  lastAnswer: number;
+
+  constructor(options: BusOptions) {
+    this.#options = options;
+    this.lastAnswer = options.now();
+  }
+
+  /** Takes the versions as applied: this process has cached nothing yet. */
+  start(): Promise<void> {
+    return this.#read(this.#options.listeners.startAt);
+  }
+
+  /** Never rejects. Does nothing while another one runs within its timeout. */
+  async compare(): Promise<void> {
+    const { listeners, failed, answered } = this.#options;
+    const begun = performance.now();
+    if (this.#closed || begun - this.#startedAt < COMPARE_TIMEOUT_MS) return;
+    this.#startedAt = begun;
+    const late = setTimeout(
+      () => failed?.(new Error(`The database did not answer within ${COMPARE_TIMEOUT_MS} ms`)),
+      COMPARE_TIMEOUT_MS,
+    );
+    try {
+      await this.#read((topic, version) => {
+        if (version > listeners.latest(topic)) void listeners.notify(topic, "*", version);
+      });
+      answered?.();
+    } catch (error) {
+      if (!this.#closed) failed?.(error);
+    } finally {
+      clearTimeout(late);
+      if (this.#startedAt === begun) this.#startedAt = -COMPARE_TIMEOUT_MS;
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #read(found: (topic: Topic, version: number) => void): Promise<void> {
+    const { client, now } = this.#options;
+    const asked = now();
+    const rows = await client.urgent.unsafe<{ name: string; value: string }>("select name, value from versions");
+    this.lastAnswer = Math.max(this.lastAnswer, asked);
+    for (const { name, value } of rows) found(name as Topic, Number(value)); // only announce() writes rows
+  }
+}
+
+interface SubscriptionEvents {
+  received(payload: string): void;
+  /** After every (re)connect: messages before it may be lost. */
+  connected(): void;
+}
+
+/** The connection that listens, and its echo on a channel that no other instance listens to. */
+class Subscription {
+  readonly #client: Connections;
+  readonly #echoChannel: string;
+  readonly #events: SubscriptionEvents;
+  #sql: SQL | undefined;
+  #echoedAt = performance.now();
+  #closed = false;
+
+  constructor(client: Connections, instanceId: string, events: SubscriptionEvents) {
+    this.#client = client;
+    this.#echoChannel = `weir_${instanceId.replaceAll("-", "")}`;
+    this.#events = events;
+  }
+
+  /** Listens on a new connection, in place of the one before. */
+  async listen(): Promise<void> {
+    const before = this.#sql;
+    const sql = this.#client.listener();
+    this.#sql = sql;
+    this.#echoedAt = performance.now();
+    await before?.close({ timeout: 0 });
+    await sql.listen(this.#echoChannel, () => void (this.#echoedAt = performance.now()));
+    await sql.listen(CHANNEL, this.#events.received, this.#events.connected);
+  }
+
+  async echo(): Promise<void> {
+    if (this.#closed) return;
+    if (performance.now() - this.#echoedAt > ECHO_TIMEOUT_MS) await this.listen();
+    await this.#client.unsafe("select pg_notify($1, '')", [this.#echoChannel]);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#sql?.close({ timeout: 0 });
+  }
 }
 
 const LEASE_SECONDS = 15;
 const RENEW_MS = 5000;
 
-/** Takes or renews; answers a row when this instance has the lease. Database time decides, nobody's own clock. */
+/** Takes or renews; returns a row when this instance has the lease. The database's clock decides, not an instance's. */
 const TAKE = `
 INSERT INTO leases (name, holder, expires_at)
 VALUES ($1::text, $2::text, extract(epoch from clock_timestamp())::bigint + ${LEASE_SECONDS})
@@ -160,9 +200,9 @@ WHERE leases.holder = excluded.holder OR leases.expires_at <= extract(epoch from
 RETURNING 1 AS taken`;
 
 /**
- * A lease stays with its holder from run to run while it renews it; after 15 s of silence, or its close(), another
- * takes it. Work under a lease must bear a second runner all the same: a process that was suspended does not know it
- * lost it.
+ * A lease stays with its holder from run to run while it is renewed; after 15 s of silence, or close(), another
+ * instance takes it. Work under a lease must still be safe with a second runner: a process that was suspended does not
+ * know that it lost the lease.
  */
 export function postgresLease(client: Connections, instanceId: string): Lease {
   const running = new Set<string>();
@@ -173,7 +213,7 @@ export function postgresLease(client: Connections, instanceId: string): Lease {
       running.add(name);
       try {
         if (!(await take(name))) return false;
-        // A renewal that fails is tried again by the next one; three fit into the lease.
+        // The next renewal makes up for one that fails: three fit into the lease.
         const renewal = setInterval(() => void take(name).catch(() => {}), RENEW_MS);
         try {
           await work();

@@ -1,16 +1,17 @@
 /**
- * Counters shared exactly by several instances. While Redis is out of reach each instance counts for itself (fail-open
- * by the number of instances, never closed): limits protect, they do not bill.
+ * Counters that several instances share exactly. While Redis is out of reach each instance counts for itself: limits
+ * then let through as many times more as there are instances, and never refuse everything. They protect, they do not
+ * bill.
  */
 import { RedisClient } from "bun";
 import type { Counter, Demand, Reservation, Take } from "./types";
 
-/** A call that Redis does not answer in this time is counted locally. */
+/** A call that Redis does not answer in this time is counted in this process. */
 const TIMEOUT_MS = 250;
-/** After a failure, Redis is left alone for this long: a stalled server must not cost every call its timeout. */
-const REST_MS = 1000;
+/** Redis is not asked for this long after a failure: a stalled server must not cost every call its timeout. */
+const COOLDOWN_MS = 1000;
 
-/** KEYS[1]; ARGV: amount, limit, window in ms. Answers {allowed, used, ms left}. A refused take adds nothing. */
+/** KEYS[1]; ARGV: amount, limit, window in ms. Returns {allowed, used, ms left}. A refused take adds nothing. */
 const TAKE = `
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 local left = redis.call('PTTL', KEYS[1])
@@ -23,7 +24,7 @@ return {1, used, left}`;
 /**
  * KEYS: one a demand; ARGV: member, lease in ms, then amount, limit and window in ms (0 = gauge) of each. A window is a
  * hash {used, ends}; a gauge is a sorted set of members by the end of their lease, so that what a dead instance held
- * comes free by itself. Answers {index of the refused demand or -1, then used, ms left and end of each}.
+ * is freed by time. Returns {index of the refused demand or -1, then used, ms left and end of each}.
  */
 const RESERVE = `
 local t = redis.call('TIME')
@@ -79,7 +80,7 @@ end`;
 const digest = (script: string): string => new Bun.CryptoHasher("sha1").update(script).digest("hex");
 const shas = new Map([TAKE, RESERVE, END, RENEW].map((script) => [script, digest(script)]));
 
-/** Runs a script by its digest, and by its text where the server does not know it yet. */
+/** Runs a script by its digest, or by its text where the server does not have it yet. */
 async function evaluate(
   redis: RedisClient,
   script: string,
@@ -95,7 +96,7 @@ async function evaluate(
   }
 }
 
-/** What an instance holds in gauges comes free this long after it was last heard of. */
+/** Gauges that an instance holds are freed this long after its last renewal. */
 const GAUGE_LEASE_MS = 60_000;
 const RENEW_MS = 20_000;
 
@@ -103,144 +104,189 @@ export interface RedisCounterOptions {
   url: string;
   /** Counts while Redis is out of reach. */
   fallback: Counter;
-  /** Hears once that Redis was lost, and once that it is back. */
+  /** Called once when Redis is lost, and once when it is back. */
   changed(up: boolean, error?: unknown): void;
 }
 
 export function redisCounter({ url, fallback, changed }: RedisCounterOptions): Counter {
-  // Without the offline queue a call fails at once while the server is down; with it, it would wait for seconds.
-  const connect = () =>
-    new RedisClient(url, { enableOfflineQueue: false, autoReconnect: false, connectionTimeout: 2000 });
-  let client: RedisClient | undefined;
-  let connecting: Promise<void> | undefined;
-  let restUntil = 0;
-  let up = true;
-  const instance = crypto.randomUUID();
-  let members = 0;
-
-  function failed(error: unknown): void {
-    restUntil = performance.now() + REST_MS;
-    client?.close();
-    client = undefined;
-    if (up) changed(false, error);
-    up = false;
-  }
-
-  /** Connects in the background; the client's own reconnecting gives up after a number of tries. */
-  function reconnect(): Promise<void> {
-    connecting ??= (async () => {
-      const next = connect();
-      try {
-        await next.connect();
-        client = next;
-        if (!up) changed(true);
-        up = true;
-      } catch (error) {
-        next.close();
-        failed(error);
-      } finally {
-        connecting = undefined;
-      }
-    })();
-    return connecting;
-  }
-
-  async function takeShared(redis: RedisClient, key: string, amount: number, limit: number, ms: number): Promise<Take> {
-    const answer = await evaluate(redis, TAKE, [`count:${key}`], [amount, limit, ms]);
-    const [allowed, used, left] = answer as [number, number, number]; // the script's return
-    return { allowed: allowed === 1, remaining: Math.max(0, limit - used), reset_seconds: Math.ceil(left / 1000) };
-  }
-
-  /** Gauge members that this instance holds: member -> gauges. Renewed while there are any. */
-  const held = new Map<string, string[]>();
-  let renewal: ReturnType<typeof setInterval> | undefined;
-
-  function renew(): void {
-    if (held.size === 0) {
-      clearInterval(renewal);
-      renewal = undefined;
-      return;
-    }
-    const pairs = [...held].flatMap(([member, keys]) => keys.map((key) => [key, member] as const));
-    if (client)
-      evaluate(
-        client,
-        RENEW,
-        pairs.map(([key]) => key),
-        [GAUGE_LEASE_MS, ...pairs.map(([, member]) => member)],
-      ).catch(failed);
-  }
-
-  function hold(member: string, keys: string[]): void {
-    if (keys.length === 0) return;
-    held.set(member, keys);
-    renewal ??= setInterval(renew, RENEW_MS);
-    renewal.unref();
-  }
-
-  async function reserveShared(redis: RedisClient, demands: readonly Demand[]): Promise<Reservation> {
-    const member = `${instance}:${++members}`;
-    const keys = demands.map(({ key, window_seconds }) => `${window_seconds > 0 ? "window" : "gauge"}:${key}`);
-    const args = demands.flatMap(({ amount, limit, window_seconds }) => [amount, limit, window_seconds * 1000]);
-    const answer = await evaluate(redis, RESERVE, keys, [member, GAUGE_LEASE_MS, ...args]);
-    // The answer came too late: it was counted elsewhere, and the lease frees the gauge.
-    if (client !== redis) throw new Error("The connection was given up");
-    const [refused = -1, ...facts] = answer as number[]; // the script's return
-    const fact = (i: number, n: number): number => facts[i * 3 + n] ?? 0;
-    let ended = refused >= 0;
-    if (!ended)
-      hold(
-        member,
-        keys.filter((_, i) => demands[i]?.window_seconds === 0 && demands[i].amount > 0),
-      );
-    return {
-      refused,
-      states: demands.map(({ limit }, i) => ({
-        remaining: Math.max(0, limit - fact(i, 0)),
-        reset_seconds: Math.ceil(fact(i, 1) / 1000),
-      })),
-      end: (used) => {
-        if (ended) return;
-        ended = true;
-        held.delete(member);
-        const changes = demands.flatMap(({ amount, window_seconds }, i) =>
-          window_seconds > 0 ? [fact(i, 2), (used[i] ?? amount) - amount] : [0, 0],
-        );
-        if (client) evaluate(client, END, keys, [member, ...changes]).catch(failed);
-      },
-    };
-  }
-
-  /** Asks Redis, or counts here while it is out of reach. */
-  async function shared<T>(ask: (redis: RedisClient) => Promise<T>, instead: () => Promise<T>): Promise<T> {
-    if (!client && performance.now() >= restUntil) await withTimeout(reconnect()).catch(() => {});
-    if (!client) return instead();
-    try {
-      return await withTimeout(ask(client));
-    } catch (error) {
-      failed(error);
-      return instead();
-    }
-  }
-
+  const connection = new RedisConnection(url, changed);
+  const leases = new GaugeLeases(connection);
   return {
     take: (key, amount, limit, windowSeconds) =>
-      shared(
-        (redis) => takeShared(redis, key, amount, limit, windowSeconds * 1000),
+      connection.run(
+        (redis) => take(redis, key, amount, limit, windowSeconds * 1000),
         () => fallback.take(key, amount, limit, windowSeconds),
       ),
     reserve: (demands) =>
-      shared(
-        (redis) => reserveShared(redis, demands),
+      connection.run(
+        (redis) => reserve(redis, connection, leases, demands),
         () => fallback.reserve(demands),
       ),
     close: async () => {
-      await connecting;
-      clearInterval(renewal);
-      client?.close();
-      client = undefined;
-      restUntil = Number.POSITIVE_INFINITY;
+      await connection.close();
+      leases.close();
       await fallback.close();
+    },
+  };
+}
+
+class RedisConnection {
+  #client: RedisClient | undefined;
+  #connecting: Promise<void> | undefined;
+  /** performance.now() before which no connection is tried. */
+  #retryAt = 0;
+  #up = true;
+
+  constructor(
+    readonly url: string,
+    readonly changed: RedisCounterOptions["changed"],
+  ) {}
+
+  /** Asks Redis, or `fallback` while Redis is out of reach. */
+  async run<T>(ask: (redis: RedisClient) => Promise<T>, fallback: () => Promise<T>): Promise<T> {
+    if (!this.#client && performance.now() >= this.#retryAt) await withTimeout(this.#connect()).catch(() => {});
+    if (!this.#client) return fallback();
+    try {
+      return await withTimeout(ask(this.#client));
+    } catch (error) {
+      this.#failed(error);
+      return fallback();
+    }
+  }
+
+  /** Runs a script whose answer nothing waits for; skipped while Redis is out of reach. */
+  send(script: string, keys: readonly string[], args: readonly (string | number)[]): void {
+    if (this.#client) evaluate(this.#client, script, keys, args).catch((error: unknown) => this.#failed(error));
+  }
+
+  isCurrent(redis: RedisClient): boolean {
+    return this.#client === redis;
+  }
+
+  async close(): Promise<void> {
+    await this.#connecting;
+    this.#client?.close();
+    this.#client = undefined;
+    this.#retryAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** Not the client's own reconnecting: that gives up after a number of tries. */
+  #connect(): Promise<void> {
+    this.#connecting ??= (async () => {
+      // With the offline queue a call would wait for seconds while the server is down.
+      const next = new RedisClient(this.url, {
+        enableOfflineQueue: false,
+        autoReconnect: false,
+        connectionTimeout: 2000,
+      });
+      try {
+        await next.connect();
+        this.#client = next;
+        if (!this.#up) this.changed(true);
+        this.#up = true;
+      } catch (error) {
+        next.close();
+        this.#failed(error);
+      } finally {
+        this.#connecting = undefined;
+      }
+    })();
+    return this.#connecting;
+  }
+
+  #failed(error: unknown): void {
+    this.#retryAt = performance.now() + COOLDOWN_MS;
+    this.#client?.close();
+    this.#client = undefined;
+    if (this.#up) this.changed(false, error);
+    this.#up = false;
+  }
+}
+
+/** The gauges that this instance holds; their leases are renewed while there are any. */
+class GaugeLeases {
+  readonly #connection: RedisConnection;
+  readonly #instance = crypto.randomUUID();
+  #members = 0;
+  /** Member to its gauges. */
+  readonly #held = new Map<string, string[]>();
+  #renewal: ReturnType<typeof setInterval> | undefined;
+
+  constructor(connection: RedisConnection) {
+    this.#connection = connection;
+  }
+
+  newMember(): string {
+    return `${this.#instance}:${++this.#members}`;
+  }
+
+  hold(member: string, gauges: string[]): void {
+    if (gauges.length === 0) return;
+    this.#held.set(member, gauges);
+    this.#renewal ??= setInterval(() => this.#renew(), RENEW_MS);
+    this.#renewal.unref();
+  }
+
+  release(member: string): void {
+    this.#held.delete(member);
+  }
+
+  close(): void {
+    clearInterval(this.#renewal);
+  }
+
+  #renew(): void {
+    if (this.#held.size === 0) {
+      clearInterval(this.#renewal);
+      this.#renewal = undefined;
+      return;
+    }
+    const pairs = [...this.#held].flatMap(([member, gauges]) => gauges.map((gauge) => [gauge, member] as const));
+    const gauges = pairs.map(([gauge]) => gauge);
+    this.#connection.send(RENEW, gauges, [GAUGE_LEASE_MS, ...pairs.map(([, member]) => member)]);
+  }
+}
+
+async function take(redis: RedisClient, key: string, amount: number, limit: number, ms: number): Promise<Take> {
+  const answer = await evaluate(redis, TAKE, [`count:${key}`], [amount, limit, ms]);
+  const [allowed, used, left] = answer as [number, number, number]; // the script's return
+  return { allowed: allowed === 1, remaining: Math.max(0, limit - used), reset_seconds: Math.ceil(left / 1000) };
+}
+
+async function reserve(
+  redis: RedisClient,
+  connection: RedisConnection,
+  leases: GaugeLeases,
+  demands: readonly Demand[],
+): Promise<Reservation> {
+  const member = leases.newMember();
+  const keys = demands.map(({ key, window_seconds }) => `${window_seconds > 0 ? "window" : "gauge"}:${key}`);
+  const args = demands.flatMap(({ amount, limit, window_seconds }) => [amount, limit, window_seconds * 1000]);
+  const answer = await evaluate(redis, RESERVE, keys, [member, GAUGE_LEASE_MS, ...args]);
+  // A late answer: the fallback has counted the demands, and the lease frees the gauges.
+  if (!connection.isCurrent(redis)) throw new Error("The connection was given up");
+  const [refused = -1, ...facts] = answer as number[]; // the script's return
+  const fact = (i: number, n: number): number => facts[i * 3 + n] ?? 0;
+  let ended = refused >= 0;
+  if (!ended)
+    leases.hold(
+      member,
+      keys.filter((_, i) => demands[i]?.window_seconds === 0 && demands[i].amount > 0),
+    );
+  return {
+    refused,
+    states: demands.map(({ limit }, i) => ({
+      remaining: Math.max(0, limit - fact(i, 0)),
+      reset_seconds: Math.ceil(fact(i, 1) / 1000),
+    })),
+    end: (used) => {
+      if (ended) return;
+      ended = true;
+      leases.release(member);
+      const changes = demands.flatMap(({ amount, window_seconds }, i) =>
+        window_seconds > 0 ? [fact(i, 2), (used[i] ?? amount) - amount] : [0, 0],
+      );
+      connection.send(END, keys, [member, ...changes]);
     },
   };
 }

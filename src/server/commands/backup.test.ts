@@ -36,7 +36,7 @@ describe("weir backup and weir restore", () => {
   let worker: ChildProcess;
   let user: number;
 
-  /** A database that another process works on: eight callers who hold, extend, settle and are refunded without end. */
+  /** A database in use by another process: eight callers that hold, extend, settle and are refunded without end. */
   beforeAll(async () => {
     mkdirSync(live.dataDir);
     const db = await openDb({ url: live.databaseUrl });
@@ -81,7 +81,7 @@ describe("weir backup and weir restore", () => {
     }
   }
 
-  test("a backup taken while another process charges is one moment: restored elsewhere, its books balance", async () => {
+  test("a backup taken while another process charges is one moment: restored elsewhere, its balances add up", async () => {
     expect(backupCommand(live, backup)).toBe(0);
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     const there = place("there");
@@ -93,7 +93,7 @@ describe("weir backup and weir restore", () => {
     expect(books.findings).toEqual([]);
     expect(books.calls).toBeGreaterThan(10);
     expect(books.sessions).toBe(0);
-    // The secret that came along reads what is in it.
+    // The copied secret decrypts what is in it.
     const db = await openDb({ url: there.databaseUrl });
     await openSecrets(there, db, quiet);
     await db.close();
@@ -109,7 +109,7 @@ describe("weir backup and weir restore", () => {
     expect(readdirSync(home).filter((name) => name.includes(".part"))).toEqual([]);
   });
 
-  test("a restore over a database that a process has open is refused, and that process goes on", async () => {
+  test("a restore over a database that a process has open is refused, and that process keeps running", async () => {
     const calls = worker.stdout ? await nextLines(worker, 5) : 0;
     expect(calls).toBeGreaterThan(0);
     expect(() => restoreCommand(live, backup)).toThrow("is in use. Stop Weir first; nothing was changed.");
@@ -154,7 +154,7 @@ describe("weir backup and weir restore", () => {
     expect(readdirSync(target.dataDir)).toEqual(["secret"]);
   });
 
-  test("after the process was killed a restore keeps the database that was there, aside and whole", async () => {
+  test("a restore after a killed process keeps the previous database, whole, under another name", async () => {
     const ended = new Promise((resolve) => worker.on("close", resolve));
     worker.kill("SIGKILL");
     await ended;
@@ -169,7 +169,7 @@ describe("weir backup and weir restore", () => {
     expect(old.sessions).toBe(1);
   }, 30_000);
 
-  test("with Postgres both commands say what to use instead", () => {
+  test("with Postgres both commands name the tools to use instead", () => {
     const env = readEnv({ DATABASE_URL: "postgres://u:planted@h/d" });
     expect(() => backupCommand(env, "x.dump")).toThrow('pg_dump -Fc --no-owner "$DATABASE_URL" -f x.dump');
     expect(() => restoreCommand(env, "x.dump")).toThrow('pg_restore --no-owner -d "$DATABASE_URL" x.dump');
@@ -193,7 +193,7 @@ describe("weir backup and weir restore", () => {
   }, 30_000);
 });
 
-/** Waits until the process has said `n` more lines. */
+/** Waits until the process has printed `n` more lines. */
 function nextLines(child: ChildProcess, n: number): Promise<number> {
   return new Promise((resolve) => {
     let lines = 0;

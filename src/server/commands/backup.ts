@@ -1,6 +1,6 @@
 /**
- * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. The master secret is not in it,
- * on purpose: a backup that lies about somewhere is no key to the channels. With Postgres its own tools do this better.
+ * `weir backup FILE` and `weir restore FILE`: the SQLite database as one checked file. It does not contain the master
+ * secret, on purpose: a backup alone must not give access to the channels. Postgres has better tools for this.
  */
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -50,19 +50,19 @@ export function restoreCommand(env: Env, file: string): number {
   return 0;
 }
 
-/** Refuses a backup that the secret of this place cannot read, before anything changes. */
+/** Refuses a backup that this server's secret cannot decrypt, before anything changes. */
 function checkSecret(env: Env, canary: string): void {
   if (canary === "") return;
-  const place = join(env.dataDir, "secret");
-  const secret = env.WEIR_SECRET || (existsSync(place) ? readFileSync(place, "utf8").trim() : "");
+  const secretPath = join(env.dataDir, "secret");
+  const secret = env.WEIR_SECRET || (existsSync(secretPath) ? readFileSync(secretPath, "utf8").trim() : "");
   if (secret !== "") {
     try {
       if (createSecrets(secret).decrypt("canary", canary) === CANARY) return;
     } catch {
-      // said below
+      // the error below says it
     }
   }
-  const how = `Set WEIR_SECRET to the one used when the backup was made, or put its file \`secret\` at ${place}.`;
+  const how = `Set WEIR_SECRET to the one used when the backup was made, or put its file \`secret\` at ${secretPath}.`;
   throw new CannotStart(
     `the master secret ${secret === "" ? "of this backup is not here" : "here does not fit this backup"}. ${how} Nothing was changed.`,
   );

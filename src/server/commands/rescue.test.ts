@@ -45,7 +45,7 @@ describe.each([...ENGINES])("weir rescue on %s", (engine) => {
     return { id, username };
   }
 
-  test("everything at once: a password that works, no ban, role 100, no second factor, no old session; and one line in the audit log", async () => {
+  test("all of it at once: a password that works, no ban, role 100, no second factor, no old session; one line in the audit log", async () => {
     const { services } = house;
     const { q, t } = services.db;
     const { id, username } = await lockedOut();
@@ -84,7 +84,7 @@ describe.each([...ENGINES])("weir rescue on %s", (engine) => {
     });
   });
 
-  test("what was not asked for stays as it is, and an account is found by its address too", async () => {
+  test("what was not requested stays as it is, and an account is found by its address too", async () => {
     const { id, username } = await lockedOut();
     const before = await rowOf(id);
     expect(await rescue(house.services, before.email, { enable: true })).toEqual({});
@@ -108,6 +108,7 @@ describe.each([...ENGINES])("weir rescue on %s", (engine) => {
     const { services } = house;
     await services.options.set("PasswordLoginEnabled", "false");
     await allowPasswordLogin(services);
+    // spec: D-52
     expect(services.options.get("PasswordLoginEnabled")).toBe(true);
     const [line] = await services.db.q
       .select()
@@ -123,7 +124,7 @@ describe.each([...ENGINES])("weir rescue on %s", (engine) => {
   });
 });
 
-test("on the command line: a new password is printed once, a question about nothing changes nothing, nonsense is exit code 2", async () => {
+test("on the command line: a new password is printed once, a status query changes nothing, bad arguments are exit code 2", async () => {
   const home = mkdtempSync(join(tmpdir(), "weir-rescue-"));
   try {
     const command = (...args: string[]) => {

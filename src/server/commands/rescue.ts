@@ -1,6 +1,6 @@
 /**
- * `weir rescue NAME …`: for an operator who has locked himself out. Whoever may run it on the server owns the database
- * anyway; each act leaves a line in the audit log. Servers may run meanwhile.
+ * `weir rescue NAME …`: for an operator who is locked out. Anyone who can run it on the server has the database anyway;
+ * each change leaves a line in the audit log. Servers may run meanwhile.
  */
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -19,7 +19,7 @@ import { randomText } from "../lib/secrets";
 import { openServices } from "../wiring/services";
 
 export interface Rescue {
-  /** A made password; every session and the system access token of the account end. */
+  /** A generated password; the account's sessions and system access token end. */
   password?: boolean | undefined;
   enable?: boolean | undefined;
   superAdmin?: boolean | undefined;
@@ -44,8 +44,8 @@ async function find({ db }: Services, name: string): Promise<UserRow> {
 }
 
 /**
- * Does what is asked in one transaction; answers the new password, if one was. Throws CannotStart for an unknown or
- * deleted account.
+ * Makes the requested changes in one transaction; returns the new password, if one was made. Throws CannotStart for an
+ * unknown or deleted account.
  */
 export async function rescue(services: Services, name: string, wanted: Rescue): Promise<{ password?: string }> {
   const { db } = services;
@@ -85,7 +85,7 @@ export async function rescue(services: Services, name: string, wanted: Rescue): 
   return password ? { password } : {};
 }
 
-/** Switches sign-in by password on again (checklist D-52). */
+/** Switches sign-in by password on again (D-52). */
 export async function allowPasswordLogin(services: Services): Promise<void> {
   const before = services.options.text("PasswordLoginEnabled");
   await services.options.set("PasswordLoginEnabled", "true");
@@ -102,7 +102,7 @@ export async function allowPasswordLogin(services: Services): Promise<void> {
     .returning({ id: audit_log.id });
 }
 
-/** What stands between an account and its person, in lines. */
+/** What keeps the owner of an account from signing in, in lines. */
 export async function describeAccount(services: Services, name: string): Promise<string[]> {
   const user = await find(services, name);
   const { identities } = services.db.t;
@@ -134,7 +134,7 @@ function read(args: readonly string[]) {
   }
 }
 
-/** Exit code 0 when done, 2 when the command line makes no sense. */
+/** Exit code 0 when done, 2 for bad arguments. */
 export async function rescueCommand(env: Env, log: Logger, args: readonly string[]): Promise<number> {
   const parsed = read(args);
   const problem =
@@ -158,7 +158,7 @@ export async function rescueCommand(env: Env, log: Logger, args: readonly string
     console.error(`weir rescue: which account?\n\n${RESCUE_HELP}`);
     return 2;
   }
-  // A mistyped folder must not become an empty database.
+  // A mistyped folder must not create an empty database.
   if (!env.DATABASE_URL && !existsSync(env.databaseUrl))
     throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
   const { services, close } = await openServices(env, log);

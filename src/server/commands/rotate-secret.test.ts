@@ -13,7 +13,7 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
   }, HOOK_MS);
   afterAll(() => house?.close());
 
-  test("every key reads under the new secret and under no other; what is known by its hash alone ends", async () => {
+  test("every key decrypts under the new secret and under no other; what is stored as a hash alone ends", async () => {
     const { db, secrets: old, options } = house.services;
     const root = await house.person({ role: ROLE.root });
     await root.rest("POST", "/api/channel/", { type: 1, name: "c", key: "sk-upstream", models: "gpt-4o-mini" });

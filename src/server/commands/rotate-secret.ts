@@ -1,10 +1,10 @@
 /**
- * `weir secret rotate`: a new master secret, and everything the old one protected written anew in one transaction.
+ * `weir secret rotate`: a new master secret. Everything that the old one protected is rewritten in one transaction.
  *
- * The new secret is WEIR_NEW_SECRET, or made here. What can be read is encrypted and hashed anew (relay keys, channel
- * keys, redemption codes, one-time code secrets, secret options); what is known by its hash alone cannot: sessions end,
- * and system access tokens must be made again. Stop every server first: it refuses while one runs, because that one
- * would go on writing under the old secret.
+ * The new secret is WEIR_NEW_SECRET, or generated. What can be decrypted is encrypted and hashed under it (relay keys,
+ * channel keys, redemption codes, one-time code secrets, secret options). What is stored as a hash alone cannot be:
+ * sessions end, and system access tokens must be made again. Refuses while a server runs, because that one would go on
+ * writing under the old secret.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ export interface Rotated {
   access_tokens: number;
 }
 
-/** Writes everything anew under `next`. All or nothing. */
+/** Rewrites everything under `next`. All or nothing. */
 export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
   const { t } = db;
   return db.tx(
@@ -129,11 +129,11 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
 }
 
 /**
- * A running server would go on under the old secret: its keys would be refused, and what it writes could never be read.
+ * A running server would keep the old secret: its keys would be refused, and what it writes could never be decrypted.
  */
-async function openAlone(env: Env): Promise<Db> {
+async function openExclusive(env: Env): Promise<Db> {
   try {
-    return await openDb({ url: env.databaseUrl, pool: 3, alone: true, patient: true });
+    return await openDb({ url: env.databaseUrl, pool: 3, exclusive: true, commandLimits: true });
   } catch (error) {
     if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY"))
       throw inUse(env.databaseUrl);
@@ -147,9 +147,10 @@ export async function rotateSecret(env: Env, log: Logger, given: string): Promis
   }
   if (given && given.length < 16) throw new CannotStart("WEIR_NEW_SECRET must have at least 16 characters");
   const master = given || randomText(48);
-  const db = await openAlone(env);
+  const db = await openExclusive(env);
   const old = await openSecrets(env, db, log);
-  // The file is written before the database changes and takes its place after: whichever is lost, one of the two fits.
+  // The new secret file is written before the database changes and renamed after: at any failure one of the two files
+  // fits.
   const path = join(env.dataDir, "secret");
   const inFile = !env.WEIR_SECRET && db.engine === "sqlite";
   if (inFile) writeFileSync(`${path}.new`, `${master}\n`, { mode: 0o600 });

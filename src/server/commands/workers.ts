@@ -1,15 +1,15 @@
 /**
- * WEIR_WORKERS=n: n processes on one port (the kernel shares the connections out). They are ordinary instances that
- * agree through Postgres; this process only keeps them running and passes signals on.
+ * WEIR_WORKERS=n: n processes on one port (the kernel distributes the connections). They are ordinary instances that
+ * agree through Postgres; this process only restarts them and passes signals on.
  */
 import type { Env } from "../env";
 import type { Logger } from "../lib/log";
 
-/** A worker that ends sooner than this after its start is started again with a growing pause. */
+/** A worker that ends sooner than this after its start is restarted with a growing pause. */
 const HEALTHY_MS = 10_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** Never resolves: ends the process when the workers have ended. */
+/** Never resolves: exits when the workers have ended. */
 export async function superviseWorkers(env: Env, log: Logger): Promise<never> {
   const command = Bun.isStandaloneExecutable
     ? [process.execPath]

@@ -1,9 +1,8 @@
-/** Who calls, after authentication, and what they may spend. */
+/** A caller after authentication, and what they may spend. */
 import type { MjMode } from "../../shared/midjourney";
 import type { LimitSet } from "../../shared/limits";
 import type { Lang } from "../../shared/text";
 
-/** Who calls, after authentication. */
 export interface Caller {
   user_id: number;
   username: string;
@@ -26,9 +25,9 @@ export interface Caller {
   concurrency: number;
   budget_day?: number;
   budget_month?: number;
-  /** How fast the token's drawing jobs are wanted; absent = nobody says. */
+  /** Speed of the token's drawing jobs; absent = no preference. */
   mj_mode?: MjMode;
-  /** The user's own; absent when he has none. */
+  /** The user's own limits; absent when there are none. */
   user_limits?: LimitSet;
   lang: Lang;
 }

@@ -1,4 +1,4 @@
-/** What a failed attempt tells of its channel. */
+/** What a failed attempt says about its channel. */
 
 /** What led to the change, for the log row. */
 export interface Evidence {
@@ -6,7 +6,7 @@ export interface Evidence {
   model?: string;
 }
 
-/** What an upstream did to a call, as the rules of automatic disabling see it. */
+/** What an upstream did to a call, for the rules of automatic disabling. */
 export interface ChannelTrouble extends Evidence {
   /** The upstream's HTTP status, 0 when none came. */
   status: number;
@@ -14,6 +14,6 @@ export interface ChannelTrouble extends Evidence {
   disable: boolean;
   /** The upstream's own words, '' without any. Keys must be cut out of them: they are kept. */
   message: string;
-  /** Whether the caller himself wrote this phrase: an error that quotes him is no evidence. */
+  /** Whether the caller wrote this phrase: an error that quotes the caller is no evidence. */
   quoted?(phrase: string): boolean;
 }

@@ -30,11 +30,11 @@ export interface PoolChannel {
   test_model: string;
   /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
   max_input_tokens?: number;
-  /** Its keys, where it has several: the channel once with each enabled one, in their order. */
+  /** The channel once with each of its enabled keys, in their order; absent where it has one key. */
   keys?: readonly PoolChannel[];
-  /** How an attempt takes one of them. */
+  /** How an attempt picks one of them. */
   multi_key_mode?: MultiKeyMode;
-  /** The one of several keys that `key` is. */
+  /** Which of several keys `key` is. */
   key_row?: { id: number; position: number; hint: string };
   /** What it changes in a JSON body, the last thing before it is sent (param_override). */
   override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
@@ -53,9 +53,9 @@ export interface Pool {
   inGroup(group: string): readonly PoolChannel[];
   /**
    * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
-   * there are no candidates this tells a broken database from a model that nobody serves (C-600).
+   * there are no candidates this separates a broken database from a model that no channel serves (C-600).
    */
   broken(group: string, model: string): boolean;
-  /** Names of the models some enabled channel serves in a group, sorted. */
+  /** Names of the models that some enabled channel serves in a group, sorted. */
   models(group: string): readonly string[];
 }

@@ -1,4 +1,4 @@
-/** What verbs get: the services of this process and who asks. There is no container; this record is enough. */
+/** What verbs get: the services of this process and the actor. */
 import type { ErrorCode } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Cluster } from "../cluster/types";
@@ -41,11 +41,13 @@ export interface Services {
 }
 
 export type Actor =
-  /** `problem`: why somebody who presented something is not signed in; said when a call needs him to be. */
+  /**
+   * `problem`: why credentials that were presented did not sign the actor in; the error of a call that needs a user.
+   */
   | {
       kind: "guest";
       problem?: ErrorCode;
-      /** The database could not say who it is: no door answers (unknownActor). */ unknown?: true;
+      /** The database could not say who it is: every route refuses (unknownActor). */ unknown?: true;
     }
   | {
       kind: "user";
@@ -53,10 +55,10 @@ export type Actor =
       username: string;
       role: number;
       group: string;
-      /** How he proved it. */
+      /** How the user authenticated. */
       via: "session" | "access_token";
       session_id: number;
-      /** Epoch seconds of his session's last proof: signing in, step-up. 0 with an access token. */
+      /** Epoch seconds of the session's last proof: sign-in or step-up. 0 with an access token. */
       verified_at: number;
     }
   /** Timers and the command line. */
@@ -67,9 +69,9 @@ export type UserActor = Extract<Actor, { kind: "user" }>;
 export interface Ctx extends Services {
   actor: Actor;
   request_id: string;
-  /** The caller's address as far as trusted proxies tell it. */
+  /** The caller's address as reported by trusted proxies, else the socket's. */
   ip: string;
-  /** What the request says of the page that sent it. */
+  /** What the request's headers say about the page that sent it. */
   request: RequestFacts;
   lang: Lang;
   user_agent: string;
@@ -77,17 +79,17 @@ export interface Ctx extends Services {
   session_cookie: string | undefined;
   /** The cookie that ties tickets to this browser, as sent (features/auth/tickets.ts). */
   browser_cookie: string | undefined;
-  /** That the bot check was passed before signing in (features/auth/turnstile.ts), as sent. */
+  /** The cookie that says the bot check was passed before sign-in (features/auth/turnstile.ts), as sent. */
   turnstile_cookie: string | undefined;
-  /** The request came over https, as far as the server or a trusted proxy tells. */
+  /** The request came over https, as seen by the server or reported by a trusted proxy. */
   secure: boolean;
-  /** What may be asked of jobs. */
+  /** The task service. */
   taskService: TaskService;
   /** Adds a Set-Cookie line to the answer. */
   setCookie(line: string): void;
 }
 
-/** A verb's context once the door has checked that somebody is signed in. */
+/** A verb's context once the procedure has checked that a user is signed in. */
 export type UserCtx = Ctx & { actor: UserActor };
 
 /** Epoch seconds. */

@@ -1,6 +1,6 @@
 /**
- * The five seams at which the data plane meets the control plane: authenticate a token, know a price, pick a channel,
- * move money, write a log. The relay sees nothing else of the features and no database.
+ * The control plane as the relay sees it: authenticate a token, know a price, pick a channel, move money, write a log.
+ * The relay sees nothing else of the features and no database.
  */
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
@@ -28,16 +28,16 @@ export interface ControlPlane {
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
   ledger: CallLedger;
-  /** What the caller may spend: his token's figures, or his own (option DisplayTokenStatEnabled). */
+  /** What the caller may spend: the token's figures, or the user's (option DisplayTokenStatEnabled). */
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
-  /** The same for a call that was refused with `code` before a channel was asked: many that are alike are one row. */
+  /** The same for a call that was refused with `code` before any channel was tried: many equal ones share a row. */
   recordRefusal(log: CallLog, code: string): Promise<void>;
-  /** Keeps what calls say; absent while the operator keeps no contents (option LogContentEnabled). */
+  /** Keeps requests and answers; absent while the operator keeps no contents (option LogContentEnabled). */
   readonly keepContent?: KeepContent | undefined;
   limits: Limits;
-  /** What callers left behind. */
+  /** Stored responses and files of callers. */
   storedObjects: StoredObjectStore;
   /** Jobs that take minutes. */
   tasks: TaskStore;
@@ -47,13 +47,13 @@ export interface ControlPlane {
    */
   openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
   /**
-   * Tells an address that a caller named what his job has become, under the egress rule. Answers at once and never
-   * throws; nobody asks twice.
+   * Posts to an address that a caller named what became of a job, under the egress rule. Returns at once and never
+   * throws; it is sent once.
    */
   sendWebhook(address: string, body: JsonObject): void;
-  /** Told of every failed attempt: the channel may have to be disabled. Answers at once and never throws. */
+  /** Called for every failed attempt: the channel may have to be disabled. Returns at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
-  /** Told of every count that was not believed: the channel is marked. Answers at once and never throws. */
+  /** Called for every usage count that was not believed: the channel is marked. Returns at once and never throws. */
   usageDoubted(
     channel: Pick<PoolChannel, "id">,
     doubts: readonly UsageDoubt[],
@@ -73,7 +73,7 @@ export interface MidjourneyOptions {
   readonly accountFilter: boolean;
   /** --fast, --relax and --turbo are cut from prompts. */
   readonly modeClear: boolean;
-  /** What follows a job needs it to be a success. */
+  /** A follow-up job needs the job that it follows to be a success. */
   readonly checkSuccess: boolean;
   /** Pictures are served from here. */
   readonly forwardUrl: boolean;
@@ -89,7 +89,7 @@ export interface RelayOptions {
    * RetryMaxCost).
    */
   readonly repeatBelowUnits: number;
-  /** Units... of tokens: PreConsumedQuota, the step of a stream's hold. */
+  /** Units that a stream's hold grows by, from the option PreConsumedQuota (in tokens). */
   readonly preConsumedTokens: number;
   /** Cap of output tokens assumed for a plain call that names no maximum. */
   readonly maxHoldOutputTokens: number;
@@ -99,13 +99,13 @@ export interface RelayOptions {
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** Time all attempts before the head share. */
+  /** Time that all attempts before the response's head share. */
   readonly attemptBudgetMs: number;
   /** Words that no request may contain; undefined when none are checked. */
   readonly sensitiveWords?: WordList | undefined;
   /** A request that contains one goes on with a mask in its place; absent: it is refused. */
   readonly maskSensitive?: boolean;
-  /** What the operator says of calls to single makers' models; absent: nothing. */
+  /** The operator's settings for calls to single makers' models; absent: none. */
   readonly vendorRules?: VendorRules;
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;

@@ -2,11 +2,11 @@
 import type { Caller } from "./caller";
 import type { PoolChannel } from "./channel";
 
-/** What the rest of the process may ask of routing without making a call. */
+/** Routing without a call, for the rest of the process. */
 export interface RoutingPreview {
   /**
-   * Which channels a call would be tried at, and in which order; nothing is tried or taken. Throws what the call would
-   * get when there is none, and not_found.
+   * Channels that a call would be tried at, in order; nothing is called or taken. Throws the error of the call where
+   * there is none, and not_found.
    */
   plan(call: PlannedCall): Plan;
   readonly keys: {
@@ -15,14 +15,14 @@ export interface RoutingPreview {
   };
 }
 
-/** A call that is not made. */
+/** A call that is only routed. */
 export interface PlannedCall {
   caller: Pick<Caller, "user_id" | "group" | "groups">;
   /** A path of the relay. */
   endpoint: string;
   model: string;
   stream: boolean;
-  /** The conversation's name, '' for none. */
+  /** The conversation's id, '' for none. */
   cache_key: string;
 }
 
@@ -30,7 +30,7 @@ export interface Plan {
   operation: string;
   dialect: string;
   channels: (PlannedChannel & { url: string; upstream_model: string; translated: boolean })[];
-  /** The conversation's own channel, when it comes first for that. */
+  /** The conversation's own channel, when affinity puts it first. */
   sticky: number | undefined;
 }
 
@@ -40,11 +40,11 @@ export interface PlannedChannel {
   /** Group auto: the group that it would be tried in. */
   group: string | undefined;
   standing: CooldownState | "unsupported";
-  /** Its place among the tiers, from 1; those of one turn are drawn from together. 0: it is never tried. */
+  /** Its tier, from 1; channels of one tier are drawn from together. 0: it is never tried. */
   turn: number;
-  /** The chance that it is the first of its turn, 0 to 1. */
+  /** The chance that it is the first of its tier, 0 to 1. */
   share: number;
 }
 
-/** "ready", "probing" (half open, and somebody is asking), or milliseconds the pair is still left alone. */
+/** "ready", "probing" (half open, one call tests it), or the milliseconds of its cooldown that are left. */
 export type CooldownState = "ready" | "probing" | number;

@@ -48,15 +48,13 @@ export interface Settlement {
   user_id: number;
   token_id: number;
   /**
-   * Final charge in units, >= 0, already rounded once by shared/charge.ts. What no book can hold of it (UNITS_LIMIT) is
-   * not charged.
+   * Final charge in units, >= 0, already rounded once by shared/charge.ts. The part beyond UNITS_LIMIT is not charged.
    */
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
   /**
-   * For the sweep: a hold that somebody has ended since it was seen is not charged a second time, nor after its
-   * release.
+   * For the sweep: a hold that was ended since the sweep saw it is not charged a second time, nor after its release.
    */
   held_only?: boolean;
 }
@@ -79,7 +77,7 @@ export interface Refund {
   content?: string;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
-  /** The charge as its owner keeps it, where its row has been cleaned out of the log meanwhile. */
+  /** The charge as its owner keeps it, where its log row has been cleaned meanwhile. */
   cleaned?: RefundedCharge;
   /** Names of the budgets that counted the charge; absent: those that its row names (a sweep's row names none). */
   budgets?: readonly string[];
@@ -105,7 +103,7 @@ export type RefundedCharge = Required<
 export type RefundResult =
   /** `quota`: units given back to user and token. */
   | { refunded: true; quota: number }
-  /** Nothing moved: the charge was refunded before, there is none of this id, or it was smaller than what is asked. */
+  /** Nothing moved: the charge was refunded before, there is none of this id, or it was smaller than the refund. */
   | { refunded: false; reason: "duplicate" | "charge_missing" | "exceeds_charge" };
 
 export interface Credit {
@@ -113,7 +111,7 @@ export interface Credit {
   /** Units; negative deducts. */
   amount: number;
   kind: "setup" | "adjust" | "redeem" | "order" | "reward" | "transfer";
-  /** One credit per key, for ever. */
+  /** One credit per key, forever. */
   idempotency_key: string;
   note?: string;
   actor_id?: number;
@@ -131,7 +129,7 @@ export interface CreditResult {
 }
 
 /**
- * Every verb may be asked again with the same request id after an answer was lost: a second hold takes nothing more, a
+ * Every verb may be repeated with the same request id after an answer was lost: a second hold takes nothing more, a
  * second settle charges nothing more, a second refund gives nothing more, a second credit with the same key adds
  * nothing more.
  */
@@ -172,8 +170,8 @@ export type LateEnd =
 /** What a call may do: the relay knows no credits and no refunds. */
 export interface CallLedger extends Pick<Ledger, "hold" | "extend" | "settle" | "release"> {
   /**
-   * Takes over an end that failed, or that has had no answer for long: it is tried until the ledger has it, as long as
-   * the process lives, and after a kill by the next one. Resolves when it is on disk; never rejects.
+   * Takes over an end that failed, or that had no answer for long: it is retried until the ledger has it, as long as
+   * the process lives, and after a kill by the next process. Resolves when it is on disk; never rejects.
    */
   later(end: LateEnd): Promise<void>;
 }

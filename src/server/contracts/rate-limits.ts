@@ -1,4 +1,6 @@
-/** Limits as the relay sees them: a call asks to enter, is told where it stands, and says what it used when it ends. */
+/**
+ * Limits as the relay sees them: a call asks for admission, learns the limits' state, and reports its use when it ends.
+ */
 import type { ErrorCode, ErrorValues } from "../../shared/errors";
 import type { Caller } from "./caller";
 import type { PoolChannel } from "./channel";
@@ -17,13 +19,13 @@ export interface LimitRequest {
   model: string;
   /** An upper bound of its tokens. */
   tokens: number;
-  /** Units that it holds. 0: it costs nothing, and no budget is asked. */
+  /** Units that it holds. 0: it costs nothing, and no budget is checked. */
   units: number;
-  /** A response inside a session, which has its place among the concurrent calls already. */
+  /** A response inside a session, which already counts as a concurrent call. */
   inside?: true;
 }
 
-/** What a call came to. */
+/** What a call used. */
 export interface Used {
   tokens: number;
   success: boolean;
@@ -31,9 +33,9 @@ export interface Used {
   units: number;
 }
 
-/** The answer to a call that asked to enter. */
+/** The answer to a request for admission. */
 export interface Admission {
-  /** The limit that keeps it out; then nothing was taken. */
+  /** The limit that refuses the call; then nothing was taken. */
   refused?: { code: ErrorCode; values: ErrorValues; retry_after_s: number };
   /** The tightest limit on requests, and the one on tokens; absent where there is none. */
   requests?: LimitState;
@@ -43,20 +45,20 @@ export interface Admission {
    * them.
    */
   budgets?: readonly string[];
-  /** The call will cost so many units more; false when a budget does not cover them. Absent without budgets. */
+  /** Takes so many units more; false when a budget does not cover them. Absent without budgets. */
   more?(units: number): Promise<boolean>;
   /**
-   * The call is over; only the first call counts. Resolves when a budget is corrected, undefined when there is none.
-   * Never rejects.
+   * The call has ended; only the first end counts. Resolves when the budgets are corrected, undefined when there is
+   * none. Never rejects.
    */
   end(used: Used): Promise<void> | undefined;
 }
 
 export interface Limits {
-  /** undefined when nothing limits this caller: then there is nothing to wait for. */
+  /** undefined when nothing limits this caller: then there is nothing to await. */
   admit(caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */
   enterChannel(channel: PoolChannel, caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
-  /** Where a caller stands, and the channels; nothing is taken. */
+  /** The state of a caller's limits, and of the channels'; nothing is taken. */
   standing(caller: Caller, model: string, channels: readonly PoolChannel[]): Promise<DryRunLimit[]>;
 }

@@ -1,4 +1,4 @@
-/** Log rows of refused calls, many alike folded into one. */
+/** Log rows of refused calls; equal ones are folded into one. */
 import type { CallLog } from "./ledger";
 
 export interface Refusals {

@@ -1,10 +1,8 @@
-/** Counters of the running relay. */
-
 /** Counters of the running process, for metrics and tests. */
 export interface RelayStats {
   /** Calls that have not left a log row yet. */
   open_calls: number;
-  /** Streams whose body is not over. */
+  /** Streams whose body has not ended. */
   open_streams: number;
   /** Realtime sessions that are open; each is an open stream as well. */
   open_sessions: number;

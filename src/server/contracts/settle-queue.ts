@@ -2,12 +2,12 @@
 import type { CallLedger } from "./ledger";
 
 export interface SettleQueue extends Pick<CallLedger, "later"> {
-  /** Ends of calls that wait; holds of unknown fate are none. */
+  /** Ends of calls that wait; holds of unknown fate do not count. */
   size(): number;
   /** The journal has no room for new calls. */
   full(): boolean;
-  /** The journal's file, for who asks whether its disk can be written. */
+  /** The journal's file, for checks whether its disk can be written. */
   readonly path: string;
-  /** A last round, then the files are given back. What still waits is the next process's. */
+  /** One last round, then the files are closed. What still waits is left to the next process. */
   close(): Promise<void>;
 }

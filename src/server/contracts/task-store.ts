@@ -1,6 +1,4 @@
-/**
- * A job as the relay sees it, and the seam that keeps jobs: everything that moves a status or money stands behind it.
- */
+/** A job as the relay sees it, and the store of jobs: every change of a status or of money goes through it. */
 import type { TaskPlatform, TaskStatus } from "../../shared/task";
 import type { Usage } from "../protocol/chat-events";
 import type { JsonObject } from "../lib/json-bytes";
@@ -8,38 +6,38 @@ import type { CallTimes } from "../../shared/charge";
 import type { Lang } from "../../shared/text";
 import type { UsageDoubt } from "../../shared/usage-doubt";
 
-/** What a job is priced by: the part of a call's Terms that outlives the submit. */
+/** What a job is priced by: the part of a call's terms that is kept after the submit. */
 export interface Priced {
   /** By ratio: tokens. */
   usage: Usage;
   /** By call: how many results, and factors such as seconds, size, resolution. */
   times?: CallTimes;
-  /** The vendor may work out of sight (hidden-turns.ts). */
+  /** The vendor may run turns that are not shown (hidden-turns.ts). */
   hidden_turns?: true;
 }
 
-/** What the engine keeps with a job and nobody is shown (tasks.state). */
+/** What the engine keeps with a job and never shows (tasks.state). */
 export interface TaskState {
-  /** Units held before the submit; 0 = a free one, which has no charge to wait for. */
+  /** Units held before the submit; 0 = a free job, which has no charge to wait for. */
   units: number;
   /** The compiled price it was accepted at, as text (price-text.ts). '' = it was not priced. */
   price: string;
   priced: Priced;
   /** Names of the budgets that its charge was taken from. */
   budgets: readonly string[];
-  /** Its caller's, for the log rows that follow. */
+  /** The caller's language, for the log rows that follow. */
   lang: Lang;
-  /** Of the submit's body, for a client key that is used again. */
+  /** Hash of the submit's body, for a client key that is used again. */
   input_hash: string;
   /** Polls in a row that failed. */
   fails: number;
-  /** What a completed job owes beyond its charge, and is not charged yet. */
+  /** Units that a completed job costs beyond its charge, not yet charged. */
   owed?: number;
-  /** Counts of its vendor that were not believed; on the row of its correction. */
+  /** Counts of the vendor that were not believed; on the row of its correction. */
   usage_doubts?: readonly UsageDoubt[];
   /**
-   * The provider's own: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may stand
-   * here.
+   * The provider's own data: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may be
+   * in it.
    */
   own: JsonObject;
 }
@@ -47,7 +45,7 @@ export interface TaskState {
 /** A job. Times are epoch milliseconds, 0 = not yet. */
 export interface Task {
   readonly id: number;
-  /** The id that its owner knows. */
+  /** The id as its owner knows it. */
   readonly task_id: string;
   readonly platform: TaskPlatform;
   readonly action: string;
@@ -76,7 +74,7 @@ export interface Task {
   readonly charge_id: string;
   /** Units given back. */
   readonly refunded: number;
-  /** What the caller asked, without media. */
+  /** The caller's input, without media. */
   readonly input: JsonObject;
   /** The vendor's last answer, as the provider shows it; undefined before the first. */
   readonly data: unknown;
@@ -100,7 +98,7 @@ export type NewTask = Omit<
   | "data"
   | "polls"
 > & {
-  /** A caller's Idempotency-Key, hashed with his id; undefined = none. */
+  /** A caller's Idempotency-Key, hashed with their id; undefined = none. */
   client_key: string | undefined;
   next_poll_at_ms: number;
 };
@@ -129,15 +127,15 @@ export interface TaskPage {
 }
 
 /**
- * Where jobs are kept (features/task/task-store.ts). Every change is conditional on the status that it was decided from
- * (compare-and-set): of two that decide at once one wins, and only the winner moves money.
+ * The store of jobs (features/task/task-store.ts). Every change is conditional on the status that it was decided from
+ * (compare-and-set): of two at once one succeeds, and only that one moves money.
  */
 export interface TaskStore {
   /** Writes a job before its submit, status NOT_START. undefined: its client key is taken. */
   open(task: NewTask): Promise<Task | undefined>;
-  /** The caller's job of that client key, if he has used it. */
+  /** The caller's job of that client key, if there is one. */
   byClientKey(client_key: string): Promise<Task | undefined>;
-  /** The submit goes to this channel: said before each attempt. */
+  /** The submit goes to this channel: noted before each attempt. */
   place(id: number, place: Pick<Task, "platform" | "channel_id" | "channel_key_id" | "group" | "state">): Promise<void>;
   /** The vendor has accepted: its id is kept before anything is charged. False: the job was given up meanwhile. */
   answered(
@@ -145,8 +143,8 @@ export interface TaskStore {
     answer: Pick<Task, "upstream_id" | "data" | "state" | "deadline_ms"> & { prompt?: string },
   ): Promise<boolean>;
   /**
-   * NOT_START -> SUBMITTED, if its charge is in the books (or it is free); `quota` is then what was charged. False: it
-   * is not, or somebody else decided.
+   * NOT_START -> SUBMITTED, if its charge is in the ledger (or it is free); `quota` is then what was charged. False: it
+   * is not, or another change came first.
    */
   activate(id: number, quota: number, next_poll_at_ms: number): Promise<boolean>;
   /** A change that moves no money. False: its status is no longer `from`. */
@@ -156,11 +154,11 @@ export interface TaskStore {
    * (`state.owed`) until `collect` has charged it. False: its status is no longer `from`.
    */
   succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange): Promise<boolean>;
-  /** Whether a job's charge is in the books. */
+  /** Whether the ledger has a job's charge. */
   charged(task: Pick<Task, "charge_id">): Promise<boolean>;
-  /** Whether the units of its submit are still held: then somebody submits it, or a sweep is to come. */
+  /** Whether the units of its submit are still held: then it is being submitted, or a sweep will end the hold. */
   held(task: Pick<Task, "charge_id">): Promise<boolean>;
-  /** Charges what a finished job owes, once however often it is asked. */
+  /** Charges what a finished job owes; repeated calls charge it once. */
   collect(id: number): Promise<void>;
   /**
    * -> FAILURE, with its whole charge given back to user, token, totals and budgets in the same transaction; without a
@@ -171,15 +169,15 @@ export interface TaskStore {
   find(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<Task | undefined>;
   findMany(platforms: readonly TaskPlatform[], task_ids: readonly string[], user_id: number): Promise<Task[]>;
   list(platforms: readonly TaskPlatform[], user_id: number, page: TaskPage): Promise<Task[]>;
-  /** Anybody's, for doors whose link is the permission (an image proxy). */
-  anybodys(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
-  /** The owner takes a finished job out of his lists. False: there is none, or it is not finished. */
+  /** A job of any owner, for routes whose link is the permission (an image proxy). */
+  findAny(platform: TaskPlatform, task_id: string): Promise<Task | undefined>;
+  /** The owner removes a finished job from their list. False: there is none, or it is not finished. */
   remove(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<boolean>;
-  /** Jobs whose time has come, those that wait longest first. */
+  /** Jobs whose next poll is due, the longest waiting first. */
   due(limit: number): Promise<Task[]>;
   /**
-   * A call back of a vendor that these channels belong to: its job is polled at the next round. What the call says is
-   * not believed.
+   * A vendor's callback for these channels: the job is polled at the next round. The callback's content is not
+   * believed.
    */
   nudge(channel_ids: readonly number[], upstream_id: string): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Lang } from "../../shared/text";
 import type { Caller } from "./caller";
 
 export interface TokenCache {
-  /** See `Seams.authenticate` (contracts/control-plane.ts). */
+  /** See `ControlPlane.authenticate` (contracts/control-plane.ts). */
   authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
   close(): void;
 }

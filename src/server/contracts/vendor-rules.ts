@@ -1,4 +1,4 @@
-/** What the operator says of calls to single makers' models. */
+/** The operator's settings for calls to single makers' models. */
 
 export interface VendorRules {
   /** Option global.pass_through_request_enabled. */
@@ -7,11 +7,13 @@ export interface VendorRules {
   readonly claude_headers: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
   /** Model, or "default" -> tokens (claude.default_max_tokens). */
   readonly claude_max_tokens: Readonly<Record<string, number>>;
-  /** The share of max_tokens that a name ending in -thinking gives to thoughts; undefined: such names mean nothing. */
+  /**
+   * The share of max_tokens that a name ending in -thinking gives to thoughts; undefined: such names have no meaning.
+   */
   readonly claude_thinking_share: number | undefined;
   /** The same for Gemini's names, which may also end in -nothinking and -thinking-<tokens>. */
   readonly gemini_thinking_share: number | undefined;
-  /** Category of harm, or "default" -> threshold (gemini.safety_settings). */
+  /** Harm category, or "default" -> threshold (gemini.safety_settings). */
   readonly gemini_safety: Readonly<Record<string, string>>;
   /** Model, or "default" -> version of the API (gemini.version_settings). */
   readonly gemini_versions: Readonly<Record<string, string>>;

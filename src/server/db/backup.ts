@@ -1,4 +1,4 @@
-/** Copies of a SQLite database: made beside a running server, checked, and put in its place when none runs. */
+/** Copies of a SQLite database: made beside a running server, checked, and restored when none runs. */
 import { Database } from "bun:sqlite";
 import {
   closeSync,
@@ -15,18 +15,18 @@ import { dirname, join } from "node:path";
 import { CannotStart } from "../lib/cannot-start";
 import { SCHEMA_RELEASE, SchemaTooNew } from "./migrate";
 
-/** Files that belong to a database beside its own. */
+/** SQLite's companion files of a database. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 const OWNER_ONLY = 0o600;
 
 export interface CopyFacts {
   schema_release: number;
-  /** The cipher that only the right master secret reads; "" when no server ever started on it. */
+  /** The ciphertext that only the right master secret decrypts; "" when no server ever started on the database. */
   canary: string;
   users: number;
 }
 
-/** Writes a whole, compact copy of the database at `from` to `to`, online: writers go on. `to` must not exist. */
+/** Writes a whole, compact copy of the database at `from` to `to`, online: writers continue. `to` must not exist. */
 export function backUp(from: string, to: string): CopyFacts {
   if (existsSync(to)) throw new CannotStart(`${to} exists already; a backup never overwrites a file.`);
   return finish(to, (part) => {
@@ -42,10 +42,11 @@ export function backUp(from: string, to: string): CopyFacts {
 }
 
 /**
- * Calls `make` for a file beside `to`, checks what it made, and gives it the name only when it is whole and on disk.
+ * Calls `make` for a temporary file beside `to`, checks the result, and renames it only when it is whole and on disk.
  */
 function finish(to: string, make: (part: string) => void): CopyFacts {
-  // A name of its own: of two at the same time each checks its own file, and what a killed one left is in nobody's way.
+  // A unique name: two backups at a time each check their own file, and a file that a killed one left behind is never
+  // reused.
   const part = `${to}.${process.pid}-${Date.now()}.part`;
   try {
     make(part);
@@ -89,9 +90,9 @@ export function inspect(path: string): CopyFacts {
 }
 
 /**
- * Puts a copy of `backup` in the place of the database at `path`, and answers where the one that was there is kept
- * (undefined: there was none). Throws CannotStart, with everything as it was, while any process has that database open.
- * Sessions of the copy end: among them are those that were signed out since.
+ * Puts a copy of `backup` in the place of the database at `path`. Returns the path under which the previous one was
+ * kept (undefined: there was none). Throws CannotStart, with nothing changed, while any process has that database open.
+ * Sessions of the copy end: among them are some that were signed out since.
  */
 export function restoreInto(path: string, backup: string, now: Date): string | undefined {
   if (COMPANIONS.some((end) => existsSync(backup + end))) {
@@ -99,7 +100,7 @@ export function restoreInto(path: string, backup: string, now: Date): string | u
       `${backup} is in use (a file ${backup}-wal is beside it). Make a backup of it with \`weir backup\` first.`,
     );
   }
-  // Before the copy, so that a refusal costs nothing; and again right before the files change places.
+  // Before the copy, so that a refusal costs nothing; and again right before the files are exchanged.
   refuseWhileOpen(path);
   const stamp = now.toISOString().replace(/[:.]/g, "-");
   const restored = `${path}.restored-${stamp}`;
@@ -128,18 +129,18 @@ function setAside(path: string, stamp: string): string {
   const folder = join(dirname(path), "backups");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kept = join(folder, `before-restore-${stamp}.db`);
-  // A database that was closed well has no companions; those of a damaged one stay with it.
+  // A database that was closed well has no companion files; those of a damaged one stay with it.
   for (const end of ["", ...COMPANIONS]) if (existsSync(path + end)) renameSync(path + end, kept + end);
   return kept;
 }
 
-/** The refusal of a command that needs the database alone while a server has it. */
+/** The error of a command that needs the database alone, while a server has it open. */
 export const inUse = (what: string): CannotStart =>
   new CannotStart(`${what} is in use. Stop Weir first; nothing was changed.`);
 
 /**
- * Leaving WAL mode needs the database for itself: any other process that has it open, busy or not, holds a lock that
- * forbids it. The write-ahead log is in the file afterwards, so the file alone is the whole database.
+ * Leaving WAL mode needs exclusive access: any other process that has the database open, busy or not, holds a lock
+ * against it. The write-ahead log is then part of the file, so the file alone is the whole database.
  */
 function refuseWhileOpen(path: string): void {
   if (!existsSync(path)) return;

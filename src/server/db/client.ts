@@ -23,18 +23,18 @@ import type { Db, Q, TxOptions } from "./types";
 type Postgres = BunSQLDatabase<Record<string, never>>;
 
 export interface OpenOptions {
-  /** `postgres://…`, or the path of a SQLite file, or `:memory:` (no second door: tests only). */
+  /** `postgres://…`, or the path of a SQLite file, or `:memory:` (without the read worker: tests only). */
   url: string;
   /** PRAGMA synchronous: `normal` may lose the last usage charges in a power cut, `full` loses nothing. */
   sqliteSync?: "normal" | "full";
   /** Most Postgres connections. */
   pool?: number;
   /** For an operator's command: no statement is given up before `LIMITS_MS.command`. */
-  patient?: boolean;
-  /** Hears why a connection to Postgres was given up. */
+  commandLimits?: boolean;
+  /** Called with the reason when a connection to Postgres is given up. */
   gaveUp?(reason: string): void;
   /** SQLite: no other process may have the database open before `close`. Fails with SQLITE_BUSY while one has. */
-  alone?: boolean;
+  exclusive?: boolean;
 }
 
 export function openDb(options: OpenOptions): Promise<Db> {
@@ -45,11 +45,11 @@ interface SyncPrepared {
   execute(): { sync(): unknown };
 }
 
-async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOptions): Promise<Db> {
+async function openSqlite({ url, sqliteSync = "normal", exclusive = false }: OpenOptions): Promise<Db> {
   const client = new Database(url, { create: true, strict: false });
   const sync = sqliteSync.toUpperCase();
-  // Its locks are then kept until the connection is closed.
-  if (alone) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+  // The locks are then kept until the connection is closed.
+  if (exclusive) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
   client.exec(
     `PRAGMA journal_mode=WAL; PRAGMA synchronous=${sync}; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; ` +
       "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456",
@@ -58,16 +58,17 @@ async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOpt
   (client as { prepare: unknown }).prepare = client.query.bind(client);
   const native = drizzleSqlite({ client });
   migrateSqlite(client, url, () => {
-    // `migrate` of drizzle's dialect takes the list itself; its public entry wants a folder, which a binary has not.
+    // `migrate` of drizzle's dialect takes the list itself; its public function wants a folder, which a binary does not
+    // have.
     const inner = native as unknown as {
       dialect: { migrate(list: unknown, session: unknown, config: object): void };
       session: unknown;
     };
     inner.dialect.migrate(sqliteMigrations, inner.session, {});
   });
-  // The reader checkpoints the WAL; the main connection only as a backstop.
+  // The read worker checkpoints the WAL; the main connection only as a backstop.
   if (url !== ":memory:") client.exec("PRAGMA wal_autocheckpoint=20000");
-  const reader = url === ":memory:" || alone ? undefined : await openReader(url);
+  const reader = url === ":memory:" || exclusive ? undefined : await openReader(url);
 
   const transaction = client.transaction((steps: Steps<unknown>) => {
     let step = steps.next();
@@ -114,10 +115,10 @@ async function openSqlite({ url, sqliteSync = "normal", alone = false }: OpenOpt
   };
 }
 
-/** 32 MB, or what the operator gives where that is more: a setting that says so is never lowered. */
+/** 32 MB, or the operator's setting where that is higher. */
 const MORE_WORK_MEM = sql`SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, 32768)::text, true)`;
 
-/** On connections of its own, which may take their time. */
+/** On own connections without a statement timeout. */
 async function migrate(url: string): Promise<void> {
   const client = new SQL(url, { max: 2, connectionTimeout: 10, bigint: false });
   const late = Promise.withResolvers<never>();
@@ -137,10 +138,10 @@ async function migrate(url: string): Promise<void> {
   }
 }
 
-async function openPostgres({ url, pool = 10, patient = false, gaveUp }: OpenOptions): Promise<Db> {
+async function openPostgres({ url, pool = 10, commandLimits = false, gaveUp }: OpenOptions): Promise<Db> {
   await migrate(url);
   const all = openConnections({ url, max: pool, gaveUp });
-  const limited = (limit: Limit) => all.within(patient ? "command" : limit);
+  const limited = (limit: Limit) => all.within(commandLimits ? "command" : limit);
   const [usual, long] = [limited("usual"), limited("long")];
   // drizzle uses `unsafe` and `begin` of its client, and nothing else.
   const drizzle = (connections: Connections): Postgres => drizzlePostgres({ client: connections as unknown as SQL });
@@ -169,7 +170,7 @@ async function openPostgres({ url, pool = 10, patient = false, gaveUp }: OpenOpt
     q,
     read: bulk,
     bulk,
-    // For this transaction alone, so that a pooler in between may hand the connection on.
+    // Local to the transaction, because a pooler may give the connection to another client.
     gather: (read) =>
       slow.transaction(
         async (tx) => {

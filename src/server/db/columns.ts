@@ -23,7 +23,7 @@ export const sqliteKit = {
 
 export type Kit = typeof sqliteKit;
 
-/** `jsonb` is not in the vocabulary: drizzle and bun-sql encode it twice; JSON is kept as text on both engines. */
+/** No `jsonb`: drizzle and bun-sql encode it twice. JSON is kept as text on both engines. */
 export const pgKit = {
   table: p.pgTable,
   index: p.index,

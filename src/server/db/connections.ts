@@ -1,381 +1,86 @@
 /**
- * Connections to Postgres, none of which can keep anybody waiting for ever.
+ * Connections to Postgres. None of them can keep a caller waiting for ever.
  *
- * The driver has no time-out for a statement, and `cancel()` needs an answer: on a connection that went silent (its
- * packets are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But it closes a
- * connection at once, with its statements, when told to (docs/decisions/0044-silent-database.md). So each connection is
- * a client of its own here, and one timer looks at them all: what takes longer than its limit fails with
- * database_unavailable, and its connection is closed. The server has a shorter limit than we, so a database that is
- * slow says so itself and keeps its connections. Where all are busy, short statements are sent behind each other on one
- * connection; the time of each begins when the one before it is answered.
+ * The driver has no timeout for a statement, and `cancel()` needs an answer: on a connection that went silent (its
+ * packets are dropped, no RST) a statement waits until TCP gives up, about a quarter of an hour. But the driver closes
+ * a connection at once, with its statements (docs/decisions/0044-silent-database.md). So each connection is a separate
+ * client, and one timer checks them all: what takes longer than its limit fails with database_unavailable, and its
+ * connection is closed. The server has a shorter limit than this process, so a slow database fails the statement itself
+ * and keeps its connections. Where all are busy, short statements are sent behind each other on one connection; the
+ * time of each begins when the one before it is answered.
  */
 import { SQL } from "bun";
 import { AppError } from "../../shared/errors";
-import { isConnectionLost, isTimeout } from "./errors";
+import { CONNECT_SECONDS, Connection, type Task, type Work } from "./connection";
 import { type Connections, type Limit, LIMITS_MS, type Statement } from "./connection-types";
+import { isConnectionLost, isTimeout } from "./errors";
 
-/** Nobody waits longer for a connection to be free. */
-const WAIT_MS = 5_000;
-/** The timer looks so often. */
-const LOOK_MS = 250;
-/** A look that comes later than this judges nobody. */
-const LATE_MS = 1_000;
-/**
- * A connection that has not been heard of for so long is asked for a sign of life: a keepalive, which also finds the
- * dead among the idle.
- */
-const QUIET_MS = 5_000;
-/** And is given so long to answer. */
-const SIGN_MS = 5_000;
-/** What takes longer than this is asked about on another connection, again and again: is the server still at it? */
+/** Longest wait for a free connection. */
+const QUEUE_TIMEOUT_MS = 5_000;
+const CHECK_MS = 250;
+/** A check that comes later than this fails nothing: the process stood still. */
+const STALL_MS = 1_000;
+/** An idle connection without an answer for so long gets a keepalive, which also finds dead ones. */
+const KEEPALIVE_MS = 5_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
+/** While a statement takes longer than this, another connection asks the server whether it still runs. */
 const PROBE_MS = 5_000;
-/** No row: the server has been done for a while, or has no such process any more, and we have not heard of it. */
-const STILL_AT_IT = `SELECT 1 FROM pg_stat_activity
+/** No row: the server finished some time ago or has no such process any more, and its answer never came. */
+const STILL_RUNNING = `SELECT 1 FROM pg_stat_activity
   WHERE pid = $1 AND (state = 'active' OR state_change > clock_timestamp() - interval '${PROBE_MS} ms')`;
-/** A connection that nobody needed for so long is closed. */
+/** An unused connection is closed after this. */
 const IDLE_MS = 30_000;
-/** Short statements that may be under way on one connection. */
-const DEPTH = 8;
-const CONNECT_SECONDS = 5;
 
-/**
- * What the server is told about a new connection, as far as its version knows it. If we go silent, it gives up what we
- * locked: a transaction that waits for us, a statement whose client is gone, a connection without a sign of life.
- */
-const SERVER_SETTINGS = {
-  idle_in_transaction_session_timeout: "10s",
-  client_connection_check_interval: "2s",
-  tcp_keepalives_idle: "5",
-  tcp_keepalives_interval: "2",
-  tcp_keepalives_count: "3",
-  tcp_user_timeout: "8s",
-};
-const SET_UP = `SELECT pg_backend_pid() AS pid, set_config(name, value, false)
-  FROM (VALUES ${Object.entries(SERVER_SETTINGS)
-    .map(([name, value]) => `('${name}', '${value}')`)
-    .join(", ")}) AS wanted (name, value)
-  JOIN pg_settings USING (name)`;
-
+/** Of one call: the server's limit, the caller's (`ms`), and whether it goes to the front of the queue. */
 interface Terms {
   limit: Limit;
   ms: number;
   urgent: boolean;
 }
+const USUAL: Terms = { limit: "usual", ms: LIMITS_MS.usual, urgent: false };
 
-type Work<T> = (sql: SQL) => PromiseLike<T>;
-
-interface Lane {
-  readonly sql: SQL;
-  /** The server process, 0 before the first statement. */
-  pid: number;
-  /** What the server was told. */
-  limit: Limit | undefined;
-  /** When the server was last heard of, and when somebody last used it. */
-  heard: number;
-  used: number;
-  /** What runs on it, and what was sent behind that. */
-  readonly tasks: Task[];
-  /** A transaction runs on it, or a sign of life: nothing is sent behind those. */
-  alone: boolean;
-  gone: boolean;
+interface Job<T> {
+  work: Work<T>;
+  terms: Terms;
+  /** It is more than one short statement: nothing may be sent before its end. */
+  exclusive: boolean;
+  resolve(value: T): void;
+  reject(error: unknown): void;
 }
 
-interface Task {
-  /** When the server could begin with it. */
-  since: number;
+interface Queued {
+  deadline: number;
+  exclusive: boolean;
   limit: Limit;
-  /** When the caller is told that it failed; the connection has until the end of the limit. */
-  until: number;
-  fail(error: unknown): void;
-  /** When the server was last asked about it. */
-  probed: number;
-}
-
-interface Waiting {
-  until: number;
-  /** It needs a connection of its own. */
-  alone: boolean;
-  limit: Limit;
-  start(lane: Lane): void;
+  start(connection: Connection): void;
   fail(error: unknown): void;
 }
 
-/** No answer came in time; what was asked may have been done. */
-const silent = (reason: string) => new AppError("database_unavailable", {}, { cause: new Error(reason) });
+/** No answer in time. The statement may have been executed. */
+const unavailable = (reason: string) => new AppError("database_unavailable", {}, { cause: new Error(reason) });
 
 export interface ConnectionsOptions {
   url: string;
   /** Most connections. */
   max: number;
-  /** Hears why a connection was given up. */
+  /** Called with the reason when a connection is given up. */
   gaveUp?(reason: string): void;
 }
 
-export function openConnections({ url, max, gaveUp }: ConnectionsOptions): Connections {
-  const lanes = new Set<Lane>();
-  /** Free ones; the last one back is the first one out, so that the others may close. */
-  const idle: Lane[] = [];
-  const waiting: Waiting[] = [];
-  let closed = false;
-
-  function open(): Lane {
-    const lane: Lane = {
-      sql: new SQL(url, {
-        max: 1,
-        connectionTimeout: CONNECT_SECONDS,
-        bigint: false,
-        onclose: () => forget(lane),
-      }),
-      pid: 0,
-      limit: undefined,
-      heard: performance.now(),
-      used: performance.now(),
-      tasks: [],
-      alone: false,
-      gone: false,
-    };
-    lanes.add(lane);
-    return lane;
-  }
-
-  /** It is closed, or will be: its client would open another one, with nothing of what the server was told. */
-  function forget(lane: Lane): void {
-    if (lane.gone) return;
-    lane.gone = true;
-    lanes.delete(lane);
-    const place = idle.indexOf(lane);
-    if (place >= 0) idle.splice(place, 1);
-    lane.sql.close({ timeout: 0 }).catch(() => {});
-    serveNext();
-  }
-
-  function drop(lane: Lane, reason: string): void {
-    const lost = lane.tasks.splice(0);
-    forget(lane);
-    for (const task of lost) task.fail(silent(reason));
-  }
-
-  function giveUp(lane: Lane, reason: string): void {
-    if (lane.gone) return;
-    gaveUp?.(reason);
-    drop(lane, reason);
-  }
-
-  /** Whoever waits gets a free connection, or a new one where there is room. */
-  function serveNext(): void {
-    while (waiting.length > 0) {
-      const lane = idle.pop() ?? (lanes.size < max && !closed ? open() : undefined);
-      if (!lane) return;
-      waiting.shift()?.start(lane);
-    }
-  }
-
-  /** One more short statement may be sent behind those that are under way. */
-  const takesMore = (lane: Lane, limit: Limit): boolean =>
-    !lane.alone && !lane.gone && limit === "usual" && lane.limit === limit && lane.tasks.length < DEPTH;
-
-  /** The busy connection with the least to do that takes one more. */
-  function leastBusy(limit: Limit): Lane | undefined {
-    let found: Lane | undefined;
-    for (const lane of lanes)
-      if (takesMore(lane, limit) && (!found || lane.tasks.length < found.tasks.length)) found = lane;
-    return found;
-  }
-
-  /**
-   * A task is over. Those that wait come in their order, so that a transaction is not kept waiting by statements behind
-   * it.
-   */
-  function handBack(lane: Lane, task: Task): void {
-    lane.tasks.splice(lane.tasks.indexOf(task), 1);
-    if (lane.gone) return;
-    lane.heard = lane.used = performance.now();
-    const [head] = lane.tasks;
-    if (head) head.since = Math.max(head.since, lane.heard);
-    else lane.alone = false;
-    for (let next = waiting[0]; next; next = waiting[0]) {
-      if (lane.tasks.length > 0 && (next.alone || !takesMore(lane, next.limit))) return;
-      waiting.shift();
-      next.start(lane);
-    }
-    if (lane.tasks.length === 0) idle.push(lane);
-  }
-
-  /**
-   * Tells the server what it has to know before the work: what is new to the connection, and another limit than the
-   * last.
-   */
-  async function prepare(lane: Lane, limit: Limit): Promise<void> {
-    if (lane.pid === 0) {
-      // A server that refuses one of them (its platform has none such) is used without.
-      const [row] = await lane.sql.unsafe<{ pid: number }[]>(SET_UP).catch((error: unknown) => {
-        if (isConnectionLost(error)) throw error;
-        return [];
-      });
-      lane.pid = row?.pid ?? -1;
-    }
-    if (lane.limit === limit) return;
-    await lane.sql.unsafe(`SET statement_timeout = ${LIMITS_MS[limit] - 1000}`);
-    lane.limit = limit;
-  }
-
-  function begin<T>(lane: Lane, work: Work<T>, limit: Limit): PromiseLike<T> {
-    if (lane.limit !== limit) return prepare(lane, limit).then(() => work(lane.sql));
-    try {
-      return work(lane.sql);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  function start<T>(
-    lane: Lane,
-    work: Work<T>,
-    { limit, ms }: Terms,
-    alone: boolean,
-    resolve: (value: T) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    const since = performance.now();
-    const task: Task = { since, limit, until: since + ms, fail: reject, probed: 0 };
-    lane.tasks.push(task);
-    // What may take long must keep nobody waiting behind it.
-    lane.alone = alone || limit !== "usual";
-    begin(lane, work, limit).then(
-      (value) => {
-        if (!lane.tasks.includes(task)) return;
-        handBack(lane, task);
-        resolve(value);
-      },
-      (error: unknown) => {
-        // Its own time was up: it has failed already.
-        if (!lane.tasks.includes(task)) return;
-        const lost = isConnectionLost(error);
-        if (lost) {
-          lane.tasks.splice(lane.tasks.indexOf(task), 1);
-          drop(lane, "The connection was lost");
-        } else handBack(lane, task);
-        reject(lost || isTimeout(error) ? new AppError("database_unavailable", {}, { cause: error }) : error);
-      },
-    );
-  }
-
-  /** `alone`: it is no single statement. */
-  function run<T>(work: Work<T>, terms: Terms, alone: boolean): Promise<T> {
-    if (closed) return Promise.reject(silent("The database is closed"));
-    return new Promise<T>((resolve, reject) => {
-      const lane =
-        idle.pop() ?? (lanes.size < max ? open() : alone || waiting.length > 0 ? undefined : leastBusy(terms.limit));
-      if (lane) return start(lane, work, terms, alone, resolve, reject);
-      const until = performance.now() + Math.min(terms.ms, WAIT_MS);
-      const next: Waiting = {
-        until,
-        alone,
-        limit: terms.limit,
-        fail: reject,
-        start: (free) => start(free, work, terms, alone, resolve, reject),
-      };
-      if (terms.urgent) waiting.unshift(next);
-      else waiting.push(next);
-    });
-  }
-
-  /** A sign of life from an idle connection; nobody else gets it meanwhile. */
-  function ask(lane: Lane): void {
-    const { used } = lane;
-    idle.splice(idle.indexOf(lane), 1);
-    const back = () => {
-      lane.used = used;
-    };
-    start(
-      lane,
-      (sql) => sql.unsafe("SELECT 1"),
-      { limit: lane.limit ?? "usual", ms: SIGN_MS, urgent: false },
-      true,
-      back,
-      () => giveUp(lane, "An idle connection gave no sign of life"),
-    );
-  }
-
-  /** The server has long been at it: asks on another connection whether it still is. */
-  async function probe(lane: Lane, task: Task): Promise<void> {
-    task.probed = performance.now();
-    const busy = await all.urgent.unsafe(STILL_AT_IT, [lane.pid]).then(
-      (rows) => rows.length > 0,
-      () => true,
-    );
-    if (!busy && lane.tasks[0] === task) giveUp(lane, "The server is done with a statement, and no answer came");
-  }
-
-  /** This process stood still (suspended, or busy without a pause): the answers may be here, unread. */
-  function forgive(late: number): void {
-    for (const lane of lanes) {
-      lane.heard += late;
-      lane.used += late;
-      for (const task of lane.tasks) {
-        task.since += late;
-        task.until += late;
-      }
-    }
-    for (const one of waiting) one.until += late;
-  }
-
-  let looked = performance.now();
-  function look(): void {
-    const now = performance.now();
-    const late = now - looked - LOOK_MS;
-    looked = now;
-    if (late > LATE_MS) return forgive(late);
-    for (const lane of lanes) {
-      const [task] = lane.tasks;
-      if (!task) {
-        if (now - lane.used > IDLE_MS) forget(lane);
-        else if (now - lane.heard > QUIET_MS) ask(lane);
-      } else if (now >= task.since + LIMITS_MS[task.limit]) {
-        giveUp(lane, `No answer from the database within ${LIMITS_MS[task.limit]} ms`);
-        // Those that were not heard of since are most likely dead too, and the next callers would have to find out.
-        for (const other of [...lanes]) if (other.tasks.length === 0 && other.heard < task.since) forget(other);
-      } else {
-        for (const one of lane.tasks) {
-          if (now < one.until) continue;
-          one.until = Infinity;
-          one.fail(silent("The database did not answer in time"));
-        }
-        if (task.limit !== "usual" && lane.pid > 0 && now - Math.max(task.since, task.probed) > PROBE_MS)
-          void probe(lane, task);
-      }
-    }
-    for (const one of waiting.filter(({ until }) => now >= until)) {
-      waiting.splice(waiting.indexOf(one), 1);
-      one.fail(silent("No connection to the database was free in time"));
-    }
-  }
-  const timer = setInterval(look, LOOK_MS);
-  timer.unref();
-
-  const doors = (terms: Terms): Connections => ({
-    unsafe: (text, values) => statement(text, values, (work) => run(work, terms, false)),
-    begin: (work) => run((sql) => sql.begin(work), terms, true),
+export function openConnections(options: ConnectionsOptions): Connections {
+  const pool = new ConnectionPool(options);
+  const withTerms = (terms: Terms): Connections => ({
+    unsafe: (text, values) => statement(text, values, (work) => pool.run(work, terms, false)),
+    begin: (work) => pool.run((sql) => sql.begin(work), terms, true),
     within: (limit, ms = LIMITS_MS[limit]) =>
-      doors({ limit, ms: Math.min(ms, LIMITS_MS[limit]), urgent: terms.urgent }),
+      withTerms({ limit, ms: Math.min(ms, LIMITS_MS[limit]), urgent: terms.urgent }),
     get urgent() {
-      return doors({ ...terms, urgent: true });
+      return withTerms({ ...terms, urgent: true });
     },
-    listener: () => new SQL(url, { max: 1, connectionTimeout: CONNECT_SECONDS }),
-    close: async (ms = 5000) => {
-      closed = true;
-      for (const one of waiting.splice(0)) one.fail(silent("The database is closed"));
-      for (
-        const until = performance.now() + ms;
-        performance.now() < until && [...lanes].some(({ tasks }) => tasks.length > 0);
-      )
-        await Bun.sleep(5);
-      clearInterval(timer);
-      for (const lane of [...lanes]) drop(lane, "The database is closed");
-    },
+    listener: () => new SQL(options.url, { max: 1, connectionTimeout: CONNECT_SECONDS }),
+    close: (ms = 5000) => pool.close(ms),
   });
-  const all = doors({ limit: "usual", ms: LIMITS_MS.usual, urgent: false });
-  return all;
+  return withTerms(USUAL);
 }
 
 function statement<Row>(
@@ -396,4 +101,228 @@ function statement<Row>(
       }).then(done, failed),
   };
   return lazy;
+}
+
+class ConnectionPool {
+  readonly #options: ConnectionsOptions;
+  readonly #connections = new Set<Connection>();
+  /** The last one back is the first one out, so that the others may close. */
+  readonly #idle: Connection[] = [];
+  readonly #queue: Queued[] = [];
+  readonly #timer: ReturnType<typeof setInterval>;
+  #checkedAt = performance.now();
+  #closed = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#check(), CHECK_MS);
+    this.#timer.unref();
+  }
+
+  run<T>(work: Work<T>, terms: Terms, exclusive: boolean): Promise<T> {
+    if (this.#closed) return Promise.reject(unavailable("The database is closed"));
+    return new Promise<T>((resolve, reject) => {
+      const job: Job<T> = { work, terms, exclusive, resolve, reject };
+      const connection = this.#pick(terms.limit, exclusive);
+      if (connection) this.#start(connection, job);
+      else this.#enqueue(job);
+    });
+  }
+
+  async close(ms: number): Promise<void> {
+    this.#closed = true;
+    for (const one of this.#queue.splice(0)) one.fail(unavailable("The database is closed"));
+    const until = performance.now() + ms;
+    while (performance.now() < until && [...this.#connections].some(({ tasks }) => tasks.length > 0))
+      await Bun.sleep(5);
+    clearInterval(this.#timer);
+    for (const connection of [...this.#connections]) this.#drop(connection, "The database is closed");
+  }
+
+  // Choosing a connection
+
+  /** A free connection, a new one where there is room, or a busy one that takes one more. */
+  #pick(limit: Limit, exclusive: boolean): Connection | undefined {
+    const free = this.#idle.pop();
+    if (free) return free;
+    if (this.#connections.size < this.#options.max) return this.#open();
+    return exclusive || this.#queue.length > 0 ? undefined : this.#leastBusy(limit);
+  }
+
+  #leastBusy(limit: Limit): Connection | undefined {
+    let found: Connection | undefined;
+    for (const connection of this.#connections)
+      if (connection.takesMore(limit) && (!found || connection.tasks.length < found.tasks.length)) found = connection;
+    return found;
+  }
+
+  #enqueue<T>(job: Job<T>): void {
+    const { terms, exclusive, reject } = job;
+    const queued: Queued = {
+      deadline: performance.now() + Math.min(terms.ms, QUEUE_TIMEOUT_MS),
+      exclusive,
+      limit: terms.limit,
+      fail: reject,
+      start: (connection) => this.#start(connection, job),
+    };
+    if (terms.urgent) this.#queue.unshift(queued);
+    else this.#queue.push(queued);
+  }
+
+  #start<T>(connection: Connection, { work, terms: { limit, ms }, exclusive, resolve, reject }: Job<T>): void {
+    const startedAt = performance.now();
+    const task: Task = { startedAt, limit, deadline: startedAt + ms, probedAt: 0, fail: reject };
+    connection.tasks.push(task);
+    // Nothing may wait behind a slow statement.
+    connection.exclusive = exclusive || limit !== "usual";
+    connection.send(work, limit).then(
+      (value) => {
+        // A task that is gone has failed already, with its connection.
+        if (!connection.remove(task)) return;
+        this.#release(connection);
+        resolve(value);
+      },
+      (error: unknown) => {
+        if (!connection.remove(task)) return;
+        const lost = isConnectionLost(error);
+        if (lost) this.#drop(connection, "The connection was lost");
+        else this.#release(connection);
+        reject(lost || isTimeout(error) ? new AppError("database_unavailable", {}, { cause: error }) : error);
+      },
+    );
+  }
+
+  /** After a task: starts what is queued, in its order, so that statements sent later do not hold up a transaction. */
+  #release(connection: Connection): void {
+    if (connection.gone) return;
+    connection.heardAt = connection.usedAt = performance.now();
+    const [head] = connection.tasks;
+    if (head) head.startedAt = Math.max(head.startedAt, connection.heardAt);
+    else connection.exclusive = false;
+    for (let next = this.#queue[0]; next; next = this.#queue[0]) {
+      if (connection.tasks.length > 0 && (next.exclusive || !connection.takesMore(next.limit))) return;
+      this.#queue.shift();
+      next.start(connection);
+    }
+    if (connection.tasks.length === 0) this.#idle.push(connection);
+  }
+
+  // Opening and closing
+
+  #open(): Connection {
+    const connection = new Connection(this.#options.url, (closed) => this.#forget(closed));
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  /** A closed client would open another connection by itself, without the server's settings: so it is never reused. */
+  #forget(connection: Connection): void {
+    if (connection.gone) return;
+    connection.gone = true;
+    this.#connections.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    connection.sql.close({ timeout: 0 }).catch(() => {});
+    this.#startQueued();
+  }
+
+  /** A connection is gone: what is queued gets a free one, or a new one where there is room. */
+  #startQueued(): void {
+    while (this.#queue.length > 0) {
+      const room = this.#connections.size < this.#options.max && !this.#closed;
+      const connection = this.#idle.pop() ?? (room ? this.#open() : undefined);
+      if (!connection) return;
+      this.#queue.shift()?.start(connection);
+    }
+  }
+
+  /** Closes a connection; everything on it fails. */
+  #drop(connection: Connection, reason: string): void {
+    const lost = connection.tasks.splice(0);
+    this.#forget(connection);
+    for (const task of lost) task.fail(unavailable(reason));
+  }
+
+  #giveUp(connection: Connection, reason: string): void {
+    if (connection.gone) return;
+    this.#options.gaveUp?.(reason);
+    this.#drop(connection, reason);
+  }
+
+  // The timer
+
+  #check(): void {
+    const now = performance.now();
+    const late = now - this.#checkedAt - CHECK_MS;
+    this.#checkedAt = now;
+    if (late > STALL_MS) return this.#shift(late);
+    for (const connection of this.#connections) {
+      const [head] = connection.tasks;
+      if (head) this.#checkBusy(connection, head, now);
+      else this.#checkIdle(connection, now);
+    }
+    for (const one of this.#queue.filter(({ deadline }) => now >= deadline)) {
+      this.#queue.splice(this.#queue.indexOf(one), 1);
+      one.fail(unavailable("No connection to the database was free in time"));
+    }
+  }
+
+  /** This process was suspended, or busy without a pause: the answers may be there, unread. */
+  #shift(ms: number): void {
+    for (const connection of this.#connections) connection.shift(ms);
+    for (const one of this.#queue) one.deadline += ms;
+  }
+
+  #checkIdle(connection: Connection, now: number): void {
+    if (now - connection.usedAt > IDLE_MS) this.#forget(connection);
+    else if (now - connection.heardAt > KEEPALIVE_MS) this.#keepAlive(connection);
+  }
+
+  /** A statement by which an idle connection shows that it is alive; callers do not get the connection meanwhile. */
+  #keepAlive(connection: Connection): void {
+    const { usedAt, limit = "usual" } = connection;
+    this.#idle.splice(this.#idle.indexOf(connection), 1);
+    this.#start(connection, {
+      work: (sql) => sql.unsafe("SELECT 1"),
+      terms: { limit, ms: KEEPALIVE_TIMEOUT_MS, urgent: false },
+      exclusive: true,
+      resolve: () => {
+        connection.usedAt = usedAt;
+      },
+      reject: () => this.#giveUp(connection, "An idle connection gave no sign of life"),
+    });
+  }
+
+  #checkBusy(connection: Connection, head: Task, now: number): void {
+    const limitMs = LIMITS_MS[head.limit];
+    if (now >= head.startedAt + limitMs) {
+      this.#giveUp(connection, `No answer from the database within ${limitMs} ms`);
+      // Idle ones without an answer since then are most likely dead too; else the next callers would find out.
+      for (const other of [...this.#connections])
+        if (other.tasks.length === 0 && other.heardAt < head.startedAt) this.#forget(other);
+      return;
+    }
+    for (const task of connection.tasks) {
+      if (now < task.deadline) continue;
+      task.deadline = Infinity;
+      task.fail(unavailable("The database did not answer in time"));
+    }
+    if (head.limit !== "usual" && connection.pid > 0 && now - Math.max(head.startedAt, head.probedAt) > PROBE_MS)
+      void this.#probe(connection, head);
+  }
+
+  /** Asks on another connection whether the server still runs a statement, and gives up one whose answer got lost. */
+  async #probe(connection: Connection, task: Task): Promise<void> {
+    task.probedAt = performance.now();
+    const running = await this.run(
+      (sql) => sql.unsafe<unknown[]>(STILL_RUNNING, [connection.pid]),
+      { ...USUAL, urgent: true },
+      false,
+    ).then(
+      (rows) => rows.length > 0,
+      () => true,
+    );
+    if (!running && connection.tasks[0] === task)
+      this.#giveUp(connection, "The server is done with a statement, and no answer came");
+  }
 }

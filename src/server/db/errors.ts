@@ -11,19 +11,19 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs that end a connection or that refuse one: ended by an operator, starting or stopping, too many, waited too
- * long for us.
+ * SQLSTATEs that end a connection or refuse one: ended by an operator, server starting or stopping, too many
+ * connections, idle in a transaction for too long.
  */
 export const LOST = /^(08...|57P0[1-5]|53300|25P0[34])$/;
 
-/** The connection ended, or none came about. */
+/** The connection ended, or could not be opened. */
 export function isConnectionLost(error: unknown): boolean {
   for (const c of causes(error))
     if (LOST.test(String(c.errno ?? "")) || LOST_CODE.test(String(c.code ?? ""))) return true;
   return false;
 }
 
-/** The server gave up a statement because it took too long: it was undone. */
+/** The server cancelled a statement because it took too long: it was rolled back. */
 export function isTimeout(error: unknown): boolean {
   for (const c of causes(error)) if (c.errno === "57014" || c.errno === "55P03") return true;
   return false;
@@ -45,5 +45,5 @@ export function isTransient(error: unknown): boolean {
   return false;
 }
 
-/** The driver's own words for it. */
+/** The driver's codes for it. */
 export const LOST_CODE = /^ERR_POSTGRES_(CONNECTION_|(LIFETIME|IDLE)_TIMEOUT)/;

@@ -1,5 +1,5 @@
 /**
- * A lock between processes that ends with its process, however that ends: SQLite's own, on a file to which nothing is
+ * A lock between processes that ends with its process, even a killed one: SQLite's own, on a file to which nothing is
  * written.
  */
 import { Database } from "bun:sqlite";
@@ -8,7 +8,7 @@ export interface FileLock {
   release(): void;
 }
 
-/** Takes the lock of the file, which is made where it is missing; undefined while another process has it. */
+/** Takes the lock of the file, which is created where it is missing; undefined while another process has it. */
 export function lockFile(path: string): FileLock | undefined {
   const lock = new Database(path, { create: true });
   try {

@@ -11,7 +11,7 @@ import type { SQL } from "bun";
 import { CannotStart } from "../lib/cannot-start";
 import { migrations } from "./migrations.macro" with { type: "macro" };
 
-/** Raised by one in every release that adds a migration. */
+/** Raised by one in every release with a migration. */
 export const SCHEMA_RELEASE = 3;
 
 export const sqliteMigrations = migrations("sqlite");
@@ -32,7 +32,7 @@ const readRelease = (rows: { value: string }[]) => Number(rows[0]?.value ?? 0);
 const RECORD = (release: number) =>
   `INSERT INTO meta (name, value) VALUES ('schema_release', '${release}') ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 
-/** Applies what is missing. Drizzle's own table keeps which; ours keeps the release. */
+/** Applies what is missing. Drizzle's table records which; ours records the release. */
 export function migrateSqlite(client: Database, path: string, apply: () => void): void {
   const has = client.query("SELECT 1 FROM sqlite_master WHERE name = 'meta'").get();
   const found = has

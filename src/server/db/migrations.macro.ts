@@ -8,7 +8,7 @@ interface JournalEntry {
   breakpoints: boolean;
 }
 
-/** Bun macro: inlines what drizzle-kit wrote, in the shape of drizzle-orm's MigrationMeta, so the binary carries it. */
+/** Bun macro: inlines what drizzle-kit wrote as drizzle-orm's MigrationMeta, so that the binary contains it. */
 export function migrations(engine: "sqlite" | "postgres") {
   const dir = join(import.meta.dir, "../../../drizzle", engine);
   const journal = JSON.parse(readFileSync(join(dir, "meta/_journal.json"), "utf8")) as { entries: JournalEntry[] };

@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { type Kit, sqliteKit } from "./columns";
 
 export const makeTables = (k: Kit) => {
-  /** Accounts. Soft-deleted rows stay: a log must remain readable and a name must not be taken over. */
+  /** Accounts. Deleted rows stay, marked: a log must remain readable and a name must not be taken by another person. */
   const users = k.table(
     "users",
     {
@@ -31,7 +31,7 @@ export const makeTables = (k: Kit) => {
       aff_quota: k.int().notNull().default(0),
       aff_history_quota: k.int().notNull().default(0),
       inviter_id: k.int().notNull().default(0),
-      /** Limits a minute and concurrent calls, units a day and a month; 0 = none. */
+      /** Limits of calls a minute and at a time, of units a day and a month; 0 = none. */
       rpm: k.int().notNull().default(0),
       tpm: k.int().notNull().default(0),
       concurrency: k.int().notNull().default(0),
@@ -54,13 +54,13 @@ export const makeTables = (k: Kit) => {
       k.uniqueIndex("users_access_token_uq").on(t.access_token_hash),
       // registration with an invite code
       k.uniqueIndex("users_aff_code_uq").on(t.aff_code),
-      // whom a user invited
+      // the accounts that a user invited
       k.index("users_inviter_ix").on(t.inviter_id).where(sql`inviter_id <> 0`),
     ],
   );
 
   /**
-   * Console sessions; the cookie carries a random token, the row its sha-256. Role and status are read fresh per call.
+   * Console sessions; the cookie carries a random token, the row its sha-256. Role and status are read on each call.
    */
   const sessions = k.table(
     "sessions",
@@ -73,7 +73,7 @@ export const makeTables = (k: Kit) => {
       expires_at: k.int().notNull(),
       ip: k.text().notNull().default(""),
       user_agent: k.text().notNull().default(""),
-      /** When its person last proved himself (password, second factor, passkey): step-up. */
+      /** When the user last passed password, second factor or passkey: step-up. */
       verified_at: k.int().notNull().default(0),
       /** When Turnstile was last passed; 0 = never. */
       turnstile_at: k.int().notNull().default(0),
@@ -89,7 +89,7 @@ export const makeTables = (k: Kit) => {
   );
 
   /**
-   * API tokens (relay keys). The clear key is nowhere: hash for lookup, cipher for its owner, prefix for search and
+   * API tokens (relay keys). The clear key is not stored: hash for lookup, cipher for its owner, prefix for search and
    * lists.
    */
   const tokens = k.table(
@@ -120,11 +120,11 @@ export const makeTables = (k: Kit) => {
       group: k.text().notNull().default(""),
       /** Midjourney mode of calls whose path names none: "" (the vendor's), fast, relax, turbo (C-263). */
       mj_mode: k.text().notNull().default(""),
-      /** Limits a minute and concurrent calls; 0 = none. */
+      /** Limits of calls a minute and at a time; 0 = none. */
       rpm: k.int().notNull().default(0),
       tpm: k.int().notNull().default(0),
       concurrency: k.int().notNull().default(0),
-      /** Units a day and a month; 0 = none. */
+      /** Limits of units a day and a month; 0 = none. */
       budget_day: k.int().notNull().default(0),
       budget_month: k.int().notNull().default(0),
       deleted_at: k.int(),
@@ -172,7 +172,7 @@ export const makeTables = (k: Kit) => {
       balance_updated_time: k.int().notNull().default(0),
       /** Of `balance`, ISO 4217; '' = USD. */
       balance_currency: k.text().notNull().default(""),
-      /** How one of several keys is taken: '' = there is one key, in this row; random; polling (in turn). */
+      /** How one of several keys is chosen: '' = there is one key, in this row; random; polling (in turn). */
       multi_key_mode: k.text().notNull().default(""),
       test_time: k.int().notNull().default(0),
       created_time: k.int().notNull(),
@@ -197,9 +197,8 @@ export const makeTables = (k: Kit) => {
   });
 
   /**
-   * One row per charge or notable event. `folded = 0` until channel totals and hourly roll-ups have taken it in.
-   * The row of a charge is inserted in the transaction that moves the money; request_id is the second guard against a
-   * double settle.
+   * One row per charge or notable event. `folded = 0` until channel totals and hourly roll-ups contain it. The row of a
+   * charge is inserted in the transaction that moves the money; request_id is the second guard against settling twice.
    */
   const logs = k.table(
     "logs",
@@ -253,7 +252,7 @@ export const makeTables = (k: Kit) => {
       k.index("logs_group_ix").on(t.group, t.created_at),
       // totals from roll-ups: rows that are only there, or only here
       k.index("logs_apart_ix").on(t.created_at).where(sql`folded = 2 or not visible`),
-      // the fold: what has not been taken in yet
+      // the fold: rows that the roll-ups do not contain yet
       k.index("logs_unfolded_ix").on(t.id).where(sql`folded = 0`),
     ],
   );
@@ -276,8 +275,8 @@ export const makeTables = (k: Kit) => {
       /** JSON draft of the log row, so that a sweep can write it. */
       draft: k.text().notNull().default(""),
     },
-    // No index but the key's: as many rows as calls run, so whoever looks for others may read them all, and each call
-    // writes two.
+    // No index but the key's: there are as many rows as running calls, so other queries can read them all, and each
+    // call writes two.
   );
 
   /** Running processes; a heartbeat in database time. */
@@ -340,8 +339,8 @@ export const makeTables = (k: Kit) => {
   );
 
   /**
-   * The same sums by one thing at a time, for questions about everybody: a tenth of the rows and less. Of hours that
-   * are over; how far they reach stands in `meta` (features/log/sums.ts).
+   * The same sums by one dimension at a time, for totals of all users: at most a tenth of the rows. For hours that are
+   * over; how far they reach is in `meta` (features/log/sums.ts).
    */
   const usage_sums = k.table(
     "usage_sums",
@@ -367,7 +366,7 @@ export const makeTables = (k: Kit) => {
     value: k.int().notNull(),
   });
 
-  /** One runner per timer among several instances (SQLite has one process; there the row is only for show). */
+  /** One runner per timer among several instances. SQLite has one process and needs none. */
   const leases = k.table("leases", {
     name: k.text().primaryKey(),
     holder: k.text().notNull(),
@@ -380,7 +379,7 @@ export const makeTables = (k: Kit) => {
     value: k.text().notNull(),
   });
 
-  /** The keys of a channel that has several, each with a state of its own. */
+  /** The keys of a channel that has several, each with its own state. */
   const channel_keys = k.table(
     "channel_keys",
     {
@@ -397,24 +396,24 @@ export const makeTables = (k: Kit) => {
       created_at: k.int().notNull(),
     },
     (t) => [
-      // the pool's snapshot, the drawer's list; one key stands once in a channel
+      // the pool's snapshot, the drawer's list; a key is in a channel only once
       k.uniqueIndex("channel_keys_channel_uq").on(t.channel_id, t.key_hash),
       // search by whole key
       k.index("channel_keys_key_ix").on(t.key_hash),
     ],
   );
 
-  /** What callers left with an upstream or with us: stored responses, files, batches. Theirs alone. */
+  /** What callers stored upstream or here: responses, files, batches. Only their owner sees them. */
   const stored_objects = k.table(
     "stored_objects",
     {
       /** response, file, batch */
       kind: k.text().notNull(),
-      /** The id that its owner knows. */
+      /** The id that its owner uses. */
       object_id: k.text().notNull(),
       user_id: k.int().notNull(),
       token_id: k.int().notNull().default(0),
-      /** The channel that holds it; 0 = we do. */
+      /** The channel that holds it; 0 = this server. */
       channel_id: k.int().notNull().default(0),
       channel_key_id: k.int().notNull().default(0),
       model: k.text().notNull().default(""),
@@ -442,7 +441,7 @@ export const makeTables = (k: Kit) => {
   const budget_spend = k.table(
     "budget_spend",
     {
-      /** Whose and when: "user:12:2026-11-21", "token:7:2026-11". */
+      /** Owner and period: "user:12:2026-11-21", "token:7:2026-11". */
       name: k.text().primaryKey(),
       amount: k.int().notNull().default(0),
       expires_at: k.int().notNull(),
@@ -453,12 +452,12 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
-  /** Codes that are worth units once. The clear code is for administrators; a lookup goes by its hash. */
+  /** Codes that can be redeemed once for units. Administrators see the clear code; a lookup goes by its hash. */
   const redemptions = k.table(
     "redemptions",
     {
       id: k.id(),
-      /** Who made it. */
+      /** The administrator who made it. */
       user_id: k.int().notNull(),
       name: k.text().notNull(),
       key_hash: k.text().notNull(),
@@ -486,7 +485,7 @@ export const makeTables = (k: Kit) => {
     "orders",
     {
       id: k.id(),
-      /** Ours, given to the payment provider. */
+      /** Our id of the order, given to the payment provider. */
       trade_no: k.text().notNull(),
       user_id: k.int().notNull(),
       /** What was ordered, in dollars (or in tokens where balances are shown so). */
@@ -501,28 +500,28 @@ export const makeTables = (k: Kit) => {
       payment_method: k.text().notNull().default(""),
       /** pending, success, failed, expired, refunded */
       status: k.text().notNull().default("pending"),
-      /** The provider's own id of it. */
+      /** The provider's id of the order. */
       provider_ref: k.text().notNull().default(""),
       create_time: k.int().notNull(),
       complete_time: k.int().notNull().default(0),
-      /** Who completed it by hand, 0 = the provider's word. */
+      /** The administrator who completed it, 0 = the provider's callback. */
       completed_by: k.int().notNull().default(0),
-      /** When the provider is asked next, 0 = not any more. */
+      /** When the provider is next asked about it, 0 = never. */
       next_check_at: k.int().notNull().default(0),
       checks: k.int().notNull().default(0),
       note: k.text().notNull().default(""),
     },
     (t) => [
-      // notify calls
+      // callbacks
       k.uniqueIndex("orders_trade_uq").on(t.trade_no),
       // a user's history
       k.index("orders_user_ix").on(t.user_id, t.id),
-      // asking for pending ones
+      // queries of pending ones
       k.index("orders_check_ix").on(t.next_check_at).where(sql`next_check_at <> 0`),
     ],
   );
 
-  /** Every call of a payment provider, believed or not. */
+  /** Every callback of a payment provider, accepted or not. */
   const payment_callbacks = k.table(
     "payment_callbacks",
     {
@@ -531,13 +530,13 @@ export const makeTables = (k: Kit) => {
       trade_no: k.text().notNull().default(""),
       received_at: k.int().notNull(),
       ip: k.text().notNull().default(""),
-      /** As it came, at most 16 KB, without signature secrets. */
+      /** As received, at most 16 KB, without signature secrets. */
       body: k.text().notNull().default(""),
-      /** credited, repeated, or why it was not believed. */
+      /** credited, repeated, or why it was refused. */
       verdict: k.text().notNull(),
     },
     (t) => [
-      // what came for an order
+      // the callbacks of an order
       k.index("payment_callbacks_trade_ix").on(t.trade_no),
       // retention
       k.index("payment_callbacks_time_ix").on(t.received_at),
@@ -569,7 +568,7 @@ export const makeTables = (k: Kit) => {
     {
       id: k.id(),
       user_id: k.int().notNull(),
-      /** Units, taken from aff_quota when it is asked for. */
+      /** Units, taken from aff_quota with the request. */
       amount: k.int().notNull(),
       /** Where the money goes, in the user's words. */
       account: k.text().notNull(),
@@ -583,12 +582,12 @@ export const makeTables = (k: Kit) => {
     (t) => [
       // a user's list
       k.index("withdrawals_user_ix").on(t.user_id, t.id),
-      // what is to be settled
+      // pending ones
       k.index("withdrawals_status_ix").on(t.status, t.id),
     ],
   );
 
-  /** Request and answer of a call, only when their keeping is switched on. */
+  /** Request and response of a call, only while LogContentEnabled is on. */
   const log_bodies = k.table(
     "log_bodies",
     {
@@ -602,19 +601,19 @@ export const makeTables = (k: Kit) => {
     (t) => [
       // retention
       k.index("log_bodies_created_ix").on(t.created_at),
-      // erasure
+      // deletion of a user's data
       k.index("log_bodies_user_ix").on(t.user_id),
     ],
   );
 
-  /** When somebody was last told of something: at most one notice in its time, among all instances. */
+  /** When a notice was last sent: at most one in its interval, among all instances. */
   const notices = k.table("notices", {
     /** "low-quota:12", "channel-disabled:3" */
     name: k.text().primaryKey(),
     sent_at: k.int().notNull(),
   });
 
-  /** A person's accounts elsewhere. */
+  /** A user's accounts at identity providers. */
   const identities = k.table(
     "identities",
     {
@@ -622,30 +621,30 @@ export const makeTables = (k: Kit) => {
       user_id: k.int().notNull().references(() => users.id),
       /** github, linuxdo, oidc, wechat, telegram */
       provider: k.text().notNull(),
-      /** The provider's own unchangeable id of the person. */
+      /** The provider's unchangeable id of the account. */
       subject: k.text().notNull(),
-      /** What it calls him, for the screen. */
+      /** The provider's name of the account, for display. */
       name: k.text().notNull().default(""),
       created_at: k.int().notNull(),
     },
     (t) => [
       // sign-in; one account has one owner
       k.uniqueIndex("identities_subject_uq").on(t.provider, t.subject),
-      // one account of a provider for each user; his list
+      // one account of a provider for each user; a user's list
       k.uniqueIndex("identities_user_uq").on(t.user_id, t.provider),
     ],
   );
 
-  /** Single-use codes: mail verification, reset, state of a sign-in elsewhere, push binding. Only hashes. */
+  /** Single-use codes: mail verification, reset, state of a sign-in at a provider, push binding. Only hashes. */
   const codes = k.table(
     "codes",
     {
       /** verify-email, reset-password, oauth, bind-push */
       purpose: k.text().notNull(),
-      /** Keyed hash of what it is for: an address, a state. */
+      /** Keyed hash of the address or state that it is for. */
       target: k.text().notNull(),
       code_hash: k.text().notNull(),
-      /** JSON that comes back with a right code. */
+      /** JSON that is returned with a right code. */
       data: k.text().notNull().default(""),
       attempts: k.int().notNull().default(0),
       created_at: k.int().notNull(),
@@ -664,7 +663,7 @@ export const makeTables = (k: Kit) => {
     secret_cipher: k.text().notNull(),
     /** 0 = begun, not confirmed. */
     enabled_at: k.int().notNull().default(0),
-    /** The last time step that was used: a code works once. */
+    /** The last time step that was used: a code is accepted once. */
     last_step: k.int().notNull().default(0),
     /** JSON array of hashes of unused recovery codes. */
     recovery_hashes: k.text().notNull().default("[]"),
@@ -694,7 +693,7 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
-  /** Administrative acts, with what was there before and after. Never a secret. */
+  /** Administrative acts, with the values before and after. Never a secret. */
   const audit_log = k.table(
     "audit_log",
     {
@@ -717,12 +716,12 @@ export const makeTables = (k: Kit) => {
       k.index("audit_log_created_ix").on(t.created_at, t.id),
       // what happened to one thing
       k.index("audit_log_target_ix").on(t.target_type, t.target_id, t.id),
-      // what one person did
+      // what one user did
       k.index("audit_log_actor_ix").on(t.actor_id, t.id),
     ],
   );
 
-  /** Browsers that take a user's notices by Web Push (RFC 8030). */
+  /** Browsers that receive a user's notices by Web Push (RFC 8030). */
   const push_subscriptions = k.table(
     "push_subscriptions",
     {
@@ -749,7 +748,7 @@ export const makeTables = (k: Kit) => {
     "tasks",
     {
       id: k.id(),
-      /** The id that its owner knows. */
+      /** The id that its owner uses. */
       task_id: k.text().notNull(),
       /** suno, kling, jimeng, mj, … (shared/task.ts) */
       platform: k.text().notNull(),
@@ -761,11 +760,11 @@ export const makeTables = (k: Kit) => {
       channel_id: k.int().notNull(),
       channel_key_id: k.int().notNull().default(0),
       model: k.text().notNull().default(""),
-      /** The vendor's id; '' until the submit has answered. */
+      /** The vendor's id; '' until the submit is answered. */
       upstream_id: k.text().notNull().default(""),
-      /** The job it follows. */
+      /** The job that it follows. */
       parent_id: k.text().notNull().default(""),
-      /** A caller's idempotency key, hashed with his id; null = none. */
+      /** A caller's idempotency key, hashed with the user id; null = none. */
       client_key: k.text(),
       /** Compare-and-set on it decides who settles. */
       status: k.text().notNull(),
@@ -776,25 +775,25 @@ export const makeTables = (k: Kit) => {
       submit_time_ms: k.int().notNull(),
       start_time_ms: k.int().notNull().default(0),
       finish_time_ms: k.int().notNull().default(0),
-      /** Units charged, net of what was given back. */
+      /** Units charged, minus refunds. */
       quota: k.int().notNull().default(0),
       /** Request id of its charge: what a refund reverses. */
       charge_id: k.text().notNull().default(""),
       refunded: k.int().notNull().default(0),
-      /** JSON: what the caller asked (without media). */
+      /** JSON: the caller's request (without media). */
       input: k.text().notNull().default(""),
       /** JSON: the vendor's last answer. */
       data: k.text().notNull().default(""),
-      /** JSON: what the engine keeps and nobody is shown. */
+      /** JSON: internal state, never shown. */
       state: k.text().notNull().default(""),
       next_poll_at_ms: k.int().notNull().default(0),
       polls: k.int().notNull().default(0),
       deadline_ms: k.int().notNull().default(0),
     },
     (t) => [
-      // its owner's look at it
+      // a query of its owner
       k.uniqueIndex("tasks_task_uq").on(t.platform, t.task_id),
-      // a submit that is said twice
+      // a repeated submit
       k.uniqueIndex("tasks_client_uq").on(t.client_key).where(sql`client_key is not null`),
       // a user's list
       k.index("tasks_user_ix").on(t.user_id, t.submit_time_ms),
@@ -802,7 +801,7 @@ export const makeTables = (k: Kit) => {
       k.index("tasks_submit_ix").on(t.submit_time_ms, t.id),
       // polling
       k.index("tasks_poll_ix").on(t.next_poll_at_ms).where(sql`next_poll_at_ms <> 0`),
-      // a vendor's call back
+      // a vendor's callback
       k.index("tasks_upstream_ix").on(t.channel_id, t.upstream_id),
     ],
   );
@@ -838,5 +837,5 @@ export type AuditRow = Row<"audit_log">;
 export type PushSubscriptionRow = Row<"push_subscriptions">;
 export type TaskRow = Row<"tasks">;
 
-/** The SQLite tables; features read tables from `db.t`, which is these on SQLite and their twins on Postgres. */
+/** The SQLite tables; features read tables from `db.t`, which is these or their Postgres counterparts. */
 export const sqliteTables: Tables = makeTables(sqliteKit);

@@ -10,7 +10,8 @@ export function contains(column: AnyColumn | SQL, text: string): SQL {
 
 /**
  * One of the (never null) columns contains `text`, case ignored, `%` and `_` literal. One search over their joined text
- * costs a third of one for each. A line break in `text` is a space, as it stands between the columns.
+ * costs a third of one for each. A line break in `text` becomes a space: the columns are joined by line breaks, and no
+ * match may span two.
  */
 export function anyContains(columns: readonly AnyColumn[], text: string): SQL {
   const pattern = `%${text
@@ -38,7 +39,7 @@ export function hasItem(column: AnyColumn, item: string): SQL {
 /**
  * A text member of the JSON object in `column`, '' when it has none. For members whose values need no escapes, in JSON
  * that JSON.stringify wrote: inside a string value the quotes of `"name":"` would be escaped. Unlike the engines' JSON
- * functions it bears rows without JSON, and \u0000 on Postgres.
+ * functions it accepts rows without JSON, and \u0000 on Postgres.
  */
 export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: string): SQL<string> {
   const before = `"${name}":"`;
@@ -47,30 +48,28 @@ export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: stri
   return sql<string>`case when instr(${column}, ${before}) = 0 then '' else substr(${rest}, 1, instr(${rest}, '"') - 1) end`;
 }
 
-/**
- * A whole number above 0 among the members of a JSON object, 0 where there is none; with the same care as jsonMember.
- */
+/** A whole number above 0 among the members of a JSON object, 0 where there is none; with the limits of jsonMember. */
 export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): SQL<number> {
   const before = `"${name}":`;
   if (db.engine === "postgres")
     return sql<number>`coalesce(cast(substring(${column} from ${sql.raw(`'${before}([0-9]{1,15})'`)}) as bigint), 0)`;
   const literal = sql.raw(`'${before}'`);
-  // A text that begins with digits is that number.
+  // A text that begins with digits counts as that number.
   return sql<number>`case when instr(${column}, ${literal}) = 0 then 0 else cast(substr(${column}, instr(${column}, ${literal}) + ${sql.raw(String(before.length))}, 15) as integer) end`;
 }
 
-/** `column` where SQLite is not to use its index: another one is known to be better. Postgres counts for itself. */
+/** `column` without its index on SQLite: another index is known to be better. Postgres decides by its statistics. */
 export const withoutIndex = (db: Pick<Db, "engine">, column: AnyColumn): SQL =>
   db.engine === "sqlite" ? sql`+${column}` : sql`${column}`;
 
 /**
- * A comparison that SQLite is to find by its index. Its statistics know how many rows a value has on the average, not
- * that most rows have the same one; so it would rather walk the table in order, in vain where the value is rare.
+ * A comparison for which SQLite must use its index. Its statistics have the average number of rows of a value, not that
+ * most rows share one; so it would rather walk the table in order, through all of it where the value is rare.
  */
 export const byIndex = (db: Pick<Db, "engine">, comparison: SQL): SQL =>
   db.engine === "sqlite" ? sql`likelihood(${comparison}, 0.0001)` : comparison;
 
-/** sum() that is a number, 0 over no rows. */
+/** sum() as a number, 0 over no rows. */
 export const total = (column: AnyColumn | SQL): SQL<number> => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number);
 
 export const count = (): SQL<number> => sql<number>`count(*)`.mapWith(Number);
@@ -78,7 +77,7 @@ export const count = (): SQL<number> => sql<number>`count(*)`.mapWith(Number);
 /** Removes NUL characters, which Postgres text cannot hold. */
 export const withoutNul = (text: string): string => (text.includes("\u0000") ? text.replaceAll("\u0000", "") : text);
 
-/** Locks a row until the transaction ends. SQLite's one writer holds the whole database already. */
+/** Locks a row until the transaction ends. SQLite's single writer has locked the whole database already. */
 export function forUpdate<B>(db: Db, builder: B): B {
   return db.engine === "postgres" ? (builder as B & { for(mode: "update"): B }).for("update") : builder;
 }

@@ -2,10 +2,7 @@
  * A transaction is a generator: each step is one statement, and waiting for the network inside one cannot be written.
  */
 
-/**
- * A step that is no statement: what is to be done once the transaction is committed, before `tx` answers. It must not
- * throw.
- */
+/** A step that is no statement: work to do after the commit and before `tx` resolves. It must not throw. */
 export class AfterCommit {
   constructor(readonly work: () => Promise<void>) {}
 }

@@ -7,28 +7,28 @@ import type { Connections } from "./connection-types";
 
 export type Native = BunSQLiteDatabase<Record<string, never>>;
 
-/** The portable builder: always awaited; `.returning()` tells what changed. */
+/** The portable builder: always awaited; `.returning()` returns the changed rows. */
 export type Q = Pick<Native, "select" | "selectDistinct" | "insert" | "update" | "delete" | "$count">;
 
 export interface TxOptions {
-  /** Wait for the disk before answering (credits). Postgres always does. */
+  /** Wait for the disk before resolving (credits). Postgres always does. */
   durable?: boolean;
-  /** Many rows are moved: it may take as long as a statistic (LIMITS_MS). */
+  /** For many rows: it has the limit of statistics (LIMITS_MS). */
   long?: boolean;
 }
 
 export interface Db {
   readonly engine: "sqlite" | "postgres";
   readonly t: Tables;
-  /** Main door: point reads and writes. */
+  /** Point reads and writes. SQLite: on the main thread. */
   readonly q: Q;
-  /** Second door: lists, search, statistics, export, audit. On Postgres a statement may take longer here. */
+  /** Lists, search, statistics, export, audit. SQLite: on the read worker. Postgres: with the long limit. */
   readonly read: Pick<Q, "select" | "selectDistinct">;
-  /** Main door for jobs whose statements move many rows: on Postgres one may take longer than somebody would wait. */
+  /** Jobs whose statements change many rows. Postgres: with the long limit. */
   readonly bulk: Q;
   /**
-   * A read that gathers many rows by several indexes. On Postgres with the memory that this takes: where the bitmaps of
-   * two indexes do not fit into work_mem (4 MB unless set), whole pages are read instead of rows.
+   * A read of many rows by several indexes. On Postgres with more memory: where the bitmaps of two indexes do not fit
+   * into work_mem (4 MB by default), whole pages are read instead of rows.
    */
   gather<T>(read: (q: Pick<Q, "select">) => Promise<T>): Promise<T>;
   tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;

@@ -37,7 +37,7 @@ describe("the caller's address", () => {
     expect(countedAddress("2001:db8:1:3::1")).not.toBe(countedAddress("2001:db8:1:2::1"));
   });
 
-  test("a listed proxy tells which Host was called; anybody else's word is ignored", () => {
+  test("the Host that a listed proxy forwards counts; that of any other peer is ignored", () => {
     const headers = new Headers({ "x-forwarded-for": "1.2.3.4", "x-forwarded-host": "weir.example, inner" });
     expect(createAddressReader(["10.0.0.0/8"])(headers, "10.0.0.1").host).toBe("weir.example");
     expect(createAddressReader(["10.0.0.0/8"])(headers, "203.0.113.9").host).toBeUndefined();

@@ -11,7 +11,7 @@ export function parseNetworks(list: readonly string[]): Network[] {
   });
 }
 
-/** `::ffff:1.2.3.4` becomes `1.2.3.4`; anything that is no address becomes undefined. */
+/** `::ffff:1.2.3.4` becomes `1.2.3.4`; undefined for what is no address. */
 export function normalAddress(text: string): string | undefined {
   const bare = text
     .trim()
@@ -28,18 +28,18 @@ function isIn(address: string, networks: readonly Network[]): boolean {
 export interface ClientAddress {
   ip: string;
   secure: boolean;
-  /** X-Forwarded-Host, where a trusted proxy sent one. */
+  /** X-Forwarded-Host, if a trusted proxy sent one. */
   host?: string;
 }
 
-/** Parsed peers are remembered: parsing one costs 3 microseconds (measured), and most calls come from few addresses. */
+/** Parsed peers are cached: parsing one costs 3 microseconds (measured), and most calls come from few addresses. */
 const MAX_REMEMBERED = 10_000;
 
 /** `peer` is the socket's address. The right-most forwarded address that is not a trusted proxy is the caller. */
 export function createAddressReader(trusted: readonly string[]): (headers: Headers, peer: string) => ClientAddress {
   const networks = parseNetworks(trusted);
   const remembered = new Map<string, { direct: ClientAddress; proxy: boolean }>();
-  const look = (peer: string) => {
+  const factsOf = (peer: string) => {
     let known = remembered.get(peer);
     if (!known) {
       const ip = normalAddress(peer) ?? "0.0.0.0";
@@ -52,28 +52,28 @@ export function createAddressReader(trusted: readonly string[]): (headers: Heade
     return known;
   };
   return (headers, peer) => {
-    const { direct, proxy } = look(peer);
+    const { direct, proxy } = factsOf(peer);
     if (!proxy) return direct;
     const socket = direct.ip;
     const secure = firstOf(headers, "x-forwarded-proto") === "https";
     const host = firstOf(headers, "x-forwarded-host");
-    const told = { secure, ...(host && { host }) };
+    const forwarded = { secure, ...(host && { host }) };
     const chain = (headers.get("x-forwarded-for") ?? "")
       .split(",")
       .map(normalAddress)
       .filter((a) => a !== undefined);
     for (let i = chain.length - 1; i >= 0; i--) {
       const address = chain[i];
-      if (address && !isIn(address, networks)) return { ip: address, ...told };
+      if (address && !isIn(address, networks)) return { ip: address, ...forwarded };
     }
-    return { ip: chain[0] ?? socket, ...told };
+    return { ip: chain[0] ?? socket, ...forwarded };
   };
 }
 
 const firstOf = (headers: Headers, name: string): string | undefined => headers.get(name)?.split(",")[0]?.trim();
 
 /**
- * What a limit by address counts: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one customer.
+ * The key of limits by address: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one customer.
  */
 export function countedAddress(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;

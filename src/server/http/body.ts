@@ -1,4 +1,4 @@
-/** Bodies of /api and /trpc: who calls is known before anything is read, and says how much is. */
+/** Bodies of /api and /trpc. The caller is known before anything is read, and decides how much is. */
 import type { AnyRouter } from "@trpc/server";
 import { AppError } from "../../shared/errors";
 import type { Ctx } from "../contracts/context";
@@ -8,12 +8,12 @@ import type { RouteMeta } from "./trpc";
 
 type Caller = Pick<Ctx, "actor">;
 
-/** Most bytes of a body. `open`: anybody may call it, so it takes little from everyone. */
+/** Most bytes of a body. `open`: a route without sign-in, which reads little from every caller. */
 export const bodyLimit = ({ actor }: Caller, open: boolean): number =>
   open || actor.kind === "guest" ? BODY_LIMITS.public : BODY_LIMITS.api;
 
 async function parsed(request: Request, limit: number): Promise<unknown> {
-  // Editors write a byte order mark, which is no JSON.
+  // Editors write a byte order mark, which JSON does not allow.
   const text = (await readBody(request, limit)).toString("utf8").replace(/^\uFEFF/, "");
   if (text.trim() === "") return undefined;
   try {
@@ -23,14 +23,14 @@ async function parsed(request: Request, limit: number): Promise<unknown> {
   }
 }
 
-/** The body of a REST call; undefined without one, and unread where the caller will be told to sign in. */
+/** The body of a REST call; undefined without one. Not read where the caller has to sign in first. */
 export async function readJson(request: Request, ctx: Caller, meta: RouteMeta): Promise<unknown> {
   const open = meta.public === true;
   if (request.method === "GET" || request.method === "HEAD" || (!open && ctx.actor.kind === "guest")) return undefined;
   return parsed(request, bodyLimit(ctx, open));
 }
 
-/** Whether a call of tRPC names a procedure that is open to everybody; a batch names several. */
+/** Whether a tRPC call names a public procedure; a batch names several. */
 export function trpcIsPublic(appRouter: AnyRouter, url: string): boolean {
   const procedures = appRouter._def.procedures as Record<string, { _def: { meta?: RouteMeta } } | undefined>;
   const names = decodeURI(new URL(url).pathname).slice("/trpc/".length).split(/,|%2c/i);
@@ -38,8 +38,8 @@ export function trpcIsPublic(appRouter: AnyRouter, url: string): boolean {
 }
 
 /**
- * The request as tRPC gets it: it asks for the body when a procedure's own checks have let the caller in, and gets it
- * as JSON within the limit or not at all.
+ * The request as tRPC gets it: tRPC reads the body after a procedure's own checks, and gets it as JSON within the
+ * limit.
  */
 export function boundedRequest(request: Request, limit: number): Request {
   const { url, method, headers, signal } = request;
@@ -51,7 +51,7 @@ export function boundedRequest(request: Request, limit: number): Request {
       throw error instanceof AppError ? toTRPC(error) : error;
     }
   };
-  // No procedure of ours takes a form.
+  // No procedure accepts a form.
   const formData = async (): Promise<never> => {
     throw toTRPC(new AppError("bad_json"));
   };

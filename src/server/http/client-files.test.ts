@@ -29,6 +29,7 @@ describe("the console's files", () => {
   test("a route of the console gets index.html, revalidated each time, with the caller's security headers", async () => {
     for (const path of ["/", "/index.html", "/console/channel", "/pricing/gpt-4.1", "/console/token?page=2"]) {
       const answer = get(path);
+      // spec: D-07
       expect(await answer.text()).toBe(PAGE);
       expect(answer.headers.get("cache-control")).toBe("no-cache");
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -92,7 +93,7 @@ describe("the console's files", () => {
     await app.stop(true);
   });
 
-  test("without a built console a page says how to build it, and is no success", async () => {
+  test("without a built console a page says how to build it, with an error status", async () => {
     const none = createClientFiles(join(root, "nothing"));
     const answer = none(new Request("http://localhost/console"), {});
     expect(answer.status).toBe(503);

@@ -1,15 +1,17 @@
 /**
  * The console's built files: from dist/client when Weir runs from source, from inside the executable otherwise.
  *
- * Files are compressed when the console is built (`.br` and `.gz` beside each); this door only picks one. Names under
- * /assets/ carry a hash, so they never change and are never a page; every other path without a file's ending is the
+ * Files are compressed when the console is built (`.br` and `.gz` beside each); a request only picks one. Names under
+ * /assets/ carry a hash, so they never change and are never a page; every other path without a file extension is the
  * console's own route and gets index.html.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
-/** Answers GET and HEAD of any path that is no API. `headers` go on every answer (content security policy and such). */
+/**
+ * Answers GET and HEAD of any path that is no API. `headers` go on every response (content security policy and such).
+ */
 export type ClientFiles = (request: Request, headers: Record<string, string>) => Response;
 
 const TYPES: Record<string, string> = {
@@ -27,7 +29,7 @@ const TYPES: Record<string, string> = {
   ".ico": "image/x-icon",
   ".woff2": "font/woff2",
 };
-/** Endings that ask for a file, never for a page: scanners look for them, and a missing file must not answer 200. */
+/** Extensions of files, never of pages: scanners look for them, and a missing file must not answer 200. */
 const FILE_ENDING =
   /\.(html?|m?js|css|json|map|webmanifest|txt|xml|svg|png|jpe?g|gif|webp|ico|woff2?|php|aspx?|jsp|env|ya?ml|zip|gz|sql|log)$/i;
 
@@ -39,17 +41,17 @@ const ENCODINGS = [
 interface StoredFile {
   type: string;
   immutable: boolean;
-  /** Content encoding ("" is as it is) to the file on disk or in the executable. */
+  /** Content encoding ("" = none) to the file on disk or in the executable. */
   stored: Map<string, string>;
 }
 
-/** Where the build put the console: `--asset ./dist/client` appears beside the executable's code. */
+/** The build's output: `--asset ./dist/client` appears beside the executable's code. */
 const builtConsole = (): string =>
   join(import.meta.dir, Bun.isStandaloneExecutable ? "client" : "../../../dist/client");
 
 export function createClientFiles(root: string = builtConsole()): ClientFiles {
   const files = listFiles(root);
-  // Read on first use: a start touches no file, and what nobody asks for takes no memory.
+  // Read on first use: a start reads no file, and unused files take no memory.
   const loaded = new Map<string, { bytes: Uint8Array<ArrayBuffer>; etag: string }>();
   const load = (path: string) => {
     let content = loaded.get(path);
@@ -78,12 +80,12 @@ export function createClientFiles(root: string = builtConsole()): ClientFiles {
     };
     if (encoding) answer["content-encoding"] = encoding;
     if (knows(request.headers, etag)) return new Response(null, { status: 304, headers: answer });
-    // HEAD too: the server sends the headers of the body (its length) and drops it; without a body the length is lost.
+    // HEAD too: the server sends the headers (with the length) and drops the body; without a body the length is lost.
     return new Response(bytes, { headers: answer });
   };
 }
 
-/** Every file below `root` by its URL path; compressed twins are encodings of the file beside them. */
+/** Every file below `root` by its URL path; compressed files are encodings of the file beside them. */
 function listFiles(root: string): Map<string, StoredFile> {
   const files = new Map<string, StoredFile>();
   if (!existsSync(root)) return files;
@@ -127,6 +129,6 @@ function accepts(headers: Headers, encoding: string): boolean {
   return false;
 }
 
-/** Whether If-None-Match holds the tag; a proxy that recompresses may have made it weak. */
+/** Whether If-None-Match has the tag; a proxy that recompresses may have made it weak. */
 const knows = (headers: Headers, etag: string): boolean =>
   (headers.get("if-none-match") ?? "").split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);

@@ -17,7 +17,7 @@ const build = (query: string, body?: unknown, path: Record<string, string> = {})
   buildInput(schema, { path, query: new URLSearchParams(query), body });
 
 describe("the input of a REST call", () => {
-  test("query text becomes the type that the schema names", () => {
+  test("query text becomes the type in the schema", () => {
     expect(build("p=3&id_sort=true&end_timestamp=1.5&ids=1,2&name=12")).toEqual({
       p: 3,
       id_sort: true,
@@ -32,7 +32,7 @@ describe("the input of a REST call", () => {
     expect(build("group=null&end_timestamp=NaN&name=&p=undefined")).toEqual({});
   });
 
-  test("text that is no number is left to the schema, which falls back or refuses", () => {
+  test("text that is no number goes to the schema, which falls back or refuses", () => {
     expect(schema.parse(build("p=x"))).toEqual({ p: 0 });
     expect(schema.safeParse(build("end_timestamp=x")).success).toBe(false);
   });
@@ -53,7 +53,7 @@ describe("the input of a REST call", () => {
     });
   });
 
-  test("a number sent for a text becomes text; a union keeps what was sent", () => {
+  test("a number sent for a text becomes text; a union keeps the sent value", () => {
     expect(build("", { name: 42, value: false })).toEqual({ name: "42", value: false });
     expect(build("", { value: "007" })).toEqual({ value: "007" });
   });

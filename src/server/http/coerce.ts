@@ -1,6 +1,6 @@
 /**
- * The REST shim's input rules: text becomes the type that the procedure's own schema names. Old front-ends send
- * `group=null`, `end_timestamp=NaN`, numbers as text, floats and nulls (facts/console-calls.md 1.1).
+ * Input of REST calls: text becomes the type in the procedure's own schema. Front-ends made for the original API send
+ * `group=null`, `end_timestamp=NaN`, numbers as text, floats and nulls.
  */
 import type * as z from "zod";
 
@@ -22,13 +22,13 @@ const typeOf = (schema: Schema): string => (schema._zod.def as { type: string })
 
 const ABSENT_TEXT = new Set(["", "null", "undefined", "NaN"]);
 
-/** Path and query: always text. Absent words mean absent. */
+/** Path and query are always text. `null`, `undefined` and `NaN` mean absent. */
 export function fromText(schema: Schema, text: string): unknown {
   if (ABSENT_TEXT.has(text)) return undefined;
   return convert(unwrap(schema), text);
 }
 
-/** A body's value: null is absent, "" is absent unless a text is wanted. */
+/** A body's value: null is absent, "" is absent unless a text is expected. */
 export function fromBody(schema: Schema, value: unknown): unknown {
   if (value === null) return isNullable(schema) ? null : undefined;
   const inner = unwrap(schema);
@@ -97,7 +97,7 @@ function fromRecord(schema: Schema, record: Record<string, unknown>): Record<str
   return out;
 }
 
-/** Path over body over query; only the keys that the schema knows. Without an object schema there is no input. */
+/** Path over body over query; only the schema's keys. Without an object schema there is no input. */
 export function buildInput(
   schema: Schema | undefined,
   sources: { path: Record<string, string>; query: URLSearchParams; body: unknown },

@@ -1,4 +1,4 @@
-/** One error, three renderings. This file turns whatever was thrown into an AppError and says its status. */
+/** Turns whatever was thrown into an AppError, and an AppError into an envelope or a tRPC error. */
 import { TRPCError } from "@trpc/server";
 import * as z from "zod";
 import { AppError, type ErrorCode, type ErrorFact, errors, errorText } from "../../shared/errors";
@@ -28,8 +28,8 @@ export function toTRPC(error: AppError): TRPCError {
 const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errors, text);
 
 /**
- * The AppError behind anything that was thrown. A zod issue whose message is an error code is that error, so that a
- * form and a call refuse with the same text; other issues name the field.
+ * The AppError behind anything that was thrown. A zod issue whose message is an error code becomes that error, so that
+ * a form and a call have the same text; other issues name the field.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
@@ -44,7 +44,7 @@ export function toAppError(thrown: unknown): AppError {
   return new AppError(isUnavailable(thrown) ? "database_unavailable" : "internal", {}, { cause: thrown });
 }
 
-/** What nobody expected goes to the log with its cause; the answer carries the request id alone. */
+/** Logs an unexpected error with its cause; the response carries the request id alone. */
 export function logUnexpected(
   { log, request_id }: { log: Pick<Logger, "error">; request_id: string },
   error: AppError,
@@ -54,7 +54,7 @@ export function logUnexpected(
     log.error({ request_id, ...where, err: error.cause }, "unexpected error");
 }
 
-/** Failures of the server itself: the request id finds them in its log. */
+/** Failures of the server itself: their response has the request id, by which the log has the cause. */
 const UNEXPECTED: ReadonlySet<ErrorCode> = new Set(["internal", "database_unavailable"]);
 
 function fromZod(error: z.ZodError): AppError {
@@ -68,7 +68,7 @@ function fromZod(error: z.ZodError): AppError {
   return new AppError("invalid_parameter", { detail }, { cause: error });
 }
 
-/** The /api answer of a failure. Business failures are HTTP 200; a few have a status of their own. */
+/** The /api response of a failure. Business failures are HTTP 200; a few have an own status. */
 export function envelopeOf(error: AppError, lang: Lang, requestId: string): { status: number; body: object } {
   const fact: ErrorFact = errors[error.code];
   const status = fact.api_status ?? 200;

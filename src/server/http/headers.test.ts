@@ -74,7 +74,7 @@ test("a form may be posted to this server and to exactly the origins that are na
   expect(policyOrigin(" https://Pay.Example:443/a?b;c ")).toBe("https://pay.example");
 });
 
-test("scripts of elsewhere may run only from the origins that are named", () => {
+test("third-party scripts may run only from the origins that are named", () => {
   expect(directives(consoleHeaders())).toContain("script-src 'self'");
   expect(directives(consoleHeaders({ scripts: ["https://challenges.cloudflare.com"] }))).toContain(
     "script-src 'self' https://challenges.cloudflare.com",

@@ -1,13 +1,13 @@
-/** Security headers of the console's pages. Operator's content, model output and names never run scripts. */
+/** Security headers of the console's pages. An operator's content, model output and names never run scripts. */
 import { chatFrameOrigin } from "../../shared/chat-links";
 import { framedAddress } from "../../shared/content";
 
-/** Of every answer of /api and /trpc: kept nowhere, and taken for nothing but what it says it is. */
+/** On every response of /api and /trpc: never cached, and never taken for another content type. */
 export const API_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
 /**
- * The origins of the operator's texts that are addresses and of his chat links: the only pages that the console may
- * frame.
+ * The origins of the operator's texts that are addresses and of the operator's chat links: the only pages that the
+ * console may frame.
  */
 export function frameOrigins(
   texts: readonly string[],
@@ -19,10 +19,9 @@ export function frameOrigins(
 }
 
 /**
- * `frames` are origins that may be framed, `forms` those that a form may be posted to (the payment gateway), `scripts`
- * those that a script may come from (the bot check, while it is on). They hold for every page of the console, not for
- * the framing ones alone: going from page to page does not ask the server again, so the policy of the first page is in
- * force on all of them.
+ * `frames`: origins that may be framed; `forms`: that a form may be posted to (the payment gateway); `scripts`: that a
+ * script may come from (the bot check, while it is on). They are for every page of the console, not only for the
+ * framing ones: the console changes pages without a request, so the policy of the first page stays in force.
  */
 export function consoleHeaders({
   frames = [],

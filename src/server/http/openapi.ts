@@ -6,7 +6,7 @@ import type { RestRoute } from "./rest";
 
 type Json = Record<string, unknown>;
 
-/** The JSON schema of an input as a caller writes it; transforms and refinements have no place in it. */
+/** The JSON schema of an input as a caller writes it; transforms and refinements are not in it. */
 function inputSchema(schema: RestRoute["input"]): Json {
   if (!schema) return { type: "object" };
   return z.toJSONSchema(schema as z.ZodType, { io: "input", unrepresentable: "any" }) as Json;
@@ -62,25 +62,25 @@ function apiOperation(route: RestRoute): Json {
   };
 }
 
-/** A door that is called by a third party, in its own words: what the document needs of it. */
-export interface CallbackLine {
+/** A callback of a third party in that party's own format: what the document needs of it. */
+export interface CallbackSummary {
   method: string;
   path: string;
   summary: string;
 }
 
-const callbackOperation = ({ summary }: CallbackLine): Json => ({
+const callbackOperation = ({ summary }: CallbackSummary): Json => ({
   summary,
   tags: ["callbacks"],
   responses: { 200: { description: "Taken; in the words that the caller understands, no envelope" } },
-  // What is said is believed by its signature alone.
+  // The signature alone authenticates the body.
   security: [],
 });
 
 /** The document served at /api/openapi.json and shown at /docs. */
-export function openApi(routes: readonly RestRoute[], callbacks: readonly CallbackLine[] = []): Json {
+export function openApi(routes: readonly RestRoute[], callbacks: readonly CallbackSummary[] = []): Json {
   const paths: Record<string, Json> = {};
-  for (const door of callbacks) (paths[door.path] ??= {})[door.method.toLowerCase()] = callbackOperation(door);
+  for (const route of callbacks) (paths[route.path] ??= {})[route.method.toLowerCase()] = callbackOperation(route);
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
     path[route.method.toLowerCase()] = apiOperation(route);
@@ -102,7 +102,7 @@ export function openApi(routes: readonly RestRoute[], callbacks: readonly Callba
         },
       }),
       responses: { 200: { description: "The answer in the caller's dialect" } },
-      // The playground is the console's own: a session, no key.
+      // The playground is the console's own: a session instead of a key.
       security: route.path.startsWith("/pg/") ? [{ session: [], user: [] }] : [{ api_key: [] }],
     };
   }

@@ -1,21 +1,20 @@
 /**
- * Whether a request that changes something comes from a page of our own: the one place that decides, for /trpc, /api
- * and
- * /pg. Why the rule is as it is: docs/decisions/0042-requests-of-other-sites.md.
+ * Whether a request that changes something comes from a page of our own. Decided here alone, for /trpc, /api and /pg.
+ * The reasons: docs/decisions/0042-requests-of-other-sites.md.
  */
 import { AppError } from "../../shared/errors";
 import type { Ctx } from "../contracts/context";
 import type { RequestFacts } from "../contracts/request-facts";
 
-/** How a door departs from the rule. */
+/** How a route departs from the rule. */
 export type OwnPageRule =
-  /** People arrive by a link of another site; a ticket in the address proves that they began here. */
+  /** People arrive by a link of another site; a ticket in the address proves that they started here. */
   | "by-ticket"
-  /** What the body holds proves the caller, so an unknown Origin is let in: nobody has told us our address yet. */
+  /** The body proves the caller, so an unknown Origin is accepted: our own address is not configured yet. */
   | "by-secret"
   /**
-   * A GET that opens or ends a session. A link of another site reaches it without Origin, so the user-id header must be
-   * there.
+   * A GET that opens or ends a session. A link of another site reaches it without Origin, so the user-id header is
+   * required.
    */
   | "named";
 
@@ -23,7 +22,7 @@ const isJson = (type: string | null): boolean => type?.split(";")[0]?.trim().toL
 const hasBody = (headers: Headers): boolean =>
   headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0;
 
-/** Reads the facts of a request. `forwardedHost`: as far as a trusted proxy tells it. */
+/** `forwardedHost`: from a trusted proxy. */
 export function requestFacts(
   { method, headers }: Pick<Request, "method" | "headers">,
   forwardedHost: string | undefined,
@@ -39,10 +38,10 @@ export function requestFacts(
   };
 }
 
-type Asking = Pick<Ctx, "actor" | "request" | "options" | "env">;
+type RequestCtx = Pick<Ctx, "actor" | "request" | "options" | "env">;
 
 /** The error for a request that a page of another site may have sent; undefined when it may act. */
-export function foreignRequest(ctx: Asking, rule?: OwnPageRule): AppError | undefined {
+export function foreignRequest(ctx: RequestCtx, rule?: OwnPageRule): AppError | undefined {
   const { method, origin, fetch_site, foreign_body, named } = ctx.request;
   if (rule === "by-ticket" || (ctx.actor.kind === "user" && ctx.actor.via === "access_token")) return undefined;
   if (foreign_body) return new AppError("json_needed");
@@ -55,9 +54,9 @@ export function foreignRequest(ctx: Asking, rule?: OwnPageRule): AppError | unde
   return rule === "named" && method === "GET" && !named ? new AppError("user_header_missing") : undefined;
 }
 
-/** An Origin is ours when its host is the one that was called, or one that the operator has named. */
+/** An Origin is ours when its host is that of the request, or one that the operator has configured. */
 export function isOwnOrigin(
-  { request, options, env }: Pick<Asking, "request" | "options" | "env">,
+  { request, options, env }: Pick<RequestCtx, "request" | "options" | "env">,
   origin: string,
 ): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;
@@ -66,7 +65,7 @@ export function isOwnOrigin(
     const address = `${page.protocol}//${called}`;
     if (!URL.canParse(address)) return false;
     const { host, hostname } = new URL(address);
-    // A proxy may leave the port out (nginx's $host). Cookies know no ports either, so nothing is given away.
+    // A proxy may omit the port (nginx's $host). Cookies ignore ports too, so nothing is weakened.
     return /:\d+$/.test(called) ? host === page.host : hostname === page.hostname;
   };
   const named = [options.get("ServerAddress"), env.WEIR_SERVER_ADDRESS, ...options.get("ConsoleAddresses")];

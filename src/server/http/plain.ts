@@ -1,7 +1,6 @@
 /**
- * Doors whose answer is no envelope: files, streams of events, calls with a shape of their own. What fails is said as
- * an envelope all the same. Mounted by app.ts like the REST routes: both spellings of the slash, one limit, one
- * context.
+ * Routes of /api without the envelope: files, event streams, responses with their own shape. Errors are envelopes
+ * all the same. app.ts mounts them like the REST routes: both slash forms, the same limit, the same context.
  */
 import { errors } from "../../shared/errors";
 import type { Ctx } from "../contracts/context";
@@ -14,35 +13,35 @@ export interface PlainRoute {
   /** Programs of other sites may call it: it takes a relay key, no cookie. */
   cors?: boolean;
   /**
-   * Pages show what it answers (img, audio, video), and a browser then sends no header: the session's cookie is enough.
+   * Pages embed its response (img, audio, video), and a browser then sends no header: the session's cookie is enough.
    */
   shown?: boolean;
   answer(ctx: Ctx, request: Request): Promise<Response>;
 }
 
 /** Answers one call. Never throws. */
-export async function answerPlain(door: PlainRoute, ctx: Ctx, request: Request): Promise<Response> {
+export async function answerPlain(route: PlainRoute, ctx: Ctx, request: Request): Promise<Response> {
   let response: Response;
   try {
     const refused = unknownActor(ctx.actor);
     if (refused) throw refused;
-    response = await door.answer(ctx, request);
+    response = await route.answer(ctx, request);
   } catch (thrown) {
     const error = toAppError(thrown);
     logUnexpected(ctx, error);
     const { status, body } = envelopeOf(error, ctx.lang, ctx.request_id);
-    // To a browser that shows it, a 200 would be a broken picture rather than none.
+    // A browser that embeds it would show a 200 as a broken picture.
     response = Response.json(body, {
-      status: door.shown ? errors[error.code].status : status,
+      status: route.shown ? errors[error.code].status : status,
       headers: { "cache-control": "no-store" },
     });
   }
   response.headers.set("x-content-type-options", "nosniff");
-  if (door.cors) response.headers.set("access-control-allow-origin", "*");
+  if (route.cors) response.headers.set("access-control-allow-origin", "*");
   return response;
 }
 
-/** A browser's question whether another site may call a door with `cors`. */
+/** The CORS preflight of a route with `cors`. */
 export function preflight(request: Request): Response {
   return new Response(null, {
     status: 204,

@@ -1,7 +1,4 @@
-/**
- * Request ids: 14 digits of local time, 9 of a counter, 8 random characters (facts/compatibility.md 1.0). Unique per
- * process.
- */
+/** Request ids: 14 digits of local time, 9 of a counter, 8 random characters. Unique per process. */
 import { randomText } from "../lib/secrets";
 
 const suffix = randomText(8);

@@ -1,6 +1,6 @@
 /**
- * The REST shim: mounts every procedure that carries a `rest` line. It builds the input (coerce.ts), calls the
- * procedure, wraps the envelope. The console and an /api script run the same code.
+ * REST from tRPC: mounts every procedure with a `rest` line. It builds the input (coerce.ts), calls the procedure,
+ * wraps the envelope. The console and an /api script run the same code.
  */
 import type { AnyRouter } from "@trpc/server";
 import type * as z from "zod";
@@ -50,10 +50,7 @@ function callProcedure(caller: Caller, procedure: string, input: unknown): Promi
   return (node as (input: unknown) => Promise<unknown>)(input);
 }
 
-/**
- * Answers one REST call. `resHeaders` are set by procedures (cookies).
- * Source of the shapes: specification section 7 of both documents, facts/compatibility.md 1.0.
- */
+/** Answers one REST call. Never throws. */
 export async function answerRest(
   route: RestRoute,
   request: Request,

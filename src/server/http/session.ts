@@ -1,7 +1,7 @@
 /**
- * Who asks: a console session (cookie), a system access token (Authorization), or nobody.
- * The user-id header is the second guard of both (checklist D-37): with a cookie it must be there and match; with an
- * access token it may be missing, but must match when sent. Role and status are read fresh on each call.
+ * The actor of a request: a console session (cookie), a system access token (Authorization), or a guest. The user-id
+ * header is the second guard of both (D-37): with a cookie it must be there and match; with an access token it may be
+ * missing, but must match when sent. Role and status are read on each call.
  */
 import { and, eq, isNull } from "drizzle-orm";
 import { AppError } from "../../shared/errors";
@@ -44,8 +44,8 @@ const SESSION_TOKEN = /^[A-Za-z0-9]{43}$/;
 export const isSessionToken = (text: string): boolean => SESSION_TOKEN.test(text);
 
 /**
- * Who asks. Never throws: when the database cannot say, the problem is kept for the door, which says it in its own
- * shape (`unknownActor`), and nobody is taken for a guest who may be somebody.
+ * The actor of a request. Never throws: where the database fails, the actor carries the problem, and the route reports
+ * it in its own format (`unknownActor`). A user is then never taken for a guest.
  */
 export async function actorOf(
   services: Services,
@@ -62,13 +62,13 @@ export async function actorOf(
   }
 }
 
-/** Why no door answers, where the database could not tell who asks. */
+/** The error of every route while the database cannot identify the actor. */
 export const unknownActor = (actor: Actor): AppError | undefined =>
   actor.kind === "guest" && actor.unknown ? new AppError(actor.problem ?? "internal") : undefined;
 
 /**
- * `shown`: a cookie counts without the user-id header. For doors that only show something: other sites' pages send no
- * cookie along.
+ * `shown`: a cookie counts without the user-id header. For routes that only show something: other sites' pages do not
+ * send the cookie.
  */
 export async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {
   if (presented.cookie !== undefined && SESSION_TOKEN.test(presented.cookie)) {
@@ -163,9 +163,7 @@ const line = (name: string, value: string, maxAge: number, secure: boolean): str
 const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(SESSION_COOKIE, value, maxAge, secure);
 
-/**
- * What tells one browser from another while somebody signs in (features/auth/tickets.ts); it opens nothing by itself.
- */
+/** Distinguishes browsers during a sign-in (features/auth/tickets.ts); it gives no access by itself. */
 export const BROWSER_COOKIE = "sign_in_browser";
 export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(BROWSER_COOKIE, value, maxAge, secure);
@@ -178,8 +176,8 @@ interface SessionCtx extends Services {
 }
 
 /**
- * Opens a session for a user who has just proved himself and sets the cookie. The row holds only a hash of what the
- * cookie carries. `human`: he has passed the bot check.
+ * Opens a session for a user whose identity was just proved, and sets the cookie. The row has only a hash of the
+ * cookie's token. `human`: the bot check was passed.
  */
 export async function openSession(
   ctx: SessionCtx,
@@ -202,13 +200,13 @@ export async function openSession(
   ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
 }
 
-/** Ends the session that a cookie names, if any, and clears the cookie. */
+/** Ends the session of a cookie, if any, and clears the cookie. */
 export async function closeSession(ctx: SessionCtx, cookie: string | undefined): Promise<void> {
   await dropSession(ctx, cookie);
   ctx.setCookie(cookieLine("", 0, ctx.secure));
 }
 
-/** Ends the session that a cookie names, if any; the cookie is about to be replaced. */
+/** Ends the session of a cookie, if any; the cookie is about to be replaced. */
 export async function dropSession(ctx: SessionCtx, cookie: string | undefined): Promise<void> {
   if (cookie && SESSION_TOKEN.test(cookie)) {
     const { q, t } = ctx.db;

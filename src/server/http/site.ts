@@ -1,9 +1,9 @@
-/** The address of the console: the one that the operator set, else the one that the browser called. */
+/** The console's address: the operator's setting, else the address of the request. */
 import type { Ctx } from "../contracts/context";
 
 /**
- * `https://weir.example` and its host name. Without a set address the Host header decides, which only the caller
- * himself is misled by.
+ * `https://weir.example` and its host name. Without a setting the Host header decides, and a false one misleads only
+ * its own sender.
  */
 export function siteOf(ctx: Pick<Ctx, "options" | "request" | "secure">): URL {
   const set = ctx.options.get("ServerAddress");

@@ -12,30 +12,28 @@ import { unknownActor } from "./session";
 export type AnswerShape =
   /** {success, message: "", data: result} */
   | "envelope"
-  /** result's keys stand beside success and message, and may override them (channel test: `time`). */
+  /** result's keys are beside success and message, and may override them (channel test: `time`). */
   | "top"
-  /**
-   * As "top", and message is the word "success" or "error"; an error's text stands in `data` (amount and pay, C-491).
-   */
+  /** As "top", but message is "success" or "error", and an error's text is in `data` (amount and pay, C-491). */
   | "spoken"
-  /** 302 to the result's `location`, for doors that a browser is led through. */
+  /** 302 to the result's `location`, for routes that a browser navigates to. */
   | "redirect";
 
 export interface RouteMeta {
-  /** `METHOD /api/path/{param}`; several spellings are possible. Both slash forms are served. */
+  /** `METHOD /api/path/{param}`, one or several. Both slash forms are served. */
   rest?: string | readonly string[];
   answer?: AnswerShape;
   /** One line for OpenAPI. */
   summary?: string;
-  /** Open to everybody, signed in or not. */
+  /** Open without sign-in. */
   public?: true;
   /** Counted against the limit of sign-in, register, reset and similar calls. */
   critical?: boolean;
-  /** The limit of all of /api does not count it, so that it is open when others have used that limit up. */
+  /** Not counted by the limit of all of /api, so that it stays open when other calls have used that up. */
   uncounted?: boolean;
-  /** A query that changes something. */
+  /** A query with side effects. */
   changes?: boolean;
-  /** How the door departs from the rule that only our own pages may change something (own-page.ts). */
+  /** How the route departs from the rule that only our own pages may change something (own-page.ts). */
   ownPage?: OwnPageRule;
 }
 
@@ -74,7 +72,8 @@ export async function countCritical(ctx: Pick<Ctx, "cluster" | "env" | "ip">, na
 }
 
 /**
- * Refuses what other sites send, counts critical calls by client address, renders AppErrors, logs what nobody expected.
+ * Refuses requests of other sites, counts critical calls by client address, turns AppErrors into tRPC errors, logs
+ * unexpected ones.
  */
 const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const refused = unknownActor(ctx.actor);
@@ -87,12 +86,11 @@ const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   if (result.ok) return result;
   const error = toAppError(result.error);
   logUnexpected(ctx, error, { path });
-  // tRPC wraps an AppError as INTERNAL_SERVER_ERROR: its own status is said instead, or a 401 would never look like
-  // one.
+  // tRPC wraps an AppError as INTERNAL_SERVER_ERROR; a 401 must keep its status.
   throw toTRPC(error);
 });
 
-/** The signed-in context, or the error that says why there is none. */
+/** The context of a signed-in user of at least `role`. Throws the reason when there is none. */
 export function signedIn(ctx: Ctx, role: number): UserCtx {
   if (ctx.actor.kind !== "user") {
     fail((ctx.actor.kind === "guest" && ctx.actor.problem) || "not_signed_in");

@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
 
-/** `::ffff:1.2.3.4` is 1.2.3.4: a dual-stack socket reports IPv4 callers so. undefined when it is no address. */
+/** `::ffff:1.2.3.4` is 1.2.3.4: a dual-stack socket reports IPv4 callers so. undefined for what is no address. */
 export function parseAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }
@@ -40,17 +40,17 @@ function matches(address: Address, [network, bits]: Network): boolean {
   return address.kind() === network.kind() && address.match(network, bits);
 }
 
-// 2000::/3 is all that has been given out; 3fff::/20 is for documentation.
+// 2000::/3 is all that is assigned; 3fff::/20 is for documentation.
 const GLOBAL_UNICAST: Network = [ipaddr.IPv6.parse("2000::"), 3];
 const DOCUMENTATION: Network = [ipaddr.IPv6.parse("3fff::"), 20];
 
 /**
- * The address is one of the public internet: no loopback, private, link-local, shared (100.64/10), multicast,
+ * Whether an address is on the public internet: no loopback, private, link-local, shared (100.64/10), multicast,
  * documentation or reserved range, and none of the IPv6 forms that carry an IPv4 address (mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(ip: string): boolean {
   if (!ipaddr.isValid(ip)) return false;
-  // Not process(): a mapped address is refused as such, whatever it maps.
+  // Not process(): a mapped address is refused as such.
   const address = ipaddr.parse(ip);
   if (address.range() !== "unicast") return false;
   return address.kind() === "ipv4" || (matches(address, GLOBAL_UNICAST) && !matches(address, DOCUMENTATION));

@@ -1,12 +1,15 @@
-/** Work that outlives the call that started it: known, so that a process that stops can end it and wait for it. */
+/**
+ * Work that outlives the call that started it. It is registered, so that a stopping process can abort it and wait for
+ * it.
+ */
 import type { Logger } from "./log";
 
 export interface Background {
   /** Aborted when the process stops. */
   readonly signal: AbortSignal;
-  /** Keeps hold of `work` until it settles; what it throws is logged under `name`. */
+  /** Keeps `work` until it settles; its error is logged under `name`. */
   track(name: string, work: Promise<unknown>): void;
-  /** Aborts the signal and waits for what runs. */
+  /** Aborts the signal and waits for running work. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A reason not to start that the operator can mend: main says its message in one line, without a stack. */
+/** A reason not to start that the operator can fix: main.ts prints its message in one line, without a stack. */
 export class CannotStart extends Error {
   override readonly name = "CannotStart";
 }

@@ -14,7 +14,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("collected work", () => {
-  test("what many ask for in one pause is one round, the newest value of a key counts", async () => {
+  test("requests of many callers in one pause are one round, and the newest value of a key counts", async () => {
     const rounds: [string, number][][] = [];
     const host = background();
     const collector = createCollector<string, number>(host, {
@@ -34,7 +34,7 @@ describe("collected work", () => {
     await host.stop();
   });
 
-  test("rounds never overlap, what comes during one is done in the next, and a failed one does not end the work", async () => {
+  test("rounds never overlap, requests during one go into the next, and a failed one does not end the work", async () => {
     const host = background();
     let running = 0;
     let most = 0;
@@ -63,7 +63,7 @@ describe("collected work", () => {
     await host.stop();
   });
 
-  test("no more than `max` keys wait, and a process that stops starts no further round", async () => {
+  test("at most `max` keys wait, and a process that stops starts no further round", async () => {
     const host = background();
     const rounds: number[] = [];
     const collector = createCollector<number, true>(host, {

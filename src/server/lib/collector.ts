@@ -1,8 +1,8 @@
-/** Work that many moments ask for and that is done for all of them together, later, behind everybody's back. */
+/** Collects requests for background work and does it for all of them together. */
 import type { Background } from "./background";
 
 export interface Collector<K, V> {
-  /** Asks for `key`; asked again before it was worked on, the newer value counts. Answers at once, never throws. */
+  /** Requests work for `key`; before it is done a newer value replaces the older one. Returns at once, never throws. */
   add(key: K, value: V): void;
 }
 
@@ -11,13 +11,13 @@ export interface CollectorOptions<K, V> {
   name: string;
   /** From the first request to the work, and between two rounds. */
   pauseMs: number;
-  /** Most keys that wait; what comes beyond is not kept: whoever asks again later is heard then. */
+  /** Most keys that wait; requests beyond are dropped, and count when they are repeated later. */
   max: number;
   /** One round. Rounds never overlap. */
   work(items: ReadonlyMap<K, V>): Promise<void>;
 }
 
-/** Stops with `background`: what still waits then is dropped. */
+/** Stops with `background`: requests that still wait are dropped. */
 export function createCollector<K, V>(
   background: Background,
   { name, pauseMs, max, work }: CollectorOptions<K, V>,

@@ -1,6 +1,6 @@
 /**
- * The one way to fetch an address that somebody typed: resolve, refuse what is not public, connect to the checked
- * address (a second look-up could answer otherwise), follow redirects by hand and check each, limit size and time.
+ * The one way to fetch an address that a user typed: resolve, refuse what is not public, connect to the checked address
+ * (a second look-up could resolve to another one), follow redirects by hand and check each, limit size and time.
  */
 import { lookup } from "node:dns/promises";
 import { fail } from "../../shared/errors";
@@ -9,22 +9,25 @@ import { isPublicAddress } from "./addresses";
 export interface EgressOptions {
   method?: "GET" | "POST";
   headers?: Record<string, string>;
-  /** Bytes never go through a worker, which takes text alone. */
+  /** Bytes never go through a worker, which takes text only. */
   body?: string | Uint8Array<ArrayBuffer>;
-  /** Lets private and local addresses pass (WEIR_ALLOW_PRIVATE_FETCH). */
+  /** Permits private and local addresses (WEIR_ALLOW_PRIVATE_FETCH). */
   allowPrivate: boolean;
   /** Milliseconds for everything, redirects included. */
   timeoutMs?: number;
   maxBytes?: number;
   maxRedirects?: number;
   signal?: AbortSignal;
-  /** Who fetches in our place (options WorkerUrl and WorkerValidKey): this server's own address then stays unknown. */
+  /**
+   * A worker that fetches for this server (options WorkerUrl and WorkerValidKey), so that the server's own address
+   * stays unknown.
+   */
   worker?: EgressWorker | undefined;
   /** For tests: the addresses of a host name. */
   resolve?: (host: string) => Promise<string[]>;
 }
 
-/** A worker takes POST {url, key, method, headers, body} and answers what the address answered. */
+/** A worker takes POST {url, key, method, headers, body} and returns the response of the address. */
 export interface EgressWorker {
   url: string;
   key: string;
@@ -46,11 +49,11 @@ export class ResponseTooLarge extends Error {
 const addressesOf = async (host: string): Promise<string[]> =>
   (await lookup(host, { all: true })).map((entry) => entry.address);
 
-/** The address to connect to. Every address of the name must be public, so that none can be drawn later. */
+/** The address to connect to. Every address of the name must be public, because any of them could be used. */
 async function checkedAddress(url: URL, { allowPrivate, resolve = addressesOf }: EgressOptions): Promise<string> {
   if (url.protocol !== "http:" && url.protocol !== "https:") fail("address_forbidden");
   if (url.username || url.password) fail("address_forbidden");
-  // WHATWG URLs have already turned 0x7f.1, 2130706433 and friends into dotted form.
+  // WHATWG URLs have already turned 0x7f.1, 2130706433 and the like into dotted form.
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const literal = url.hostname.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(host);
   const found = literal ? [host] : await resolve(host);
@@ -79,8 +82,8 @@ export async function readLimited(response: Response, limit: number): Promise<st
 }
 
 /**
- * Fetches `address`. Throws AppError address_forbidden for what the policy refuses, ResponseTooLarge, and whatever
- * fetch or DNS throw when the host cannot be reached or time is up.
+ * Fetches `address`. Throws AppError address_forbidden where the policy refuses, ResponseTooLarge, and the errors of
+ * fetch and DNS when the host cannot be reached or time is up.
  */
 export async function egressFetch(address: string, options: EgressOptions): Promise<EgressResponse> {
   const { maxBytes = EGRESS_MAX_BYTES, timeoutMs = EGRESS_TIMEOUT_MS } = options;
@@ -91,8 +94,8 @@ export async function egressFetch(address: string, options: EgressOptions): Prom
 }
 
 /**
- * Opens `address` and leaves its body to be read: a file that flows through. Its size and its time are the caller's
- * business (`maxBytes` and `timeoutMs` do not count). Throws what egressFetch throws.
+ * Opens `address` and returns its response unread: for files that are streamed. Size and time are the caller's to limit
+ * (`maxBytes` and `timeoutMs` are not used). Throws what egressFetch throws.
  */
 export async function egressOpen(
   address: string,
@@ -115,7 +118,7 @@ export async function egressOpen(
       redirect: "manual",
       signal,
       proxy: false,
-      // Server name and certificate are those of the name that was typed, not of the address.
+      // Server name and certificate are checked against the name in the URL, not the address.
       ...(url.protocol === "https:" ? { tls: { serverName: url.hostname } } : {}),
     } as BunFetchRequestInit);
     const location = response.headers.get("location");
@@ -123,18 +126,18 @@ export async function egressOpen(
       return response;
     }
     await response.body?.cancel();
-    // A body is never sent twice: the second receiver is not the one it was meant for.
+    // A body is never sent to a second receiver: it was not meant for that one.
     if (hop >= maxRedirects || options.method === "POST") fail("address_forbidden");
     const next = new URL(location, url);
-    // Keys belong to the origin they were typed for.
+    // Keys belong to the origin in the URL.
     if (next.origin !== url.origin) headers = {};
     url = next;
   }
 }
 
 /**
- * Asks the worker, whose address root has typed. What is known here to be private is refused here as well; a name that
- * only the worker can resolve is its business, and so are redirects.
+ * Sends the request through the worker, whose address a root user configured. Addresses that are private here are
+ * refused here as well; names that only the worker can resolve, and redirects, are left to it.
  */
 async function openByWorker(
   worker: EgressWorker,
@@ -143,7 +146,7 @@ async function openByWorker(
   signal: AbortSignal,
 ): Promise<Response> {
   const { resolve = addressesOf } = options;
-  // A name without an address is the worker's to find; the check wants one, so a public one stands in.
+  // A name that does not resolve here is left to the worker; the check needs an address, so a public one is used.
   await checkedAddress(url, {
     ...options,
     resolve: async (host) => [...(await resolve(host).catch(() => [])), UNKNOWN],
@@ -158,7 +161,7 @@ async function openByWorker(
   });
 }
 
-/** A public address that nothing is sent to. */
+/** A public address to which nothing is sent. */
 const UNKNOWN = "1.1.1.1";
 
 function parse(address: string): URL {

@@ -1,6 +1,6 @@
 /**
- * JSON as bytes: read without parsing everything, changed by splicing. What a caller wrote stays as he wrote it, but
- * for the members that must change.
+ * JSON as bytes: read without parsing everything, changed by splicing. A caller's text stays as it is, except for the
+ * members that must change.
  */
 import { asBuffer, type Bytes } from "./sse";
 
@@ -21,7 +21,7 @@ export function tryParse(bytes: Uint8Array): unknown {
   }
 }
 
-/** A member of the outermost object: its name and where its value stands, [start, end). */
+/** A member of the outermost object: its name and the range of its value, [start, end). */
 export interface Member {
   key: string;
   start: number;
@@ -90,14 +90,14 @@ export function* topLevelMembers(bytes: Bytes): Generator<Member> {
 const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
 
 /**
- * The body with members of the outermost object set to new values: spliced where they stand, inserted at the front
- * where they do not. Every other byte stays. `bytes` is valid JSON.
+ * The body with members of the outermost object set to new values: replaced where they are, else inserted at the front.
+ * Every other byte stays. `bytes` is valid JSON.
  */
 export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknown>>): Bytes {
   const missing = new Set(Object.keys(values));
   const parts: Bytes[] = [];
   let copied = 0;
-  // Names that do not occur at all need no walk.
+  // Without any of the names in the text there is nothing to replace.
   if ([...missing].some((key) => bytes.includes(`"${key}"`) || bytes.includes(escaped))) {
     for (const { key, start, end } of topLevelMembers(bytes)) {
       if (!Object.hasOwn(values, key)) continue;
@@ -117,7 +117,7 @@ export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknow
   return Buffer.concat([rest.subarray(0, open), Buffer.from(added + comma), rest.subarray(open)]);
 }
 
-/** Values of members longer than this are left out of an outline. */
+/** Longer values are left out of an outline. */
 const OUTLINE_VALUE_LIMIT = 16 * 1024;
 
 /**

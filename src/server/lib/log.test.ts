@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLogger, lineWriter } from "./log";
 
-test("lines that find no room wait in order, those beyond 1 MB are counted, and the count is logged when there is room again", async () => {
+test("lines that cannot be written wait in order, those beyond 1 MB are counted, and the count is logged when writing works again", async () => {
   let room = 10;
   let written = "";
   const write = lineWriter((bytes) => {
@@ -24,7 +24,7 @@ test("lines that find no room wait in order, those beyond 1 MB are counted, and 
   expect(written).toEndWith("\nlater\n");
 });
 
-test("an error of the database is logged with its statement and without the values, however deep it lies", () => {
+test("an error of the database is logged with its statement and without the values, however deep it is nested", () => {
   const lines: string[] = [];
   const log = createLogger({ level: "info", format: "json", destination: { write: (line) => void lines.push(line) } });
   const driver = Object.assign(new Error("Failed to connect"), { code: "ERR_POSTGRES_CONNECTION_REFUSED" });

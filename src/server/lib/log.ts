@@ -1,6 +1,6 @@
 /**
- * Logs: JSON lines on stdout, readable text on a terminal. No bodies, no keys: what is logged is named field by field.
- * pino because it is the ecosystem's logger (0.45 microseconds a line, measured) and its redaction is tested.
+ * Logs: JSON lines on stdout, readable text on a terminal. No bodies, no keys: each field is logged by name. pino
+ * because it is the ecosystem's logger (0.45 microseconds a line, measured) and its redaction is tested.
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import pino from "pino";
@@ -23,7 +23,7 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: errorFacts },
-    // A second line of defence: nothing below is ever passed on purpose.
+    // A second line of defence: none of these is logged on purpose.
     redact: {
       paths: [
         "key",
@@ -48,7 +48,7 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
   return pino(options, { write: (line) => write(text(line)) });
 }
 
-/** An error without the values of the statement that failed: they are rows' contents and hashes. */
+/** An error without the statement's values: they are contents of rows, and hashes. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
@@ -58,17 +58,16 @@ function errorFacts(error: unknown): unknown {
   return pino.stdSerializers.err(error);
 }
 
-/** What could not be written is kept up to this: a reader that stalls for a moment loses nothing. */
-const MOST_KEPT = 1024 * 1024;
-/** First pause before it is tried again; doubled up to the second while nothing is taken. */
+/** Bytes that are kept while they cannot be written: a reader that stalls for a moment loses nothing. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+/** First pause before writing is tried again; doubled up to MAX_RETRY_MS while nothing can be written. */
 const RETRY_MS = 5;
-const MOST_RETRY_MS = 500;
+const MAX_RETRY_MS = 500;
 
 /**
- * Writes lines and never throws: a log on a full disk, on a pipe that nobody reads or whose reader has gone, must not
- * fail the call that logs. Lines beyond what is kept are counted, and the log says how many they were once it can be
- * written again.
- * `write` answers how many of the bytes it took.
+ * Writes lines and never throws: a full disk, an unread pipe or one without a reader must not fail the call that logs.
+ * Lines beyond what is kept are counted, and the log has the count once it can be written again. `write` returns how
+ * many bytes it took.
  */
 export function lineWriter(write: (bytes: Uint8Array) => number): (line: string) => void {
   let kept: Uint8Array[] = [];
@@ -77,19 +76,19 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
   let retry: ReturnType<typeof setTimeout> | undefined;
   let pause = RETRY_MS;
 
-  /** What is left of `bytes`; undefined when everything was taken. */
+  /** The rest of `bytes`; undefined when all of them are written. */
   const put = (bytes: Uint8Array): Uint8Array | undefined => {
     let rest = bytes;
     try {
       while (rest.length > 0) {
-        const took = write(rest);
-        if (took <= 0) return rest;
+        const written = write(rest);
+        if (written <= 0) return rest;
         pause = RETRY_MS;
-        rest = rest.subarray(took);
+        rest = rest.subarray(written);
       }
       return undefined;
     } catch {
-      // There is no other place to say it.
+      // There is no other place to report it.
       return rest;
     }
   };
@@ -102,7 +101,7 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
       flush();
     }, pause);
     retry.unref();
-    pause = Math.min(pause * 2, MOST_RETRY_MS);
+    pause = Math.min(pause * 2, MAX_RETRY_MS);
   };
   const flush = (): void => {
     const all = kept;
@@ -124,7 +123,7 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
   return (line) => {
     const bytes = Buffer.from(line);
     if (size > 0) {
-      if (size + bytes.length > MOST_KEPT) lost++;
+      if (size + bytes.length > MAX_KEPT_BYTES) lost++;
       else keep(bytes);
       return;
     }
@@ -133,12 +132,12 @@ export function lineWriter(write: (bytes: Uint8Array) => number): (line: string)
   };
 }
 
-/** Standard output; a pipe whose reader stalls answers "again" instead of stopping the process. */
+/** Standard output. A pipe whose reader stalls returns EAGAIN instead of blocking the process. */
 function openStdout(): number {
   try {
     if (fstatSync(1).isFIFO()) return openSync("/dev/fd/1", constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    // Not where this system has it, or its reader has gone already.
+    // Not on this system, or its reader has gone already.
   }
   return 1;
 }

@@ -67,7 +67,7 @@ describe("mail", () => {
     expect(server.mails[0]?.raw).toContain("multipart/alternative");
   });
 
-  test("a certificate of nobody's trust is refused, and nothing is sent", async () => {
+  test("an untrusted certificate is refused, and nothing is sent", async () => {
     for (const tls of ["starttls", "implicit"] as const) {
       const { server, reasons, send } = await world({ tls, ...account }, { ca: undefined });
       expect(await codeOf(send(MAIL))).toEqual(["mail_failed", {}]);
@@ -76,7 +76,7 @@ describe("mail", () => {
     }
   });
 
-  test("without an account nobody signs in; the sender is SMTPFrom, with a name if it has one", async () => {
+  test("without an account there is no sign-in; the sender is SMTPFrom, with a name if it has one", async () => {
     const { server, settings, send } = await world(
       { tls: "none" },
       { account: "", password: "", from: "noreply@weir.example" },
@@ -91,7 +91,7 @@ describe("mail", () => {
     ]);
   });
 
-  test("a wrong password, a refusal and a server that is not there: the operator hears the server's words, the caller none, nobody the password", async () => {
+  test("a wrong password, a refusal and a server that is down: the log has the server's words, the caller's error has not, and neither has the password", async () => {
     const wrong = await world({ tls: "starttls", ...account }, { password: "another-secret" });
     const full = await world({ tls: "starttls", ...account, refuse: "The mailbox is full" });
     for (const { send } of [wrong, full]) expect(await codeOf(send(MAIL))).toEqual(["mail_failed", {}]);
@@ -113,13 +113,13 @@ describe("mail", () => {
     expect(server.mails).toEqual([]);
   });
 
-  test("no server set up is an error of its own, and is said before anything is tried", async () => {
+  test("a missing mail server has its own error, before anything is tried", async () => {
     const { settings, send } = await world({ tls: "none" });
     settings.host = "";
     expect(await codeOf(send(MAIL))).toEqual(["mail_not_configured", {}]);
   });
 
-  test("one address is one receiver: lists, names and line breaks are none", async () => {
+  test("one address is one receiver: lists, names and line breaks are refused", async () => {
     const { server, send } = await world({ tls: "none" }, { account: "" });
     const bad = [
       "",

@@ -1,4 +1,4 @@
-/** Mail over SMTP: STARTTLS by default, implicit TLS on port 465 or when asked for. One connection per mail. */
+/** Mail over SMTP: STARTTLS by default, implicit TLS on port 465 or by setting. One connection per mail. */
 import nodemailer from "nodemailer";
 import { AppError, fail } from "../../shared/errors";
 import { isMailbox } from "../../shared/mailbox";
@@ -12,8 +12,9 @@ export interface Mail {
 }
 
 /**
- * Resolves when the server has taken the mail. Throws AppError mail_not_configured, mail_address_invalid, mail_failed.
- * What the mail server said is the cause of the last and in the log, not in its text: a visitor gets to see that.
+ * Resolves when the server has accepted the mail. Throws AppError mail_not_configured, mail_address_invalid,
+ * mail_failed. The mail server's own words are in the cause of the last and in the log, not in its text, which people
+ * without an account see.
  */
 export type SendMail = (mail: Mail) => Promise<void>;
 
@@ -21,7 +22,7 @@ export interface MailSettings {
   /** "" = no mail. */
   host: string;
   port: number;
-  /** "" = the server asks nobody to sign in. */
+  /** "" = the server needs no sign-in. */
   account: string;
   password: string;
   /** "" = the account. */
@@ -37,12 +38,14 @@ export interface MailSettings {
 /** Port that has TLS from the first byte by its definition (RFC 8314). */
 const IMPLICIT_TLS_PORT = 465;
 const CONNECT_MS = 10_000;
-/** Without a word from the server. */
+/** Without any data from the server. */
 const SILENCE_MS = 30_000;
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
-/** `settings` is asked for every mail, so that a change holds at once; `failed` hears why one could not be sent. */
+/**
+ * `settings` is called for every mail, so that a change applies at once; `failed` with the reason why one was not sent.
+ */
 export function createMailer(settings: () => MailSettings, failed: (reason: string) => void): SendMail {
   return async ({ to, subject, text, html }) => {
     const { host, port, account, password, from, name, ssl, ca } = settings();
@@ -53,7 +56,7 @@ export function createMailer(settings: () => MailSettings, failed: (reason: stri
       host,
       port,
       secure: ssl || port === IMPLICIT_TLS_PORT,
-      // A password is never sent in clear over a network, even if somebody on the way cut STARTTLS out.
+      // A password is never sent in clear over a network, even if STARTTLS was stripped on the way.
       requireTLS: account !== "" && !isLoopback(host),
       ...(account === "" ? {} : { auth: { user: account, pass: password } }),
       ...(ca === undefined ? {} : { tls: { ca } }),
@@ -66,7 +69,7 @@ export function createMailer(settings: () => MailSettings, failed: (reason: stri
     });
     try {
       await transport.sendMail({
-        // An object is one address; a text would be parsed as a list. "Name <address>" is the operator's own word.
+        // An object is one address; a text would be parsed as a list. "Name <address>" is the operator's setting.
         from: isMailbox(sender) ? { name, address: sender } : sender,
         to: { name: "", address: to },
         subject,
@@ -83,9 +86,9 @@ export function createMailer(settings: () => MailSettings, failed: (reason: stri
   };
 }
 
-/** What the server answered or the connection died of; never what was sent. */
+/** The server's response or the connection's error; never what was sent. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const said = "response" in error && typeof error.response === "string" ? error.response : error.message;
-  return said.slice(0, 300);
+  const text = "response" in error && typeof error.response === "string" ? error.response : error.message;
+  return text.slice(0, 300);
 }

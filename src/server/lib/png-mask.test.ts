@@ -85,7 +85,7 @@ describe("a mask by transparency", () => {
     });
   }
 
-  test("that has no alpha of 8 bits, is interlaced, too large, cut or no PNG is none", async () => {
+  test("is refused without alpha of 8 bits, interlaced, too large, cut or no PNG", async () => {
     const good = png(drawn, 6);
     const bad = [
       png(drawn, 6, header(7, 11, 2)),

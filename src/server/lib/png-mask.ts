@@ -1,12 +1,12 @@
 /**
- * Masks of pictures: transparency, which marks an area for some, as white on black, which marks it for others (PNG,
+ * Masks of pictures: from transparency, by which some APIs mark an area, to white on black, by which others do (PNG,
  * third edition, W3C 2025).
  */
 import { crc32, deflate, inflate } from "node:zlib";
 import { promisify } from "node:util";
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Most pixels: more than any vendor's pictures have, and what is quickly gone through. */
+/** More pixels than any vendor's pictures have, and quick to process. */
 const MAX_PIXELS = 16 << 20;
 /** Colour types with an alpha channel, and their bytes a pixel at depth 8; alpha is the last of them. */
 const channelsOf: Readonly<Record<number, number>> = { 4: 2, 6: 4 };

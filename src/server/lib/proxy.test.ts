@@ -18,7 +18,7 @@ afterAll(() => upstream.stop(true));
 const address = (path: string): string => `http://127.0.0.1:${upstream.port}${path}`;
 const post = (proxy: string, body: string): BunFetchRequestInit => ({ method: "POST", body, proxy });
 
-/** What a call through a proxy that does not work throws. */
+/** The error of a call through a proxy that does not work. */
 async function failure(proxy: string, url = address("/never")): Promise<unknown> {
   try {
     await fetchThrough(url, { proxy });

@@ -1,39 +1,38 @@
 /**
- * fetch through a proxy that an operator set. HTTP proxies are Bun's own business; it speaks no SOCKS (measured with
- * Bun
+ * fetch through a proxy that an operator configured. Bun handles HTTP proxies; it has no SOCKS (measured with Bun
  * 1.4.5: UnsupportedProxyProtocol), so those are reached through a bridge in this process: an HTTP proxy on the
  * loopback that opens its connections through the SOCKS server named in the request's proxy credentials. One bridge
  * serves all.
  *
- * What cannot go through its proxy fails: it never goes directly.
+ * A call that cannot go through its proxy fails: it never goes directly.
  */
 import { randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { SocksClient, type SocksProxy } from "socks";
 import { proxyAddress } from "../../shared/channel-setting";
 
-/** The proxy is no proxy, is down, or refuses. */
+/** The address is no proxy, or the proxy is down or refuses. */
 export class ProxyFailed extends Error {
   readonly code = "PROXY_FAILED";
 }
 
-/** As fetch. With `init.proxy` set to a text the call goes through that proxy or throws. */
+/** As fetch. With a text in `init.proxy` the call goes through that proxy or throws. */
 export const fetchThrough = (url: string, init: BunFetchRequestInit): Promise<Response> =>
   typeof init.proxy === "string" ? fetchByProxy(url, init, init.proxy) : fetch(url, init);
 
 async function fetchByProxy(url: string, init: BunFetchRequestInit, through: string): Promise<Response> {
   const { url: proxy, bridge } = await httpProxy(through);
-  // The bridge carries one plain call a connection; a kept one would be closed under the next call.
+  // The bridge handles one plain call per connection; a kept one would be closed under the next call.
   const kept = bridge && url.startsWith("http:") ? { keepalive: false } : {};
-  // NO_PROXY of the environment is about the environment's proxy.
+  // NO_PROXY of the environment is for the environment's proxy.
   const response = await fetch(url, { ...init, ...kept, proxy: { url: proxy, respectNoProxy: false } });
   if (response.status !== 407) return response;
-  // Only a proxy says that (RFC 9110 15.5.8), for a plain http upstream in the place of its answer.
+  // Only a proxy sends this status (RFC 9110 15.5.8), for a plain http upstream in place of its response.
   response.body?.cancel().catch(() => undefined);
   return refuse("the proxy wants other credentials, or could not connect");
 }
 
-/** The HTTP proxy that stands for a proxy of any kind. Throws ProxyFailed for a text that is no proxy's address. */
+/** The HTTP proxy by which a proxy of any kind is reached. Throws ProxyFailed for a text that is no proxy's address. */
 async function httpProxy(proxy: string): Promise<{ url: string; bridge: boolean }> {
   const address = proxyAddress(proxy) ?? refuse("not the address of a proxy");
   const bridge = address.protocol.startsWith("socks");
@@ -41,8 +40,8 @@ async function httpProxy(proxy: string): Promise<{ url: string; bridge: boolean 
 }
 
 /**
- * Makes a WebSocket that goes through a proxy of any kind; undefined: directly. Bun's (1.4.5) looks at NO_PROXY of the
- * environment in its constructor and cannot be told otherwise, but that variable is about the environment's proxy.
+ * Makes a WebSocket through a proxy of any kind; undefined: directly. Bun's constructor (1.4.5) applies NO_PROXY of the
+ * environment without an option against it, but that variable is for the environment's proxy.
  */
 export async function socketThrough<Socket>(
   proxy: string | undefined,
@@ -69,10 +68,10 @@ const HEAD_LIMIT = 64 * 1024;
 /** Longest wait for a SOCKS server; a call's own limits are usually shorter. */
 const SOCKS_TIMEOUT_MS = 30_000;
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
-/** What Bun turns into ERR_PROXY_TUNNEL for https, and what fetchThrough recognises for http. */
+/** The response that Bun turns into ERR_PROXY_TUNNEL for https, and that fetchThrough recognises for http. */
 const REFUSAL = "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/** Nobody else on this machine may use the bridge. */
+/** Keeps other processes on this machine from using the bridge. */
 const password = randomBytes(24).toString("base64url");
 let listening: Promise<number> | undefined;
 
@@ -119,11 +118,11 @@ interface ProxyRequest {
   proxy: URL;
   host: string;
   port: number;
-  /** What the host gets before everything else; undefined for a tunnel. */
+  /** Sent to the host first; undefined for a tunnel. */
   head: string | undefined;
 }
 
-/** The request of our own fetch; undefined for anybody else's. */
+/** The request of our own fetch; undefined for one of another process. */
 function readRequest(text: string): ProxyRequest | undefined {
   const [line = "", ...headers] = text.split("\r\n");
   const [method = "", target = "", version = ""] = line.split(" ");
@@ -136,12 +135,12 @@ function readRequest(text: string): ProxyRequest | undefined {
   const proxy = pass === password ? proxyAddress(Buffer.from(user, "base64url").toString("utf8")) : undefined;
   const url = URL.parse(method === "CONNECT" ? `http://${target}` : target);
   if (!proxy || !url) return undefined;
-  const place = { proxy, host: bare(url.hostname), port: Number(url.port) || 80 };
-  if (method === "CONNECT") return { ...place, head: undefined };
+  const address = { proxy, host: bare(url.hostname), port: Number(url.port) || 80 };
+  if (method === "CONNECT") return { ...address, head: undefined };
   const passed = headers.filter((header) => !/^(proxy-[^:]*|connection):/i.test(header));
   // One call a connection: the next may be for another host.
   return {
-    ...place,
+    ...address,
     head: [`${method} ${url.pathname}${url.search} ${version}`, ...passed, "Connection: close", "", ""].join("\r\n"),
   };
 }
@@ -161,7 +160,7 @@ function socksOf({ protocol, hostname, port, username, password: secret }: URL):
 async function connect(socket: Socket, { proxy, host, port, head }: ProxyRequest, rest: Buffer): Promise<void> {
   let upstream: Socket;
   try {
-    // The name goes to the SOCKS server unresolved.
+    // The SOCKS server gets the name unresolved.
     ({ socket: upstream } = await SocksClient.createConnection({
       proxy: socksOf(proxy),
       command: "connect",

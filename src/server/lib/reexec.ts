@@ -1,6 +1,6 @@
 /**
- * Raises Bun's limit of simultaneous fetches: 256 per process by default, streams count for their whole life, and the
- * 257th waits silently. The variable is read when the process starts, so setting it in code is too late: the process
+ * Raises Bun's limit of simultaneous fetches: 256 per process by default; streams count for their whole life, and the
+ * 257th waits silently. Bun reads the variable when the process starts, so setting it in code is too late: the process
  * replaces itself once (same PID, 4 ms). Must be the first import of main.ts; an operator's own value is kept.
  */
 const VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";

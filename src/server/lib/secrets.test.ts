@@ -4,7 +4,7 @@ import { createSecrets, randomText, sameText, WrongSecret } from "./secrets";
 const secrets = createSecrets("master secret number one");
 
 describe("secrets", () => {
-  test("what is encrypted comes back, differs each time, and '' stays ''", () => {
+  test("an encrypted text decrypts to itself, differs each time, and '' stays ''", () => {
     const first = secrets.encrypt("channel-key", "sk-上游");
     expect(secrets.decrypt("channel-key", first)).toBe("sk-上游");
     expect(secrets.encrypt("channel-key", "sk-上游")).not.toBe(first);
@@ -13,14 +13,14 @@ describe("secrets", () => {
     expect(secrets.decrypt("channel-key", "")).toBe("");
   });
 
-  test("a text made for one purpose is useless for another, and so is one under another master secret", () => {
+  test("a text encrypted for one purpose cannot be read for another, nor under another master secret", () => {
     const cipher = secrets.encrypt("channel-key", "x");
     expect(() => secrets.decrypt("relay-key", cipher)).toThrow(WrongSecret);
     expect(() => createSecrets("master secret number two").decrypt("channel-key", cipher)).toThrow(WrongSecret);
     expect(secrets.hash("session", "t")).not.toBe(secrets.hash("access-token", "t"));
   });
 
-  test("a changed or foreign text is refused, never read as something", () => {
+  test("a changed or foreign text is refused", () => {
     const cipher = secrets.encrypt("channel-key", "x");
     for (const bad of [
       `${cipher}A`,
@@ -42,7 +42,7 @@ describe("secrets", () => {
     expect(new Set(Array.from({ length: 1000 }, () => randomText(12))).size).toBe(1000);
   });
 
-  test("texts are compared whole", () => {
+  test("texts are compared as a whole", () => {
     expect(sameText("abc", "abc")).toBe(true);
     expect(sameText("abc", "abcd")).toBe(false);
     expect(sameText("", "")).toBe(true);

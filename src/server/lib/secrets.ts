@@ -1,6 +1,6 @@
 /**
- * The master secret and what is derived from it: sub-keys by HKDF per purpose, AES-256-GCM for what must come back,
- * HMAC for what must only be recognised. A key minted for one purpose is useless for another.
+ * The master secret and its derived keys: sub-keys by HKDF per purpose, AES-256-GCM for what must be decrypted, HMAC
+ * for what is only compared. A key of one purpose is useless for another.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 

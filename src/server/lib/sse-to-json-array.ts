@@ -1,4 +1,4 @@
-/** Events as one JSON array, piece by piece: how Gemini streams to callers who do not ask for events (no alt=sse). */
+/** Events as one JSON array, piece by piece: Gemini's stream for callers that do not request events (no alt=sse). */
 import { type Bytes, firstFrameEnd, FrameSplitter, readFrame } from "./sse";
 
 export class JsonArray {
@@ -6,9 +6,7 @@ export class JsonArray {
   #items = 0;
   #begun = false;
 
-  /**
-   * The array's next text for bytes of a stream of events, possibly empty; what carries no data becomes white space.
-   */
+  /** The array's next text for bytes of an event stream, possibly empty; frames without data become white space. */
   push(chunk: Uint8Array): string {
     const region = this.#splitter.push(chunk);
     return region ? this.#write(region) : "";

@@ -85,7 +85,7 @@ describe("SSE framing", () => {
     expect(readFrame(writeFrame("{}", "error"))).toEqual({ event: "error", data: "{}" });
   });
 
-  test("the last frame end is found before a given place", () => {
+  test("the last frame end before a given place is found", () => {
     const bytes = Buffer.from("data: 1\n\ndata: 2\n\ndata: 3\n\n");
     expect(lastFrameEnd(bytes, 0, 15)).toBe(9);
     expect(lastFrameEnd(bytes, 0, 5)).toBe(-1);

@@ -1,31 +1,31 @@
 /**
- * Server-sent events: bytes -> whole frames -> bytes. The only SSE code in the house (WHATWG HTML, 9.2).
- * Lines end in LF, CR or CRLF; a blank line ends a frame; bytes may be cut anywhere.
+ * Server-sent events: bytes -> whole frames -> bytes (WHATWG HTML, 9.2). All SSE code is here. Lines end in LF, CR or
+ * CRLF; a blank line ends a frame; bytes may be cut anywhere.
  */
 
-/** Bytes of ours: never shared with another thread. */
+/** Unshared bytes: no other thread has them. */
 export type Bytes = Buffer<ArrayBuffer>;
 
 const LF = 10;
 const CR = 13;
 const empty = Buffer.alloc(0);
 
-/** Most bytes of a frame that has not ended. */
+/** Most bytes of an unfinished frame. */
 export const TAIL_LIMIT = 1 << 20;
-/** The same where a dialect repeats its whole answer in one frame. */
+/** The same for dialects that repeat the whole answer in one frame. */
 export const REPEAT_LIMIT = 16 << 20;
 
-/** A frame grew beyond the limit without an end. */
+/** A frame exceeded the limit without an end. */
 export class FrameTooLarge extends Error {
   override readonly name = "FrameTooLarge";
 }
 
 /**
- * Makes bytes that are ours a Buffer. The same object: a view of its memory (`bytes.buffer`) would cost 400 bytes of
+ * Views unshared bytes as a Buffer. The same object: a view of its memory (`bytes.buffer`) would cost 400 bytes of
  * garbage and 150 ns for each piece of each stream.
  */
 export const asBuffer = (bytes: Uint8Array): Bytes =>
-  // fetch and the server never give shared memory, their types do not say so.
+  // fetch and the server never return shared memory; their types do not say so.
   Object.setPrototypeOf(bytes, Buffer.prototype) as Bytes;
 
 /**
@@ -62,13 +62,13 @@ export function firstFrameEnd(bytes: Uint8Array, from: number, to: number): numb
  * Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most `limit` bytes).
  */
 export class FrameSplitter {
-  /** The pieces that wait: they hold no frame end, and are put together once, when it comes. */
+  /** The pieces that wait: they contain no frame end, and are joined once, when it comes. */
   #tail: Bytes[] = [];
   #waiting = 0;
 
   constructor(readonly limit = TAIL_LIMIT) {}
 
-  /** The whole frames that are now complete, undefined when there is none. Throws FrameTooLarge. */
+  /** The whole frames that are complete by now, undefined when there is none. Throws FrameTooLarge. */
   push(chunk: Uint8Array): Bytes | undefined {
     const fresh = asBuffer(chunk);
     // A line end may straddle the cut: look at three bytes again.
@@ -86,7 +86,7 @@ export class FrameSplitter {
     return whole?.subarray(0, end);
   }
 
-  /** Pieces grow as they are joined, so that many small ones cost little, in time and in memory. */
+  /** Pieces grow as they are joined, so that many small ones cost little time and memory. */
   #keep(piece: Bytes): void {
     for (let before = this.#tail.at(-1); before && before.length <= piece.length; before = this.#tail.at(-1)) {
       piece = Buffer.concat([before, piece]);
@@ -95,7 +95,7 @@ export class FrameSplitter {
     this.#tail.push(piece);
   }
 
-  /** What is left when the stream ends: a frame without its blank line, or nothing. */
+  /** The rest when the stream ends: a frame without its blank line, or nothing. */
   end(): Bytes {
     const rest = this.#tail.length === 1 ? (this.#tail[0] ?? empty) : Buffer.concat(this.#tail);
     this.#tail = [];
@@ -124,7 +124,7 @@ export function* wholeFrames(region: Bytes | undefined): Generator<Bytes> {
 }
 
 /**
- * One frame, read. `data` is undefined when the frame has none (comments, pings, an empty data line: no event, WHATWG
+ * One parsed frame. `data` is undefined when the frame has none (comments, pings, an empty data line: no event, WHATWG
  * HTML 9.2.6).
  */
 export interface Frame {
@@ -132,10 +132,10 @@ export interface Frame {
   data: string | undefined;
 }
 
-/** The lines of a frame. Few have a CR, and to split at one letter is quick. */
+/** The lines of a frame. Few have a CR, and splitting at one letter is quicker. */
 const linesOf = (text: string): string[] => (text.includes("\r") ? text.split(/\r\n|\n|\r/) : text.split("\n"));
 
-/** Reads one whole frame. */
+/** Parses one whole frame. */
 export const readFrame = (frame: Bytes): Frame => readLines(frame.toString("utf8", 0, frame.length));
 
 function readLines(text: string): Frame {
@@ -156,12 +156,12 @@ function readLines(text: string): Frame {
 
 const DATA = "data:";
 
-/** Whether whole frames can hold an event: comments have no data. */
+/** Whether whole frames may contain an event: comments have no data. */
 export const mayHoldEvent = (region: Bytes): boolean => region.includes(DATA);
 
 /**
- * The data of the frame that stands in `text` from `from` to `end`. What most frames are, an event's name and one line
- * of data, is read without taking the lines apart.
+ * The data of the frame in `text` from `from` to `end`. Most frames are an event's name and one line of data: those are
+ * read without splitting the lines.
  */
 export function frameData(text: string, from: number, end: number): string | undefined {
   const at = text.startsWith("event:", from) ? text.indexOf("\n", from) + 1 : from;
@@ -172,8 +172,7 @@ export function frameData(text: string, from: number, end: number): string | und
 }
 
 /**
- * Every field of a frame by name, for vendors that have more of them than events have. Lines of one field are joined by
- * LF.
+ * Every field of a frame by name, for vendors whose events have further fields. Lines of one field are joined by LF.
  */
 export function readFields(frame: Bytes): Record<string, string> {
   const fields: Record<string, string> = {};
@@ -187,10 +186,10 @@ export function readFields(frame: Bytes): Record<string, string> {
   return fields;
 }
 
-/** A frame with one data line; `data` must hold no line end. */
+/** A frame with one data line; `data` must not contain a line end. */
 export function writeFrame(data: string, event?: string): Bytes {
   return Buffer.from(event ? `event: ${event}\ndata: ${data}\n\n` : `data: ${data}\n\n`);
 }
 
-/** A comment frame: keeps proxies and clients awake, means nothing. */
+/** A comment frame: keeps proxies and clients awake without an event. */
 export const PING: Uint8Array = Buffer.from(": ping\n\n");

@@ -1,4 +1,4 @@
-/** Whether a host answers at all: fetch does not tell a connection that hangs from an answer that takes long. */
+/** Whether a host answers at all: fetch does not distinguish a connection that hangs from a slow response. */
 
 const DEFAULT_PORT: Readonly<Record<string, number>> = { "https:": 443, "wss:": 443, "http:": 80, "ws:": 80 };
 
@@ -6,7 +6,7 @@ const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy
 
 /** Opens and closes a TCP connection to the host of a URL. False when it is refused or takes longer than `ms`. */
 export async function reachable(url: string, ms: number): Promise<boolean> {
-  // fetch goes through the proxy of the environment: a direct connection would prove nothing.
+  // fetch uses the environment's proxy: a direct connection would prove nothing.
   if (PROXY_VARIABLES.some((name) => process.env[name])) return true;
   const { hostname, port, protocol } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,7 +1,7 @@
 /** Timers that tests replace. */
 
 export interface Timers {
-  /** Runs once after `ms` milliseconds; the answer cancels it. */
+  /** Runs once after `ms` milliseconds; the returned function cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 

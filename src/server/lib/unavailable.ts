@@ -1,11 +1,11 @@
 /**
- * Is the database away (no connection, a full disk, a lock), so that the same may succeed later? Told by codes, never
- * by texts.
+ * Whether the database is unavailable (no connection, a full disk, a lock), so that the same may succeed later. Decided
+ * by codes, never by texts.
  */
 
 import type { ErrorCode } from "../../shared/errors";
 
-/** Walks an error and its causes: drizzle wraps the driver's. */
+/** An error and its causes: drizzle wraps the driver's. */
 export function* causes(error: unknown): Generator<{ code?: unknown; errno?: unknown; message?: unknown }> {
   let e: unknown = error;
   for (let depth = 0; depth < 6 && typeof e === "object" && e !== null; depth++) {
@@ -21,7 +21,7 @@ const DRIVER = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME|QUERY_CANCEL)/;
  * reads.
  */
 const STATE = /^(08|53|57)[0-9A-Z]{3}$|^25006$/;
-/** What the database's connections throw (db/connections.ts); drizzle wraps it. */
+/** The code that db/connections.ts throws; drizzle wraps it. */
 const REFUSED = "database_unavailable" satisfies ErrorCode;
 const SQLITE = /^SQLITE_(FULL|BUSY|LOCKED|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/;
 

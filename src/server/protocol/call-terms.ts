@@ -1,8 +1,8 @@
-/** How a call that is no conversation is priced, as far as its request tells. */
+/** How a call that is no conversation is priced, as far as its request shows. */
 import type { CallTimes, InputKinds } from "../../shared/charge";
 import type { CompiledPrice, Usage } from "../../shared/pricing";
 
-/** How a call that is no conversation is priced, as far as its request tells. */
+/** How a call that is no conversation is priced, as far as its request shows. */
 export interface Terms {
   /** What multiplies a price per call. */
   readonly times?: CallTimes;

@@ -106,7 +106,7 @@ export type WarningCode =
 
 /**
  * What a vendor signed or encrypted: opaque, and good only where it came from. `kind` is the author's own word for what
- * it seals: a thinking block, a redacted one, the text or the call beside it.
+ * it signs: a thinking block, a redacted one, the text or the call beside it.
  */
 export interface ReasoningSignature {
   readonly from: DialectKey;
@@ -161,7 +161,7 @@ export interface RefusalBlock extends InBlock {
   readonly text: string;
 }
 
-/** Thoughts. Without text it is the seal of the block beside it, or thoughts that nobody may read. */
+/** Thoughts. Without text it is the signature of the block beside it, or thoughts that may not be read. */
 export interface ReasoningBlock extends InBlock {
   readonly type: "reasoning";
   readonly text: string;
@@ -229,28 +229,35 @@ export interface Message {
   readonly extra?: Extra;
 }
 
-export type Tool =
-  | {
-      readonly type: "function";
-      readonly name: string;
-      readonly description?: string;
-      /** JSON Schema of the input. */
-      readonly parameters?: WireObject;
-      /** "if_possible": enforced where the schema allows it (Responses, where nothing is said). */
-      readonly strict?: boolean | "if_possible";
-      readonly cache?: CacheMark;
-      readonly extra?: Extra;
-    }
-  /** A tool that takes plain text. */
-  | {
-      readonly type: "free_form";
-      readonly name: string;
-      readonly description?: string;
-      readonly format?: WireObject;
-      readonly extra?: Extra;
-    }
-  /** A tool that the vendor runs itself. */
-  | { readonly type: "server"; readonly from: DialectKey; readonly value: WireObject };
+export interface FunctionTool {
+  readonly type: "function";
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the input. */
+  readonly parameters?: WireObject;
+  /** "if_possible": enforced where the schema allows it (Responses, where nothing is said). */
+  readonly strict?: boolean | "if_possible";
+  readonly cache?: CacheMark;
+  readonly extra?: Extra;
+}
+
+/** A tool that takes plain text. */
+export interface FreeFormTool {
+  readonly type: "free_form";
+  readonly name: string;
+  readonly description?: string;
+  readonly format?: WireObject;
+  readonly extra?: Extra;
+}
+
+/** A tool that the vendor runs itself. */
+export interface ServerTool {
+  readonly type: "server";
+  readonly from: DialectKey;
+  readonly value: WireObject;
+}
+
+export type Tool = FunctionTool | FreeFormTool | ServerTool;
 
 export interface ToolChoice {
   readonly mode: "auto" | "none" | "required" | "named";
@@ -260,16 +267,15 @@ export interface ToolChoice {
   readonly allowed?: readonly string[];
 }
 
-export type OutputFormat =
-  | { readonly type: "text" }
-  | { readonly type: "json" }
-  | {
-      readonly type: "json_schema";
-      readonly name?: string;
-      readonly description?: string;
-      readonly schema: WireObject;
-      readonly strict?: boolean;
-    };
+export interface JsonSchemaFormat {
+  readonly type: "json_schema";
+  readonly name?: string;
+  readonly description?: string;
+  readonly schema: WireObject;
+  readonly strict?: boolean;
+}
+
+export type OutputFormat = { readonly type: "text" } | { readonly type: "json" } | JsonSchemaFormat;
 
 export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof efforts)[number];

@@ -32,5 +32,5 @@ function isVendors(tool: unknown): boolean {
 }
 
 /** Whether a request's body, in any dialect, asks for such work. */
-export const asksForHiddenTurns = (body: JsonObject): boolean =>
+export const allowsHiddenTurns = (body: JsonObject): boolean =>
   members.some((name) => !isOff(body[name])) || (Array.isArray(body.tools) && body.tools.some(isVendors));

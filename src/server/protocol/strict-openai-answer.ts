@@ -1,5 +1,5 @@
 /**
- * A whole answer without what only its vendor writes (setting.force_format); streams are written anew frame by frame
+ * A whole answer without what only its vendor writes (setting.force_format); streams are rewritten frame by frame
  * already.
  */
 import type { ChatAnswer, Extra } from "./chat-events";

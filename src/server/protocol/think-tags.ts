@@ -1,6 +1,6 @@
 /**
  * Thoughts as part of the text, between <think> tags: for callers whose programs read no other place
- * (setting.thinking_to_content, compatibility.md 2.3). Wraps what a dialect reads; the caller's dialect writes it as
+ * (the channel setting thinking_to_content). Wraps what a dialect reads; the caller's dialect writes it as
  * text.
  */
 import type { StreamDecoder } from "./dialects/translation";
@@ -9,7 +9,7 @@ import type { AnswerEvent, Block, ChatAnswer } from "./chat-events";
 const OPEN = "<think>\n";
 const CLOSE = "\n</think>\n\n";
 
-/** A whole answer; thoughts that nobody may read are gone. */
+/** A whole answer; thoughts that may not be read are gone. */
 export function thoughtsInText(answer: ChatAnswer): ChatAnswer {
   const asText = (block: Block): Block[] => {
     if (block.type !== "reasoning") return [block];
@@ -64,7 +64,7 @@ export class ThoughtsInText implements StreamDecoder {
       out.push({ type: "block_delta", choice, block, text: said ? event.text : OPEN + event.text });
     } else if (event.type === "block_end") {
       this.#open.delete(place);
-      // The seal is of thoughts, and text has none.
+      // The signature is of thoughts, and text has none.
       if (said) out.push({ type: "block_delta", choice, block, text: CLOSE }, { type: "block_end", choice, block });
     }
   }

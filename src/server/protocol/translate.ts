@@ -32,7 +32,7 @@ export interface TranslatedRequest {
 
 /**
  * A caller's request for a channel of another dialect. `model` is the upstream's name; usage is always asked for;
- * `edit` is the channel's word on the prompt. Throws RequestFault where the body is not a call of `from`.
+ * `edit` is what the channel changes in the prompt. Throws RequestFault where the body is not a call of `from`.
  */
 export function translateRequest(
   from: DialectKey,
@@ -48,16 +48,16 @@ export function translateRequest(
   const asked = from !== to && forOthers ? forOthers(decoded, warnings.warn) : decoded;
   const prompt = edit({ ...asked, model, ...(decoded.stream && { include_usage: true }) });
   const { encodeRequest, fromOthers } = upstreamDialects[to];
-  // A caller of the same dialect knows whom he speaks to, and reads the answer as it comes.
-  const told = from !== to && fromOthers ? fromOthers(prompt, warnings.warn) : prompt;
-  return { prompt, body: encodeRequest(told, warnings.warn), warnings: warnings.list };
+  // A caller of the same dialect knows which vendor it speaks to, and reads the answer as it comes.
+  const adapted = from !== to && fromOthers ? fromOthers(prompt, warnings.warn) : prompt;
+  return { prompt, body: encodeRequest(adapted, warnings.warn), warnings: warnings.list };
 }
 
-/** How a field begins that holds another vendor's seal (shared/seals), and Anthropic's thoughts without one. */
+/** How a field begins that holds another vendor's signature, and Anthropic's thoughts without one. */
 const marks = ['"w1.', "-w1-", '"dzEu', '"signature":""', '"signature": ""'].map((mark) => Buffer.from(mark));
 
 /**
- * May a request carry what another vendor sealed? Then it needs `translateRequest` even for a channel of its own
+ * May a request carry what another vendor signed? Then it needs `translateRequest` even for a channel of its own
  * dialect, which would refuse the strange signature or id. Cheap; may err towards yes.
  */
 export const carriesSeals = (body: Bytes): boolean => marks.some((mark) => body.includes(mark));
@@ -227,8 +227,8 @@ export class StreamTranslator {
   fail(error: RelayError): Bytes {
     const { usage, contentBytes, countedBytes } = this.tally;
     // A count that leaves out what came after it would be a wrong one.
-    const told = this.error && usage && countedBytes === contentBytes ? tellable(usage) : undefined;
-    this.#encoder.fail(error, this.#frames, told);
+    const counted = this.error && usage && countedBytes === contentBytes ? tellable(usage) : undefined;
+    this.#encoder.fail(error, this.#frames, counted);
     return this.#flush();
   }
 

@@ -38,6 +38,7 @@ describe("classification of upstream failures", () => {
     [529, {}, "overloaded", true, 529],
     [504, {}, "timeout", true, 504],
     [408, {}, "timeout", true, 504],
+    [524, {}, "timeout", true, 504],
     [307, {}, "server_error", true, 502],
   ];
   for (const [status, words, name, retry, caller] of table) {

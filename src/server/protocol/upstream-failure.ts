@@ -73,7 +73,7 @@ export interface Failure extends Rule {
 
 /**
  * Whether the upstream may be at work on the call, or done with it, although it failed: the request was sent whole, and
- * nobody said no to it. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was
+ * it was not refused. (A refused connection, an unknown host, every 4xx and a refusal by name say that nothing was
  * begun.)
  */
 export function mayBeAccepted({
@@ -215,7 +215,7 @@ export function classifyErrorIn200(redact: Redact, error: WireError): Failure {
   const named = /^[45]\d\d$/.test(error.code) ? Number(error.code) : undefined;
   const status = says(rateWords) ? 429 : says(overloadWords) ? 503 : (named ?? (says(callerWords) ? 400 : 502));
   const failure = classifyStatus(redact, status, error, new Map());
-  // The caller's request was accepted with 200: it cannot be his mistake alone, another channel may take it.
+  // The caller's request was accepted with 200: it cannot be the caller's mistake alone, another channel may take it.
   return { ...failure, retry: true, upstream_status: 200 };
 }
 
@@ -233,7 +233,7 @@ const ownCode: Readonly<Partial<Record<FailureClass, ErrorCode>>> = {
   cut: "upstream_cut",
 };
 
-/** The error of shared/errors.ts that tells a caller about this failure when the upstream's words may not. */
+/** The error of shared/errors.ts that says this failure to a caller when the upstream's words may not. */
 export function errorCodeOf(failure: Failure): ErrorCode {
   return ownCode[failure.class] ?? "upstream_error";
 }
@@ -241,7 +241,7 @@ export function errorCodeOf(failure: Failure): ErrorCode {
 /** Takes the secrets of the channel that was asked out of its upstream's words (providers/redact.ts). */
 export type Redact = (text: string) => string;
 
-/** For words that are nobody's but ours. */
+/** For words that are ours alone. */
 export const asIs: Redact = (text) => text;
 
 // No pattern may be slower than its text is long: none begins again inside what it has failed on.
@@ -270,7 +270,7 @@ const WORDS = /^[A-Za-z][a-z]*(?:[A-Z][a-z]+)*\d{0,2}$/;
 const LONG = 32;
 
 /**
- * Whether a word looks like a key of somebody: by how it begins, by stars in its middle, or because it is long and says
+ * Whether a word looks like a key: by how it begins, by stars in its middle, or because it is long and says
  * nothing.
  */
 function isKeyLike(word: string): boolean {

@@ -163,7 +163,7 @@ function checkTools(usage: Usage, facts: UsageFacts, doubts: UsageDoubt[]): Usag
 /** What is charged of what an upstream reported. Pure. */
 export function checkUsage(reported: Usage, facts: UsageFacts): CheckedUsage {
   const doubts: UsageDoubt[] = [];
-  // Our own word for a failure that nobody pays: no vendor's count reads as nothing at all.
+  // Our own word for a failure that is not charged: no vendor's count reads as nothing at all.
   if (Object.keys(reported).length === 0) return { usage: reported, estimated: false, doubts };
   let usage = reported;
   let estimated = false;

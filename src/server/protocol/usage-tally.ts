@@ -1,4 +1,4 @@
-/** What a streamed answer has told of its usage so far, and how much content came with it. */
+/** What a streamed answer has said of its usage so far, and how much content came with it. */
 import type { Usage } from "./chat-events";
 import { countsOutput, withSide } from "./usage-check";
 

@@ -1,21 +1,20 @@
 /**
- * Doors of /api that are no envelopes: what a third party calls, in the words that it understands. They stand in the
- * route table and in docs/generated/routes.md beside the others. The limit of /api by address does not count them: a
- * gateway calls from one address for all of its payers.
+ * Routes of /api that a third party calls, in that party's own format instead of the envelope. They are listed in
+ * docs/generated/routes.md beside the others.
  */
 import type { Services } from "../contracts/context";
 import { epayNotify, stripeWebhook } from "../features/order/callbacks";
 import { EPAY_NOTIFY_PATH } from "../features/order/service";
 
-export interface CallbackDoor {
+export interface CallbackRoute {
   method: "GET" | "POST";
   path: string;
   summary: string;
-  /** `ip`: the caller's address as far as trusted proxies tell it. */
+  /** `ip`: the caller's address, as far as trusted proxies report it. */
   answer(services: Services, request: Request, ip: string): Promise<Response>;
 }
 
-export const callbackRoutes: readonly CallbackDoor[] = [
+export const callbackRoutes: readonly CallbackRoute[] = [
   { method: "GET", path: EPAY_NOTIFY_PATH, summary: "The easy-pay gateway reports a payment", answer: epayNotify },
   { method: "POST", path: EPAY_NOTIFY_PATH, summary: "The same, as a form", answer: epayNotify },
   {

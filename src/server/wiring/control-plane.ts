@@ -1,8 +1,8 @@
-/** Ties the relay's five seams to the features of this process. */
+/** The relay's control plane, built from the features of this process. */
 import type { Services } from "../contracts/context";
-import { channelWatch } from "../features/channel/auto-status";
+import { channelWatch } from "../features/channel/auto-disable";
 import { doubtWatch } from "../features/channel/usage-doubt";
-import { createLimits } from "../features/limit/admit";
+import { createLimits } from "../features/limit/rate-limiter";
 import { createSpendBook } from "../features/limit/spend";
 import { createContentKeeper } from "../features/log/content";
 import { recordFailure } from "../features/log/record";

@@ -1,8 +1,8 @@
 /**
- * /readyz: the database answers, the schema is ours, the data folder can be written, the journal has room, the fetch
- * limit is raised, and we are not draining. It also says how old the oldest reading of options and channels is. That
- * decides nothing: what keeps one instance from reading keeps most likely all of them, and a balancer that turned away
- * from all would end the service over an old price.
+ * /readyz: the database answers, the schema fits, the data folder can be written, the journal has room, the fetch limit
+ * is raised, and the server is not draining. It also reports the age of the oldest reading of options and channels.
+ * That decides nothing: what keeps one instance from reading most likely keeps all of them, and a balancer that turned
+ * away from all would end the service over an old price.
  */
 import { open, rm } from "node:fs/promises";
 import { eq } from "drizzle-orm";
@@ -25,19 +25,19 @@ export interface Readiness {
   readonly draining: boolean;
 }
 
-/** Bun shares 256 fetches per process unless told otherwise before start (facts/stack.md 3). */
+/** Bun shares 256 fetches per process unless its environment says otherwise before the start (lib/reexec.ts). */
 const LEAST_FETCHES = 1024;
 
-/** The disk is tried at most so often, and a check waits no longer for it. */
+/** The disk is probed at most this often, and a check waits for it no longer than PROBE_MS. */
 const PROBE_EVERY_MS = 3_000;
 const PROBE_MS = 2_000;
-/** More than what a full file system may still have free for a single block. */
+/** More than a full file system may still have free for a single block. */
 const PROBE_BYTES = 64 * 1024;
 const NO_ROOM = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /**
- * Whether the folder of `path` takes new bytes: writes the file, waits for the disk, removes it. Once every few
- * seconds.
+ * Whether the folder of `path` can be written: writes the file, waits for the disk, removes it. The result is kept for
+ * PROBE_EVERY_MS.
  */
 export function createDiskProbe(path: string): () => Promise<string> {
   let last: { at: number; found: Promise<string> } | undefined;
@@ -75,7 +75,7 @@ export function createReadiness({ db, cluster, settles }: ReadinessParts): Readi
   let draining = false;
   const probe = createDiskProbe(settles.path.replace(/\.journal$/, ".probe"));
 
-  /** A later release may migrate the database under a running process, by one release and no further. */
+  /** A later release may migrate the database of a running process, by one release and no further. */
   async function schema(): Promise<string> {
     const { meta } = db.t;
     const [row] = await db.q.select({ value: meta.value }).from(meta).where(eq(meta.name, "schema_release"));

@@ -10,7 +10,7 @@ import type { Env } from "../env";
 import type { Logger } from "../lib/log";
 import { createSecrets, randomText, type Secrets, WrongSecret } from "../lib/secrets";
 
-/** What the canary hides: read back, it proves that the secret fits the database. */
+/** The canary's plain text: decrypted, it proves that the secret fits the database. */
 export const CANARY = "weir";
 
 export async function openSecrets(env: Env, db: Db, log: Logger): Promise<Secrets> {
@@ -24,7 +24,7 @@ async function master(env: Env, db: Db, log: Logger): Promise<string> {
   if (db.engine === "sqlite") {
     const path = join(env.dataDir, "secret");
     if (existsSync(path)) return readFileSync(path, "utf8").trim();
-    // Only a new database gets a new secret: beside an old one, a missing file is a mistake to be told.
+    // Only a new database gets a new secret: beside an old one a missing file is a mistake, which the canary reports.
     const made = randomText(48);
     writeFileSync(path, `${made}\n`, { mode: 0o600 });
     chmodSync(path, 0o600);
@@ -41,7 +41,7 @@ async function master(env: Env, db: Db, log: Logger): Promise<string> {
 }
 
 /**
- * Throws WrongSecret when the secret does not fit the database, or fits it no longer: it may be rotated while a server
+ * Throws WrongSecret when the secret does not fit the database, or no longer fits: it may be rotated while a server
  * starts.
  */
 export async function checkCanary(db: Db, secrets: Secrets): Promise<void> {

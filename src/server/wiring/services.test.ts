@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const why = async (settings: Record<string, string>): Promise<unknown> =>
   openServices(readEnv(settings), createLogger({ level: "silent", format: "json" })).catch((error: unknown) => error);
 
-test("a data folder, a database file and a Postgres that cannot be opened are told in one line", async () => {
+test("a data folder, a database file and a Postgres that cannot be opened are reported in one line", async () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
   mkdirSync(join(folder, "broken"));
@@ -32,7 +32,7 @@ test("a data folder, a database file and a Postgres that cannot be opened are to
   }
 });
 
-test("weir audit does not make an empty database where there is none, and call its books balanced", async () => {
+test("weir audit does not create an empty database where there is none, and does not report that one as correct", async () => {
   const env = readEnv({ WEIR_DATA_DIR: join(folder, "mistyped") });
   await expect(auditCommand(env)).rejects.toThrow("there is no database");
 });

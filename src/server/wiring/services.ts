@@ -24,12 +24,12 @@ import { openSecrets } from "./secret-source";
 
 export interface OpenServices {
   services: Services;
-  /** Where calls may go: the relay's, of which the services show a preview. */
+  /** Channel selection of the relay, which the dry run previews. */
   routing: Routing;
   close(): Promise<void>;
 }
 
-/** What an operator can mend is said in one line: a folder that cannot be written, a Postgres that is not there. */
+/** What an operator can fix is reported in one line: a folder that cannot be written, a Postgres that is not there. */
 async function openDatabase(env: Env, log: Logger): Promise<Db> {
   try {
     mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });

@@ -1,8 +1,8 @@
-/** The shape of one channel type and the factory that gives the OpenAI-compatible defaults. */
+/** The shape of one channel type, and the factory with the OpenAI-compatible defaults. */
 import type { Text } from "../text";
 import { type KeyFormat, plainKey } from "./key-format";
 
-/** The wire language of a vendor. The first four are spoken to callers as well; the others belong to one vendor. */
+/** The API format of a vendor. The first four are offered to callers as well; the others belong to one vendor. */
 export type Dialect =
   | "openai-chat"
   | "openai-responses"
@@ -26,7 +26,7 @@ export type Dialect =
   | "video"
   | "zhipu-v3";
 
-/** How the key travels: a header of that name, a token made from the key, or a signature over the request. */
+/** How the key is sent: a header of that name, a token made from the key, or a signature over the request. */
 export type AuthStyle =
   | "bearer"
   | "token"
@@ -38,7 +38,7 @@ export type AuthStyle =
   | "access-token"
   | "signed";
 
-/** What a channel can be asked for. `images` includes edits and variations, `transcription` includes translations. */
+/** Operations of a channel. `images` includes edits and variations, `transcription` includes translations. */
 export type Operation =
   | "chat"
   | "completions"
@@ -64,7 +64,7 @@ export interface ModelsEndpoint {
   readonly shape: "openai" | "anthropic" | "gemini" | "ollama" | "cohere";
 }
 
-/** How the balance is asked for (facts/compatibility.md 3.5). */
+/** How the balance is queried. */
 export type BalanceKind =
   | "openai-billing"
   | "aiproxy"
@@ -82,7 +82,7 @@ export interface ExtraField {
   readonly required: boolean;
   /** Stored when the field is saved empty; "" when empty stays empty. */
   readonly default: string;
-  /** Filled in on a click, never by itself. */
+  /** Filled in on a click, never automatically. */
   readonly template?: string;
   /** `text-or-map`: plain text, or a JSON object model -> text with a "default" member. */
   readonly kind: "text" | "text-or-map";
@@ -98,10 +98,10 @@ export interface ChannelType<
   readonly id: Id;
   readonly key: Key;
   readonly name: Text;
-  /** A name of the static svg set, or "" when there is none. */
+  /** A name of the static svg set, or "". */
   readonly logo: string;
   readonly dialect: Dialect;
-  /** True when address, signature or framing need code: the server then must have a provider file under this key. */
+  /** True when address, signature or framing need code: the server must then have a provider file under this key. */
   readonly custom: Custom;
   /** Default address without trailing slash; "" when the operator must give it or it is derived from the key. */
   readonly base_url: string;
@@ -109,14 +109,14 @@ export interface ChannelType<
   /** The operator's base_url is the complete URL of the call, with `{model}` replaced, and no path is added. */
   readonly complete_url: boolean;
   /**
-   * Behind it is an agent, a workflow or a library of texts: it may ask its models far more than the caller sees, and
-   * count it in one sum.
+   * Behind it is an agent, a workflow or a knowledge base: it may send its models far more than the caller sees, and
+   * count all of it in one sum.
    */
   readonly agent?: true;
-  /** It may count no output beside content: its documents show that of function calls. */
+  /** It may count no output tokens beside content: its documentation shows that for function calls. */
   readonly zero_output?: true;
   readonly auth: AuthStyle;
-  /** Headers sent with every call, unless the caller's own value of the same name is let through. */
+  /** Headers of every call, unless the caller's own value of the same name is passed through. */
   readonly headers: Readonly<Record<string, string>>;
   readonly key_format: KeyFormat;
   readonly other?: ExtraField;
@@ -127,25 +127,24 @@ export interface ChannelType<
   /** Members of `setting` that the form offers besides the proxy. */
   readonly settings: readonly ("force_format" | "thinking_to_content")[];
   readonly models: readonly string[];
-  /** The model list is the list of actions: other names make no sense. */
+  /** The model list is the list of actions: other names are impossible. */
   readonly fixed_models: boolean;
   readonly operations: readonly Operation[];
   /** Paths that differ from `openaiPaths`; `{model}` and `{other}` are replaced. */
   readonly paths: Readonly<Partial<Record<Operation, string>>>;
-  /** Its Responses API keeps no answers: what a call continues must be sent again. */
+  /** Its Responses API stores no responses: a continued call must send the history again. */
   readonly stateless?: true;
   /** Paths of models whose name begins with `prefix`, before `paths`. */
   readonly model_paths: readonly { readonly prefix: string; readonly operation: Operation; readonly path: string }[];
   /**
-   * The version of the API in its addresses, where the operator may choose another for a model
-   * (gemini.version_settings).
+   * The default API version in its addresses; the operator may choose another for a model (gemini.version_settings).
    */
   readonly api_version?: string;
-  /** Asks for stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
+  /** Sends stream_options.include_usage (only where the dialect has it and the vendor accepts it). */
   readonly include_usage: boolean;
   /** Greatest top_p that the vendor accepts. */
   readonly max_top_p?: number;
-  /** Members of a chat call that some of the vendor's models refuse whatever their value: left out. */
+  /** Members of a chat call that some of the vendor's models refuse with any value: left out. */
   readonly refuses?: { readonly models: RegExp; readonly members: readonly string[] };
   /** The channel test can call it. */
   readonly test: boolean;
@@ -153,7 +152,7 @@ export interface ChannelType<
   readonly balance?: BalanceKind;
 }
 
-/** The paths of the OpenAI API, valid for every type that does not say otherwise. */
+/** The paths of the OpenAI API, for every type without its own. */
 export const openaiPaths: Readonly<Partial<Record<Operation, string>>> = {
   chat: "/v1/chat/completions",
   completions: "/v1/completions",
@@ -186,8 +185,8 @@ type Entry<Id extends number, Key extends string, Custom extends boolean> = {
 } & Partial<Omit<ChannelType, "id" | "key" | "name" | "custom">>;
 
 /**
- * One channel type. What the entry leaves out is that of an OpenAI-compatible server with a bearer key, chat,
- * completions and embeddings, and a model list at /v1/models. Without a default address base_url is required.
+ * One channel type. Defaults are those of an OpenAI-compatible server with a bearer key, chat, completions and
+ * embeddings, and a model list at /v1/models. Without a default address base_url is required.
  */
 export function provider<const Id extends number, const Key extends string, const Custom extends boolean = false>(
   entry: Entry<Id, Key, Custom>,

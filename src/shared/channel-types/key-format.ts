@@ -1,6 +1,6 @@
 /**
- * The form of a channel's key, declared once per channel type: the hint in the form, the validator and the splitter are
- * all read from the same declaration (facts/compatibility.md 5.1, "Key format").
+ * The form of a channel's key, declared once per channel type: the hint in the form, the validator and the splitter all
+ * read the same declaration.
  */
 import type { Text } from "../text";
 
@@ -12,14 +12,14 @@ export interface KeyFormat {
   readonly separator: string;
   /**
    * The accepted shapes, the preferred one first: part name to label, in the order of the text. For `json` the names
-   * are the members that must be there.
+   * are the required members.
    */
   readonly shapes: readonly Readonly<Record<string, string>>[];
-  /** One opaque key of this form is taken instead of JSON; its part is named `api_key`. */
+  /** One opaque key of this form is accepted instead of JSON; its part is named `api_key`. */
   readonly plain?: { readonly pattern: RegExp; readonly label: string };
   /** The key may be empty (servers without authentication). */
   readonly optional: boolean;
-  /** Parts that go upstream as headers of their own: header name to part name. */
+  /** Parts that are sent upstream as headers: header name to part name. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -62,12 +62,12 @@ export function jsonKey(hint: Text, members: readonly string[], plain?: KeyForma
 function piecesOf(separator: string, key: string): string[] {
   if (separator === "") return [key];
   if (separator !== "-") return key.split(separator).map((piece) => piece.trim());
-  // A hyphen occurs inside keys as well: only the last one separates.
+  // Keys may contain hyphens: only the last one separates.
   const at = key.lastIndexOf("-");
   return at < 0 ? [key] : [key.slice(0, at), key.slice(at + 1)];
 }
 
-/** A region becomes part of a host's name: nothing else may stand in it. */
+/** A region becomes part of a host's name: no other characters are accepted. */
 export const isRegion = (text: string): boolean => /^[a-z0-9-]+$/.test(text);
 
 function splitText(format: KeyFormat, key: string): KeyParts | undefined {
@@ -109,7 +109,7 @@ const REGION_FORM: Text = {
   en: "; a region has lower-case letters, digits and hyphens only",
 };
 
-/** Why a key does not have the form of its channel type, or undefined when it has. Never repeats the key. */
+/** The reason why a key does not have the form of its channel type, or undefined when it has. Never repeats the key. */
 export function problemByFormat(format: KeyFormat, key: string): Text | undefined {
   if (splitByFormat(format, key)) return undefined;
   if (key.trim() === "") return { zh: "请填写密钥", en: "Please enter the key" };

@@ -1,6 +1,6 @@
 /**
- * The model names that are offered when a channel type is picked (facts/compatibility.md 5.2). Names are the vendors'
- * own; an operator may use any other. Families that several vendors serve are named once and reused.
+ * The model names that the form offers for a channel type. Names are the vendors' own; an operator may use any other.
+ * Families that several vendors serve are listed once and reused.
  */
 
 const claude = [

@@ -1,14 +1,14 @@
 /**
- * Coding plans: subscriptions of a vendor at addresses of their own, one for each language. An operator types the
- * plan's name where the address stands (facts/compatibility.md 5.1). Sources: docs.bigmodel.cn and docs.z.ai (coding
- * plan), kimi.com/coding/docs, volcengine.com/docs/82379 (coding plan); read November 2026.
+ * Coding plans: subscriptions of a vendor at separate addresses, one for each language. An operator types the plan's
+ * name in place of the address. Sources: docs.bigmodel.cn and docs.z.ai (coding plan), kimi.com/coding/docs,
+ * volcengine.com/docs/82379 (coding plan); read November 2026.
  */
 import type { Dialect, Operation } from "./definition";
 
 interface CodingPlan {
-  /** The root of OpenAI's language: before /chat/completions and /models. */
+  /** The root of OpenAI's API: before /chat/completions and /models. */
   readonly openai: string;
-  /** The root of Anthropic's language: before /v1/messages. */
+  /** The root of Anthropic's API: before /v1/messages. */
   readonly anthropic: string;
 }
 
@@ -32,8 +32,8 @@ export const codingPlans: Readonly<Record<string, CodingPlan>> = {
 export const isCodingPlan = (base_url: string): boolean => Object.hasOwn(codingPlans, base_url);
 
 /**
- * The whole address of an operation in a plan; undefined where the plan has none: it is for conversations. `dialect` is
- * that of the channel's conversations.
+ * The whole address of an operation in a plan; undefined where the plan does not have it: plans are for conversations.
+ * `dialect` is that of the channel's conversations.
  */
 export function planAddress(base_url: string, dialect: Dialect, operation: Operation): string | undefined {
   const plan = codingPlans[base_url];

@@ -1,4 +1,4 @@
-/** The kinds of options: each factory pairs the parser and the printer of one kind with what an entry declares. */
+/** The kinds of options: each factory combines the parser and the printer of one kind with an entry's declaration. */
 import type { Text } from "../text";
 
 export type Parsed<Value> = { ok: true; value: Value } | { ok: false; problem: Text };
@@ -57,9 +57,9 @@ export interface Option<Value> {
   readonly choices?: readonly string[];
   /** The name under which GET /api/status shows the typed value. */
   readonly public?: string;
-  /** Write only: never sent to anybody. */
+  /** Write only: never sent to a client. */
   readonly secret: boolean;
-  /** Set by a signed-in person alone, by no system access token. */
+  /** Set by a signed-in user only, not by a system access token. */
   readonly person?: boolean;
   /** Keys that must have a text before this option may be switched on or filled. */
   readonly needs: readonly string[];
@@ -81,18 +81,18 @@ interface Limits extends More {
 }
 
 const good = <Value>(value: Value): Parsed<Value> => ({ ok: true, value });
-export const bad = (zh: string, en: string): { ok: false; problem: Text } => ({ ok: false, problem: { zh, en } });
+const bad = (zh: string, en: string): { ok: false; problem: Text } => ({ ok: false, problem: { zh, en } });
 
-type Door<Value> = Pick<Option<Value>, "parse" | "print">;
+type Codec<Value> = Pick<Option<Value>, "parse" | "print">;
 
 function declare<Value>(
   kind: OptionKind,
   text: string,
   [card, zh, en]: readonly [Card, string, string],
   more: More & { choices?: readonly string[]; min?: number; max?: number } = {},
-  door: Door<Value>,
+  codec: Codec<Value>,
 ): Option<Value> {
-  return { needs: [], ...more, kind, default: text, card, label: { zh, en }, secret: kind === "secret", ...door };
+  return { needs: [], ...more, kind, default: text, card, label: { zh, en }, secret: kind === "secret", ...codec };
 }
 
 /** A switch: "true" or "false". */
@@ -236,15 +236,15 @@ function separated(kind: "lines" | "list", separator: string, splitter: RegExp) 
     });
 }
 
-/** One entry per line; empty lines and doubles are dropped. */
+/** One entry per line; empty and repeated lines are dropped. */
 export const lines = separated("lines", "\n", /\r?\n/);
 
-/** Entries joined by commas; empty ones and doubles are dropped. */
+/** Entries joined by commas; empty and repeated ones are dropped. */
 export const list = separated("list", ",", /[,，\s]+/);
 
-/** What is wrong inside valid JSON, and the key or value at fault (the line is found from it). */
+/** What is wrong inside valid JSON, and the key or value at fault (the line is found by it). */
 export type ShapeProblem = Text & { readonly at?: string };
-/** Checks a JSON value and gives it its type. */
+/** Checks a JSON value and returns it with its type. */
 export type Shape<Value> = (value: unknown) => { value: Value } | ShapeProblem;
 
 function lineOf(json: string, at: string): number | undefined {

@@ -14,7 +14,7 @@ function isObject(value: unknown): value is Entries {
 const notAnObject = problem("必须是 JSON 对象", "Must be a JSON object");
 const notAList = problem("必须是 JSON 数组", "Must be a JSON list");
 
-/** An object whose every member passes `check`; the first member that does not is named. */
+/** An object whose every member passes `check`; the first one that does not is reported. */
 function objectOf<Value>(
   check: (value: unknown, name: string) => value is Value,
   wrong: (name: string) => ShapeProblem,
@@ -187,7 +187,7 @@ export function chatLinks(): Shape<Record<string, string>[]> {
 
 export interface PayMethod {
   readonly name: string;
-  /** What the payment gateway calls the method. */
+  /** The payment gateway's name of the method. */
   readonly type: string;
   readonly color: string;
   readonly min_topup?: number;

@@ -13,7 +13,7 @@ if (!type) throw new Error("no channel type 17");
 const ordinary = ordinaryVendor(type);
 const picture = "https://dashscope-result-bj.oss-cn-beijing.aliyuncs.com/1d/a.png?Expires=1763786400";
 const inside = "data:image/png;base64,aGk=";
-/** How often a job was asked for. */
+/** How often a job was polled. */
 let asked = 0;
 
 export const vendor: VendorFake = {

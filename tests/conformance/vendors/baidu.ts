@@ -17,7 +17,7 @@ const piece = {
   usage,
 };
 let given = 0;
-/** The token that was taken back while a channel kept it. */
+/** A token that was revoked while a channel had it cached. */
 let takenBack = "";
 
 export const vendor: VendorFake = {

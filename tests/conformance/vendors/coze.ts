@@ -19,7 +19,7 @@ const message = {
   chat_id: chat.id,
 };
 
-/** The vendor tells its events apart by their name alone. */
+/** Only their names distinguish the vendor's events. */
 const named = (...events: [event: string, data: object | string][]): Response =>
   new Response(events.map(([event, data]) => `event:${event}\ndata:${JSON.stringify(data)}\n\n`).join(""), {
     headers: { "content-type": "text/event-stream" },

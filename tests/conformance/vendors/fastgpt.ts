@@ -15,9 +15,7 @@ const frame = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ delta, index: 0, finish_reason }],
 });
 
-/**
- * A stream as the vendor writes it: events have names where details are asked for, and no count of tokens ever comes.
- */
+/** A stream of the vendor: events have names when details are requested, and there is no usage. */
 function streamed(detail: boolean): Response {
   const write = (event: string, data: unknown): string =>
     `${detail ? `event: ${event}\n` : ""}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
@@ -56,7 +54,7 @@ export const vendor: VendorFake = {
     ]);
     if (json.model === "of-another-team") {
       if (json.stream !== true) return Response.json(unauthorized, { status: 500 });
-      // Nothing has said yet that it will be a stream.
+      // It is not known yet that this will be a stream.
       const response = new Response(`event: error\ndata: ${JSON.stringify(unauthorized)}\n\n`);
       response.headers.delete("content-type");
       return response;
@@ -81,7 +79,7 @@ export const vendor: VendorFake = {
       path: "/v1/chat/completions",
       body: { ...asked, chatId: "my_chatId", variables: { name: "张三" } },
       check: ({ status, json }) => expect([status, json.id, json.usage]).toEqual([200, "my_chatId", undefined]),
-      // Estimates: by the bytes of the question and of the answer.
+      // Estimates by the bytes of prompt and answer.
       usage: { prompt: 30, completion: 12 },
     },
     {

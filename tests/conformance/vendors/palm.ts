@@ -21,7 +21,7 @@ export const vendor: VendorFake = {
     }
     expect(path).toBe("/v1beta2/models/chat-bison-001:generateMessage");
     expect(json).toEqual({ prompt: { messages: [{ author: "0", content: "hello" }] } });
-    // Written over several lines, as Google does.
+    // Over several lines, like Google's.
     const answer = { candidates: [{ author: "1", content: says }], messages: [{ author: "0", content: "hello" }] };
     return new Response(JSON.stringify(answer, undefined, 2), {
       headers: { "content-type": "application/json; charset=UTF-8" },

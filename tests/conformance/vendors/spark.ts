@@ -21,7 +21,7 @@ export const vendor: VendorFake = {
   chat: { says, prompt: 5, completion: 9 },
   // No domain of its own: the version that the channel names.
   refusal: { model: "none", class: "bad_credentials", message: "AppIdNoAuthError" },
-  // A handshake that is refused is asked why.
+  // After a refused handshake the reason is requested over HTTP.
   answer: () => Response.json({ message: "HMAC signature cannot be verified" }, { status: 401 }),
   message(text, url, send, close) {
     const date = String(url.searchParams.get("date"));

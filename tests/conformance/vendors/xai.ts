@@ -18,7 +18,7 @@ const says = "The news of today.";
 const web = [{ type: "web_search" }];
 const hello = [{ role: "user", content: "hello" }];
 
-/** The fake says which tools it was told of. */
+/** The fake's answer lists the tools that it received. */
 const searched = (name: string, path: string, body: object, tools: readonly { type: string }[]): VendorCall => ({
   name,
   path,
@@ -70,7 +70,7 @@ export const vendor: VendorFake = {
     if (json.model !== SEARCHING) return ordinary.answer(asked);
     expect([path, asked.headers.get("authorization")]).toEqual(["/v1/responses", `Bearer ${ordinary.key}`]);
     const told = (json.tools as { type: string }[]).map((tool) => tool.type).join("+");
-    // A translated call names its words as a list of messages.
+    // A translated call has a list of messages as input.
     if (typeof json.input !== "string")
       expect(json.input).toEqual([{ type: "message", role: "user", content: "hello" }]);
     return responsesAnswer({ ...json, input: "hello" }, SEARCHING, `${says} ${told}`, 19, 10);

@@ -1,6 +1,4 @@
-/**
- * `bun tests/kit/fake-identity/cli.ts [port]`: the providers on their own, for trying the sign-in of a Weir by hand.
- */
+/** `bun tests/kit/fake-identity/cli.ts [port]`: runs the providers alone, for trying the sign-in of a Weir by hand. */
 import { startFakeIdentity } from "./server";
 
 const fake = await startFakeIdentity({ port: Number(process.argv[2] ?? 4020) });

@@ -1,40 +1,40 @@
 /**
- * GitHub, LinuxDO, an OpenID provider and a WeChat server for tests and development, on one port. Answers have the
- * shapes of docs.github.com ("Authorizing OAuth apps", "Get the authenticated user"), connect.linux.do, OpenID Connect
+ * GitHub, LinuxDO, an OpenID provider and a WeChat server for tests and development, on one port. Responses have the
+ * formats of docs.github.com ("Authorizing OAuth apps", "Get the authenticated user"), connect.linux.do, OpenID Connect
  * Core 1.0 and the WeChat server's README (read 2026-11-22). They are as strict as the real ones: a code works once,
- * for the client, address and PKCE challenge that it was made for.
+ * for the client, address and PKCE challenge that it was issued for.
  */
 import { createHash } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 
-export const CLIENT = { id: "client-of-weir", secret: "secret-of-weir" } as const;
-export const WECHAT_TOKEN = "token-of-wechat-server";
+const CLIENT = { id: "client-of-weir", secret: "secret-of-weir" } as const;
+const WECHAT_TOKEN = "token-of-wechat-server";
 
 export interface FakePerson {
-  /** Of GitHub and LinuxDO. */
+  /** For GitHub and LinuxDO. */
   id: number;
   login: string;
   trust_level: number;
-  /** Of the OpenID provider. */
+  /** For the OpenID provider. */
   sub: string;
 }
 
 export interface FakeIdentity {
   url: string;
-  /** What operators set: options and environment of a Weir. */
+  /** The options and environment that an operator sets. */
   options: Readonly<Record<string, string>>;
   env: Readonly<Record<string, string>>;
-  /** Who is in front of the provider's page from now on. */
+  /** The person who uses the provider's page from now on. */
   person: FakePerson;
   /** Merged over the next ID tokens' claims. */
   claims: JWTPayload;
   /** How ID tokens are signed: its key, no signature, or a key that it does not publish. */
   signing: "key" | "none" | "foreign";
-  /** WeChat codes and whose they are. */
+  /** WeChat codes and their users. */
   wechat: Map<string, string>;
   /** Requests to token pages: form fields, by provider. */
   exchanges: { provider: string; form: Record<string, string>; authorization: string | null }[];
-  /** Agrees on the page at `url` as a person would: the address he is sent back to. */
+  /** Confirms on the page at `url` like a person, and returns the address of the redirect. */
   agree(url: string): Promise<URL>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** `bun tests/kit/fake-pay/cli.ts [port]`: both gateways on their own, for trying the wallet of a Weir by hand. */
+/** `bun tests/kit/fake-pay/cli.ts [port]`: runs both gateways alone, for trying the wallet of a Weir by hand. */
 import { EPAY_MERCHANT, startFakeEpay } from "./epay";
 import { startFakeStripe, STRIPE_SECRETS } from "./stripe";
 

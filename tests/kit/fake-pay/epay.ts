@@ -1,6 +1,6 @@
 /**
  * An easy-pay gateway for tests and development: takes the payer's form, shows a page with one button, reports the
- * payment and answers questions about orders. It signs by itself, so that a fault in our signature shows.
+ * payment and answers queries about orders. It computes signatures itself, so that a fault in ours shows.
  */
 import { createHash } from "node:crypto";
 
@@ -21,15 +21,15 @@ export interface EpayTrade {
 export interface FakeEpay {
   url: string;
   trades: ReadonlyMap<string, EpayTrade>;
-  /** Questions that were asked about orders. */
+  /** Queries about orders. */
   asked: string[];
-  /** Refuses every question until set back. */
+  /** Refuses every query until reset. */
   broken: boolean;
-  /** Reports no payment by itself. */
+  /** Sends no payment report automatically. */
   silent: boolean;
-  /** Marks an order as paid, whether or not its form was posted here; reports it unless told otherwise. */
+  /** Marks an order as paid, whether or not its form was posted here; reports it unless disabled. */
   pay(order: { trade_no: string; money: string; type: string }): void;
-  /** The parameters of a report, signed; `changes` before the signature, `after` behind its back. */
+  /** The parameters of a report, signed; `changes` are applied before the signature, `after` afterwards. */
   report(out_trade_no: string, changes?: Record<string, string>, after?: Record<string, string>): URLSearchParams;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * Stripe's checkout for tests and development: opens sessions, shows a page with one button, sends signed events. The
- * shape of a session and of an event is that of docs.stripe.com/api/checkout/sessions/object and /api/events/object
- * (read 2026-11-22), cut to what a payment of one line has.
+ * formats of a session and of an event are those of docs.stripe.com/api/checkout/sessions/object and /api/events/object
+ * (read 2026-11-22), reduced to what a payment with one line has.
  */
 import { createHmac } from "node:crypto";
 

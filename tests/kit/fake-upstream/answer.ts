@@ -1,4 +1,4 @@
-/** What the pretended model says, before any dialect writes it down. */
+/** The content of the fake model's answer, independent of any dialect. */
 import type { Behaviour, FakeUsage } from "./behaviours";
 
 export type Json = Record<string, unknown>;
@@ -36,7 +36,7 @@ export interface Answer {
   tools: ToolCall[];
   finish: "stop" | "length" | "content_filter" | "tool";
   choices: number;
-  /** Undefined: the answer says nothing about usage. */
+  /** Undefined: the answer reports no usage. */
   usage?: FakeUsage;
   behaviour: Behaviour;
 }

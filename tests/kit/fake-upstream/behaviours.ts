@@ -1,7 +1,7 @@
 /**
  * The behaviour language: a model name is `part+part+…`, a part is `word:parameter:parameter…`. The first part may be
- * any name (`gpt-4o`, `gpt-4o+slow`), so real model names can be priced and still misbehave; a later part that is no
- * behaviour is refused with an error, so that a typing mistake does not pass as a good answer.
+ * any name (`gpt-4o`, `gpt-4o+slow`), so real model names can be priced and still misbehave; an unknown later part is
+ * an error, so that a typo does not pass as a good answer.
  */
 
 /**
@@ -13,7 +13,7 @@ export interface FakeUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** The part of cacheWrite that lives an hour (Anthropic). */
+  /** The part of cacheWrite with a lifetime of an hour (Anthropic). */
   cacheWrite1h: number;
   reasoning: number;
   audioIn: number;
@@ -78,7 +78,7 @@ export interface Behaviour {
   space: boolean;
   emptyChoices: boolean;
 
-  /** Later parts that are no behaviours. */
+  /** Later parts that are not behaviours. */
   unknown: string[];
 }
 
@@ -224,7 +224,7 @@ export const BEHAVIOURS: Record<string, { usage: string; apply: Apply }> = {
 };
 
 /** Default usage of an answer whose name says nothing about it. */
-export const DEFAULT_USAGE: Readonly<FakeUsage> = {
+const DEFAULT_USAGE: Readonly<FakeUsage> = {
   input: 10,
   output: 20,
   cacheRead: 0,

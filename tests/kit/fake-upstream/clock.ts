@@ -1,4 +1,4 @@
-/** Time as the fake upstream sees it. Tests with virtual time pass their own. */
+/** The fake upstream's clock. Tests with virtual time pass their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

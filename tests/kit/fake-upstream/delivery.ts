@@ -1,4 +1,4 @@
-/** How an answer reaches the caller: pauses, cuts, hangs and encodings. What it says was decided before. */
+/** How an answer reaches the caller: pauses, cuts, hangs and encodings. Its content is decided before. */
 import type { Behaviour } from "./behaviours";
 import type { Clock } from "./clock";
 import type { Dialect } from "./dialects/dialect";
@@ -116,12 +116,12 @@ async function deliverFrames(frames: EncodedFrame[], delivery: Delivery): Promis
   return behaviour.break === "hang-after-done" ? hang(exchange) : exchange.finish();
 }
 
-/** Undefined when this break does not fall inside the stream. */
+/** Undefined when this break is not inside the stream. */
 function breakOff(next: EncodedFrame, sent: number, delivery: Delivery): Promise<void> | undefined {
   const { exchange, behaviour, dialect, framing } = delivery;
   switch (behaviour.break) {
     case "cut-midstream":
-      // A reset throws away what its receiver has not read yet.
+      // A reset discards what its receiver has not read yet.
       return Bun.sleep(60).then(() => exchange.reset());
     case "cut-clean":
       return exchange.finish();
@@ -138,7 +138,7 @@ function breakOff(next: EncodedFrame, sent: number, delivery: Delivery): Promise
   }
 }
 
-/** Compresses, or only says so; adds the header either way. */
+/** Compresses, or only claims to; adds the header either way. */
 function encode(bytes: Uint8Array, behaviour: Behaviour, headers: Headers): Uint8Array {
   if (!behaviour.gzip && !behaviour.liesGzip) return bytes;
   headers["content-encoding"] = "gzip";
@@ -149,7 +149,7 @@ async function emit(exchange: Exchange, behaviour: Behaviour, bytes: Uint8Array)
   if (!behaviour.splitBytes) return exchange.write(bytes);
   for (let i = 0; i < bytes.length && !exchange.over; i++) {
     await exchange.write(bytes.subarray(i, i + 1));
-    // A turn of the loop, so that the reader can see this byte alone.
+    // One turn of the event loop, so that the reader sees this byte alone.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

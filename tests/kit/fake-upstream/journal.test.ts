@@ -7,7 +7,7 @@ const chat = (url: string, body: object, init: RequestInit = {}) =>
   fetch(`${url}/v1/chat/completions?tag=1`, { method: "POST", body: JSON.stringify(body), ...init });
 
 describe("the journal", () => {
-  test("holds what was asked: method, path, query, headers, body, key and model", async () => {
+  test("holds each request: method, path, query, headers, body, key and model", async () => {
     using upstream = startFakeUpstream();
     await (
       await chat(
@@ -55,7 +55,7 @@ describe("the journal", () => {
     "slow-head:5000",
     "late-usage:5000",
   ]) {
-    test(`sees at once that the caller of ${model} has left, and nothing stays running`, async () => {
+    test(`sees at once that the caller of ${model} has left, and nothing keeps running`, async () => {
       using upstream = startFakeUpstream();
       const abort = new AbortController();
       const gone = chat(upstream.url, { model, stream: true }, { signal: abort.signal })
@@ -149,7 +149,7 @@ describe("the connection", () => {
 });
 
 describe("without a journal", () => {
-  test("prepared answers are byte for byte the composed ones, but for id and time", async () => {
+  test("prepared answers equal the composed ones byte for byte, except for id and time", async () => {
     using recorded = startFakeUpstream();
     using fast = startFakeUpstream({ journal: false });
     const strip = (text: string) =>

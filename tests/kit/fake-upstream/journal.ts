@@ -1,4 +1,4 @@
-/** What the upstream saw: one entry a request, kept until cleared. */
+/** The requests that the upstream received: one entry per request, kept until cleared. */
 import type { Clock } from "./clock";
 import type { Exchange, Headers } from "./wire";
 
@@ -8,16 +8,16 @@ export interface JournalEntry {
   query: Record<string, string>;
   /** Names in lower case. */
   headers: Headers;
-  /** Body as UTF-8 text; `bytes` has it untouched. */
+  /** Body as UTF-8 text; `bytes` has the original. */
   body: string;
   bytes: Uint8Array;
   /** The API key from Authorization, x-api-key, api-key, x-goog-api-key or ?key=; "" when none was sent. */
   key: string;
-  /** The model name as asked for; "" when the request names none. */
+  /** The requested model name; "" when the request names none. */
   model: string;
   /** Milliseconds since the epoch, by the upstream's clock. */
   arrivedAt: number;
-  /** The answer is over: sent, cut by the behaviour, or left by the caller. */
+  /** The answer has ended: sent, cut by the behaviour, or aborted by the caller. */
   finished: boolean;
   /** The caller closed its connection before the answer was over. */
   aborted: boolean;
@@ -28,7 +28,7 @@ export interface JournalEntry {
 
 export interface Journal {
   readonly entries: readonly JournalEntry[];
-  /** The newest entry; throws when nothing was asked. */
+  /** The newest entry; throws when there is none. */
   last(): JournalEntry;
   /**
    * The first entry, past or future, for which the predicate holds; rejects after `timeoutMs` (default 2000, real

@@ -1,4 +1,4 @@
-/** Answers no honest server gives: heads that break off, lengths and encodings that are not true, silence. */
+/** Answers that no correct server gives: truncated heads, false lengths and encodings, silence. */
 import type { Behaviour } from "./behaviours";
 import { encodeHead, type Exchange, type Headers } from "./wire";
 
@@ -13,7 +13,7 @@ export async function cutHead(exchange: Exchange, headers: Headers): Promise<voi
 }
 
 /**
- * All bytes of the body under a content-length that is 100 too many, or half. The connection then closes with a FIN.
+ * All bytes of the body with a content-length that is 100 too large, or half. The connection then closes with a FIN.
  */
 export async function lieAboutLength(
   exchange: Exchange,
@@ -30,7 +30,7 @@ export async function lieAboutLength(
   exchange.disconnect();
 }
 
-/** What a proxy or a captive portal puts in an API's place. */
+/** A page that a proxy or a captive portal returns instead of the API. */
 export function htmlPage(status: number): Uint8Array {
   const title = status === 200 ? "Welcome" : `${status} Bad Gateway`;
   return Buffer.from(

@@ -110,7 +110,7 @@ describe("broken heads and bodies", () => {
     }
   });
 
-  test("bad-json is cut JSON under a right length, and one broken frame in a whole stream", async () => {
+  test("bad-json is truncated JSON with a correct length, and one broken frame in a complete stream", async () => {
     const plain = await ask("bad-json", false);
     expect(Number(/content-length: (\d+)/.exec(plain.head)?.[1])).toBe(Buffer.byteLength(plain.body));
     expect(() => JSON.parse(plain.body) as unknown).toThrow(SyntaxError);
@@ -149,7 +149,7 @@ describe("broken heads and bodies", () => {
   });
 });
 
-describe("the spellings of an event stream", () => {
+describe("the notations of an event stream", () => {
   test("crlf has no bare line feed, no-space no space, multi-data three lines, comments both kinds of noise", async () => {
     expect((await ask("crlf", true)).body.replaceAll("\r\n", "")).not.toContain("\n");
     expect((await ask("no-space", true)).body).not.toContain("data: ");

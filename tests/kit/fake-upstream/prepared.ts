@@ -1,7 +1,6 @@
 /**
- * The fast path for bench: answers that depend on model name and dialect alone are encoded once. The request is not
- * parsed: a quoted `"model"` followed by a colon can only be a key in JSON, because quotes inside strings are
- * escaped.
+ * The fast path for bench: answers that depend only on model name and dialect are encoded once. The request is not
+ * parsed: a quoted `"model"` followed by a colon can only be a key in JSON, because quotes inside strings are escaped.
  */
 import { compose } from "./answer";
 import { type Behaviour, parseBehaviour } from "./behaviours";
@@ -91,8 +90,8 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
     await exchange.raw(answer.head);
     const begun = clock.now();
     for (let i = 0; i < answer.groups.length && !exchange.over; i++) {
-      // By the first event, not by the last one: streams that were late together would stay together. Not `pause`:
-      // racing against the caller's leaving doubles the cost, and these pauses are short.
+      // By the first event, not the last: otherwise streams that were late together would stay together. Not `pause`: a
+      // race with the caller's disconnect doubles the cost, and these pauses are short.
       const wait = i > 0 ? begun + i * paceMs - clock.now() : 0;
       if (wait > 0) await clock.sleep(wait);
       await exchange.raw(answer.groups[i] ?? Buffer.alloc(0));
@@ -111,7 +110,7 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
         route = found?.operation === "generate" ? found : null;
         if (routes.size < 1000) routes.set(path, route);
       }
-      // Gemini names the model and the manner in the path; without alt=sse its stream is a list.
+      // Gemini has the model and the method in the path; without alt=sse its stream is a list.
       const model = route ? (route.model ?? scanModel(body)) : undefined;
       if (
         !route ||
@@ -119,7 +118,7 @@ export function createPrepared(clock: Clock): { serve(exchange: Exchange): boole
         (route.stream === true && !/(^|&)alt=sse(&|$)/.test(exchange.request.search))
       )
         return false;
-      // The two flags sit near an end of the body in practice, but nothing promises it: look through all of it.
+      // The two flags are usually near an end of the body, but not always: search all of it.
       const source = body.toString("latin1");
       const stream = route.stream ?? STREAM.test(source);
       const includeUsage = stream && INCLUDE_USAGE.test(source);

@@ -1,4 +1,4 @@
-/** A POST over a plain TCP socket (connection: close) that tells how the connection ended, which fetch hides. */
+/** A POST over a plain TCP socket (connection: close) that reports how the connection ended, which fetch hides. */
 import { connect } from "node:net";
 
 export interface RawAnswer {
@@ -6,7 +6,7 @@ export interface RawAnswer {
   received: Buffer;
   /** One element per read of the socket. */
   reads: Buffer[];
-  /** open: nothing more came for `quietMs` (long enough for a busy machine), and the connection was still up. */
+  /** open: nothing more arrived for `quietMs` (long enough for a busy machine), and the connection was still up. */
   end: "fin" | "reset" | "open";
   head: string;
   /** Body with chunk framing removed when the answer was chunked. */

@@ -19,14 +19,14 @@ export interface RealtimeConnection {
   query: Record<string, string>;
   headers: Record<string, string>;
   model: string;
-  /** What came in. */
+  /** Received frames. */
   received: (string | Buffer)[];
-  /** What went out. */
+  /** Sent frames. */
   sent: (string | Buffer)[];
   closed: { code: number; reason: string } | undefined;
-  /** Bytes that wait because the other side does not read. */
+  /** Bytes waiting because the other side does not read. */
   waiting(): number;
-  /** A deaf connection begins to read. */
+  /** A deaf connection starts to read. */
   wake(): void;
 }
 
@@ -43,7 +43,7 @@ interface Data {
   responses: number;
 }
 
-/** 132 in (13 of sound), 64 of them cached, 121 out (91 of sound). */
+/** 132 in (13 of audio), 64 of them cached, 121 out (91 of audio). */
 export const REALTIME_USAGE = {
   total_tokens: 253,
   input_tokens: 132,
@@ -103,7 +103,7 @@ export function startFakeRealtime(): FakeRealtime {
       type: "response.created",
       response: { id, object: "realtime.response", status: "in_progress", output: [], usage: null },
     });
-    // 100 ms of sound: two tokens.
+    // 100 ms of audio: two tokens.
     for (let i = 0; i < (number(ws, "deltas") ?? 2); i++) {
       send(ws, {
         type: "response.output_audio.delta",
@@ -186,7 +186,7 @@ export function startFakeRealtime(): FakeRealtime {
         try {
           event = typeof frame === "string" ? (JSON.parse(frame) as typeof event) : {};
         } catch {
-          // No event.
+          // Not an event.
         }
         switch (event.type) {
           case "response.create":

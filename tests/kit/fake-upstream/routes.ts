@@ -1,6 +1,6 @@
 /**
- * Path to meaning. Only the end of a path counts, so that any base path works (/v1, /api/paas/v4, /compatible-mode/v1
- * …).
+ * Maps a path to an endpoint. Only the end of a path counts, so that any base path works (/v1, /api/paas/v4,
+ * /compatible-mode/v1 …).
  */
 import type { ModelListStyle } from "./dialects/operations";
 import { anthropic } from "./dialects/anthropic";
@@ -26,15 +26,15 @@ export type Operation =
   | "usage"
   | "compact"
   | "input-tokens"
-  /** What was left with the upstream: see vault.ts. */
+  /** Stored objects: see vault.ts. */
   | "kept";
 
 export interface Route {
   dialect: Dialect;
   operation: Operation;
-  /** The model, where the path names it. */
+  /** The model, if the path names it. */
   model?: string;
-  /** Streaming, where the path decides it. */
+  /** Streaming, if the path decides it. */
   stream?: boolean;
 }
 
@@ -65,7 +65,7 @@ const GEMINI_VERBS: Record<string, Pick<Route, "operation" | "stream">> = {
   batchEmbedContents: { operation: "embed-content" },
 };
 
-/** A path with a stray "%" stands for itself. */
+/** A path with a stray "%" is not decoded. */
 function decode(path: string): string {
   try {
     return decodeURIComponent(path);

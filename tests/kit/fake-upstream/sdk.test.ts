@@ -49,7 +49,7 @@ describe("the official OpenAI SDK reads every well-formed behaviour", () => {
     });
   }
 
-  test("usage comes in a last chunk without choices, only when it is asked for", async () => {
+  test("usage comes in a last chunk without choices, only on request", async () => {
     const usages = async (includeUsage: boolean) => {
       const options = includeUsage ? { stream_options: { include_usage: true } } : {};
       const stream = await client.chat.completions.create({
@@ -74,7 +74,7 @@ describe("the official OpenAI SDK reads every well-formed behaviour", () => {
     });
   });
 
-  test("fragments of parallel tool calls join to whole JSON under the names of the request's tools", async () => {
+  test("fragments of parallel tool calls join to complete JSON under the names of the request's tools", async () => {
     const tools = ["find_city", "find_river"].map((name) => ({
       type: "function" as const,
       function: { name, parameters: {} },
@@ -98,7 +98,7 @@ describe("the official OpenAI SDK reads every well-formed behaviour", () => {
     expect(final.choices.map((choice) => choice.message.content)).toEqual([SAID, SAID]);
   });
 
-  test("refusal, json and role-only say what they are", async () => {
+  test("refusal, json and role-only do what their names say", async () => {
     const of = async (model: string) =>
       (await client.chat.completions.stream({ model, messages }).finalChatCompletion()).choices[0]?.message;
     expect((await of("refusal"))?.refusal).toStartWith("I'm sorry");

@@ -1,6 +1,5 @@
 /**
- * The one fake upstream of development, tests, end-to-end runs and bench. Behaviours: behaviours.ts, or cli.ts
- * --list.
+ * The one fake upstream of development, tests, end-to-end runs and bench. Behaviours: behaviours.ts, or cli.ts --list.
  */
 import { compose, type Json, object, text } from "./answer";
 import { type Behaviour, BEHAVIOURS, parseBehaviour } from "./behaviours";
@@ -22,7 +21,7 @@ export interface FakeUpstreamOptions {
   port?: number;
   hostname?: string;
   clock?: Clock;
-  /** false: nothing is recorded and answers that depend on the model name alone are encoded once (for bench). */
+  /** false: nothing is recorded, and answers that depend only on the model name are encoded once (for bench). */
   journal?: boolean;
 }
 
@@ -31,9 +30,9 @@ export interface FakeUpstream {
   url: string;
   port: number;
   journal: Journal;
-  /** TCP connections: open now, accepted ever. */
+  /** TCP connections: open now, accepted in total. */
   connections: { readonly open: number; readonly accepted: number };
-  /** Requests whose answer is not over. */
+  /** Requests whose answer has not ended. */
   readonly active: number;
   /** Closes the listener and every connection. */
   close(): void;
@@ -41,7 +40,7 @@ export interface FakeUpstream {
 }
 
 /** Model names the lists offer: every behaviour that is a name of its own. */
-export const MODEL_NAMES: readonly string[] = Object.keys(BEHAVIOURS).flatMap((word) =>
+const MODEL_NAMES: readonly string[] = Object.keys(BEHAVIOURS).flatMap((word) =>
   word === "error" ? [400, 401, 403, 404, 429, 500, 502, 503, 529].map((status) => `error-${status}`) : [word],
 );
 
@@ -198,8 +197,7 @@ async function sendError(exchange: Exchange, error: ErrorAnswer, headers: Record
 }
 
 /**
- * JSON object or the text fields of a form; undefined when it is neither. A request without a body is an empty
- * object.
+ * A JSON object or the text fields of a form; undefined for anything else. A request without a body is an empty object.
  */
 async function readBody(request: WireRequest): Promise<Json | undefined> {
   if (request.body.length === 0) return {};

@@ -1,6 +1,6 @@
 /**
- * Frames to Server-Sent Events (html.spec.whatwg.org, "event stream"), in the spellings that behaviours ask for, and
- * to the JSON array that Gemini streams without ?alt=sse.
+ * Frames as Server-Sent Events (html.spec.whatwg.org, "event stream"), in the notations that behaviours select, and as
+ * the JSON array that Gemini streams without ?alt=sse.
  */
 import type { Behaviour } from "./behaviours";
 import type { Frame } from "./dialects/dialect";
@@ -11,7 +11,7 @@ export type Framing = "sse" | "json-array";
 export function encodeEvent(frame: Frame, behaviour: Behaviour): Uint8Array {
   const { eol, space } = behaviour;
   const data = `data:${space ? " " : ""}`;
-  // JSON may be broken after its first brace and before its last one; a reader joins the lines with line feeds.
+  // JSON may be split after its first brace and before its last one; a reader joins the lines with line feeds.
   const lines =
     behaviour.multiData && frame.data.startsWith("{") ? [frame.data[0], frame.data.slice(1, -1), "}"] : [frame.data];
   const name = frame.event ? `event:${space ? " " : ""}${frame.event}${eol}` : "";

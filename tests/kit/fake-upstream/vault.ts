@@ -1,7 +1,7 @@
 /**
- * What callers leave with an upstream: answers of the Responses API, files, batches. Each key sees its own, as an
- * account does. Shapes: platform.openai.com/docs/api-reference responses, files, batches; types of the `openai` npm SDK
- * 7.55 (Response, ResponseItemList, CompactedResponse, FileObject, Batch), read November 2026.
+ * Objects that callers store at an upstream: responses of the Responses API, files, batches. Each key sees only its
+ * own, like an account. Shapes: platform.openai.com/docs/api-reference responses, files, batches; types of the `openai`
+ * npm SDK 7.55 (Response, ResponseItemList, CompactedResponse, FileObject, Batch), read November 2026.
  */
 import { type Json, list, object, text } from "./answer";
 import type { Behaviour } from "./behaviours";
@@ -19,7 +19,7 @@ const none = (what: string): Reply => ({ status: 404, message: `${what} not foun
 
 const KEPT = /\/(responses|files|batches)(?:\/([^/]+))?(?:\/(input_items|content|cancel))?$/;
 
-/** Whether a call is about what was left, and no call of a model. */
+/** Whether a call is about stored objects, and not a call of a model. */
 export function isKept(method: string, path: string): boolean {
   const [, what, id, verb] = KEPT.exec(path) ?? [];
   if (what === undefined) return false;
@@ -51,7 +51,7 @@ export const counted = ({ usage }: Behaviour): Content => ({
 
 export interface Vault {
   has(key: string, responseId: string): boolean;
-  /** Keeps an answer: a stream's last frame repeats it. */
+  /** Stores a response: a stream's last frame repeats it. */
   keep(key: string, answer: Content, request: Json): void;
   answer(key: string, request: WireRequest, body: Json | undefined): Promise<Reply>;
 }
@@ -127,7 +127,7 @@ export function createVault(): Vault {
     if (!found) return none(`Batch ${id}`);
     if (verb === "cancel") found.status = "cancelling";
     else if (found.status === "validating") {
-      // Looked at once, it is done.
+      // The first poll finishes it.
       const output = `file-${++made}`;
       const content = Buffer.from(
         '{"custom_id":"1","response":{"status_code":200,"body":{"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}}}\n',

@@ -2,8 +2,8 @@
  * HTTP/1.1 (RFC 9112) over plain TCP, just enough for an upstream that must also be able to misbehave.
  *
  * Why not Bun.serve: it corrects content-length, cannot send headers without a body byte, cannot cut inside the head,
- * and prints every intended stream failure to stderr. Here every byte, FIN and RST is ours, on the same port as the
- * good answers.
+ * and prints every intended stream failure to stderr. Here every byte, FIN and RST is under control, on the same port
+ * as the good answers.
  */
 import type { Socket, TCPSocketListener } from "bun";
 
@@ -94,7 +94,7 @@ export class Exchange {
     return this.#left;
   }
 
-  /** Sends the head at once. `length`: content-length; undefined: chunked. The number may be a lie. */
+  /** Sends the head at once. `length`: content-length, which may be false; undefined: chunked. */
   async start(status: number, headers: Headers, length?: number): Promise<void> {
     this.#chunked = length === undefined;
     await this.raw(encodeHead(status, headers, length));
@@ -113,13 +113,13 @@ export class Exchange {
     await this.connection.write(bytes);
   }
 
-  /** Ends the answer well; the connection serves the next request, or closes where the caller asked for that. */
+  /** Ends the answer normally; the connection serves the next request, or closes if the caller requested that. */
   async finish(): Promise<void> {
     if (this.#chunked && this.request.method !== "HEAD") await this.raw(LAST_CHUNK);
     this.#release();
   }
 
-  /** Sends a whole prepared answer (see `encodeAnswer`) in one write. */
+  /** Sends a complete prepared answer (see `encodeAnswer`) in one write. */
   sendPrepared(bytes: Uint8Array): void {
     this.bytesWritten += bytes.length;
     const rest = this.connection.write(bytes);
@@ -127,7 +127,7 @@ export class Exchange {
     else this.#release();
   }
 
-  /** Ends with a TCP reset. What was sent gets a moment to arrive, because a reset may overtake it. */
+  /** Ends with a TCP reset. Sent bytes get a moment to arrive, because a reset may overtake them. */
   async reset(): Promise<void> {
     await Bun.sleep(15);
     this.#end();
@@ -196,7 +196,7 @@ export class Connection {
     current?.abandon();
   }
 
-  /** Undefined when the kernel took everything; else a promise for when it has. */
+  /** Undefined when the kernel took everything; otherwise a promise for that. */
   write(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#output.length === 0) {
       const written = this.socket.write(bytes);
@@ -292,7 +292,7 @@ export function chunk(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, CRLF]);
 }
 
-/** A whole answer for `sendPrepared`: body with content-length, or frames as chunks. */
+/** A complete answer for `sendPrepared`: body with content-length, or frames as chunks. */
 export function encodeAnswer(status: number, headers: Headers, body: Uint8Array | Uint8Array[]): Uint8Array {
   if (!Array.isArray(body)) return Buffer.concat([encodeHead(status, headers, body.length), body]);
   return Buffer.concat([encodeHead(status, headers), ...body.map(chunk), LAST_CHUNK]);

@@ -1,12 +1,12 @@
 /**
- * Priority and weight in the channel list, edited in place by a person at a keyboard: what was typed is what is stored,
- * and what is no such number is refused in words (checklist C-083, C-084, C-409, C-410).
+ * Priority and weight in the channel list, edited in place with a real keyboard: the typed number is stored, and
+ * anything else is refused with a message (C-083, C-084, C-409, C-410).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { findChromium } from "../../../scripts/chromium";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../../kit/browser";
 import { becomes } from "../../kit/browser-wait";
+import { required } from "../../kit/required";
 import { startWeir, type Weir } from "../../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -14,7 +14,7 @@ setDefaultTimeout(TEST_LIMIT);
 type Field = "priority" | "weight";
 const LABELS: Record<Field, string> = { priority: "优先级", weight: "权重" };
 
-const found = findChromium() !== undefined;
+const found = required("chromium") !== undefined;
 let weir: Weir;
 let browser: TestBrowser;
 
@@ -39,7 +39,7 @@ const stored = async (id: number): Promise<Numbers> => {
   return { priority, weight };
 };
 
-/** A fresh channel in a fresh window. `edit` clicks the figure and answers the field of its editor, ready for keys. */
+/** A fresh channel in a fresh window. `edit` clicks the figure and returns the field of its editor, ready for keys. */
 async function withChannel(
   name: string,
   start: Numbers,
@@ -56,7 +56,7 @@ async function withChannel(
       .getByRole("button", { name: `修改 ${name} 的${label}` });
     await figure.click();
     const box = page.getByRole("textbox", { name: label });
-    // The old figure is selected, so that the first key replaces it.
+    // The old figure is selected, so the first key replaces it.
     await becomes(
       () => box.evaluate((element) => String(element === document.activeElement && getSelection()?.toString())),
       String((await stored(id))[field]),
@@ -82,7 +82,7 @@ describe.skipIf(!found)("the figures of the channel list", () => {
     ["weight", 44, "0", 0],
   ];
 
-  test("save exactly the number that was typed key by key, whatever stood there before", async () => {
+  test("save exactly the number that was typed key by key, whatever the old value was", async () => {
     for (const [index, [field, start, keys, value]] of TYPED.entries()) {
       const name = `typed-${index}`;
       await withChannel(name, { priority: 0, weight: 0, [field]: start }, async (edit, page, id) => {
@@ -119,7 +119,7 @@ describe.skipIf(!found)("the figures of the channel list", () => {
     ["weight", "-1", "权重必须是非负整数！"],
   ];
 
-  test("refuse what is no such number, say why, store nothing, and take the corrected number", async () => {
+  test("refuse an invalid number, say why, store nothing, and accept the corrected number", async () => {
     await withChannel("refused", { priority: 5, weight: 6 }, async (edit, page, id) => {
       for (const [field, keys, says] of REFUSED) {
         const box = await edit(field);

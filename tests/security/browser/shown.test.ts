@@ -1,6 +1,6 @@
 /**
- * Whatever is shown is text, not a program: what operators write, what models answer, what things are called. In a real
- * Chromium, with every text of kit/hostile-texts.ts. Source: facts/security.md, theme 6.
+ * Everything shown is text, not a program: operators' texts, models' answers, names. In a real Chromium, with every
+ * text of kit/hostile-texts.ts (docs/security.md).
  */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
@@ -16,7 +16,7 @@ let browser: TestBrowser;
 let weir: Weir;
 const upstream = startFakeUpstream();
 
-/** What a page did that it must not do. */
+/** The forbidden effects of a page. */
 let dialogs: string[] = [];
 let foreign: string[] = [];
 let trying = "";
@@ -51,11 +51,11 @@ function watch(tab: ConsolePage): Page {
   return tab.page;
 }
 
-/** Presses every link that stays in this tab: where it leads must be here. */
+/** Clicks every link that stays in this tab: its target must be on this server. */
 async function pressLinks(tab: ConsolePage, where: string): Promise<void> {
   const links = await tab.page.locator(`${where} a:not([target])`).all();
   for (const link of links) await link.click({ timeout: 500 }).catch(() => undefined);
-  // Where a link leads comes late.
+  // The target of a link loads late.
   if (links.length > 0) await tab.settled();
   expect(`${trying}: ${new URL(tab.page.url()).origin}`).toBe(`${trying}: ${weir.url}`);
 }
@@ -68,8 +68,7 @@ function expectHarmless(): void {
 test("new-api CVE-2025-55573: none of the operator's texts opens a dialog, asks another server, or leads away", async () => {
   const tab = await browser.open(weir.url);
   const page = watch(tab);
-  // Three at a time, each in a place of its own; one component shows all three (rich-text.test.tsx tries every text in
-  // it).
+  // Three at a time, each in its own place; one component shows all three (rich-text.test.tsx tests every text in it).
   const places = ["About", "Notice", "Footer"] as const;
   for (let i = 0; i < HOSTILE_TEXTS.length; i += places.length) {
     const tried = HOSTILE_TEXTS.slice(i, i + places.length);
@@ -78,7 +77,7 @@ test("new-api CVE-2025-55573: none of the operator's texts opens a dialog, asks 
     await page.goto(`${weir.url}/about`);
     await page.locator("main .content").waitFor({ state: "attached" });
     await page.getByTestId("content-loading").first().waitFor({ state: "detached" });
-    // What would run or fetch does so at once.
+    // A script or a fetch would run at once.
     await tab.settled();
     await pressLinks(tab, ".content");
   }
@@ -92,7 +91,7 @@ test("Open WebUI CVE-2026-109288: a model that answers with every hostile text r
   const tab = await browser.open(`${weir.url}/playground`, { as: user });
   const page = watch(tab);
   await page.getByRole("combobox", { name: "模型", exact: true }).getByText("echo").waitFor();
-  // A text is its own paragraph, so that one that is broken does not hide the next.
+  // Each text is its own paragraph, so that a malformed one does not hide the next.
   for (const part of [HOSTILE_TEXTS.slice(0, 20), HOSTILE_TEXTS.slice(20)]) {
     trying = part[0]?.[0] ?? "";
     const before = await page.locator("article[data-state=complete]").count();
@@ -136,7 +135,7 @@ test("Open WebUI CVE-2026-56398: a picture that is an SVG with a script, as logo
     "/%22%20onerror=%22alert(1)",
   ]) {
     trying = logo;
-    // A logo that is no picture is refused; what is taken must be harmless.
+    // A logo that is not an image is refused; an accepted one must be harmless.
     await weir.root.api("PUT", "/api/option/", { key: "Logo", value: logo });
     tab.expectProblem("");
     await page.goto(`${weir.url}/`);
@@ -148,7 +147,7 @@ test("Open WebUI CVE-2026-56398: a picture that is an SVG with a script, as logo
   await tab.close();
 });
 
-test("stored names: users, tokens, channels and models that are called like programs are shown as they are called", async () => {
+test("stored names: users, tokens, channels and models with names like programs are shown as text", async () => {
   const name = "<img src=x onerror=alert(1)>";
   const script = "</script><svg onload=alert(1)>";
   await weir.newToken({ name });

@@ -4,7 +4,8 @@ import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { setSingleKeys } from "../../lib/hotkeys";
 import { TooltipProvider } from "../../ui/tooltip";
-import { DataGrid, type DataGridProps } from "./data-grid";
+import { DataGrid } from "./data-grid";
+import type { DataGridProps } from "./grid-props";
 import { parseFilterText } from "./grid-filters";
 import { useGridState } from "./grid-state";
 import type { GridColumn, GridQuery } from "./types";
@@ -93,7 +94,7 @@ const focusedRow = () => document.activeElement?.getAttribute("data-row");
 describe("paging", () => {
   test("says which rows these are of how many", () => {
     show();
-    // spec: C-624
+    // spec: A-505, C-624
     expect(screen.getByText("第 1 - 10 条，共 63 条")).toBeTruthy();
   });
 
@@ -119,8 +120,13 @@ describe("paging", () => {
     await userEvent.click(screen.getByRole("combobox", { name: "每页条数" }));
     await userEvent.click(await screen.findByRole("option", { name: "50 条/页" }));
     expect(location.search).toBe("?size=50");
-    // spec: C-625
+    // spec: A-421, C-625
     expect(localStorage.getItem("page-size")).toBe("50");
+    cleanup();
+    history.replaceState(null, "", "/things");
+    show();
+    // spec: A-421
+    expect(screen.getByRole("combobox", { name: "每页条数" }).textContent).toContain("50");
   });
 
   test("a new filter goes back to the first page", async () => {

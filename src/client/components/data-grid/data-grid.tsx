@@ -1,93 +1,22 @@
-import { useLingui } from "@lingui/react/macro";
-import { useCallback, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { usePhone } from "../../lib/media";
 import { readStored, writeStored } from "../../lib/storage";
 import { Button } from "../../ui/button";
-import { EmptyState } from "../empty-state";
-import { ErrorPanel } from "../error-panel";
-import { GridBody, GridSkeleton, type RowsProps } from "./grid-body";
-import { CardsSkeleton, GridCards } from "./grid-cards";
-import { ColumnsMenu } from "./grid-columns-menu";
-import { FilterChips, FilterPanel } from "./grid-filters";
-import { GridHeader, placeColumns } from "./grid-header";
+import type { RowsProps } from "./grid-body";
+import { GridContent } from "./grid-content";
+import { FilterChips } from "./grid-filters";
 import { useGridKeys } from "./grid-keys";
 import { GridPager } from "./grid-pager";
-import type { GridState } from "./grid-state";
+import type { DataGridProps, GridSelection } from "./grid-props";
 import { useGridTable } from "./grid-table";
-import { BulkBar, ExportMenu, RefreshButton, SearchField } from "./grid-toolbar";
-import { ViewsMenu } from "./grid-views";
-import {
-  ROW_HEIGHT,
-  type Density,
-  type GridAction,
-  type GridColumn,
-  type GridFilter,
-  type GridQuery,
-  type GridView,
-} from "./types";
-
-/** The rows that a bulk action is for. */
-export interface GridSelection<R> {
-  ids: string[];
-  rows: R[];
-  /** True when the user meant every row that matches the filters, also those on other pages. */
-  allMatching: boolean;
-  count: number;
-  clear: () => void;
-}
-
-export interface DataGridProps<R extends object, F extends string> {
-  grid: GridState<F>;
-  /** Names the list for assistive technology. */
-  label: string;
-  /** Stable (useMemo): the first one is the name of the row and stays in sight. */
-  columns: readonly GridColumn<R>[];
-  rows: readonly R[] | undefined;
-  rowId: (row: R) => string;
-  /** All rows that match; null when unknown, then `hasMore` says whether a next page exists. */
-  total: number | null | undefined;
-  hasMore?: boolean;
-  /** False when there are more than `total`; `hasMore` then says whether a next page exists. */
-  totalExact?: boolean;
-  /** Pages by key: where a row stands in the list. The next page then stands behind the last row of this one. */
-  placeOf?: (row: R) => string;
-  /** Rows of this page as the pager counts them; fewer than `rows` when some stand below others. */
-  shown?: number;
-  query: GridQuery;
-  /** The filter key that the search field writes, and its placeholder. */
-  search?: { key: F; placeholder: string };
-  filters?: readonly GridFilter[];
-  views?: readonly GridView[];
-  /** Further buttons of the toolbar; as a function they are told what is selected, also when nothing is. */
-  toolbar?: ReactNode | ((selection: GridSelection<R>) => ReactNode);
-  /** Enter and a click on the row. */
-  onOpen?: (row: R) => void;
-  /** E. */
-  onEdit?: (row: R) => void;
-  /** C. */
-  onCopy?: (row: R) => void;
-  rowActions?: (row: R) => readonly GridAction[];
-  /** Buttons that stand in the row before its menu. */
-  rowButtons?: (row: R) => ReactNode;
-  /** Pixels of the column with buttons and menu. */
-  actionsWidth?: number;
-  /** Rows can be selected when this is given. */
-  bulkActions?: (selection: GridSelection<R>) => readonly GridAction[];
-  /** Rows can be selected, and the toolbar acts on them: the boxes are always shown, no bar floats. */
-  selectable?: boolean;
-  /** Offers "select all matching". */
-  bulkAllMatching?: boolean;
-  /** Rows drawn on a darker ground, such as disabled ones. */
-  shaded?: (row: R) => boolean;
-  renderExpanded?: (row: R) => ReactNode;
-  empty?: { title: string; description?: string; action?: ReactNode };
-  onExport?: (format: "csv" | "jsonl") => void;
-}
+import { GridTools } from "./grid-tools";
+import { BulkBar } from "./grid-toolbar";
+import { useGridSelection } from "./use-grid-selection";
+import { type Density, type GridFilter, ROW_HEIGHT } from "./types";
 
 const DENSITY_KEY = "grid-density";
 const NO_ROWS: readonly never[] = [];
 const NO_FILTERS: readonly GridFilter[] = [];
-const NO_VIEWS: readonly GridView[] = [];
 const NONE_EXPANDED: ReadonlySet<string> = new Set();
 
 /**
@@ -96,18 +25,15 @@ const NONE_EXPANDED: ReadonlySet<string> = new Set();
  * is a card.
  */
 export function DataGrid<R extends object, F extends string>(props: DataGridProps<R, F>) {
-  const { grid, columns, query, filters = NO_FILTERS, views = NO_VIEWS } = props;
-  const { t } = useLingui();
+  const { grid, columns, query, filters = NO_FILTERS } = props;
   const phone = usePhone();
   const rows = props.rows ?? NO_ROWS;
   const root = useRef<HTMLDivElement>(null);
-  const tableElement = useRef<HTMLTableElement>(null);
   const searchField = useRef<HTMLInputElement>(null);
-  const [density, setDensity] = useState(storedDensity);
+  const [density, setDensity] = useDensity();
   const [filtersOpen, setFiltersOpen] = useState(false);
   const [menuId, setMenuId] = useState<string | null>(null);
   const [expanded, setExpanded] = useState(NONE_EXPANDED);
-  const [allMatching, setAllMatching] = useState(false);
 
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
   const selectable = props.bulkActions !== undefined || props.selectable === true;
@@ -121,22 +47,9 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
     actionsWidth: props.actionsWidth ?? 52,
     selectionKey: `${grid.page} ${grid.pageSize} ${grid.viewSearch}`,
   });
-  const { table } = model;
-  const tableRows = table.getRowModel().rows;
-  const selectedRows = tableRows.filter((row) => row.getIsSelected());
-  const clearSelection = () => {
-    setAllMatching(false);
-    model.clearSelection();
-  };
-  const selection: GridSelection<R> = {
-    ids: selectedRows.map((row) => row.id),
-    rows: selectedRows.map((row) => row.original),
-    allMatching,
-    count: allMatching ? (props.total ?? selectedRows.length) : selectedRows.length,
-    clear: clearSelection,
-  };
+  const { selection, selectAllMatching } = useGridSelection(model, props.total);
   const { active, setActive } = useGridKeys({
-    rows: tableRows,
+    rows: model.table.getRowModel().rows,
     root,
     openId: grid.open,
     onOpen: props.onOpen,
@@ -155,20 +68,9 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
     (changes: Record<string, string>) => setFilters(changes as Partial<Record<F, string>>),
     [setFilters],
   );
-  const searchKey = props.search?.key;
-  const onSearch = useCallback(
-    (text: string) => searchKey !== undefined && changeFilters({ [searchKey]: text }),
-    [changeFilters, searchKey],
-  );
-
-  const placed = placeColumns(table, columns);
-  const rowHeight = ROW_HEIGHT[density];
-  const filtered = grid.filterKeys.some((key) => grid.filters[key] !== "");
-  const firstLoad = query.isPending && !query.error;
-  const nothing = !firstLoad && !query.error && rows.length === 0;
-
+  const failed = Boolean(query.error) && props.rows === undefined;
   const rowsProps: RowsProps<R> = {
-    table,
+    table: model.table,
     columns: byId,
     active,
     onActive: setActive,
@@ -187,109 +89,15 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
 
   return (
     <div ref={root} className="flex min-w-0 flex-col gap-3">
-      <div className="flex flex-wrap items-center gap-2">
-        {props.search ? (
-          <SearchField
-            ref={searchField}
-            value={grid.filters[props.search.key]}
-            onChange={onSearch}
-            placeholder={props.search.placeholder}
-            filterKeys={grid.filterKeys}
-            onFilters={changeFilters}
-          />
-        ) : null}
-        {filters.length > 0 ? (
-          <FilterPanel
-            filters={filters}
-            values={grid.filters}
-            onChange={changeFilters}
-            open={filtersOpen}
-            onOpenChange={setFiltersOpen}
-          />
-        ) : null}
-        <div className="flex-1" />
-        {typeof props.toolbar === "function" ? props.toolbar(selection) : props.toolbar}
-        <ViewsMenu grid={grid} builtIn={views} />
-        {phone ? null : (
-          <ColumnsMenu
-            table={table}
-            columns={byId}
-            orderedIds={model.orderedIds}
-            pinned={model.pinned}
-            onPinned={model.setPinned}
-            onReset={model.resetLayout}
-            density={density}
-            onDensity={(next) => {
-              setDensity(next);
-              writeStored(DENSITY_KEY, next);
-            }}
-          />
-        )}
-        {props.onExport ? <ExportMenu onExport={props.onExport} /> : null}
-        <RefreshButton busy={query.isFetching} onRefresh={() => void query.refetch()} />
-      </div>
+      <GridTools
+        {...{ props, filters, model, phone, selection, searchField, filtersOpen, density, changeFilters }}
+        columns={byId}
+        onFiltersOpen={setFiltersOpen}
+        onDensity={setDensity}
+      />
       <FilterChips filters={filters} values={grid.filters} onChange={changeFilters} />
-
-      {query.error && props.rows === undefined ? (
-        <div className="rounded-lg border border-line bg-surface">
-          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
-        </div>
-      ) : nothing ? (
-        <div className="rounded-lg border border-line bg-surface">
-          {filtered ? (
-            <EmptyState
-              title={t`没有符合条件的记录`}
-              action={<Button onClick={grid.clearFilters}>{t`清除筛选`}</Button>}
-            />
-          ) : (
-            <EmptyState {...(props.empty ?? { title: t`暂无数据` })} />
-          )}
-        </div>
-      ) : phone ? (
-        firstLoad ? (
-          <CardsSkeleton />
-        ) : (
-          <GridCards {...rowsProps} selectable={selectable} boxes={props.selectable === true} label={props.label} />
-        )
-      ) : (
-        <div
-          role="region"
-          aria-label={props.label}
-          // Its own scroll area, so that the bar at the bottom and the head are always within reach.
-          tabIndex={0}
-          className="max-h-[max(320px,calc(100dvh-224px))] overflow-auto rounded-lg border border-line bg-surface -outline-offset-2"
-        >
-          <table
-            ref={tableElement}
-            aria-label={props.label}
-            aria-busy={query.isFetching}
-            aria-rowcount={props.total == null ? -1 : props.total + 1}
-            className="w-full table-fixed border-separate border-spacing-0"
-            style={{ minWidth: table.getTotalSize() }}
-          >
-            <colgroup>
-              {placed.map((column) => (
-                <col key={column.id} style={{ width: column.width }} />
-              ))}
-            </colgroup>
-            <GridHeader
-              table={table}
-              columns={byId}
-              placed={placed}
-              sort={grid.sort}
-              onSort={grid.setSort}
-              body={tableElement}
-            />
-            {firstLoad ? (
-              <GridSkeleton placed={placed} rows={grid.pageSize} rowHeight={rowHeight} />
-            ) : (
-              <GridBody {...rowsProps} placed={placed} rowHeight={rowHeight} />
-            )}
-          </table>
-        </div>
-      )}
-
-      {firstLoad || (query.error && props.rows === undefined) ? null : (
+      <GridContent {...{ props, phone, failed, selectable, rowsProps }} rowHeight={ROW_HEIGHT[density]} />
+      {(query.isPending && !query.error) || failed ? null : (
         <GridPager
           page={grid.page}
           pageSize={grid.pageSize}
@@ -301,32 +109,55 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
           onPageSize={grid.setPageSize}
         />
       )}
-
-      {props.bulkActions && selectedRows.length > 0 ? (
-        <BulkBar
-          count={selection.count}
-          total={props.bulkAllMatching ? (props.total ?? null) : null}
-          allMatching={allMatching}
-          onAllMatching={() => setAllMatching(true)}
-          onClear={clearSelection}
-        >
-          {props.bulkActions(selection).map((action) => (
-            <Button
-              key={action.id}
-              size="sm"
-              disabled={action.disabled}
-              title={action.hint}
-              onClick={action.onSelect}
-              className={action.danger ? "text-red-fg" : undefined}
-            >
-              {action.icon ? <action.icon aria-hidden /> : null}
-              {action.label}
-            </Button>
-          ))}
-        </BulkBar>
-      ) : null}
+      <BulkActions props={props} selection={selection} onAllMatching={selectAllMatching} />
     </div>
   );
+}
+
+/** What can be done to the selected rows, while there are some. */
+function BulkActions<R extends object, F extends string>({
+  props,
+  selection,
+  onAllMatching,
+}: {
+  props: DataGridProps<R, F>;
+  selection: GridSelection<R>;
+  onAllMatching: () => void;
+}) {
+  if (!props.bulkActions || selection.rows.length === 0) return null;
+  return (
+    <BulkBar
+      count={selection.count}
+      total={props.bulkAllMatching ? (props.total ?? null) : null}
+      allMatching={selection.allMatching}
+      onAllMatching={onAllMatching}
+      onClear={selection.clear}
+    >
+      {props.bulkActions(selection).map((action) => (
+        <Button
+          key={action.id}
+          size="sm"
+          disabled={action.disabled}
+          title={action.hint}
+          onClick={action.onSelect}
+          className={action.danger ? "text-red-fg" : undefined}
+        >
+          {action.icon ? <action.icon aria-hidden /> : null}
+          {action.label}
+        </Button>
+      ))}
+    </BulkBar>
+  );
+}
+
+/** The height of rows, the same for every list, remembered. */
+function useDensity(): [Density, (next: Density) => void] {
+  const [density, setDensity] = useState(storedDensity);
+  const change = (next: Density) => {
+    setDensity(next);
+    writeStored(DENSITY_KEY, next);
+  };
+  return [density, change];
 }
 
 /** Where the page before or behind stands; a page further off is counted. */

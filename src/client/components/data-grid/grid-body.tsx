@@ -5,7 +5,7 @@ import { cn } from "../../lib/cn";
 import { IconButton } from "../../ui/icon-button";
 import { Skeleton } from "../../ui/skeleton";
 import { placeClass, placeStyle, type PlacedColumn } from "./grid-header";
-import { ACTIONS_COLUMN, SELECT_COLUMN, type GridTable } from "./grid-table";
+import { ACTIONS_COLUMN, type GridRow, SELECT_COLUMN, type GridTable } from "./grid-table";
 import { RowMenu } from "./row-menu";
 import type { GridAction, GridColumn } from "./types";
 
@@ -43,114 +43,115 @@ export function isForControl(event: MouseEvent): boolean {
 type GridBodyProps<R extends object> = RowsProps<R> & { placed: readonly PlacedColumn[]; rowHeight: number };
 
 /** The rows. */
-export function GridBody<R extends object>({
-  table,
-  columns,
-  placed,
-  active,
-  onActive,
-  onOpen,
-  openId,
-  rowActions,
-  rowButtons,
-  menuId,
-  onMenu,
-  shaded,
-  expanded,
-  onExpand,
-  renderExpanded,
-  dimmed,
-  rowHeight,
-}: GridBodyProps<R>) {
-  const { t } = useLingui();
-  const rows = table.getRowModel().rows;
-  const firstOwn = placed.find((column) => column.id !== SELECT_COLUMN)?.id;
-
+export function GridBody<R extends object>(props: GridBodyProps<R>) {
+  const { table, placed, dimmed, expanded, renderExpanded } = props;
   return (
     <tbody className={cn("transition-opacity duration-[120ms]", dimmed && "opacity-50")}>
-      {rows.map((row, index) => {
-        const selected = row.getIsSelected();
-        const isOpen = openId === row.id;
-        const background = selected || isOpen ? "bg-accent-soft" : shaded?.(row.original) ? "bg-sunken" : "bg-surface";
-        return (
-          <Fragment key={row.id}>
-            <tr
-              data-row={index}
-              tabIndex={index === Math.max(active, 0) ? 0 : -1}
-              aria-selected={selected || undefined}
-              aria-current={isOpen ? "true" : undefined}
-              onFocus={(event) => event.target === event.currentTarget && onActive(index)}
-              onClick={(event) => {
-                if (isForControl(event) || String(getSelection() ?? "") !== "") return;
-                onActive(index);
-                onOpen?.(row.original);
-              }}
-              className={cn("group/row -outline-offset-2", onOpen && "cursor-pointer")}
-              style={{ height: rowHeight }}
-            >
-              {placed.map((column) => (
-                <td
-                  key={column.id}
-                  data-column={column.id}
-                  style={placeStyle(column)}
-                  className={cn(
-                    "overflow-hidden border-b border-line px-2.5 py-0",
-                    background,
-                    !selected && !isOpen && "group-hover/row:bg-sunken",
-                    columns.get(column.id)?.align === "end" && "text-right",
-                    placeClass(column),
-                    index === active && column === placed[0] && "shadow-[inset_2px_0_0_var(--accent)]",
-                  )}
-                >
-                  {column.id === SELECT_COLUMN ? (
-                    <input
-                      type="checkbox"
-                      aria-label={t`选择第 ${index + 1} 行`}
-                      checked={selected}
-                      onChange={row.getToggleSelectedHandler()}
-                      className="grid-check"
-                    />
-                  ) : column.id === ACTIONS_COLUMN ? (
-                    <div className="flex items-center justify-end gap-0.5">
-                      {rowButtons?.(row.original)}
-                      {rowActions ? (
-                        <RowMenu
-                          actions={menuId === row.id ? rowActions(row.original) : []}
-                          open={menuId === row.id}
-                          onOpenChange={(open) => onMenu(open ? row.id : null)}
-                        />
-                      ) : null}
-                    </div>
-                  ) : (
-                    <div className="flex min-w-0 items-center gap-1">
-                      {renderExpanded && column.id === firstOwn ? (
-                        <IconButton
-                          label={expanded.has(row.id) ? t`收起` : t`展开`}
-                          aria-expanded={expanded.has(row.id)}
-                          size="sm"
-                          className="-ml-1.5 shrink-0"
-                          onClick={() => onExpand(row.id)}
-                        >
-                          <ChevronRight className={cn("transition-transform", expanded.has(row.id) && "rotate-90")} />
-                        </IconButton>
-                      ) : null}
-                      <div className="min-w-0 flex-1 truncate">{columns.get(column.id)?.cell(row.original)}</div>
-                    </div>
-                  )}
-                </td>
-              ))}
+      {table.getRowModel().rows.map((row, index) => (
+        <Fragment key={row.id}>
+          <BodyRow {...props} row={row} index={index} />
+          {renderExpanded && expanded.has(row.id) ? (
+            <tr>
+              <td colSpan={placed.length} className="border-b border-line bg-canvas p-0">
+                {renderExpanded(row.original)}
+              </td>
             </tr>
-            {renderExpanded && expanded.has(row.id) ? (
-              <tr>
-                <td colSpan={placed.length} className="border-b border-line bg-canvas p-0">
-                  {renderExpanded(row.original)}
-                </td>
-              </tr>
-            ) : null}
-          </Fragment>
-        );
-      })}
+          ) : null}
+        </Fragment>
+      ))}
     </tbody>
+  );
+}
+
+type BodyRowProps<R extends object> = GridBodyProps<R> & { row: GridRow<R>; index: number };
+
+function BodyRow<R extends object>(props: BodyRowProps<R>) {
+  const { row, index, columns, placed, active, onActive, onOpen, openId, shaded, rowHeight } = props;
+  const selected = row.getIsSelected();
+  const isOpen = openId === row.id;
+  const background = selected || isOpen ? "bg-accent-soft" : shaded?.(row.original) ? "bg-sunken" : "bg-surface";
+  return (
+    <tr
+      data-row={index}
+      tabIndex={index === Math.max(active, 0) ? 0 : -1}
+      aria-selected={selected || undefined}
+      aria-current={isOpen ? "true" : undefined}
+      onFocus={(event) => event.target === event.currentTarget && onActive(index)}
+      onClick={(event) => {
+        if (isForControl(event) || String(getSelection() ?? "") !== "") return;
+        onActive(index);
+        onOpen?.(row.original);
+      }}
+      className={cn("group/row -outline-offset-2", onOpen && "cursor-pointer")}
+      style={{ height: rowHeight }}
+    >
+      {placed.map((column) => (
+        <td
+          key={column.id}
+          data-column={column.id}
+          style={placeStyle(column)}
+          className={cn(
+            "overflow-hidden border-b border-line px-2.5 py-0",
+            background,
+            !selected && !isOpen && "group-hover/row:bg-sunken",
+            columns.get(column.id)?.align === "end" && "text-right",
+            placeClass(column),
+            index === active && column === placed[0] && "shadow-[inset_2px_0_0_var(--accent)]",
+          )}
+        >
+          <Cell {...props} id={column.id} />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** What stands in a cell: the box, the buttons, or what the list's column says. */
+function Cell<R extends object>({ id, ...props }: BodyRowProps<R> & { id: string }) {
+  const { row, index, columns, placed, rowActions, rowButtons, menuId, onMenu, expanded, onExpand } = props;
+  const { t } = useLingui();
+  if (id === SELECT_COLUMN) {
+    return (
+      <input
+        type="checkbox"
+        aria-label={t`选择第 ${index + 1} 行`}
+        checked={row.getIsSelected()}
+        onChange={row.getToggleSelectedHandler()}
+        className="grid-check"
+      />
+    );
+  }
+  if (id === ACTIONS_COLUMN) {
+    return (
+      <div className="flex items-center justify-end gap-0.5">
+        {rowButtons?.(row.original)}
+        {rowActions ? (
+          <RowMenu
+            actions={menuId === row.id ? rowActions(row.original) : []}
+            open={menuId === row.id}
+            onOpenChange={(open) => onMenu(open ? row.id : null)}
+          />
+        ) : null}
+      </div>
+    );
+  }
+  const firstOwn = placed.find((column) => column.id !== SELECT_COLUMN)?.id;
+  const isExpanded = expanded.has(row.id);
+  return (
+    <div className="flex min-w-0 items-center gap-1">
+      {props.renderExpanded && id === firstOwn ? (
+        <IconButton
+          label={isExpanded ? t`收起` : t`展开`}
+          aria-expanded={isExpanded}
+          size="sm"
+          className="-ml-1.5 shrink-0"
+          onClick={() => onExpand(row.id)}
+        >
+          <ChevronRight className={cn("transition-transform", isExpanded && "rotate-90")} />
+        </IconButton>
+      ) : null}
+      <div className="min-w-0 flex-1 truncate">{columns.get(id)?.cell(row.original)}</div>
+    </div>
   );
 }
 

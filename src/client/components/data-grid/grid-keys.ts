@@ -57,9 +57,9 @@ export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
     ...(onOpen ? { Enter: withRow((row) => onOpen(row.original)) } : {}),
     ...(onEdit ? { e: withRow((row) => onEdit(row.original)) } : {}),
     ...(onCopy ? { c: withRow((row) => onCopy(row.original)) } : {}),
-    ...(onMenu ? { ".": withRow((row) => onMenu(row.id)) } : {}),
+    ...(onMenu ? { "[Shift]+.": withRow((row) => onMenu(row.id)) } : {}),
     ...(onFilter ? { f: onFilter } : {}),
-    ...(onSearch ? { "/": onSearch } : {}),
+    ...(onSearch ? { "[Shift]+/": onSearch } : {}),
   });
 
   return { active, setActive };

@@ -43,7 +43,7 @@ export interface GridState<F extends string> {
 }
 
 /** The remembered page size, used by every list. */
-export function storedPageSize(): number {
+function storedPageSize(): number {
   const stored = Number(readStored(PAGE_SIZE_KEY));
   return PAGE_SIZES.find((size) => size === stored) ?? DEFAULT_PAGE_SIZE;
 }
@@ -58,12 +58,12 @@ function useStoredPageSize(): number {
 }
 
 /** `-used` is "by used, largest first". */
-export function parseSort(text: string | null): GridSort | null {
+function parseSort(text: string | null): GridSort | null {
   if (!text) return null;
   return text.startsWith("-") ? { key: text.slice(1), desc: true } : { key: text, desc: false };
 }
 
-export function sortText(sort: GridSort | null): string {
+function sortText(sort: GridSort | null): string {
   return sort === null ? "" : `${sort.desc ? "-" : ""}${sort.key}`;
 }
 

@@ -158,3 +158,5 @@ function place<R>(order: readonly string[], columns: readonly GridColumn<R>[], i
   const stored = order.indexOf(id);
   return stored >= 0 ? stored : columns.findIndex((column) => column.id === id);
 }
+
+export type GridModel<R extends object> = ReturnType<typeof useGridTable<R>>;

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { AUDIT_ACTIONS, AUDIT_TARGETS, type AuditAction, type AuditView } from "../../../shared/audit";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridColumn, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { TimeAgo } from "../../components/time-ago";
@@ -58,10 +59,7 @@ export default function AuditPage() {
         grid={grid}
         label={t`操作审计`}
         columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "actor", placeholder: t`操作人用户名` }}
         filters={filters}
         onOpen={(row) => grid.setOpen(row.id)}

@@ -3,10 +3,7 @@
  * A way is a component in a file of its own that calls `onVerified` once the server believes it.
  */
 import { lazy, type Lazy } from "../../lib/lazy";
-
-export interface StepUpMethodProps {
-  onVerified: () => void;
-}
+import type { StepUpMethodProps } from "./step-up-method";
 
 export interface StepUpMethod {
   id: string;

@@ -6,7 +6,7 @@ import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { PasswordInput } from "./password-input";
-import type { StepUpMethodProps } from "./step-up-methods";
+import type { StepUpMethodProps } from "./step-up-method";
 
 /** Step-up by the account's password. */
 export default function StepUpPassword({ onVerified }: StepUpMethodProps) {

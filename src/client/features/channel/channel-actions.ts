@@ -13,8 +13,8 @@ const changing = (ids: readonly number[], fields: Partial<ChannelView>): RowChan
   return (row) => (concerned.has(row.id) ? { ...row, ...fields } : row);
 };
 
-/** Only the system disables automatically; going back from there is "disabled by hand". */
-const byHand = (status: number): 1 | 2 =>
+/** What people set; only the system disables automatically, and going back from there is "disabled by hand". */
+const byHand = (status: number): ManualStatus =>
   status === CHANNEL_STATUS.enabled ? CHANNEL_STATUS.enabled : CHANNEL_STATUS.disabled;
 
 /** The ids of channels, put together by what they have in common. */
@@ -24,23 +24,13 @@ function idsBy<K>(channels: readonly ChannelView[], key: (channel: ChannelView) 
   return [...groups];
 }
 
-/**
- * What can be done to channels from the list and from the drawer. What can be undone is shown at once, taken back when
- * the server refuses, and offers its undoing for eight seconds. Failures are shown by the query client.
- */
-export function useChannelActions() {
-  const utils = trpc.useUtils();
+/** Enabling and disabling. */
+function useChannelSwitches() {
   const optimistic = useOptimisticChannels();
   const update = trpc.channel.update.useMutation();
-  const copying = trpc.channel.copy.useMutation({ meta: { quiet: true } });
-  const deleting = trpc.channel.delete.useMutation();
-  const tagEdit = trpc.channel.tagEdit.useMutation();
   const tagEnable = trpc.channel.tagEnable.useMutation();
   const tagDisable = trpc.channel.tagDisable.useMutation();
   const batchStatus = trpc.channel.batchStatus.useMutation();
-  const batchEdit = trpc.channel.batchEdit.useMutation();
-  const batchTag = trpc.channel.batchTag.useMutation();
-  const batchDelete = trpc.channel.batchDelete.useMutation();
 
   const changeStatus = (ids: readonly number[], status: ManualStatus, call: () => Promise<unknown>) =>
     optimistic(changing(ids, { status, other_info: "" }), call);
@@ -86,6 +76,17 @@ export function useChannelActions() {
     );
   };
 
+  return { setEnabled, setAllEnabled, setTagEnabled };
+}
+
+/** Priority, weight and tag: what decides which channel serves. */
+function useChannelRouting() {
+  const optimistic = useOptimisticChannels();
+  const update = trpc.channel.update.useMutation();
+  const tagEdit = trpc.channel.tagEdit.useMutation();
+  const batchEdit = trpc.channel.batchEdit.useMutation();
+  const batchTag = trpc.channel.batchTag.useMutation();
+
   /** Sets priority or weight of a channel, or of every channel of a tag. */
   const setNumber = async (row: ListRow, field: RoutingField, value: number): Promise<void> => {
     const before = channelsOf(row);
@@ -125,6 +126,16 @@ export function useChannelActions() {
     });
     return true;
   };
+
+  return { setNumber, setTag };
+}
+
+/** Copying and deleting. */
+function useChannelCopies() {
+  const utils = trpc.useUtils();
+  const copying = trpc.channel.copy.useMutation({ meta: { quiet: true } });
+  const deleting = trpc.channel.delete.useMutation();
+  const batchDelete = trpc.channel.batchDelete.useMutation();
 
   const copy = async ({ id }: Pick<ChannelView, "id">): Promise<void> => {
     try {
@@ -185,5 +196,13 @@ export function useChannelActions() {
     }
   };
 
-  return { setEnabled, setAllEnabled, setTagEnabled, setNumber, setTag, copy, remove, removeAll };
+  return { copy, remove, removeAll };
+}
+
+/**
+ * What can be done to channels from the list and from the drawer. What can be undone is shown at once, taken back when
+ * the server refuses, and offers its undoing for eight seconds. Failures are shown by the query client.
+ */
+export function useChannelActions() {
+  return { ...useChannelSwitches(), ...useChannelRouting(), ...useChannelCopies() };
 }

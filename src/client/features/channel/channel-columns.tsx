@@ -79,7 +79,7 @@ function TagStatus({ row }: { row: TagListRow }) {
 }
 
 /** The groups of a channel as chips, as many as fit one line. */
-export function GroupChips({ groups }: { groups: readonly string[] }) {
+function GroupChips({ groups }: { groups: readonly string[] }) {
   const shown = groups.slice(0, groups.slice(0, 2).join("").length > 9 ? 1 : 2);
   const more = groups.length - shown.length;
   return (

@@ -7,7 +7,6 @@ import { baseUrlOf, channelType } from "../../../shared/channel-types";
 import { TimeAgo } from "../../components/time-ago";
 import { UsageDoubtText } from "../../components/usage-doubts";
 import { formatTime } from "../../lib/format";
-import { findRoute } from "../../routes";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
@@ -99,16 +98,45 @@ export default function ChannelDetail({
 }
 
 function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => void }) {
-  const { t, i18n } = useLingui();
-  const type = channelType(channel.type);
-  const address = baseUrlOf(channel.type, channel.base_url);
+  const { t } = useLingui();
+  return (
+    <div className="grid gap-4">
+      <Warnings channel={channel} onWatch={onWatch} />
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 rounded-lg border border-line bg-surface p-3 sm:grid-cols-4">
+        <Fact label={t`状态`}>
+          <ChannelStatusCell channel={{ ...channel, other_info: "" }} />
+        </Fact>
+        <Fact label={t`响应时间`}>
+          <ChannelResponseTime id={channel.id} stored={channel.response_time} />
+        </Fact>
+        <Fact label={t`上次测试`}>
+          <TimeAgo value={channel.test_time} />
+        </Fact>
+        <Fact label={t`已用 / 剩余`}>
+          <UsedAndRemaining channel={channel} />
+        </Fact>
+      </dl>
+      <HealthDay id={channel.id} />
+      <ChannelErrors key={channel.id} id={channel.id} />
+      <Settings channel={channel} />
+      <Button asChild className="justify-self-start">
+        <Link href={`/log?channel=${channel.id}`}>
+          <ScrollText aria-hidden />
+          {t`查看此渠道的日志`}
+        </Link>
+      </Button>
+    </div>
+  );
+}
+
+/** Why it does not serve, and whether its usage is doubted. */
+function Warnings({ channel, onWatch }: { channel: ChannelView; onWatch: () => void }) {
+  const { t } = useLingui();
   const note = disabledNote(channel);
   const doubt = doubtOf(channel);
   const actions = useChannelActions();
-  const other = type?.other?.label[i18n.locale === "en" ? "en" : "zh"];
-
   return (
-    <div className="grid gap-4">
+    <>
       {note ? (
         <div className="grid gap-1 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg">
           <p className="font-medium">{t`为什么被禁用`}</p>
@@ -138,81 +166,65 @@ function Overview({ channel, onWatch }: { channel: ChannelView; onWatch: () => v
           <p className="text-xs wrap-anywhere">{`${formatTime(doubt.time)} · ${doubt.model} · ${doubt.request_id}`}</p>
         </div>
       ) : null}
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 rounded-lg border border-line bg-surface p-3 sm:grid-cols-4">
-        <Fact label={t`状态`}>
-          <ChannelStatusCell channel={{ ...channel, other_info: "" }} />
-        </Fact>
-        <Fact label={t`响应时间`}>
-          <ChannelResponseTime id={channel.id} stored={channel.response_time} />
-        </Fact>
-        <Fact label={t`上次测试`}>
-          <TimeAgo value={channel.test_time} />
-        </Fact>
-        <Fact label={t`已用 / 剩余`}>
-          <UsedAndRemaining channel={channel} />
-        </Fact>
-      </dl>
-      <HealthDay id={channel.id} />
-      <ChannelErrors key={channel.id} id={channel.id} />
-      <dl className="grid gap-2">
-        <Line label="ID">{channel.id}</Line>
-        <Line label={t`类型`}>{typeName(channel.type)}</Line>
-        <Line label={t`接口地址`}>
-          {address ? (
-            <span className="flex items-center gap-1">
-              <code className="font-mono text-xs wrap-anywhere">{address}</code>
-              <CopyButton text={address} />
-            </span>
-          ) : (
-            "—"
-          )}
-        </Line>
-        {channel.multi_key_mode ? (
-          <Line label={t`密钥模式`}>
-            {channel.multi_key_mode === "polling" ? t`一个渠道多个密钥，轮流使用` : t`一个渠道多个密钥，随机使用`}
-          </Line>
-        ) : null}
-        {other && channel.other ? (
-          <Line label={other}>
-            <code className="font-mono text-xs wrap-anywhere">{channel.other}</code>
-          </Line>
-        ) : null}
-        <Line label={t`分组`}>
-          <span className="flex flex-wrap gap-1">
-            {splitList(channel.group).map((group) => (
-              <Badge key={group}>{group}</Badge>
-            ))}
+    </>
+  );
+}
+
+function Settings({ channel }: { channel: ChannelView }) {
+  const { t, i18n } = useLingui();
+  const address = baseUrlOf(channel.type, channel.base_url);
+  const other = channelType(channel.type)?.other?.label[i18n.locale === "en" ? "en" : "zh"];
+  return (
+    <dl className="grid gap-2">
+      <Line label="ID">{channel.id}</Line>
+      <Line label={t`类型`}>{typeName(channel.type)}</Line>
+      <Line label={t`接口地址`}>
+        {address ? (
+          <span className="flex items-center gap-1">
+            <code className="font-mono text-xs wrap-anywhere">{address}</code>
+            <CopyButton text={address} />
           </span>
+        ) : (
+          "—"
+        )}
+      </Line>
+      {channel.multi_key_mode ? (
+        <Line label={t`密钥模式`}>
+          {channel.multi_key_mode === "polling" ? t`一个渠道多个密钥，轮流使用` : t`一个渠道多个密钥，随机使用`}
         </Line>
-        {channel.tag ? (
-          <Line label={t`标签`}>
-            <Badge hue="violet">{channel.tag}</Badge>
-          </Line>
-        ) : null}
-        <Line label={t`优先级`}>{channel.priority}</Line>
-        <Line label={t`权重`}>{channel.weight}</Line>
-        <Line label={t`失败时自动禁用`}>{channel.auto_ban === 0 ? t`关闭` : t`开启`}</Line>
-        {channel.test_model ? (
-          <Line label={t`测试模型`}>
-            <code className="font-mono text-xs">{channel.test_model}</code>
-          </Line>
-        ) : null}
-        <Line label={t`余额更新时间`}>
-          <TimeAgo value={channel.balance_updated_time} />
-        </Line>
-        <Line label={t`创建时间`}>
-          <TimeAgo value={channel.created_time} />
-        </Line>
-      </dl>
-      {findRoute("/log") ? (
-        <Button asChild className="justify-self-start">
-          <Link href={`/log?channel=${channel.id}`}>
-            <ScrollText aria-hidden />
-            {t`查看此渠道的日志`}
-          </Link>
-        </Button>
       ) : null}
-    </div>
+      {other && channel.other ? (
+        <Line label={other}>
+          <code className="font-mono text-xs wrap-anywhere">{channel.other}</code>
+        </Line>
+      ) : null}
+      <Line label={t`分组`}>
+        <span className="flex flex-wrap gap-1">
+          {splitList(channel.group).map((group) => (
+            <Badge key={group}>{group}</Badge>
+          ))}
+        </span>
+      </Line>
+      {channel.tag ? (
+        <Line label={t`标签`}>
+          <Badge hue="violet">{channel.tag}</Badge>
+        </Line>
+      ) : null}
+      <Line label={t`优先级`}>{channel.priority}</Line>
+      <Line label={t`权重`}>{channel.weight}</Line>
+      <Line label={t`失败时自动禁用`}>{channel.auto_ban === 0 ? t`关闭` : t`开启`}</Line>
+      {channel.test_model ? (
+        <Line label={t`测试模型`}>
+          <code className="font-mono text-xs">{channel.test_model}</code>
+        </Line>
+      ) : null}
+      <Line label={t`余额更新时间`}>
+        <TimeAgo value={channel.balance_updated_time} />
+      </Line>
+      <Line label={t`创建时间`}>
+        <TimeAgo value={channel.created_time} />
+      </Line>
+    </dl>
   );
 }
 

@@ -14,7 +14,7 @@ const ChannelDetail = lazy(() => import("./channel-detail"));
 export const preloadForm = ChannelEditDrawer.preload;
 
 /** The value of `edit` that means a new channel. */
-export const NEW = "new";
+const NEW = "new";
 
 interface ChannelDrawerProps {
   open: string | null;

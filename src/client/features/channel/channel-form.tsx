@@ -1,33 +1,20 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
+import { useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { FormProvider, useFormContext } from "react-hook-form";
-import { channelTemplates, channelType } from "../../../shared/channel-types";
-import { HEADER_HINT } from "../../../shared/header-override";
 import { DraftNotice } from "../../components/draft-notice";
-import { FormField } from "../../components/form-field";
-import { JsonEditor } from "../../components/json-editor";
+import { FormFooter } from "../../components/form-footer";
 import { cn } from "../../lib/cn";
 import { useHotkeys } from "../../lib/hotkeys";
-import { currentLanguage } from "../../lib/i18n";
-import { lazy, WhileLoading } from "../../lib/lazy";
-import { trpc } from "../../lib/trpc";
-import { Button } from "../../ui/button";
-import { Input } from "../../ui/input";
-import { Kbd } from "../../ui/kbd";
-import { NumberField } from "../../ui/number-field";
-import { Skeleton } from "../../ui/skeleton";
-import { SwitchField } from "../../ui/switch";
-import { TokenInput } from "../../ui/token-input";
 import { Tooltip } from "../../ui/tooltip";
+import { AdvancedFields } from "./advanced-fields";
 import type { ChannelField, ChannelValues } from "./channel-values";
 import { ConnectionFields } from "./connection-fields";
-import { MappingEditor } from "./mapping-editor";
 import { ModelsField } from "./models-field";
+import { RewriteFields } from "./rewrite-fields";
+import { RoutingFields } from "./routing-fields";
 import type { ChannelFormState } from "./use-channel-form";
-
-const SettingFields = lazy(() => import("./setting-fields"));
 
 /** The sections of the form in their order, and the fields that each holds. */
 const SECTIONS: readonly { id: string; title: MessageDescriptor; fields: readonly ChannelField[] }[] = [
@@ -86,7 +73,7 @@ export function ChannelForm({ state, level }: { state: ChannelFormState; level: 
     }
     state.submit();
   };
-  useHotkeys({ "mod+Enter": saveNow });
+  useHotkeys({ "$mod+Enter": saveNow });
 
   return (
     <FormProvider {...form}>
@@ -136,26 +123,13 @@ export function ChannelFormFooter({ state, onCancel }: { state: ChannelFormState
   const names = state.changes.map((field) => i18n._(FIELD_NAMES[field])).join("、");
   const count = state.changes.length;
   return (
-    <>
+    <FormFooter {...state} onCancel={onCancel}>
       <Tooltip content={names}>
         <span role="status" tabIndex={names ? 0 : undefined} className="mr-auto rounded-sm text-ink-2">
           {count > 0 ? t`${count} 处修改` : ""}
         </span>
       </Tooltip>
-      <Button onClick={onCancel}>{t`取消`}</Button>
-      <Button
-        type="submit"
-        form={state.formId}
-        variant="primary"
-        loading={state.saving}
-        aria-keyshortcuts="Control+Enter"
-      >
-        {state.stored ? t`保存` : t`创建`}
-        <Kbd className="border-current bg-transparent text-current max-sm:hidden pointer-coarse:hidden">
-          {navigator.userAgent.includes("Mac") ? "⌘ ↵" : "Ctrl ↵"}
-        </Kbd>
-      </Button>
-    </>
+    </FormFooter>
   );
 }
 
@@ -271,151 +245,4 @@ function useFocusFirstError(root: RefObject<HTMLDivElement | null>, attempts: nu
     // Only an attempt moves the focus, not a field that turns wrong while it is typed into.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [attempts]);
-}
-
-function RoutingFields() {
-  const { t } = useLingui();
-  const { control } = useFormContext<ChannelValues>();
-  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000 });
-  const tags = trpc.channel.tags.useQuery(undefined, { meta: { quiet: true } });
-  const tagList = useId();
-  return (
-    <>
-      <FormField control={control} name="groups" label={t`分组`} required hint={t`这些分组的令牌可以使用此渠道`}>
-        {(field) => <TokenInput {...field.control} suggestions={groups.data ?? []} />}
-      </FormField>
-      <FormField control={control} name="tag" label={t`标签`} hint={t`同一标签的渠道可以一起管理`}>
-        {({ input }) => (
-          <>
-            <Input {...input} autoComplete="off" list={tagList} />
-            <datalist id={tagList}>
-              {(tags.data ?? []).map((tag) => (
-                <option key={tag} value={tag} />
-              ))}
-            </datalist>
-          </>
-        )}
-      </FormField>
-      <div className="grid grid-cols-2 items-start gap-3">
-        <FormField control={control} name="priority" label={t`优先级`} hint={t`数值大的先用，用尽后才轮到下一级`}>
-          {(field) => <NumberField {...field.control} step={1} />}
-        </FormField>
-        <FormField control={control} name="weight" label={t`权重`} hint={t`同一优先级内按权重分配`}>
-          {(field) => <NumberField {...field.control} step={1} />}
-        </FormField>
-      </div>
-    </>
-  );
-}
-
-function RewriteFields() {
-  const { t } = useLingui();
-  const { control, watch } = useFormContext<ChannelValues>();
-  const checkCode = (text: string) => (/^[1-5]\d\d$/.test(text) ? null : t`状态码应为三位数字`);
-  return (
-    <>
-      <FormField control={control} name="model_mapping" label={t`模型映射`} hint={t`请求的模型名称 → 发给上游的名称`}>
-        {(field) => (
-          <MappingEditor
-            {...field.control}
-            from={t`请求的模型`}
-            to={t`上游的模型`}
-            template={channelTemplates.model_mapping}
-          />
-        )}
-      </FormField>
-      <FormField
-        control={control}
-        name="status_code_mapping"
-        label={t`状态码映射`}
-        hint={t`改写上游返回的状态码，重试与禁用按改写后的判断`}
-      >
-        {(field) => (
-          <MappingEditor
-            {...field.control}
-            from={t`上游状态码`}
-            to={t`改写为`}
-            template={channelTemplates.status_code_mapping}
-            check={checkCode}
-          />
-        )}
-      </FormField>
-      <FormField control={control} name="setting" label={t`渠道额外设置`}>
-        {(field) => (
-          <WhileLoading show={<Skeleton className="h-40" />}>
-            <SettingFields {...field.control} type={channelType(watch("type"))} />
-          </WhileLoading>
-        )}
-      </FormField>
-      <FormField
-        control={control}
-        name="param_override"
-        label={t`参数覆盖`}
-        hint={t`改写发给上游的请求体：要覆盖的字段，或 operations 列表`}
-      >
-        {(field) => <JsonEditor {...field.control} rows={4} template={PARAM_TEMPLATE} />}
-      </FormField>
-      <FormField control={control} name="header_override" label={t`请求头覆盖`} hint={HEADER_HINT[currentLanguage()]}>
-        {(field) => <JsonEditor {...field.control} rows={4} template={HEADER_TEMPLATE} />}
-      </FormField>
-    </>
-  );
-}
-
-function AdvancedFields() {
-  const { t } = useLingui();
-  const { control, watch } = useFormContext<ChannelValues>();
-  const models = watch("models");
-  const listId = useId();
-  const first = models[0];
-  return (
-    <>
-      {channelType(watch("type"))?.organization ? (
-        <FormField
-          control={control}
-          name="openai_organization"
-          label={t`组织`}
-          hint={t`作为 OpenAI-Organization 发送，可留空`}
-        >
-          {({ input }) => <Input {...input} autoComplete="off" placeholder="org-…" />}
-        </FormField>
-      ) : null}
-      <FormField control={control} name="test_model" label={t`测试模型`} hint={t`测试渠道时使用，留空则用第一个模型`}>
-        {({ input }) => (
-          <>
-            <Input {...input} autoComplete="off" list={listId} placeholder={first} />
-            <datalist id={listId}>
-              {models.map((model) => (
-                <option key={model} value={model} />
-              ))}
-            </datalist>
-          </>
-        )}
-      </FormField>
-      <FormField control={control} name="max_input_tokens" label={t`最大输入 tokens`} hint={t`0 表示不限`}>
-        {(field) => <NumberField {...field.control} min={0} step={1} />}
-      </FormField>
-      <AutoBanField />
-    </>
-  );
-}
-
-const PARAM_TEMPLATE = JSON.stringify(
-  { operations: [{ mode: "set", path: "temperature", value: 0, keep_origin: true }] },
-  null,
-  2,
-);
-const HEADER_TEMPLATE = JSON.stringify({ "X-Example": "value" }, null, 2);
-
-function AutoBanField() {
-  const { t } = useLingui();
-  const { watch, setValue } = useFormContext<ChannelValues>();
-  return (
-    <SwitchField
-      label={t`失败时自动禁用`}
-      hint={t`上游明确拒绝密钥或额度用尽时，由系统停用此渠道`}
-      checked={watch("auto_ban")}
-      onCheckedChange={(on) => setValue("auto_ban", on, { shouldDirty: true })}
-    />
-  );
 }

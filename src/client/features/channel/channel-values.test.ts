@@ -111,7 +111,7 @@ describe("complaints", () => {
 
   test("type, name, key, model and group are required", () => {
     const complaints = complaintsAbout({ ...emptyChannel, groups: [] }, false);
-    // spec: C-401..C-405
+    // spec, C-401..C-405
     expect(complaints).toEqual({
       type: "请选择渠道类型",
       name: "请填写名称和密钥",
@@ -133,7 +133,7 @@ describe("complaints", () => {
   });
 
   test("JSON fields must be JSON objects", () => {
-    // spec: C-406
+    // spec, C-406
     expect(complaintsAbout({ ...good, model_mapping: "{" }, false).model_mapping).toBe(
       "模型映射必须是合法的 JSON 格式！",
     );
@@ -151,6 +151,7 @@ describe("complaints", () => {
         { ...good, type: type.id, key: "oneword", other: "x", base_url: "https://x.example" },
         false,
       );
+      // spec
       expect({ type: type.key, complained: complaints.key !== undefined }).toEqual({
         type: type.key,
         complained: true,

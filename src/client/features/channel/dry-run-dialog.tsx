@@ -43,8 +43,6 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
     cache_key: "",
   });
   const [asked, setAsked] = useState<Question>();
-  const models = trpc.channel.modelsEnabled.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
-  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
   const input = {
     ...(asked ?? question),
     group: asked?.group ?? "",
@@ -59,7 +57,6 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
     meta: { quiet: true },
   });
   const set = (change: Partial<Question>) => setQuestion((known) => ({ ...known, ...change }));
-  const names = [...(groups.data ?? []), AUTO_GROUP].map((name) => ({ value: name, label: name }));
   const ready = question.model.trim() !== "" && isId(question.token_id) && isId(question.user_id);
 
   const submit = () => {
@@ -99,69 +96,7 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
           submit();
         }}
       >
-        <FieldFrame id={`${id}-model`} label={t`模型`} required>
-          <Input
-            id={`${id}-model`}
-            autoFocus
-            autoComplete="off"
-            maxLength={255}
-            list={`${id}-models`}
-            placeholder="gpt-4o"
-            value={question.model}
-            onChange={(event) => set({ model: event.target.value })}
-          />
-          <datalist id={`${id}-models`}>
-            {(models.data ?? []).map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </FieldFrame>
-        <FieldFrame id={`${id}-endpoint`} label={t`接口`}>
-          <Select
-            id={`${id}-endpoint`}
-            className="w-full"
-            value={question.endpoint}
-            onValueChange={(endpoint) => set({ endpoint })}
-            options={endpoints}
-          />
-        </FieldFrame>
-        <FieldFrame id={`${id}-group`} label={t`分组`} hint={t`留空则取令牌或用户的分组`}>
-          <Combobox
-            id={`${id}-group`}
-            clearable
-            value={question.group}
-            onValueChange={(group) => set({ group })}
-            options={names}
-          />
-        </FieldFrame>
-        <FieldFrame id={`${id}-key`} label={t`会话标识`} hint={t`prompt_cache_key 或 user，用于查看会话保持`}>
-          <Input
-            id={`${id}-key`}
-            autoComplete="off"
-            maxLength={1000}
-            value={question.cache_key}
-            onChange={(event) => set({ cache_key: event.target.value })}
-          />
-        </FieldFrame>
-        <FieldFrame id={`${id}-token`} label={t`令牌 ID`} hint={t`留空则不按令牌检查`}>
-          <NumberField
-            id={`${id}-token`}
-            min={0}
-            step={1}
-            value={question.token_id}
-            onValueChange={(token_id) => set({ token_id })}
-          />
-        </FieldFrame>
-        <FieldFrame id={`${id}-user`} label={t`用户 ID`} hint={t`留空则为你自己`}>
-          <NumberField
-            id={`${id}-user`}
-            min={0}
-            step={1}
-            value={question.user_id}
-            onValueChange={(user_id) => set({ user_id })}
-          />
-        </FieldFrame>
-        <SwitchField label={t`流式输出`} checked={question.stream} onCheckedChange={(stream) => set({ stream })} />
+        <QuestionFields id={id} question={question} onChange={set} />
       </form>
       <div className="mt-4" aria-live="polite">
         {query.error ? (
@@ -173,5 +108,86 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
         ) : null}
       </div>
     </Dialog>
+  );
+}
+
+type QuestionFieldsProps = {
+  /** Of the form; the fields' ids begin with it. */
+  id: string;
+  question: Question;
+  onChange: (change: Partial<Question>) => void;
+};
+
+function QuestionFields({ id, question, onChange: set }: QuestionFieldsProps) {
+  const { t } = useLingui();
+  const models = trpc.channel.modelsEnabled.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  const names = [...(groups.data ?? []), AUTO_GROUP].map((name) => ({ value: name, label: name }));
+  return (
+    <>
+      <FieldFrame id={`${id}-model`} label={t`模型`} required>
+        <Input
+          id={`${id}-model`}
+          autoFocus
+          autoComplete="off"
+          maxLength={255}
+          list={`${id}-models`}
+          placeholder="gpt-4o"
+          value={question.model}
+          onChange={(event) => set({ model: event.target.value })}
+        />
+        <datalist id={`${id}-models`}>
+          {(models.data ?? []).map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </FieldFrame>
+      <FieldFrame id={`${id}-endpoint`} label={t`接口`}>
+        <Select
+          id={`${id}-endpoint`}
+          className="w-full"
+          value={question.endpoint}
+          onValueChange={(endpoint) => set({ endpoint })}
+          options={endpoints}
+        />
+      </FieldFrame>
+      <FieldFrame id={`${id}-group`} label={t`分组`} hint={t`留空则取令牌或用户的分组`}>
+        <Combobox
+          id={`${id}-group`}
+          clearable
+          value={question.group}
+          onValueChange={(group) => set({ group })}
+          options={names}
+        />
+      </FieldFrame>
+      <FieldFrame id={`${id}-key`} label={t`会话标识`} hint={t`prompt_cache_key 或 user，用于查看会话保持`}>
+        <Input
+          id={`${id}-key`}
+          autoComplete="off"
+          maxLength={1000}
+          value={question.cache_key}
+          onChange={(event) => set({ cache_key: event.target.value })}
+        />
+      </FieldFrame>
+      <FieldFrame id={`${id}-token`} label={t`令牌 ID`} hint={t`留空则不按令牌检查`}>
+        <NumberField
+          id={`${id}-token`}
+          min={0}
+          step={1}
+          value={question.token_id}
+          onValueChange={(token_id) => set({ token_id })}
+        />
+      </FieldFrame>
+      <FieldFrame id={`${id}-user`} label={t`用户 ID`} hint={t`留空则为你自己`}>
+        <NumberField
+          id={`${id}-user`}
+          min={0}
+          step={1}
+          value={question.user_id}
+          onValueChange={(user_id) => set({ user_id })}
+        />
+      </FieldFrame>
+      <SwitchField label={t`流式输出`} checked={question.stream} onCheckedChange={(stream) => set({ stream })} />
+    </>
   );
 }

@@ -107,26 +107,41 @@ export function FetchModelsDialog({
               />
               <label htmlFor={`${id}-all`} className="font-medium">{t`全选（${shown.length}）`}</label>
             </div>
-            <ul className="h-72 overflow-y-auto">
-              {shown.map((model, index) => (
-                <li key={model} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-10">
-                  <Checkbox
-                    id={`${id}-${index}`}
-                    checked={ticked.has(model)}
-                    onCheckedChange={(on) => mark([model], on === true)}
-                  />
-                  <label htmlFor={`${id}-${index}`} className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">
-                    {model}
-                  </label>
-                  {priceless.has(model) ? <UnpricedBadge /> : null}
-                </li>
-              ))}
-            </ul>
+            <ModelBoxes id={id} models={shown} {...{ ticked, priceless }} onTick={(model, on) => mark([model], on)} />
           </>
         ) : (
           <p className="py-8 text-center text-muted">{needle ? t`没有匹配的模型` : t`没有模型`}</p>
         )}
       </div>
     </Dialog>
+  );
+}
+
+type ModelBoxesProps = {
+  /** The boxes' ids begin with it. */
+  id: string;
+  models: readonly string[];
+  ticked: ReadonlySet<string>;
+  priceless: ReadonlySet<string>;
+  onTick: (model: string, on: boolean) => void;
+};
+
+function ModelBoxes({ id, models, ticked, priceless, onTick }: ModelBoxesProps) {
+  return (
+    <ul className="h-72 overflow-y-auto">
+      {models.map((model, index) => (
+        <li key={model} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-10">
+          <Checkbox
+            id={`${id}-${index}`}
+            checked={ticked.has(model)}
+            onCheckedChange={(on) => onTick(model, on === true)}
+          />
+          <label htmlFor={`${id}-${index}`} className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">
+            {model}
+          </label>
+          {priceless.has(model) ? <UnpricedBadge /> : null}
+        </li>
+      ))}
+    </ul>
   );
 }

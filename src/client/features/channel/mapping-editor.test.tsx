@@ -65,8 +65,10 @@ test("a name that stands twice is pointed out", async () => {
 
 test("the template is filled in on a click and never by itself", async () => {
   render(<Editor start="" />);
+  // spec: D-83
   expect(stored()).toBe("");
   await userEvent.click(screen.getByRole("button", { name: "填入模板" }));
+  // spec: D-83
   expect(JSON.parse(stored())).toEqual({ a: "b" });
 });
 

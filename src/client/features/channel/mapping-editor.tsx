@@ -105,42 +105,17 @@ export function MappingEditor({ value, onValueChange, from, to, template, check,
           <span>{to}</span>
         </div>
       ) : null}
-      {pairs.map((pair, index) => {
-        const problem = complaint(pair, index);
-        const row = index + 1;
-        return (
-          // Rows have no identity of their own; the place is what the user sees.
-          <div key={index} className="grid gap-0.5">
-            <div className="grid grid-cols-[1fr_16px_1fr_32px] items-center gap-1.5 pointer-coarse:grid-cols-[1fr_16px_1fr_40px]">
-              <Input
-                aria-label={t`${from}（第 ${row} 行）`}
-                aria-invalid={problem ? true : undefined}
-                value={pair[0]}
-                onChange={(event) => edit(index, 0, event.target.value)}
-                className="min-w-0 font-mono text-xs"
-              />
-              <span aria-hidden className="text-center text-muted">
-                →
-              </span>
-              <Input
-                aria-label={t`${to}（第 ${row} 行）`}
-                aria-invalid={problem ? true : undefined}
-                value={pair[1]}
-                onChange={(event) => edit(index, 1, event.target.value)}
-                className="min-w-0 font-mono text-xs"
-              />
-              <IconButton label={t`删除第 ${row} 行`} onClick={() => keep(pairs.filter((_, at) => at !== index))}>
-                <X />
-              </IconButton>
-            </div>
-            {problem ? (
-              <p role="status" className="text-xs text-red-fg">
-                {problem}
-              </p>
-            ) : null}
-          </div>
-        );
-      })}
+      {pairs.map((pair, index) => (
+        // Rows have no identity of their own; the place is what the user sees.
+        <PairRow
+          key={index}
+          {...{ pair, from, to }}
+          row={index + 1}
+          problem={complaint(pair, index)}
+          onEdit={(side, text) => edit(index, side, text)}
+          onRemove={() => keep(pairs.filter((_, at) => at !== index))}
+        />
+      ))}
       <div className="flex flex-wrap gap-1">
         <Button size="sm" onClick={() => keep([...pairs, ["", ""]])}>
           <Plus aria-hidden />
@@ -154,6 +129,52 @@ export function MappingEditor({ value, onValueChange, from, to, template, check,
           {t`以 JSON 编辑`}
         </Button>
       </div>
+    </div>
+  );
+}
+
+type PairRowProps = {
+  pair: Pair;
+  from: string;
+  to: string;
+  /** From 1. */
+  row: number;
+  problem: string | null;
+  onEdit: (side: 0 | 1, text: string) => void;
+  onRemove: () => void;
+};
+
+function PairRow({ pair, from, to, row, problem, onEdit, onRemove }: PairRowProps) {
+  const { t } = useLingui();
+  return (
+    <div className="grid gap-0.5">
+      <div className="grid grid-cols-[1fr_16px_1fr_32px] items-center gap-1.5 pointer-coarse:grid-cols-[1fr_16px_1fr_40px]">
+        <Input
+          aria-label={t`${from}（第 ${row} 行）`}
+          aria-invalid={problem ? true : undefined}
+          value={pair[0]}
+          onChange={(event) => onEdit(0, event.target.value)}
+          className="min-w-0 font-mono text-xs"
+        />
+        <span aria-hidden className="text-center text-muted">
+          →
+        </span>
+        <Input
+          aria-label={t`${to}（第 ${row} 行）`}
+          aria-invalid={problem ? true : undefined}
+          value={pair[1]}
+          onChange={(event) => onEdit(1, event.target.value)}
+          className="min-w-0 font-mono text-xs"
+        />
+        <IconButton label={t`删除第 ${row} 行`} onClick={onRemove}>
+          <X />
+        </IconButton>
+      </div>
+      {problem ? (
+        <p role="status" className="text-xs text-red-fg">
+          {problem}
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -1,23 +1,35 @@
 import { useLingui } from "@lingui/react/macro";
 import { Search } from "lucide-react";
-import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type Ref } from "react";
 import { channelType, channelTypes, type ChannelType } from "../../../shared/channel-types";
 import { Button } from "../../ui/button";
 import { TypeLogo, typeName } from "./channel-type-look";
 
-type TypePickerProps = {
-  /** 0: none yet. */
-  value: number;
-  onValueChange: (type: number) => void;
+interface Wiring {
   id?: string;
   "aria-labelledby"?: string;
   "aria-describedby"?: string;
   "aria-invalid"?: boolean;
-};
+}
+
+interface TypePickerProps extends Wiring {
+  /** 0: none yet. */
+  value: number;
+  onValueChange: (type: number) => void;
+}
 
 /** Chat models with a logo are what people look for first; the order is otherwise that of the registry. */
 const rank = (type: ChannelType) => (type.operations.includes("chat") ? 0 : 1) + (type.logo === "" ? 2 : 0);
 const inOrder: readonly ChannelType[] = [...channelTypes].sort((a, b) => rank(a) - rank(b));
+
+/** The types whose name, key or number has the text in it. */
+function typesFor(search: string): readonly ChannelType[] {
+  const needle = search.trim().toLowerCase();
+  if (!needle) return inOrder;
+  return inOrder.filter((type) =>
+    `${type.name.zh}\n${type.name.en}\n${type.key}\n${type.id}`.toLowerCase().includes(needle),
+  );
+}
 
 /**
  * The kind of an upstream: a searchable grid of logos until one is picked, then that one and a way to change it. Arrows
@@ -45,40 +57,22 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
   }, [active, search]);
 
   if (!open) {
-    const declared = channelType(value);
     return (
-      <div className="flex min-h-10 items-center gap-2 rounded-md border border-line bg-sunken px-3 py-1.5">
-        <TypeLogo type={value} className="size-5" />
-        <span className="min-w-0 flex-1 truncate font-medium">{typeName(value)}</span>
-        <span className="text-xs text-ink-2">{declared?.key}</span>
-        <Button
-          ref={change}
-          size="sm"
-          {...wiring}
-          aria-labelledby={`${wiring.id}-change ${wiring["aria-labelledby"] ?? ""}`}
-          onClick={() => {
-            refocus.current = true;
-            setActive(
-              Math.max(
-                0,
-                inOrder.findIndex((type) => type.id === value),
-              ),
-            );
-            setChanging(true);
-          }}
-        >
-          <span id={`${wiring.id}-change`}>{t`更换`}</span>
-        </Button>
-      </div>
+      <ChosenType
+        ref={change}
+        value={value}
+        wiring={wiring}
+        onChange={() => {
+          refocus.current = true;
+          const at = inOrder.findIndex((type) => type.id === value);
+          setActive(Math.max(0, at));
+          setChanging(true);
+        }}
+      />
     );
   }
 
-  const needle = search.trim().toLowerCase();
-  const shown = needle
-    ? inOrder.filter((type) =>
-        `${type.name.zh}\n${type.name.en}\n${type.key}\n${type.id}`.toLowerCase().includes(needle),
-      )
-    : inOrder;
+  const shown = typesFor(search);
   const choose = (type: number) => {
     refocus.current = true;
     setSearch("");
@@ -137,23 +131,70 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
         className="grid max-h-64 grid-cols-[repeat(auto-fill,minmax(150px,1fr))] gap-1 overflow-y-auto"
       >
         {shown.map((type, index) => (
-          <div
+          <TypeOption
             key={type.id}
             id={`${listId}-${index}`}
-            role="option"
-            aria-selected={type.id === value}
-            data-highlighted={index === active ? "" : undefined}
-            title={type.name[typeName(type.id) === type.name.en ? "zh" : "en"]}
-            onPointerMove={() => setActive(index)}
-            onClick={() => choose(type.id)}
-            className="flex h-9 min-w-0 cursor-pointer items-center gap-2 rounded-md border border-transparent px-2 aria-selected:border-accent aria-selected:bg-accent-soft data-highlighted:bg-sunken pointer-coarse:h-10"
-          >
-            <TypeLogo type={type.id} />
-            <span className="truncate">{typeName(type.id)}</span>
-          </div>
+            type={type}
+            selected={type.id === value}
+            active={index === active}
+            onPoint={() => setActive(index)}
+            onChoose={() => choose(type.id)}
+          />
         ))}
       </div>
       {shown.length === 0 ? <p className="px-2 py-3 text-muted">{t`没有匹配的选项`}</p> : null}
+    </div>
+  );
+}
+
+type ChosenTypeProps = { value: number; wiring: Wiring; onChange: () => void; ref: Ref<HTMLButtonElement> };
+
+/** The type that was picked, and the way to another. */
+function ChosenType({ value, wiring, onChange, ref }: ChosenTypeProps) {
+  const { t } = useLingui();
+  return (
+    <div className="flex min-h-10 items-center gap-2 rounded-md border border-line bg-sunken px-3 py-1.5">
+      <TypeLogo type={value} className="size-5" />
+      <span className="min-w-0 flex-1 truncate font-medium">{typeName(value)}</span>
+      <span className="text-xs text-ink-2">{channelType(value)?.key}</span>
+      <Button
+        ref={ref}
+        size="sm"
+        {...wiring}
+        aria-labelledby={`${wiring.id}-change ${wiring["aria-labelledby"] ?? ""}`}
+        onClick={onChange}
+      >
+        <span id={`${wiring.id}-change`}>{t`更换`}</span>
+      </Button>
+    </div>
+  );
+}
+
+type TypeOptionProps = {
+  id: string;
+  type: ChannelType;
+  selected: boolean;
+  /** The keyboard is on it. */
+  active: boolean;
+  onPoint: () => void;
+  onChoose: () => void;
+};
+
+function TypeOption({ id, type, selected, active, onPoint, onChoose }: TypeOptionProps) {
+  const name = typeName(type.id);
+  return (
+    <div
+      id={id}
+      role="option"
+      aria-selected={selected}
+      data-highlighted={active ? "" : undefined}
+      title={type.name[name === type.name.en ? "zh" : "en"]}
+      onPointerMove={onPoint}
+      onClick={onChoose}
+      className="flex h-9 min-w-0 cursor-pointer items-center gap-2 rounded-md border border-transparent px-2 aria-selected:border-accent aria-selected:bg-accent-soft data-highlighted:bg-sunken pointer-coarse:h-10"
+    >
+      <TypeLogo type={type.id} />
+      <span className="truncate">{name}</span>
     </div>
   );
 }

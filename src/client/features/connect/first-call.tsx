@@ -8,7 +8,6 @@ import { TimeAgo } from "../../components/time-ago";
 import { formatDollars, formatMilliseconds } from "../../lib/format";
 import { quotaPerUnit, useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
-import { findRoute } from "../../routes";
 
 const POLL_MS = 2000;
 
@@ -84,11 +83,9 @@ function CallLine({ row, earlier }: { row: LogView; earlier: boolean }) {
           {facts.filter(Boolean).join(" · ")}
         </span>
         {earlier ? <TimeAgo value={row.created_at} className="text-muted" /> : null}
-        {findRoute("/log") ? (
-          <Link href={`/log?open=${row.id}`} className="text-accent-text underline-offset-2 hover:underline">
-            {t`查看日志`}
-          </Link>
-        ) : null}
+        <Link href={`/log?open=${row.id}`} className="text-accent-text underline-offset-2 hover:underline">
+          {t`查看日志`}
+        </Link>
       </p>
     </div>
   );

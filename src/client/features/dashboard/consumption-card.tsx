@@ -13,6 +13,9 @@ import { bucketLabel, type Range } from "./dashboard-range";
 import { DOTS, measureText, REST_DOT, useDashboardWords } from "./measure";
 import { StackedChart } from "./stacked-chart";
 
+/** The key of all others. */
+const REST = "\0rest";
+
 interface CardProps {
   view: DashboardView;
   group_by: Dimension;
@@ -34,9 +37,10 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
   const [alone, setAlone] = useState<string | null>(null);
   const series = (view.buckets[0]?.parts.length ?? 1) - 1;
   const items = view.items.slice(0, series);
-  const hasRest = view.items.length > series;
+  /** The last one is all others. */
   const names = [...items.map(words.nameOf), t`其他`];
-  const keys = [...items.map(({ key }) => key), "\0rest"];
+  const keys = [...items.map(({ key }) => key), REST];
+  const shown = names.slice(0, view.items.length > series ? undefined : series);
   const found = keys.findIndex((key) => key === alone);
   const only = alone === null || found < 0 ? undefined : found;
   const empty = view.totals.count === 0 && view.totals.error_count === 0 && view.totals.quota === 0;
@@ -62,43 +66,7 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
         {empty ? (
           <EmptyState title={t`这段时间没有调用`} description={t`换一个时间范围，或用令牌发起一次调用。`} />
         ) : null}
-        {!empty && asTable ? (
-          <Table wide className="tabular-nums" aria-label={t`消耗分布`}>
-            <thead>
-              <tr>
-                <Th>{t`时间`}</Th>
-                {names.slice(0, hasRest ? undefined : series).map((name, index) => (
-                  <Th key={keys[index]} className="text-right">
-                    {name}
-                  </Th>
-                ))}
-                <Th className="text-right">{t`合计`}</Th>
-              </tr>
-            </thead>
-            <tbody>
-              {view.buckets.map((bucket) => (
-                <tr key={bucket.start}>
-                  <Td className="whitespace-nowrap">
-                    <Link href={linkOf(bucket) ?? "/log"} className="text-accent-text hover:underline">
-                      {bucketLabel(granularity, bucket.start, true)}
-                    </Link>
-                  </Td>
-                  {bucket.parts.slice(0, hasRest ? undefined : series).map((part, index) => (
-                    <Td key={keys[index]} className="text-right">
-                      {measureText(measure, part[measure])}
-                    </Td>
-                  ))}
-                  <Td className="text-right font-medium">
-                    {measureText(
-                      measure,
-                      bucket.parts.reduce((sum, part) => sum + part[measure], 0),
-                    )}
-                  </Td>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
-        ) : null}
+        {!empty && asTable ? <FiguresTable names={shown} {...{ view, measure, granularity, linkOf }} /> : null}
         {!empty && !asTable ? (
           <>
             <StackedChart
@@ -110,35 +78,98 @@ export function ConsumptionCard({ view, group_by, measure, granularity, username
                 if (link) navigate(link);
               }}
             />
-            <ul className="flex flex-wrap gap-x-1 gap-y-1" aria-label={t`图例`}>
-              {names.slice(0, hasRest ? undefined : series).map((name, index) => (
-                <li key={keys[index]}>
-                  <button
-                    type="button"
-                    aria-pressed={only === index}
-                    title={only === index ? t`显示全部` : t`只看这一项`}
-                    onClick={() => setAlone(only === index ? null : (keys[index] ?? null))}
-                    className={cn(
-                      "flex h-7 max-w-60 items-center gap-1.5 rounded-md px-2 text-xs hover:bg-sunken",
-                      only !== undefined && only !== index && "text-muted",
-                    )}
-                  >
-                    <span
-                      aria-hidden
-                      className={cn(
-                        "size-2.5 shrink-0 rounded-sm",
-                        index === series ? REST_DOT : DOTS[index],
-                        only !== undefined && only !== index && "opacity-40",
-                      )}
-                    />
-                    <span className="truncate">{name}</span>
-                  </button>
-                </li>
-              ))}
-            </ul>
+            <Legend names={shown} {...{ only, rest: series }} onOnly={(index) => setAlone(keys[index ?? -1] ?? null)} />
           </>
         ) : null}
       </CardBody>
     </Card>
+  );
+}
+
+type FiguresTableProps = Pick<CardProps, "view" | "measure" | "granularity"> & {
+  names: readonly string[];
+  linkOf: (range: Range) => string | null;
+};
+
+/** The same figures in rows. */
+function FiguresTable({ view, names, measure, granularity, linkOf }: FiguresTableProps) {
+  const { t } = useLingui();
+  return (
+    <Table wide className="tabular-nums" aria-label={t`消耗分布`}>
+      <thead>
+        <tr>
+          <Th>{t`时间`}</Th>
+          {names.map((name, index) => (
+            <Th key={index} className="text-right">
+              {name}
+            </Th>
+          ))}
+          <Th className="text-right">{t`合计`}</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {view.buckets.map((bucket) => (
+          <tr key={bucket.start}>
+            <Td className="whitespace-nowrap">
+              <Link href={linkOf(bucket) ?? "/log"} className="text-accent-text hover:underline">
+                {bucketLabel(granularity, bucket.start, true)}
+              </Link>
+            </Td>
+            {bucket.parts.slice(0, names.length).map((part, index) => (
+              <Td key={index} className="text-right">
+                {measureText(measure, part[measure])}
+              </Td>
+            ))}
+            <Td className="text-right font-medium">
+              {measureText(
+                measure,
+                bucket.parts.reduce((sum, part) => sum + part[measure], 0),
+              )}
+            </Td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+type LegendProps = {
+  names: readonly string[];
+  /** Index of the series of all others. */
+  rest: number;
+  /** The series that is looked at alone. */
+  only: number | undefined;
+  onOnly: (index: number | undefined) => void;
+};
+
+function Legend({ names, rest, only, onOnly }: LegendProps) {
+  const { t } = useLingui();
+  return (
+    <ul className="flex flex-wrap gap-x-1 gap-y-1" aria-label={t`图例`}>
+      {names.map((name, index) => (
+        <li key={index}>
+          <button
+            type="button"
+            aria-pressed={only === index}
+            title={only === index ? t`显示全部` : t`只看这一项`}
+            onClick={() => onOnly(only === index ? undefined : index)}
+            className={cn(
+              "flex h-7 max-w-60 items-center gap-1.5 rounded-md px-2 text-xs hover:bg-sunken",
+              only !== undefined && only !== index && "text-muted",
+            )}
+          >
+            <span
+              aria-hidden
+              className={cn(
+                "size-2.5 shrink-0 rounded-sm",
+                index === rest ? REST_DOT : DOTS[index],
+                only !== undefined && only !== index && "opacity-40",
+              )}
+            />
+            <span className="truncate">{name}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -97,6 +97,32 @@ describe("an administrator", () => {
     expect(screen.getAllByRole("link", { name: "查看渠道" })[0]?.getAttribute("href")).toBe("/channel?status=3");
   });
 
+  test("asks again by itself, as often as the server says", async () => {
+    signIn(ROLE.admin);
+    const view = (input: { start_timestamp: number }) => ({ ...viewOf(input), refresh_seconds: 0.05 });
+    const { calls } = await openPage(<DashboardPage />, "/detail", {
+      procedures: { ...procedures, "dashboard.view": view },
+    });
+    await chart();
+    const asked = () => calls.filter(({ path }) => path === "dashboard.view").length;
+    const before = asked();
+    // spec: D-23
+    await waitFor(() => expect(asked()).toBeGreaterThan(before + 1));
+  });
+
+  test("can be drawn by hour, day or week", async () => {
+    signIn(ROLE.admin);
+    const { user } = await openPage(<DashboardPage />, "/detail", { procedures });
+    await chart();
+    await user.click(screen.getByRole("combobox", { name: "时间粒度" }));
+    // spec: A-520
+    expect((await screen.findAllByRole("option")).map(({ textContent }) => textContent)).toEqual([
+      "按小时",
+      "按天",
+      "按周",
+    ]);
+  });
+
   test.each(["hour", "day", "week"])("begins with columns of a %s where the operator says so", async (granularity) => {
     localStorage.setItem("data_export_default_time", granularity);
     signIn(ROLE.admin);

@@ -6,7 +6,6 @@ import type { DashboardView, Measure, Sums } from "../../../shared/dashboard";
 import { Count, Quota } from "../../components/quota";
 import { formatCount, formatNumber } from "../../lib/format";
 import { trpc } from "../../lib/trpc";
-import { findRoute } from "../../routes";
 import { change } from "./chart-scale";
 import { logLink } from "./dashboard-links";
 
@@ -81,13 +80,9 @@ function Balance({ daily }: { daily: number }) {
       title={t`余额`}
       note={shown === undefined ? null : <span className="text-muted">{t`按此速度约可用 ${shown} 天`}</span>}
     >
-      {findRoute("/topup") ? (
-        <Link href="/topup" className="hover:underline">
-          <Quota value={balance} />
-        </Link>
-      ) : (
+      <Link href="/topup" className="hover:underline">
         <Quota value={balance} />
-      )}
+      </Link>
     </Figure>
   );
 }

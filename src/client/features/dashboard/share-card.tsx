@@ -10,8 +10,7 @@ import { measureText, useDashboardWords } from "./measure";
 
 const SHOWN = 10;
 
-export const percent = (part: number, whole: number): string =>
-  whole > 0 ? `${((part / whole) * 100).toFixed(1)}%` : "—";
+const percent = (part: number, whole: number): string => (whole > 0 ? `${((part / whole) * 100).toFixed(1)}%` : "—");
 
 interface ShareProps {
   title: string;

@@ -1,11 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
-import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import type { DashboardBucket, Granularity, Measure } from "../../../shared/dashboard";
 import { cn } from "../../lib/cn";
 import { usePhone } from "../../lib/media";
 import { labelled, labelUnit, ticks } from "./chart-scale";
 import { bucketLabel, type Range } from "./dashboard-range";
 import { DOTS, FILLS, measureText, REST_DOT, REST_FILL } from "./measure";
+import { useColumnChoice } from "./use-column-choice";
 
 /** Below this share of the height a part is not drawn; the figures still name it. */
 const VISIBLE = 0.0005;
@@ -31,52 +31,13 @@ interface ChartProps {
  */
 export function StackedChart({ label, buckets, names, only, measure, granularity, onOpen, onZoom }: ChartProps) {
   const { t } = useLingui();
-  const phone = usePhone();
-  const area = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState<number | null>(null);
-  /** The column where choosing several began. */
-  const [anchor, setAnchor] = useState<number | null>(null);
+  const { at, chosen, wiring } = useColumnChoice({ buckets, onOpen, onZoom });
   const count = buckets.length;
-  const last = names.length - 1;
   const values = buckets.map(({ parts }) =>
     parts.map((part, series) => (only === undefined || only === series ? Math.max(0, part[measure]) : 0)),
   );
   const marks = ticks(Math.max(0, ...values.map((column) => column.reduce((a, b) => a + b, 0))));
   const top = marks.at(-1) ?? 1;
-
-  const chosen =
-    at === null || at >= count ? null : { from: Math.min(anchor ?? at, at), to: Math.max(anchor ?? at, at) };
-  const columnAt = (x: number): number => {
-    const box = area.current?.getBoundingClientRect();
-    if (!box || box.width === 0) return 0;
-    return Math.max(0, Math.min(count - 1, Math.floor(((x - box.left) / box.width) * count)));
-  };
-  const finish = (series?: number) => {
-    const from = chosen && buckets[chosen.from];
-    const to = chosen && buckets[chosen.to];
-    setAnchor(null);
-    if (!from || !to) return;
-    if (from === to) onOpen(from, series);
-    else onZoom({ start: from.start, end: to.end });
-  };
-  const release = (event: PointerEvent) => {
-    if (anchor === null || event.button !== 0) return;
-    const series = event.target instanceof SVGElement ? event.target.dataset["series"] : undefined;
-    finish(series === undefined ? undefined : Number(series));
-  };
-  const keys = (event: KeyboardEvent) => {
-    const to = { ArrowLeft: (at ?? count) - 1, ArrowRight: (at ?? -1) + 1, Home: 0, End: count - 1 }[event.key];
-    if (to !== undefined) {
-      setAnchor(event.shiftKey ? (anchor ?? at) : null);
-      setAt(Math.max(0, Math.min(count - 1, to)));
-    } else if (event.key === "Enter" && at !== null) finish();
-    else if (event.key === "Escape" && at !== null) {
-      setAt(null);
-      setAnchor(null);
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
 
   const pointed = chosen && chosen.from === chosen.to ? buckets[chosen.from] : undefined;
   const inWords = (bucket: DashboardBucket): string => {
@@ -92,48 +53,15 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
   const span =
     first && end ? `${bucketLabel(granularity, first.start, true)} – ${bucketLabel(granularity, end.end, true)}` : "";
 
-  // One at the right edge would be cut.
-  const labels = labelled(buckets, granularity, phone ? 4 : 8).filter((index) => index < count * 0.95);
-
   return (
     <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
-      <div aria-hidden className="relative h-64 min-w-10 text-right text-xs text-muted tabular-nums">
-        {marks.map((mark) => (
-          <span
-            key={mark}
-            className="absolute right-0 -translate-y-1/2"
-            style={{ top: `${100 - (mark / top) * 100}%` }}
-          >
-            {measureText(measure, mark)}
-          </span>
-        ))}
-        {/* Holds the width of the widest mark. */}
-        <span className="invisible">{measureText(measure, top)}</span>
-      </div>
+      <Marks marks={marks} measure={measure} />
       <div
-        ref={area}
         role="group"
         aria-label={t`${label}，用方向键逐列查看，回车查看日志`}
         tabIndex={0}
         className="relative h-64 cursor-crosshair touch-pan-y select-none"
-        onPointerDown={(event) => {
-          if (event.button !== 0) return;
-          const column = columnAt(event.clientX);
-          setAt(column);
-          setAnchor(column);
-        }}
-        onPointerMove={(event) => setAt(columnAt(event.clientX))}
-        onPointerUp={release}
-        onPointerLeave={() => {
-          setAt(null);
-          setAnchor(null);
-        }}
-        onPointerCancel={() => setAnchor(null)}
-        onBlur={() => {
-          setAt(null);
-          setAnchor(null);
-        }}
-        onKeyDown={keys}
+        {...wiring}
       >
         {marks.map((mark) => (
           <div
@@ -143,39 +71,7 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
             style={{ top: `${100 - (mark / top) * 100}%` }}
           />
         ))}
-        <svg
-          aria-hidden
-          viewBox={`0 0 ${Math.max(1, count)} 1`}
-          preserveAspectRatio="none"
-          className="absolute inset-0 size-full"
-        >
-          {chosen ? (
-            <rect x={chosen.from} y={0} width={chosen.to - chosen.from + 1} height={1} className="fill-accent-soft" />
-          ) : null}
-          {values.map((column, index) => {
-            let height = 0;
-            return (
-              <g key={buckets[index]?.start ?? index}>
-                {column.map((value, series) => {
-                  const share = value / top;
-                  height += share;
-                  if (share < VISIBLE) return null;
-                  return (
-                    <rect
-                      key={series}
-                      data-series={series}
-                      x={index + 0.1}
-                      y={1 - height}
-                      width={0.8}
-                      height={share}
-                      className={series === last ? REST_FILL : FILLS[series]}
-                    />
-                  );
-                })}
-              </g>
-            );
-          })}
-        </svg>
+        <Columns buckets={buckets} values={values} top={top} rest={names.length - 1} chosen={chosen} />
         {pointed ? (
           <Figures bucket={pointed} right={at !== null && at < count / 2} {...{ names, only, measure, granularity }} />
         ) : null}
@@ -183,13 +79,89 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
           {pointed ? inWords(pointed) : span}
         </span>
       </div>
-      <div aria-hidden className="relative col-start-2 h-5 overflow-hidden text-xs text-muted tabular-nums">
-        {labels.map((index) => (
-          <span key={index} className="absolute top-1 whitespace-nowrap" style={{ left: `${(index / count) * 100}%` }}>
-            {bucketLabel(labelUnit(granularity, count), buckets[index]?.start ?? 0)}
-          </span>
-        ))}
-      </div>
+      <Labels buckets={buckets} granularity={granularity} />
+    </div>
+  );
+}
+
+/** The figures at the left edge, largest last. */
+function Marks({ marks, measure }: { marks: readonly number[]; measure: Measure }) {
+  const top = marks.at(-1) ?? 1;
+  return (
+    <div aria-hidden className="relative h-64 min-w-10 text-right text-xs text-muted tabular-nums">
+      {marks.map((mark) => (
+        <span key={mark} className="absolute right-0 -translate-y-1/2" style={{ top: `${100 - (mark / top) * 100}%` }}>
+          {measureText(measure, mark)}
+        </span>
+      ))}
+      {/* Holds the width of the widest mark. */}
+      <span className="invisible">{measureText(measure, top)}</span>
+    </div>
+  );
+}
+
+type ColumnsProps = {
+  buckets: readonly DashboardBucket[];
+  /** Of each column, the height of each series. */
+  values: readonly (readonly number[])[];
+  /** The value at the upper edge. */
+  top: number;
+  /** The series of all others. */
+  rest: number;
+  chosen: { from: number; to: number } | null;
+};
+
+function Columns({ buckets, values, top, rest, chosen }: ColumnsProps) {
+  return (
+    <svg
+      aria-hidden
+      viewBox={`0 0 ${Math.max(1, buckets.length)} 1`}
+      preserveAspectRatio="none"
+      className="absolute inset-0 size-full"
+    >
+      {chosen ? (
+        <rect x={chosen.from} y={0} width={chosen.to - chosen.from + 1} height={1} className="fill-accent-soft" />
+      ) : null}
+      {values.map((column, index) => {
+        let height = 0;
+        return (
+          <g key={buckets[index]?.start ?? index}>
+            {column.map((value, series) => {
+              const share = value / top;
+              height += share;
+              if (share < VISIBLE) return null;
+              return (
+                <rect
+                  key={series}
+                  data-series={series}
+                  x={index + 0.1}
+                  y={1 - height}
+                  width={0.8}
+                  height={share}
+                  className={series === rest ? REST_FILL : FILLS[series]}
+                />
+              );
+            })}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** The times below the columns. */
+function Labels({ buckets, granularity }: Pick<ChartProps, "buckets" | "granularity">) {
+  const phone = usePhone();
+  const count = buckets.length;
+  // One at the right edge would be cut.
+  const labels = labelled(buckets, granularity, phone ? 4 : 8).filter((index) => index < count * 0.95);
+  return (
+    <div aria-hidden className="relative col-start-2 h-5 overflow-hidden text-xs text-muted tabular-nums">
+      {labels.map((index) => (
+        <span key={index} className="absolute top-1 whitespace-nowrap" style={{ left: `${(index / count) * 100}%` }}>
+          {bucketLabel(labelUnit(granularity, count), buckets[index]?.start ?? 0)}
+        </span>
+      ))}
     </div>
   );
 }

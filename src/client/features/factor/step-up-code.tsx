@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { faultOf } from "../../lib/errors";
 import { trpc } from "../../lib/trpc";
-import type { StepUpMethodProps } from "../auth/step-up-methods";
+import type { StepUpMethodProps } from "../auth/step-up-method";
 import { CodeForm } from "./code-form";
 
 /** Step-up by a one-time or recovery code. */

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Fingerprint } from "lucide-react";
 import { Button } from "../../ui/button";
 import { Problem } from "../auth/problem";
-import type { StepUpMethodProps } from "../auth/step-up-methods";
+import type { StepUpMethodProps } from "../auth/step-up-method";
 import { passkeysWork, usePasskey } from "./use-passkey";
 
 /** Step-up by a passkey. */

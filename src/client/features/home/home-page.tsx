@@ -5,10 +5,9 @@ import { OperatorPage, OperatorPageSkeleton } from "../../components/operator-co
 import { useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
-import { consoleHome } from "../../routes";
+import { consoleHome } from "../../paths";
 import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
-import { loginExists } from "../../shell/sign-in-links";
 import { Notice } from "./notice";
 
 /** The front page: the operator's own where he wrote one, ours otherwise; his notice stands above either. */
@@ -64,7 +63,7 @@ function BuiltInHome() {
               </Link>
             </Button>
           ) : null}
-          {!user && loginExists() ? (
+          {!user ? (
             <Button asChild variant="primary" size="lg">
               <Link href="/login">
                 {t`登录`}

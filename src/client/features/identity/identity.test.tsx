@@ -1,5 +1,6 @@
 import "../../../../tests/dom";
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { errorText } from "../../../shared/errors";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -124,6 +125,20 @@ test.each([
   },
 );
 
+test("where windows are blocked the provider's page takes this one's place", async () => {
+  Object.assign(window, { open: () => null });
+  const went: string[] = [];
+  const moved = spyOn(location, "assign").mockImplementation((href) => void went.push(String(href)));
+  const url = "https://github.com/login/oauth/authorize?state=s1";
+  const { user } = await open(<LoginPage />, "/login", {
+    state: () => Response.json({ success: true, message: "", data: "s1", url }),
+  });
+  await user.click(await screen.findByRole("button", { name: "使用 GitHub 登录" }));
+  // spec: D-10
+  await waitFor(() => expect(went).toEqual([url]));
+  moved.mockRestore();
+});
+
 test("a provider that cannot be begun with closes its window and says why", async () => {
   const { user } = await open(<LoginPage />, "/login", {
     state: () => Response.json({ success: false, message: "管理员未开启通过 GitHub 登录" }),
@@ -138,7 +153,7 @@ test("the WeChat dialog shows the QR code, says how long a code lives, makes no 
   await user.click(await screen.findByRole("button", { name: "使用 微信 登录" }));
   // spec: A-072, A-073
   expect((await screen.findByAltText("公众号二维码")).getAttribute("src")).toBe("https://weir.example/qr.png");
-  // spec: A-075
+  // spec: A-075, A-349, A-512
   expect(screen.getByText(/三分钟内有效/)).toBeDefined();
   const button = screen.getAllByRole("button", { name: "登录" }).at(-1);
   if (!button) throw new Error("no button");
@@ -188,7 +203,7 @@ test.each(["github", "linuxdo"])("coming back from %s signs in, once, and leads 
   const { calls } = await open(page, `/oauth/${provider}?code=c1&state=s1`, {
     procedures: { [finish]: () => ({ data: ann }) },
   });
-  // spec: C-400
+  // spec: C-400, D-06
   await waitFor(() => expect(location.pathname).toBe("/token"));
   // spec: C-400
   expect(currentUser()?.id).toBe(7);
@@ -201,7 +216,7 @@ test("coming back to a binding leads to the settings", async () => {
   await open(page, "/oauth/oidc?code=c1&state=s1&iss=https://idp.example", {
     procedures: { "identity.finish.oidc": () => ({ message: "bind" }) },
   });
-  // spec: C-399
+  // spec: C-399, D-06
   await waitFor(() => expect(location.pathname + location.search).toBe("/setting?tab=personal"));
 });
 
@@ -216,6 +231,19 @@ test("a refusal is said where it happens, with a way back", async () => {
   // spec: C-583
   expect((await screen.findByRole("alert")).textContent).toBe("登录请求已失效，或不是从此浏览器发起的，请重试");
   expect(screen.getByRole("link", { name: "返回登录" }).getAttribute("href")).toBe("/login");
+});
+
+test("an identity that is bound to another account is told in the server's words", async () => {
+  storeUser(ann);
+  await open(page, "/oauth/github?code=c1&state=s1", {
+    procedures: {
+      "identity.finish.github": () => {
+        throw new Refusal("identity_already_bound");
+      },
+    },
+  });
+  // spec: A-501
+  expect((await screen.findByRole("alert")).textContent).toBe(errorText("identity_already_bound", {}, "zh"));
 });
 
 test("a provider that nobody knows is a page that does not exist", async () => {
@@ -279,7 +307,7 @@ test("WeChat is bound by a code, and a refusal leaves the dialog open", async ()
   expect(await screen.findByText("验证码错误或已过期")).toBeDefined();
   taken = false;
   await user.click(screen.getByRole("button", { name: "绑定" }));
-  // spec: A-123
+  // spec: A-123, A-494
   expect(await screen.findByText("绑定成功！")).toBeDefined();
   await waitFor(() => expect(screen.queryByLabelText("验证码")).toBeNull());
 });

@@ -1,7 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { ArrowRightLeft, HandCoins } from "lucide-react";
-import { useId, useState, type ReactNode } from "react";
+import { useId, useState } from "react";
 import { ErrorPanel } from "../../components/error-panel";
+import { Figure } from "../../components/facts";
 import { Quota } from "../../components/quota";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
@@ -75,15 +76,6 @@ function InviteLink() {
       ) : (
         <Skeleton className="h-8" />
       )}
-    </div>
-  );
-}
-
-function Figure({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="text-md tabular-nums">{children}</dd>
     </div>
   );
 }

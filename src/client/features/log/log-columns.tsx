@@ -43,7 +43,6 @@ function Model({ row }: { row: LogView }) {
   );
 }
 
-/** The columns of the usage log; channel and user are the administrators'. */
 /** The group, in the colour of the ratio that the row was charged by (A-521 to A-524); without one it has none. */
 function Group({ row }: { row: LogView }) {
   if (!row.group) return null;
@@ -56,6 +55,7 @@ function Group({ row }: { row: LogView }) {
   );
 }
 
+/** The columns of the usage log; channel and user are the administrators'. */
 export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
   const { t } = useLingui();
   return useMemo(() => {

@@ -7,7 +7,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
 
 /** JSON with line breaks; anything else as it is. */
-export function prettyText(text: string): string {
+function prettyText(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,10 +1,10 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronDown, ChevronUp } from "lucide-react";
-import type { ReactNode } from "react";
 import { END_REASONS } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { readDoubts } from "../../../shared/usage-doubt";
 import { ErrorPanel } from "../../components/error-panel";
+import { FactLine } from "../../components/facts";
 import { Quota } from "../../components/quota";
 import { durationHue, firstTokenHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
@@ -78,15 +78,6 @@ export function LogInspector({ id, known, admin, onClose, onStep }: LogInspector
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 wrap-anywhere">{children}</dd>
-    </>
-  );
-}
-
 function Id({ value }: { value: string }) {
   return (
     <span className="flex items-center gap-1">
@@ -109,22 +100,22 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
   return (
     <div className="grid gap-4">
       <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
-        <Fact name={t`时间`}>{formatTime(row.created_at)}</Fact>
-        <Fact name={t`花费`}>
+        <FactLine name={t`时间`}>{formatTime(row.created_at)}</FactLine>
+        <FactLine name={t`花费`}>
           <Quota value={row.quota} decimals={6} />
-        </Fact>
+        </FactLine>
         {row.end_reason ? (
-          <Fact name={t`结束原因`}>
+          <FactLine name={t`结束原因`}>
             <Badge hue={reasonHue(row.end_reason)}>{endReason(row.end_reason)}</Badge>
-          </Fact>
+          </FactLine>
         ) : null}
-        <Fact name={t`用户`}>{admin ? <LogUser id={row.user_id} name={row.username} /> : row.username}</Fact>
-        {row.token_name ? <Fact name={t`令牌`}>{row.token_name}</Fact> : null}
-        {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
-        {admin && row.channel > 0 ? <Fact name={t`渠道`}>{`${row.channel} · ${row.channel_name}`}</Fact> : null}
-        {details.is_model_mapped ? <Fact name={t`上游模型`}>{details.upstream_model_name}</Fact> : null}
-        <Fact name={t`输入 / 输出`}>{`${row.prompt_tokens} / ${row.completion_tokens}`}</Fact>
-        <Fact name={t`用时`}>
+        <FactLine name={t`用户`}>{admin ? <LogUser id={row.user_id} name={row.username} /> : row.username}</FactLine>
+        {row.token_name ? <FactLine name={t`令牌`}>{row.token_name}</FactLine> : null}
+        {row.group ? <FactLine name={t`分组`}>{row.group}</FactLine> : null}
+        {admin && row.channel > 0 ? <FactLine name={t`渠道`}>{`${row.channel} · ${row.channel_name}`}</FactLine> : null}
+        {details.is_model_mapped ? <FactLine name={t`上游模型`}>{details.upstream_model_name}</FactLine> : null}
+        <FactLine name={t`输入 / 输出`}>{`${row.prompt_tokens} / ${row.completion_tokens}`}</FactLine>
+        <FactLine name={t`用时`}>
           <span className="flex flex-wrap items-center gap-1">
             <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
             {details.frt !== undefined && details.frt >= 0 ? (
@@ -132,26 +123,26 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             ) : null}
             {row.is_stream ? <Badge hue="blue">{t`流式`}</Badge> : null}
           </span>
-        </Fact>
+        </FactLine>
         {details.request_path ? (
-          <Fact name={t`接口`}>
+          <FactLine name={t`接口`}>
             <code className="font-mono text-xs">{details.request_path}</code>
-          </Fact>
+          </FactLine>
         ) : null}
-        <Fact name={t`请求 ID`}>
+        <FactLine name={t`请求 ID`}>
           <Id value={row.request_id} />
-        </Fact>
+        </FactLine>
         {row.upstream_request_id ? (
-          <Fact name={t`上游请求 ID`}>
+          <FactLine name={t`上游请求 ID`}>
             <Id value={row.upstream_request_id} />
-          </Fact>
+          </FactLine>
         ) : null}
-        {row.ip ? <Fact name="IP">{row.ip}</Fact> : null}
-        {row.content ? <Fact name={t`详情`}>{row.content}</Fact> : null}
+        {row.ip ? <FactLine name="IP">{row.ip}</FactLine> : null}
+        {row.content ? <FactLine name={t`详情`}>{row.content}</FactLine> : null}
         {details.repeated !== undefined && details.repeated_until !== undefined ? (
-          <Fact
+          <FactLine
             name={t`重复`}
-          >{t`同样的拒绝还有 ${formatNumber(details.repeated)} 次，最后一次在 ${formatTime(details.repeated_until)}`}</Fact>
+          >{t`同样的拒绝还有 ${formatNumber(details.repeated)} 次，最后一次在 ${formatTime(details.repeated_until)}`}</FactLine>
         ) : null}
       </dl>
       <Tabs defaultValue="bill">

@@ -285,6 +285,7 @@ test("the bill of a film names seconds and every factor", async () => {
 });
 
 test("the colours change where the specification says (C-633 to C-638, A-521 to A-524)", () => {
+  // spec: A-521, A-522, A-523, A-524
   expect([5.01, 5, 3.01, 3, 1.01, 1].map(groupRatioHue)).toEqual(["red", "orange", "orange", "blue", "blue", "green"]);
   // spec: C-633..C-635
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
@@ -313,15 +314,20 @@ test("cleaning asks for a time, tells how many rows went, and says why it could 
   );
   const field = screen.getByLabelText("清理此时间之前的日志");
   const month = monthAgo();
+  // spec: A-398
   expect(Math.abs(new Date((field as HTMLInputElement).value).getTime() / 1000 - month)).toBeLessThan(120);
+  // spec: A-398
   expect((Date.now() / 1000 - month) / 86_400).toBeGreaterThan(27);
   await user.clear(field);
   await user.click(screen.getByRole("button", { name: "清理日志" }));
-  await screen.findByText("请选择日志记录时间");
+  // spec: A-397, A-485
+  expect(await screen.findByText("请选择日志记录时间")).toBeDefined();
+  // spec: A-397
   expect(calls.filter((call) => call.path === "log.clean")).toEqual([]);
   await user.type(field, "2026-01-02T03:04");
   await user.click(screen.getByRole("button", { name: "清理日志" }));
-  await screen.findByText("日志清理失败：日志清理已在运行中，请稍后再试");
+  // spec: A-486
+  expect(await screen.findByText("日志清理失败：日志清理已在运行中，请稍后再试")).toBeDefined();
   refuse = false;
   await user.click(screen.getByRole("button", { name: "清理日志" }));
   await screen.findByText("已清理 1,203 条日志");

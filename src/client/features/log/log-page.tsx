@@ -6,6 +6,7 @@ import { logPlace, SEARCHED_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage, openBeside } from "../../components/data-grid/listed-page";
 import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { Count, Quota } from "../../components/quota";
@@ -60,7 +61,59 @@ export default function LogPage() {
     if (wanted) void list.refetch();
   };
 
-  const filters: GridFilter[] = [
+  const filters = useFilterFields(admin);
+
+  return (
+    <Page
+      title={t`使用日志`}
+      actions={
+        <>
+          <Totals admin={admin} filter={filter} ready={list.isSuccess && !list.isPlaceholderData} />
+          {role >= ROLE.root ? <Cleaning onCleaned={() => void list.refetch()} /> : null}
+        </>
+      }
+    >
+      <SearchedFrom
+        time={list.data?.searched_from}
+        onFurther={(end) => grid.setFilters({ end_timestamp: String(end) })}
+      />
+      <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
+        <DataGrid
+          grid={grid}
+          label={t`使用日志`}
+          columns={columns}
+          {...listedPage(list, grid.pageSize)}
+          rows={rows}
+          shown={listed?.length ?? 0}
+          placeOf={logPlace}
+          search={{ key: "model_name", placeholder: t`模型名称` }}
+          filters={filters}
+          views={[
+            { id: "errors", title: t`错误`, filters: { type: String(LOG_TYPE.error) } },
+            { id: "consume", title: t`消费`, filters: { type: String(LOG_TYPE.consume) } },
+            { id: "day", title: t`最近 24 小时`, filters: { start_timestamp: String(now - DAY) } },
+            { id: "three-days", title: t`最近 3 天`, filters: { start_timestamp: String(now - 3 * DAY) } },
+          ]}
+          toolbar={<LiveSwitch on={following} onChange={follow} live={live} />}
+          onOpen={(row) => grid.setOpen(row.id)}
+          onExport={(format) => void downloadLog(format, filterQuery(filter))}
+          empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
+        />
+      </div>
+      <LogInspector
+        id={grid.open}
+        known={rows?.find((row) => String(row.id) === grid.open)}
+        admin={admin}
+        onClose={() => grid.setOpen(null)}
+        onStep={(by) => openBeside(rows, grid.open, by, grid.setOpen)}
+      />
+    </Page>
+  );
+}
+
+function useFilterFields(admin: boolean): readonly GridFilter[] {
+  const { t } = useLingui();
+  return [
     {
       key: "type",
       label: t`类型`,
@@ -85,63 +138,6 @@ export default function LogPage() {
         ] satisfies GridFilter[])
       : []),
   ];
-
-  const step = (by: 1 | -1) => {
-    const at = rows?.findIndex((row) => String(row.id) === grid.open) ?? -1;
-    const next = at < 0 ? undefined : rows?.[at + by];
-    if (next) grid.setOpen(next.id);
-  };
-
-  return (
-    <Page
-      title={t`使用日志`}
-      actions={
-        <>
-          <Totals admin={admin} filter={filter} ready={list.isSuccess && !list.isPlaceholderData} />
-          {role >= ROLE.root ? <Cleaning onCleaned={() => void list.refetch()} /> : null}
-        </>
-      }
-    >
-      <SearchedFrom
-        time={list.data?.searched_from}
-        onFurther={(end) => grid.setFilters({ end_timestamp: String(end) })}
-      />
-      <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
-        <DataGrid
-          grid={grid}
-          label={t`使用日志`}
-          columns={columns}
-          rows={rows}
-          rowId={(row) => String(row.id)}
-          total={list.data?.total}
-          totalExact={list.data?.total_exact ?? true}
-          hasMore={listed?.length === grid.pageSize}
-          shown={listed?.length ?? 0}
-          placeOf={logPlace}
-          query={list}
-          search={{ key: "model_name", placeholder: t`模型名称` }}
-          filters={filters}
-          views={[
-            { id: "errors", title: t`错误`, filters: { type: String(LOG_TYPE.error) } },
-            { id: "consume", title: t`消费`, filters: { type: String(LOG_TYPE.consume) } },
-            { id: "day", title: t`最近 24 小时`, filters: { start_timestamp: String(now - DAY) } },
-            { id: "three-days", title: t`最近 3 天`, filters: { start_timestamp: String(now - 3 * DAY) } },
-          ]}
-          toolbar={<LiveSwitch on={following} onChange={follow} live={live} />}
-          onOpen={(row) => grid.setOpen(row.id)}
-          onExport={(format) => void downloadLog(format, filterQuery(filter))}
-          empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
-        />
-      </div>
-      <LogInspector
-        id={grid.open}
-        known={rows?.find((row) => String(row.id) === grid.open)}
-        admin={admin}
-        onClose={() => grid.setOpen(null)}
-        onStep={step}
-      />
-    </Page>
-  );
 }
 
 /**

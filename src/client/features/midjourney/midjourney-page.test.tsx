@@ -6,7 +6,7 @@ import type { Procedures } from "../../../../tests/kit/client-page";
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { loadStatus } = await import("../../lib/status");
-const { menuRoutes } = await import("../../routes");
+const { menuPages } = await import("../../paths");
 const { default: MidjourneyPage } = await import("./midjourney-page");
 
 // A machine that runs other tests beside these is slow.
@@ -74,7 +74,7 @@ test("a fresh page asks for the last 30 days, in milliseconds", async () => {
 
 test("the menu has drawing and tasks exactly while their flags are on", () => {
   const offered = () =>
-    menuRoutes(1)
+    menuPages(1)
       .map(({ path }) => path)
       .filter((path) => path === "/midjourney" || path === "/task");
   for (const [drawing, task, paths] of [

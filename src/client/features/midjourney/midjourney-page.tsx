@@ -5,16 +5,18 @@ import type { DrawingView } from "../../../shared/task-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage, openBeside } from "../../components/data-grid/listed-page";
 import type { GridFilter } from "../../components/data-grid/types";
+import { FactLine } from "../../components/facts";
 import { Page } from "../../components/page";
 import { LookBadge } from "../../components/status-badge";
 import { useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 import { CancelButton } from "../task/cancel-button";
-import { Fact, JobDrawer, type OpenJob } from "../task/job-drawer";
+import { JobDrawer, type OpenJob } from "../task/job-drawer";
 import { codeLook, DRAWING_ACTIONS, STATUS_CHOICES } from "../task/job-looks";
-import { idOf, jobOptions, listOptions, numberOf, step, textOf } from "../task/use-jobs";
+import { idOf, jobOptions, listOptions, numberOf, textOf, useJobFilters } from "../task/use-jobs";
 import { pictureOf, useDrawingColumns } from "./midjourney-columns";
 
 const FILTERS = ["mj_id", "action", "status", "start_timestamp", "end_timestamp", "channel_id", "username"] as const;
@@ -51,8 +53,8 @@ export default function MidjourneyPage() {
   );
   const onOpen = useCallback((row: DrawingView) => setOpen(row.id), [setOpen]);
   const columns = useDrawingColumns(admin, onOpen);
-  const rows = list.data?.items;
 
+  const common = useJobFilters(admin);
   const filters: readonly GridFilter[] = [
     {
       key: "action",
@@ -66,14 +68,7 @@ export default function MidjourneyPage() {
       kind: "choice",
       options: STATUS_CHOICES.map(({ value, text }) => ({ value, label: i18n._(text) })),
     },
-    { key: "start_timestamp", label: t`开始时间`, kind: "time" },
-    { key: "end_timestamp", label: t`结束时间`, kind: "time" },
-    ...(admin
-      ? ([
-          { key: "channel_id", label: t`渠道 ID`, kind: "text" },
-          { key: "username", label: t`用户名`, kind: "text" },
-        ] satisfies GridFilter[])
-      : []),
+    ...common,
   ];
 
   return (
@@ -83,12 +78,7 @@ export default function MidjourneyPage() {
         grid={grid}
         label={t`绘图任务`}
         columns={columns}
-        rows={rows}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        totalExact={list.data?.total_exact ?? true}
-        hasMore={rows?.length === grid.pageSize}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "mj_id", placeholder: t`任务 ID` }}
         filters={filters}
         onOpen={onOpen}
@@ -100,7 +90,7 @@ export default function MidjourneyPage() {
           id={idOf(grid.open)}
           admin={admin}
           onClose={() => setOpen(null)}
-          onStep={(by) => step(rows, grid.open, by, setOpen)}
+          onStep={(by) => openBeside(list.data?.items, grid.open, by, setOpen)}
         />
       ) : null}
     </Page>
@@ -143,11 +133,11 @@ function DrawingDrawer({
     files: row.files.length > 0 ? row.files : row.image_url ? [{ media: "image", url: pictureOf(row) }] : [],
     more: (
       <>
-        {row.prompt_en ? <Fact name={t`英文提示词`}>{row.prompt_en}</Fact> : null}
-        <Fact name={t`提交结果`}>
+        {row.prompt_en ? <FactLine name={t`英文提示词`}>{row.prompt_en}</FactLine> : null}
+        <FactLine name={t`提交结果`}>
           <LookBadge look={codeLook(row.code)} />
-        </Fact>
-        {row.description ? <Fact name={t`说明`}>{row.description}</Fact> : null}
+        </FactLine>
+        {row.description ? <FactLine name={t`说明`}>{row.description}</FactLine> : null}
       </>
     ),
   };

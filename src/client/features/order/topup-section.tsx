@@ -2,10 +2,8 @@ import { useLingui } from "@lingui/react/macro";
 import { CreditCard } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { errorText } from "../../../shared/errors";
-import { PAYMENT_PROVIDERS, type PaymentForm, TOPUP_MAX, type TopupInfo } from "../../../shared/order";
-import type { PayMethod } from "../../../shared/options/shapes";
+import { PAYMENT_PROVIDERS, type PaymentForm, type TopupInfo } from "../../../shared/order";
 import { QUOTA_PICKS } from "../../../shared/quota";
-import { confirm } from "../../components/confirm";
 import { ErrorPanel } from "../../components/error-panel";
 import { FieldFrame } from "../../components/form-field";
 import { faultOf } from "../../lib/errors";
@@ -19,7 +17,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { moneyText } from "./money";
 import { usePayMethods } from "./pay-methods";
 import { postForm } from "./post-form";
-import { useSettled } from "./use-settled";
+import { useTopup } from "./use-topup";
 import { WaitingPanel } from "./waiting-panel";
 
 /**
@@ -74,9 +72,6 @@ export default function TopupSection() {
   );
 }
 
-const isOrderable = (amount: number | null, least: number): amount is number =>
-  amount !== null && Number.isInteger(amount) && amount >= least && amount <= TOPUP_MAX;
-
 function TopupForm({
   info,
   onStarted,
@@ -86,66 +81,8 @@ function TopupForm({
 }) {
   const { t } = useLingui();
   const id = useId();
-  const utils = trpc.useUtils();
-  const { enable_online_topup: byGateway, enable_stripe_topup: byCard } = info;
-  const least = Math.min(byGateway ? info.min_topup : TOPUP_MAX, byCard ? info.stripe_min_topup : TOPUP_MAX);
-  const [amount, setAmount] = useState<number | null>(least);
-  const settled = useSettled(amount, 250);
+  const { amount, setAmount, least, complaint, busy, gateway, card } = useTopup(info, onStarted);
   const methods = usePayMethods();
-  const payByGateway = trpc.order.pay.useMutation();
-  const payByCard = trpc.order.payByCard.useMutation();
-  const busy = payByGateway.isPending || payByCard.isPending;
-
-  const ask = { meta: { quiet: true }, staleTime: 60_000 } as const;
-  const asked = { amount: settled ?? 0 };
-  const gatewayPrice = trpc.order.quote.useQuery(asked, {
-    ...ask,
-    enabled: byGateway && isOrderable(settled, info.min_topup),
-  });
-  const cardPrice = trpc.order.quoteByCard.useQuery(asked, {
-    ...ask,
-    enabled: byCard && isOrderable(settled, info.stripe_min_topup),
-  });
-
-  const complaint =
-    amount === null || !Number.isInteger(amount)
-      ? errorText("topup_amount_invalid", {}, currentLanguage())
-      : amount < least
-        ? errorText("topup_too_small", { minimum: least }, currentLanguage())
-        : amount > TOPUP_MAX
-          ? errorText("topup_too_large", { maximum: TOPUP_MAX }, currentLanguage())
-          : undefined;
-
-  const dollars = `$${amount ?? 0}`;
-  const agreed = (way: string, price: string) =>
-    confirm({ title: t`确认充值 ${dollars}？`, description: t`使用${way}支付 ${price}。`, action: t`去支付` });
-
-  const startGateway = async (method: PayMethod, price: string) => {
-    if (busy || amount === null || !(await agreed(method.name, price))) return;
-    try {
-      const form = await payByGateway.mutateAsync({ amount, payment_method: method.type });
-      postForm(form);
-      onStarted({ tradeNo: form.data["out_trade_no"] ?? "", form });
-      void utils.order.own.invalidate();
-    } catch {
-      // Said by the query client.
-    }
-  };
-  const startCard = async (price: string) => {
-    if (busy || amount === null || !(await agreed(PAYMENT_PROVIDERS.stripe[currentLanguage()], price))) return;
-    try {
-      const { data } = await payByCard.mutateAsync({ amount });
-      location.assign(data.pay_link);
-    } catch {
-      // Said by the query client.
-    }
-  };
-
-  // What stands there belongs to what is typed: between two answers there is no price.
-  const current = amount === settled;
-  const gatewayText = byGateway && current && gatewayPrice.data ? moneyText(gatewayPrice.data.data, "cny") : undefined;
-  const cardText =
-    byCard && current && cardPrice.data ? moneyText(cardPrice.data.data, info.stripe_currency) : undefined;
 
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -175,14 +112,14 @@ function TopupForm({
           </Button>
         ))}
       </div>
-      {byGateway ? (
-        <Way label={t`扫码支付应付`} text={gatewayText} error={gatewayPrice.error} currency="cny">
+      {info.enable_online_topup ? (
+        <Way label={t`扫码支付应付`} text={gateway.text} error={gateway.error} currency="cny">
           {methods === null ? <p role="alert" className="text-red-fg">{t`支付方式配置错误, 请联系管理员`}</p> : null}
           {methods?.map((method) => (
             <Button
               key={method.type}
-              disabled={gatewayText === undefined || busy || (amount ?? 0) < (method.min_topup ?? 1)}
-              onClick={() => void startGateway(method, gatewayText ?? "")}
+              disabled={gateway.text === undefined || busy || (amount ?? 0) < (method.min_topup ?? 1)}
+              onClick={() => void gateway.start(method, gateway.text ?? "")}
             >
               <span
                 aria-hidden
@@ -194,9 +131,9 @@ function TopupForm({
           ))}
         </Way>
       ) : null}
-      {byCard ? (
-        <Way label={t`银行卡应付`} text={cardText} error={cardPrice.error} currency={info.stripe_currency}>
-          <Button disabled={cardText === undefined || busy} onClick={() => void startCard(cardText ?? "")}>
+      {info.enable_stripe_topup ? (
+        <Way label={t`银行卡应付`} text={card.text} error={card.error} currency={info.stripe_currency}>
+          <Button disabled={card.text === undefined || busy} onClick={() => void card.start(card.text ?? "")}>
             <CreditCard aria-hidden />
             {PAYMENT_PROVIDERS.stripe[currentLanguage()]}
           </Button>

@@ -1,8 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { ShieldCheck } from "lucide-react";
-import type { ReactNode } from "react";
 import { ROLE } from "../../../shared/roles";
 import { ErrorPanel } from "../../components/error-panel";
+import { Figure } from "../../components/facts";
 import { Count, Quota } from "../../components/quota";
 import { StatusBadge } from "../../components/status-badge";
 import { roleLooks } from "../../components/status";
@@ -49,14 +49,5 @@ export default function AccountCard() {
         </dl>
       </CardBody>
     </Card>
-  );
-}
-
-function Figure({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="text-md tabular-nums">{children}</dd>
-    </div>
   );
 }

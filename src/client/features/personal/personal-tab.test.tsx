@@ -71,22 +71,31 @@ test("what one has and has used is shown, with the role as a tag", async () => {
   // spec: A-116
   expect(screen.getByText("12")).toBeDefined();
   expect(screen.getByText("普通用户")).toBeDefined();
+  // spec: D-16
   expect(screen.queryByText("管理员")).toBeNull();
   // spec: A-122
   expect(await screen.findByText("ann@example.com")).toBeDefined();
 });
 
+test("an administrator is shown by the name of his role, without the badge", async () => {
+  await open(10, "/setting?tab=personal");
+  await screen.findByText("$2.00");
+  // spec: D-16
+  expect(screen.getAllByText("管理员")).toHaveLength(1);
+});
+
 test("the administrator's badge of the specification is for super administrators alone", async () => {
   await open(100, "/setting?tab=personal");
-  // spec: A-131
+  // spec: A-131, D-16
   expect(await screen.findByText("管理员")).toBeDefined();
   expect(screen.queryByText("超级管理员")).toBeNull();
 });
 
 test("ten models are shown, the others on demand, and folded away again", async () => {
   const { user } = await open(1, "/setting?tab=personal");
+  // spec: A-508
   expect(await screen.findByText("model-10")).toBeDefined();
-  // spec: A-006, A-117
+  // spec: A-006, A-117, A-508
   expect(screen.queryByText("model-11")).toBeNull();
   await user.click(screen.getByRole("button", { name: "更多（2）" }));
   // spec: A-118
@@ -103,9 +112,10 @@ test.each([
 ] as const)("%s leads role %i to the personal tab without asking for options", async (address, role) => {
   const { calls } = await open(role, address);
   expect(await screen.findByText("$2.00")).toBeDefined();
-  // spec: A-001, A-132, A-144, A-156
+  // spec: A-001, A-132, A-144, A-156, D-05
   expect(location.search).toBe("?tab=personal");
   expect(screen.queryByRole("tab")).toBeNull();
+  // spec: D-05
   expect(calls.some(({ path }) => path.startsWith("option."))).toBe(false);
 });
 
@@ -131,8 +141,9 @@ test("an access token is made, shown once and copied", async () => {
   await user.click(await screen.findByRole("button", { name: "生成系统访问令牌" }));
   // spec: A-005, A-128
   expect((await screen.findByLabelText<HTMLInputElement>("新的系统访问令牌")).value).toBe("t".repeat(32));
+  // spec: A-493
   expect(await screen.findByText("令牌已重置并已复制到剪贴板")).toBeDefined();
-  // spec: A-128
+  // spec: A-128, A-493
   expect(await navigator.clipboard.readText()).toBe("t".repeat(32));
   expect(byPath(calls, "user.newAccessToken")).toHaveLength(1);
 });
@@ -145,9 +156,12 @@ test("a new password is typed twice; what is short or unequal is refused without
   await user.type(second, "1234567{Enter}");
   expect((await screen.findByRole("alert")).textContent).toBe("密码长度不得小于 8 位！");
   await user.type(first, "8{Enter}");
+  // spec: A-371, D-43
   expect((await screen.findByRole("alert")).textContent).toBe("两次输入的密码不一致！");
+  // spec: A-371
   expect(byPath(calls, "user.updateSelf")).toEqual([]);
   await user.type(second, "8{Enter}");
+  // spec: A-495
   expect(await screen.findByText("密码修改成功！")).toBeDefined();
   // spec: A-009, A-129
   expect(byPath(calls, "user.updateSelf")).toEqual([{ password: "12345678" }]);
@@ -160,15 +174,18 @@ test("the account is deleted only after its name was typed, and then nobody is s
   await user.click(button);
   const field = await screen.findByLabelText("输入你的账户名 ann 以确认删除");
   await user.type(field, "bob{Enter}");
-  // spec: A-130
+  // spec: A-130, A-370
   expect((await screen.findByRole("alert")).textContent).toBe("请输入你的账户名以确认删除！");
+  // spec: A-370
   expect(byPath(calls, "user.deleteSelf")).toEqual([]);
   await user.clear(field);
   await user.type(field, "ann");
   await user.click(screen.getByRole("button", { name: "确认删除" }));
-  // spec: A-010, A-130
+  // spec: A-010, A-130, A-496
   expect(await screen.findByText("账户已删除！")).toBeDefined();
+  // spec: A-342
   expect(currentUser()).toBeNull();
+  // spec: A-343
   expect(location.pathname).toBe("/login");
 });
 
@@ -191,16 +208,26 @@ test("an address is bound by the code that was mailed to it; both are needed, an
   expect(screen.getByRole("listitem", { name: "邮箱" }).textContent).toContain("ann@example.com");
   await user.click(button);
   await user.click(await screen.findByRole("button", { name: "绑定" }));
+  // spec: A-369
   expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await user.type(screen.getByLabelText("验证码"), "ABC234{Enter}");
+  // spec: A-369
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
+  await user.clear(screen.getByLabelText("验证码"));
   await user.type(screen.getByRole("textbox", { name: "邮箱" }), "new@example.com");
+  await user.click(screen.getByRole("button", { name: "绑定" }));
+  // spec: A-369
+  expect((await screen.findByRole("alert")).textContent).toBe("请输入邮箱地址和验证码！");
   await user.click(screen.getByRole("button", { name: "获取验证码" }));
   expect(await screen.findByText("验证码发送成功，请检查邮箱！")).toBeDefined();
   await user.type(screen.getByLabelText("验证码"), "ABC234{Enter}");
+  // spec: A-500
   expect((await screen.findByRole("alert")).textContent).toBe("该邮箱已被使用");
   taken = false;
   await user.click(screen.getByRole("button", { name: "绑定" }));
+  // spec: A-494
   expect(await screen.findByText("邮箱绑定成功！")).toBeDefined();
-  // spec: A-122
+  // spec: A-122, A-369
   expect(byPath(calls, "auth.bindEmail")).toEqual([
     { email: "new@example.com", code: "ABC234" },
     { email: "new@example.com", code: "ABC234" },

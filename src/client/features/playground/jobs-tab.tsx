@@ -116,25 +116,26 @@ export function JobsTab({
           {t`提交任务`}
         </Button>
       </form>
-      {jobs.length > 0 ? (
-        <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
-          <h2 className="flex flex-wrap items-baseline justify-between gap-2 font-medium">
-            {t`已提交的任务`}
-            <span className="flex gap-3 text-sm font-normal">
-              {on("drawing") ? (
-                <Link href="/midjourney" className="text-accent-text hover:underline">{t`全部绘图`}</Link>
-              ) : null}
-              {on("music") ? (
-                <Link href="/task" className="text-accent-text hover:underline">{t`全部任务`}</Link>
-              ) : null}
-            </span>
-          </h2>
-          {jobs.map((job) => (
-            <JobCard key={job.name} job={job} />
-          ))}
-        </section>
-      ) : null}
+      {jobs.length > 0 ? <Submitted jobs={jobs} drawing={on("drawing")} tasks={on("music")} /> : null}
     </div>
+  );
+}
+
+function Submitted({ jobs, drawing, tasks }: { jobs: readonly SubmittedJob[]; drawing: boolean; tasks: boolean }) {
+  const { t } = useLingui();
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <h2 className="flex flex-wrap items-baseline justify-between gap-2 font-medium">
+        {t`已提交的任务`}
+        <span className="flex gap-3 text-sm font-normal">
+          {drawing ? <Link href="/midjourney" className="text-accent-text hover:underline">{t`全部绘图`}</Link> : null}
+          {tasks ? <Link href="/task" className="text-accent-text hover:underline">{t`全部任务`}</Link> : null}
+        </span>
+      </h2>
+      {jobs.map((job) => (
+        <JobCard key={job.name} job={job} />
+      ))}
+    </section>
   );
 }
 

@@ -38,11 +38,7 @@ export default function PlaygroundPage() {
   const [tab, setTab] = useState("chat");
   const [jobs, setJobs] = useState<readonly SubmittedJob[]>([]);
   const userId = user?.id ?? 0;
-  const [chosen, setSettings] = useSettings(userId);
-  const groups = trpc.group.own.useQuery(undefined, { meta: { quiet: true } });
-  const group = groups.data && groupInForce(Object.keys(groups.data), chosen.group, user?.group ?? "");
-  const usable = trpc.group.models.useQuery({ group }, { enabled: group !== undefined, meta: { quiet: true } });
-  const settings = { ...chosen, group: group ?? "", models: usableModels(chosen.models, usable.data ?? []) };
+  const { settings, setSettings, groups, usable } = useSettingsInForce(userId, user?.group ?? "");
   const playground = usePlayground(userId, settings);
   useExpiredNotice();
 
@@ -57,23 +53,10 @@ export default function PlaygroundPage() {
     />
   );
   const actions = (
-    <>
-      {tab === "jobs" ? null : (
-        <>
-          <ConversationMenu playground={playground} />
-          <Button onClick={playground.start}>
-            <Plus aria-hidden />
-            {t`新对话`}
-          </Button>
-        </>
-      )}
-      {wide ? null : (
-        <Button onClick={() => setSettingsOpen(true)}>
-          <Settings2 aria-hidden />
-          {t`设置`}
-        </Button>
-      )}
-    </>
+    <Actions
+      playground={tab === "jobs" ? undefined : playground}
+      {...(wide ? {} : { onSettings: () => setSettingsOpen(true) })}
+    />
   );
 
   return (
@@ -134,6 +117,16 @@ export default function PlaygroundPage() {
       </div>
     </div>
   );
+}
+
+/** The settings as they can be used now: a group and models that are still there. */
+function useSettingsInForce(userId: number, own: string) {
+  const [chosen, setSettings] = useSettings(userId);
+  const groups = trpc.group.own.useQuery(undefined, { meta: { quiet: true } });
+  const group = groups.data && groupInForce(Object.keys(groups.data), chosen.group, own);
+  const usable = trpc.group.models.useQuery({ group }, { enabled: group !== undefined, meta: { quiet: true } });
+  const settings = { ...chosen, group: group ?? "", models: usableModels(chosen.models, usable.data ?? []) };
+  return { settings, setSettings, groups, usable };
 }
 
 /** The chosen group while it is his to use, else his own, else any. */
@@ -216,5 +209,29 @@ function CodeView({ playground, text }: { playground: Playground; text: string }
         ))}
       </Tabs>
     </div>
+  );
+}
+
+/** The buttons beside the title: of the conversation, where there is one, and of settings that are not in sight. */
+function Actions({ playground, onSettings }: { playground: Playground | undefined; onSettings?: () => void }) {
+  const { t } = useLingui();
+  return (
+    <>
+      {playground ? (
+        <>
+          <ConversationMenu playground={playground} />
+          <Button onClick={playground.start}>
+            <Plus aria-hidden />
+            {t`新对话`}
+          </Button>
+        </>
+      ) : null}
+      {onSettings ? (
+        <Button onClick={onSettings}>
+          <Settings2 aria-hidden />
+          {t`设置`}
+        </Button>
+      ) : null}
+    </>
   );
 }

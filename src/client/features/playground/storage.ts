@@ -2,7 +2,7 @@
 import { readStoredJson, writeStored } from "../../lib/storage";
 import type { Answer, Conversation } from "./conversation";
 
-export const DEFAULT_MODEL = "gpt-4o-mini";
+const DEFAULT_MODEL = "gpt-4o-mini";
 /** Models that can be compared. */
 export const MAX_MODELS = 3;
 const MAX_CONVERSATIONS = 30;

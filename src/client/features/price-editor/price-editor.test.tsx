@@ -98,6 +98,14 @@ describe("the visual editor", () => {
     ]);
   });
 
+  test("shows ten models a page", async () => {
+    stored.ModelRatio = JSON.stringify(Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`model-${n}`, 1])));
+    await open();
+    // spec: A-507
+    await waitFor(() => expect(screen.getAllByRole("row").slice(1)).toHaveLength(10));
+    expect(screen.getByText(/^第 1 - 10 条/)).toBeDefined();
+  });
+
   test("a film's price is one per second: so it is shown, filtered and asked for", async () => {
     stored.ModelPrice = JSON.stringify({ ...tables.ModelPrice, "kling-v1": 0.14 });
     const names = () =>
@@ -134,11 +142,14 @@ describe("the visual editor", () => {
     await user.type(await screen.findByLabelText("模型名称"), "mine");
     await user.type(screen.getByLabelText("输入"), "abc");
     await user.click(screen.getByRole("button", { name: "保存" }));
+    // spec: A-388
     expect(await screen.findByText("请输入数字")).toBeDefined();
+    // spec: A-389
     expect(screen.getByText("模型名称已存在")).toBeDefined();
     const call = screen.getByLabelText("每次价格（美元）");
     await user.type(call, "0.1");
     for (const label of ["输入", "输出", "缓存读取"])
+      // spec: A-390
       expect(screen.getByLabelText<HTMLInputElement>(label).disabled).toBe(true);
     await user.clear(call);
     expect(screen.getByLabelText<HTMLInputElement>("输入").disabled).toBe(false);
@@ -274,13 +285,41 @@ describe("the JSON editor", () => {
       await user.click(screen.getByRole("button", { name: "保存" }));
     };
     await write("{");
+    // spec: A-386
     expect(await screen.findByText("不是合法的 JSON 字符串")).toBeDefined();
     await write('{\n  "a": 1,\n  "b": -2\n}');
+    // spec: D-51
     expect(await screen.findByText(/^第 3 行“b”/)).toBeDefined();
     expect(puts(calls)).toEqual([]);
     await write('{"a": 1}');
     await waitFor(() => expect(puts(calls)).toEqual([{ key: "ModelRatio", value: '{"a": 1}' }]));
   });
+});
+
+test("setting the model ratios back asks first, and without leave makes no call", async () => {
+  const { ConfirmHost } = await import("../../components/confirm");
+  const { user, calls } = await openPage(
+    <>
+      <PriceEditorPage />
+      <ConfirmHost />
+    </>,
+    "/setting/pricing?tab=json",
+    {
+      procedures: {
+        "option.list": () => Object.entries(stored).map(([key, value]) => ({ key, value })),
+        "channel.modelsEnabled": () => [],
+        "pricing.resetModelRatio": () => ({ message: "done" }),
+      },
+    },
+  );
+  const resets = () => calls.filter(({ path }) => path === "pricing.resetModelRatio").length;
+  await user.click(await screen.findByRole("button", { name: "重置模型倍率" }));
+  await user.click(await screen.findByRole("button", { name: "取消" }));
+  // spec: D-71
+  expect(resets()).toBe(0);
+  await user.click(await screen.findByRole("button", { name: "重置模型倍率" }));
+  await user.click(await screen.findByRole("button", { name: "重置" }));
+  await waitFor(() => expect(resets()).toBe(1));
 });
 
 describe("the import", () => {

@@ -85,21 +85,7 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
   const reset = (names: readonly string[]) => change(names.map((name) => [name, numbersOf(builtInTables, name)]));
   const remove = (names: readonly string[]) => change(names.map((name) => [name, undefined]));
 
-  const filters: GridFilter[] = [
-    {
-      key: "show",
-      label: t`显示`,
-      kind: "choice",
-      options: [
-        { value: "unpriced", label: t`未定价` },
-        { value: "custom", label: t`与默认不同` },
-        { value: "served", label: t`渠道正在提供` },
-        { value: "call", label: t`按次` },
-        { value: "second", label: t`按秒` },
-        { value: "token", label: t`按量` },
-      ],
-    },
-  ];
+  const filters = usePriceFilters();
   const rowActions = ({ name, numbers, source }: PriceRow): GridAction[] => [
     { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(name) },
     { id: "reset", label: t`恢复默认`, icon: RotateCcw, disabled: source !== "custom", onSelect: () => reset([name]) },
@@ -178,6 +164,25 @@ export function PriceGrid({ prices, query, saver }: { prices: Prices | undefined
       ) : null}
     </>
   );
+}
+
+function usePriceFilters(): GridFilter[] {
+  const { t } = useLingui();
+  return [
+    {
+      key: "show",
+      label: t`显示`,
+      kind: "choice",
+      options: [
+        { value: "unpriced", label: t`未定价` },
+        { value: "custom", label: t`与默认不同` },
+        { value: "served", label: t`渠道正在提供` },
+        { value: "call", label: t`按次` },
+        { value: "second", label: t`按秒` },
+        { value: "token", label: t`按量` },
+      ],
+    },
+  ];
 }
 
 /** The tables as a file that the import reads. */

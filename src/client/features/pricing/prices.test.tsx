@@ -47,8 +47,7 @@ describe("the rows of the price list", () => {
     // spec: C-628, C-629
     // spec: C-161
     expect(inDefault).toMatchObject([{ input: "1", output: "2" }, { input: "30", output: "60" }, { call: "0.04" }, {}]);
-    // spec: C-628, C-629
-    // spec: C-159, C-161
+    // spec: A-531, C-159, C-161, C-628, C-629
     expect(inVip).toMatchObject([{ input: "0.5", output: "1" }, { input: "15", output: "30" }, { call: "0.02" }, {}]);
   });
 

@@ -8,7 +8,6 @@ import { expiredRedemption, redemptionStatus } from "../../components/status";
 import { LookBadge, StatusBadge } from "../../components/status-badge";
 import { TimeAgo, useNow } from "../../components/time-ago";
 import { formatTime } from "../../lib/format";
-import { findRoute } from "../../routes";
 
 /** 1 to 3, and an unused code past its time as expired. */
 export function RedemptionStatus({ row }: { row: RedemptionView }) {
@@ -17,11 +16,10 @@ export function RedemptionStatus({ row }: { row: RedemptionView }) {
   return late ? <LookBadge look={expiredRedemption} /> : <StatusBadge table={redemptionStatus} value={row.status} />;
 }
 
-/** Who used the code; leads to that user where there is such a page. */
+/** Who used the code; leads to that user. */
 export function Redeemer({ id }: { id: number }) {
   const { t } = useLingui();
   if (id === 0) return <span className="text-muted">{t`无`}</span>;
-  if (!findRoute("/user")) return <span className="tabular-nums">{id}</span>;
   return (
     <Link href={`/user?open=${id}`} className="text-accent-text tabular-nums hover:underline">
       {id}

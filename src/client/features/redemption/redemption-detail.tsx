@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Pencil } from "lucide-react";
-import type { ReactNode } from "react";
 import type { RedemptionView } from "../../../shared/redemption";
+import { Fact } from "../../components/facts";
 import { Quota } from "../../components/quota";
 import { TimeAgo } from "../../components/time-ago";
 import { formatTime } from "../../lib/format";
@@ -61,14 +61,5 @@ export function RedemptionDetailDrawer({
         </Fact>
       </dl>
     </Drawer>
-  );
-}
-
-function Fact({ name, wide, children }: { name: string; wide?: boolean; children: ReactNode }) {
-  return (
-    <div className={wide ? "col-span-2 min-w-0" : "min-w-0"}>
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="mt-0.5 flex min-h-6 items-center">{children}</dd>
-    </div>
   );
 }

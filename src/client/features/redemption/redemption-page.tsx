@@ -1,7 +1,7 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { Copy, Eraser, Eye, Pencil, Plus, Power, PowerOff, Trash2 } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import {
   REDEMPTION_STATES,
   REDEMPTION_STATUS,
@@ -9,7 +9,8 @@ import {
   type RedemptionView,
 } from "../../../shared/redemption";
 import { DataGrid } from "../../components/data-grid/data-grid";
-import { useGridState } from "../../components/data-grid/grid-state";
+import { type GridState, useGridState } from "../../components/data-grid/grid-state";
+import { listedPage, useExistingPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
@@ -42,13 +43,8 @@ export default function RedemptionPage() {
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
-  // A page that became empty, because its last row was deleted, shows the one before it.
-  const { setPage, page, pageSize, setEdit } = grid;
-  const lastPage = Math.max(1, Math.ceil((list.data?.total ?? 0) / pageSize));
-  useEffect(() => {
-    if (list.data && !list.isPlaceholderData && page > lastPage) setPage(lastPage);
-  }, [list.data, list.isPlaceholderData, page, lastPage, setPage]);
-
+  useExistingPage(grid, list);
+  const { setEdit } = grid;
   useOfferActions(
     useMemo(() => [{ id: "redemption-add", title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
   );
@@ -66,33 +62,7 @@ export default function RedemptionPage() {
       ],
     },
   ];
-  const remove = async (row: RedemptionView) => {
-    if (!(await actions.remove(row))) return;
-    if (grid.open === String(row.id)) grid.setOpen(null);
-    if (grid.edit === String(row.id)) grid.setEdit(null);
-  };
-  const rowActions = (row: RedemptionView): readonly GridAction[] => {
-    const offered = offeredFor(row);
-    const some: readonly (GridAction | false)[] = [
-      { id: "view", label: t`查看`, icon: Eye, onSelect: () => grid.setOpen(row.id) },
-      { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copyKey(row) },
-      offered.edit && { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(row.id) },
-      offered.disable && {
-        id: "disable",
-        label: t`禁用`,
-        icon: PowerOff,
-        onSelect: () => void actions.setEnabled(row, false),
-      },
-      offered.enable && {
-        id: "enable",
-        label: t`启用`,
-        icon: Power,
-        onSelect: () => void actions.setEnabled(row, true),
-      },
-      { id: "delete", label: t`删除`, icon: Trash2, danger: true, separated: true, onSelect: () => void remove(row) },
-    ];
-    return some.filter((action) => action !== false);
-  };
+  const rowActions = useRowActions(grid, actions);
   const add = (
     <Button variant="primary" onClick={() => grid.setEdit(NEW)}>
       <Plus aria-hidden />
@@ -106,10 +76,7 @@ export default function RedemptionPage() {
         grid={grid}
         label={t`兑换码列表`}
         columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "keyword", placeholder: t`搜索名称或 ID` }}
         filters={filters}
         selectable
@@ -211,4 +178,39 @@ function StoredDrawer({
       )}
     </Drawer>
   );
+}
+
+/** The menu of a row: what can be done to a code of its state. */
+function useRowActions(
+  grid: GridState<(typeof FILTERS)[number]>,
+  actions: ReturnType<typeof useRedemptionActions>,
+): (row: RedemptionView) => readonly GridAction[] {
+  const { t } = useLingui();
+  const remove = async (row: RedemptionView) => {
+    if (!(await actions.remove(row))) return;
+    if (grid.open === String(row.id)) grid.setOpen(null);
+    if (grid.edit === String(row.id)) grid.setEdit(null);
+  };
+  return (row) => {
+    const offered = offeredFor(row);
+    const some: readonly (GridAction | false)[] = [
+      { id: "view", label: t`查看`, icon: Eye, onSelect: () => grid.setOpen(row.id) },
+      { id: "copy", label: t`复制`, icon: Copy, shortcut: "C", onSelect: () => void actions.copyKey(row) },
+      offered.edit && { id: "edit", label: t`编辑`, icon: Pencil, shortcut: "E", onSelect: () => grid.setEdit(row.id) },
+      offered.disable && {
+        id: "disable",
+        label: t`禁用`,
+        icon: PowerOff,
+        onSelect: () => void actions.setEnabled(row, false),
+      },
+      offered.enable && {
+        id: "enable",
+        label: t`启用`,
+        icon: Power,
+        onSelect: () => void actions.setEnabled(row, true),
+      },
+      { id: "delete", label: t`删除`, icon: Trash2, danger: true, separated: true, onSelect: () => void remove(row) },
+    ];
+    return some.filter((action) => action !== false);
+  };
 }

@@ -63,18 +63,30 @@ test("a save without a change says so and makes no call; three changes are three
   const page = await open("operation");
   const save = await screen.findByRole("button", { name: "保存额度设置" });
   await page.user.click(save);
-  await screen.findByText("你似乎并没有修改什么");
+  // spec: A-392, D-50
+  expect(await screen.findByText("你似乎并没有修改什么")).toBeDefined();
+  // spec: A-420
   expect(sent(page)).toEqual([]);
   await retype(page, "新用户初始额度", "10");
   await retype(page, "邀请人奖励额度", "20");
   await retype(page, "被邀请人奖励额度", "30");
+  const requests: string[] = [];
+  const send = globalThis.fetch;
+  const watched = (...[target, init]: Parameters<typeof fetch>) => {
+    requests.push(new URL(String(target instanceof Request ? target.url : target), location.href).pathname);
+    return send(target, init);
+  };
+  globalThis.fetch = Object.assign(watched, { preconnect: send.preconnect });
   await page.user.click(save);
   await screen.findByText("保存成功");
+  // spec: A-419, D-58
   expect(sent(page)).toEqual([
     { key: "QuotaForNewUser", value: "10" },
     { key: "QuotaForInviter", value: "20" },
     { key: "QuotaForInvitee", value: "30" },
   ]);
+  // spec: D-58
+  expect(requests.filter((path) => /option\.set(,|$)/.test(path))).toEqual(Array(3).fill("/trpc/option.set"));
 });
 
 test("a wrong number is refused at its field, and nothing of the card is sent", async () => {
@@ -93,8 +105,10 @@ test("of three options one fails: it is named and stays unsaved, the others are 
   await retype(page, "新用户初始额度", "10");
   await retype(page, "邀请人奖励额度", "20");
   await page.user.click(save);
-  await screen.findByText(/部分保存失败，请重试：邀请人奖励额度/);
+  // spec: A-477
+  expect(await screen.findByText(/部分保存失败，请重试：邀请人奖励额度/)).toBeDefined();
   expect(sent(page)).toHaveLength(2);
+  // spec: A-477
   expect((await screen.findAllByText("1 项未保存")).length).toBeGreaterThan(0);
   expect(screen.getByLabelText<HTMLInputElement>("邀请人奖励额度").value).toBe("20");
 });
@@ -104,7 +118,8 @@ test("when the only save fails it is said, and what was typed stays", async () =
   const save = await screen.findByRole("button", { name: "保存额度设置" });
   await retype(page, "邀请人奖励额度", "20");
   await page.user.click(save);
-  await screen.findByText(/^保存失败，请重试/);
+  // spec: A-478
+  expect(await screen.findByText(/^保存失败，请重试/)).toBeDefined();
   expect(screen.getByLabelText<HTMLInputElement>("邀请人奖励额度").value).toBe("20");
 });
 
@@ -112,12 +127,31 @@ test("what needs its configuration first stays off and says what is missing; pay
   const page = await open("system");
   const github = await screen.findByRole("switch", { name: "允许 GitHub 登录" });
   await page.user.click(github);
-  await screen.findByText(/无法启用，请先填写：.*GitHubClientId/);
+  // spec: A-400
+  expect(await screen.findByText(/无法启用，请先填写：.*GitHubClientId/)).toBeDefined();
+  // spec: A-400
   expect(github.getAttribute("aria-checked")).toBe("false");
   await retype(page, "最低充值数量", "5");
   await page.user.click(screen.getByRole("button", { name: "保存支付设置" }));
-  await screen.findByText(/请先填写并保存：.*ServerAddress/);
+  // spec: A-382
+  expect(await screen.findByText(/请先填写并保存：.*ServerAddress/)).toBeDefined();
+  // spec: A-382
   expect(sent(page)).toEqual([]);
+});
+
+test.each([
+  // spec: A-399
+  ["启用 Turnstile 校验", "TurnstileSecretKey"],
+  // spec: A-401
+  ["允许微信登录", "WeChatServerAddress"],
+])("%s cannot be switched on while %s is missing", async (name, missing) => {
+  const page = await open("system");
+  const flag = await screen.findByRole("switch", { name: new RegExp(name) });
+  await page.user.click(flag);
+  // spec: A-399, A-401
+  expect(await screen.findByText(new RegExp(`无法启用，请先填写：.*${missing}`))).toBeDefined();
+  // spec: A-399, A-401
+  expect(flag.getAttribute("aria-checked")).toBe("false");
 });
 
 test("turning password sign-in off asks; whoever cancels leaves it on", async () => {
@@ -125,22 +159,30 @@ test("turning password sign-in off asks; whoever cancels leaves it on", async ()
   const flag = await screen.findByRole("switch", { name: "允许密码登录" });
   await page.user.click(flag);
   await page.user.click(await screen.findByRole("button", { name: "取消" }));
+  // spec: A-385
   expect(flag.getAttribute("aria-checked")).toBe("true");
   await page.user.click(flag);
+  // spec: A-385, D-52
   expect(await screen.findByText(/weir rescue/)).toBeDefined();
   await page.user.click(screen.getByRole("button", { name: "关闭密码登录" }));
   await waitFor(() => expect(flag.getAttribute("aria-checked")).toBe("false"));
+  // spec: A-385
   expect(sent(page)).toEqual([]);
+  await page.user.click(screen.getByRole("button", { name: "保存登录与注册" }));
+  // spec: D-52
+  await waitFor(() => expect(sent(page)).toEqual([{ key: "PasswordLoginEnabled", value: "false" }]));
 });
 
 test("a secret is never shown: it says that it is set, takes another, and can be cleared", async () => {
   const page = await open("system", { set: ["SMTPToken"] });
   const field = await screen.findByLabelText<HTMLInputElement>("SMTP 密码");
   expect([field.value, field.type]).toEqual(["", "password"]);
+  // spec: D-28
   expect(field.placeholder).toContain("已设置");
   await page.user.click(screen.getByRole("button", { name: "清除" }));
   await page.user.click(screen.getByRole("button", { name: "保存SMTP 发信" }));
   await screen.findByText("保存成功");
+  // spec: D-28
   expect(sent(page)).toEqual([{ key: "SMTPToken", value: "" }]);
 });
 
@@ -194,9 +236,11 @@ test("broken JSON is refused with its line before any call", async () => {
   const field = await screen.findByLabelText("分组专属倍率");
   await page.user.clear(field);
   await page.user.paste("{\n  bad");
+  // spec: A-386
   expect(await screen.findByText("不是合法的 JSON 字符串")).toBeDefined();
   expect(screen.getByText(/第 2 行第 \d+ 列/)).toBeDefined();
   await page.user.click(screen.getByRole("button", { name: "保存分组设置" }));
+  // spec: A-386
   expect(sent(page)).toEqual([]);
 });
 
@@ -208,7 +252,9 @@ test("a notice is previewed without its scripts", async () => {
   const [first] = screen.getAllByRole("button", { name: "预览" });
   if (first) await page.user.click(first);
   expect((await screen.findByText("hello")).tagName).toBe("STRONG");
+  // spec: D-18
   expect(page.container.querySelector("script")).toBeNull();
+  // spec: D-18
   expect(page.container.querySelector("[onerror]")).toBeNull();
 });
 

@@ -22,6 +22,7 @@ const stored: Stored = {
 describe("the settings pages", () => {
   test("every option stands on exactly one card of one tab", () => {
     const shown = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
+    // spec: D-17
     expect(shown.toSorted()).toEqual(optionKeys.toSorted());
   });
 
@@ -42,7 +43,9 @@ describe("the settings pages", () => {
 
   test("a secret is changed by typing one, and by clearing one that is set", () => {
     expect(isChanged("SMTPToken", stored, { SMTPToken: "x" })).toBe(true);
+    // spec: D-28
     expect(isChanged("SMTPToken", stored, { SMTPToken: "" })).toBe(false);
+    // spec: D-28
     expect(isChanged("SMTPToken", { ...stored, set: ["SMTPToken"] }, { SMTPToken: "" })).toBe(true);
   });
 
@@ -59,9 +62,28 @@ describe("the settings pages", () => {
     ).toEqual([]);
   });
 
+  test.each([
+    "ModelPrice",
+    "ModelRatio",
+    "CompletionRatio",
+    "GroupRatio",
+    "UserUsableGroups",
+    "GroupGroupRatio",
+    "AutoGroups",
+    "Chats",
+    "TopupGroupRatio",
+    "PayMethods",
+  ] as const)("%s that is no JSON is refused before it is sent, in the words of the specification", (key) => {
+    for (const text of ["{", "", "nope"]) {
+      // spec, D-48
+      expect([text, problemOf(key, text, "zh")]).toEqual([text, "不是合法的 JSON 字符串"]);
+    }
+  });
+
   test("a wrong text is refused in the words of the server, with the line inside JSON", () => {
     expect(problemOf("GroupRatio", "{", "zh")).toBe("不是合法的 JSON 字符串");
     expect(problemOf("GroupRatio", '{\n"a": "x"}', "zh")).toStartWith("第 2 行“a”");
+    // spec: A-393
     expect(problemOf("DataExportInterval", "0", "zh")).toBe("不能小于 1");
     expect(problemOf("RetryTimes", "3", "zh")).toBeUndefined();
   });

@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { ErrorPanel } from "../../components/error-panel";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
-import { consoleHome } from "../../routes";
+import { consoleHome } from "../../paths";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";

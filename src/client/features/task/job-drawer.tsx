@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { JobFile } from "../../../shared/task-list";
 import { ErrorPanel } from "../../components/error-panel";
+import { FactLine } from "../../components/facts";
 import { Quota } from "../../components/quota";
 import { LookBadge } from "../../components/status-badge";
 import { formatTime } from "../../lib/format";
@@ -98,15 +99,6 @@ export function JobDrawer({
   );
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 wrap-anywhere">{children}</dd>
-    </>
-  );
-}
-
 const moment = (seconds: number): string => (seconds > 0 ? formatTime(seconds) : "—");
 
 function Facts({ job, admin }: { job: OpenJob; admin: boolean }) {
@@ -116,37 +108,37 @@ function Facts({ job, admin }: { job: OpenJob; admin: boolean }) {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <JobFiles files={job.files} />
       <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-4 gap-y-1.5">
-        <Fact name={t`任务 ID`}>
+        <FactLine name={t`任务 ID`}>
           <span className="flex items-center gap-1">
             <code className="truncate font-mono text-xs">{name}</code>
             <CopyButton text={name} label={t`复制任务 ID`} />
           </span>
-        </Fact>
-        <Fact name={t`类型`}>
+        </FactLine>
+        <FactLine name={t`类型`}>
           <ActionBadge action={row.action} />
-        </Fact>
+        </FactLine>
         {row.model ? (
-          <Fact name={t`模型`}>
+          <FactLine name={t`模型`}>
             <code className="font-mono text-xs">{row.model}</code>
-          </Fact>
+          </FactLine>
         ) : null}
-        <Fact name={t`进度`}>
+        <FactLine name={t`进度`}>
           <JobProgress progress={row.progress} status={row.status} />
-        </Fact>
+        </FactLine>
         {row.fail_reason ? (
-          <Fact name={t`失败原因`}>
+          <FactLine name={t`失败原因`}>
             <span className="text-red-fg">{row.fail_reason}</span>
-          </Fact>
+          </FactLine>
         ) : null}
-        {row.prompt ? <Fact name={t`提示词`}>{row.prompt}</Fact> : null}
+        {row.prompt ? <FactLine name={t`提示词`}>{row.prompt}</FactLine> : null}
         {job.more}
-        <Fact name={t`提交时间`}>{moment(times.submitted)}</Fact>
-        <Fact name={t`开始执行`}>{moment(times.started)}</Fact>
-        <Fact name={t`完成时间`}>{moment(times.finished)}</Fact>
-        <Fact name={t`用时`}>
+        <FactLine name={t`提交时间`}>{moment(times.submitted)}</FactLine>
+        <FactLine name={t`开始执行`}>{moment(times.started)}</FactLine>
+        <FactLine name={t`完成时间`}>{moment(times.finished)}</FactLine>
+        <FactLine name={t`用时`}>
           <Took submitted={times.submitted} finished={times.finished} />
-        </Fact>
-        <Fact name={t`花费`}>
+        </FactLine>
+        <FactLine name={t`花费`}>
           <span className="flex flex-wrap gap-x-3">
             <Quota value={row.quota} decimals={6} />
             {row.request_id ? (
@@ -156,24 +148,24 @@ function Facts({ job, admin }: { job: OpenJob; admin: boolean }) {
               >{t`查看账单`}</Link>
             ) : null}
           </span>
-        </Fact>
+        </FactLine>
         {row.refunded > 0 ? (
-          <Fact name={t`已退款`}>
+          <FactLine name={t`已退款`}>
             <Quota value={row.refunded} decimals={6} />
-          </Fact>
+          </FactLine>
         ) : null}
-        {row.group ? <Fact name={t`分组`}>{row.group}</Fact> : null}
+        {row.group ? <FactLine name={t`分组`}>{row.group}</FactLine> : null}
         {admin ? (
-          <Fact name={t`用户`}>
+          <FactLine name={t`用户`}>
             <LogUser id={row.user_id} name={row.username} />
-          </Fact>
+          </FactLine>
         ) : null}
         {admin && row.channel_id > 0 ? (
-          <Fact name={t`渠道 ID`}>
+          <FactLine name={t`渠道 ID`}>
             <Link href={`/channel?open=${row.channel_id}`} className="text-accent-text tabular-nums hover:underline">
               {row.channel_id}
             </Link>
-          </Fact>
+          </FactLine>
         ) : null}
       </dl>
       <section>

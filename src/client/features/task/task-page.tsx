@@ -5,15 +5,17 @@ import type { TaskView } from "../../../shared/task-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage, openBeside } from "../../components/data-grid/listed-page";
 import type { GridFilter } from "../../components/data-grid/types";
+import { FactLine } from "../../components/facts";
 import { Page } from "../../components/page";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { CancelButton } from "./cancel-button";
-import { Fact, JobDrawer, type OpenJob } from "./job-drawer";
+import { JobDrawer, type OpenJob } from "./job-drawer";
 import { STATUS_CHOICES } from "./job-looks";
 import { platformName, useTaskColumns } from "./task-columns";
-import { idOf, jobOptions, listOptions, numberOf, step, textOf } from "./use-jobs";
+import { idOf, jobOptions, listOptions, numberOf, textOf, useJobFilters } from "./use-jobs";
 
 const FILTERS = [
   "task_id",
@@ -50,8 +52,8 @@ export default function TaskPage() {
   );
   const onOpen = useCallback((row: TaskView) => setOpen(row.id), [setOpen]);
   const columns = useTaskColumns(admin, onOpen);
-  const rows = list.data?.items;
 
+  const common = useJobFilters(admin);
   const filters: readonly GridFilter[] = [
     {
       key: "platform",
@@ -67,14 +69,7 @@ export default function TaskPage() {
       kind: "choice",
       options: STATUS_CHOICES.map(({ value, text }) => ({ value, label: i18n._(text) })),
     },
-    { key: "start_timestamp", label: t`开始时间`, kind: "time" },
-    { key: "end_timestamp", label: t`结束时间`, kind: "time" },
-    ...(admin
-      ? ([
-          { key: "channel_id", label: t`渠道 ID`, kind: "text" },
-          { key: "username", label: t`用户名`, kind: "text" },
-        ] satisfies GridFilter[])
-      : []),
+    ...common,
   ];
 
   return (
@@ -83,12 +78,7 @@ export default function TaskPage() {
         grid={grid}
         label={t`异步任务`}
         columns={columns}
-        rows={rows}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        totalExact={list.data?.total_exact ?? true}
-        hasMore={rows?.length === grid.pageSize}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "task_id", placeholder: t`任务 ID` }}
         filters={filters}
         onOpen={onOpen}
@@ -100,7 +90,7 @@ export default function TaskPage() {
           id={idOf(grid.open)}
           admin={admin}
           onClose={() => setOpen(null)}
-          onStep={(by) => step(rows, grid.open, by, setOpen)}
+          onStep={(by) => openBeside(list.data?.items, grid.open, by, setOpen)}
         />
       ) : null}
     </Page>
@@ -128,7 +118,7 @@ function TaskDrawer({
     row,
     times: { submitted: row.submit_time, started: row.start_time, finished: row.finish_time },
     files: row.files,
-    more: <Fact name={t`平台`}>{platformName(row.platform)}</Fact>,
+    more: <FactLine name={t`平台`}>{platformName(row.platform)}</FactLine>,
   };
   const actions = row?.cancellable ? <CancelButton id={row.id} /> : null;
   return (

@@ -1,5 +1,7 @@
 /** What both lists of jobs do alike: their filters, and asking again while something on the page goes on. */
 import { keepPreviousData } from "@tanstack/react-query";
+import { useLingui } from "@lingui/react/macro";
+import type { GridFilter } from "../../components/data-grid/types";
 import { isOver } from "./job-looks";
 
 /** Milliseconds between two looks at a page with jobs that go on; the vendors are asked every 15 s. */
@@ -29,14 +31,17 @@ export const textOf = (text: string): string | undefined => text || undefined;
 export const idOf = (open: string | null): number =>
   open !== null && /^[1-9]\d{0,14}$/.test(open) ? Number(open) : Number.NaN;
 
-/** Goes to the row beside the open one, if there is one on the page. */
-export function step(
-  rows: readonly { id: number }[] | undefined,
-  open: string | null,
-  by: 1 | -1,
-  setOpen: (id: number) => void,
-): void {
-  const at = rows?.findIndex((row) => String(row.id) === open) ?? -1;
-  const next = at < 0 ? undefined : rows?.[at + by];
-  if (next) setOpen(next.id);
+/** When a job was submitted, and for administrators whose it is and where it went. */
+export function useJobFilters(admin: boolean): readonly GridFilter[] {
+  const { t } = useLingui();
+  const times: readonly GridFilter[] = [
+    { key: "start_timestamp", label: t`开始时间`, kind: "time" },
+    { key: "end_timestamp", label: t`结束时间`, kind: "time" },
+  ];
+  if (!admin) return times;
+  return [
+    ...times,
+    { key: "channel_id", label: t`渠道 ID`, kind: "text" },
+    { key: "username", label: t`用户名`, kind: "text" },
+  ];
 }

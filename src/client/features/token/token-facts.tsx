@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
-import type { ReactNode } from "react";
 import type { TokenView } from "../../../shared/token";
+import { Fact } from "../../components/facts";
 import { Count, Quota } from "../../components/quota";
 import { TimeAgo } from "../../components/time-ago";
 import { Badge } from "../../ui/badge";
@@ -67,14 +67,5 @@ export function TokenFacts({ token }: { token: TokenView }) {
       ))}
       {token.mj_mode === "" ? null : <Fact name={t`绘图模式`}>{modeNames[token.mj_mode]}</Fact>}
     </dl>
-  );
-}
-
-function Fact({ name, wide, children }: { name: string; wide?: boolean; children: ReactNode }) {
-  return (
-    <div className={wide ? "col-span-2 min-w-0" : "min-w-0"}>
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="mt-0.5 flex min-h-6 items-center">{children}</dd>
-    </div>
   );
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { FormProvider, useFormContext, useWatch } from "react-hook-form";
 import { TOKEN_DEFAULTS, TOKEN_LIMITS } from "../../../shared/token";
 import { DraftNotice } from "../../components/draft-notice";
+import { FormFooter } from "../../components/form-footer";
 import { FormField } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
 import { groupRatioHue } from "../../components/status";
@@ -12,7 +13,6 @@ import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Input, Textarea } from "../../ui/input";
-import { Kbd } from "../../ui/kbd";
 import { NumberField } from "../../ui/number-field";
 import { RadioCards, type RadioCard } from "../../ui/radio-cards";
 import { Skeleton } from "../../ui/skeleton";
@@ -27,7 +27,7 @@ import type { TokenFormState } from "./use-token-form";
 /** The fields of a token, new or stored. */
 export function TokenForm({ state }: { state: TokenFormState }) {
   const { form, formId, draft, stored } = state;
-  useHotkeys({ "mod+Enter": state.submit });
+  useHotkeys({ "$mod+Enter": state.submit });
   return (
     <FormProvider {...form}>
       <DraftNotice {...draft} />
@@ -59,24 +59,11 @@ export function TokenFormFooter({ state, onCancel }: { state: TokenFormState; on
   const { t } = useLingui();
   const count = state.changes.length;
   return (
-    <>
+    <FormFooter {...state} onCancel={onCancel}>
       <span role="status" className="mr-auto text-ink-2">
         {state.stored && count > 0 ? t`${count} 处修改` : ""}
       </span>
-      <Button onClick={onCancel}>{t`取消`}</Button>
-      <Button
-        type="submit"
-        form={state.formId}
-        variant="primary"
-        loading={state.saving}
-        aria-keyshortcuts="Control+Enter"
-      >
-        {state.stored ? t`保存` : t`创建`}
-        <Kbd className="border-current bg-transparent text-current max-sm:hidden pointer-coarse:hidden">
-          {navigator.userAgent.includes("Mac") ? "⌘ ↵" : "Ctrl ↵"}
-        </Kbd>
-      </Button>
-    </>
+    </FormFooter>
   );
 }
 

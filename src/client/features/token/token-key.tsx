@@ -7,7 +7,7 @@ import { Popover, PopoverAnchor, PopoverContent } from "../../ui/popover";
 import { useTokenActions, useTokenKey } from "./token-actions";
 
 /** How long a revealed key is shown, in milliseconds. */
-export const REVEAL_TIME = 10_000;
+const REVEAL_TIME = 10_000;
 
 /** `sk-AbCd…wxyz`: enough to tell keys apart, and what the key filter finds. */
 export function maskedKey({ key_hint }: Pick<TokenView, "key_hint">): string {

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "react";
 import { bareKey, HINT_HEAD, KEY_PREFIX, TOKEN_STATUS, type TokenView } from "../../../shared/token";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { type GridState, useGridState } from "../../components/data-grid/grid-state";
+import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { useOfferActions } from "../../lib/palette-actions";
@@ -36,7 +37,7 @@ function useTokenGrid(): GridState<Filter> {
 }
 
 /** `sk-` and the first 8 characters; shorter texts as they are. */
-export function shortKey(text: string): string {
+function shortKey(text: string): string {
   const bare = bareKey(text);
   return bare.length > HINT_HEAD ? KEY_PREFIX + bare.slice(0, HINT_HEAD) : text.trim();
 }
@@ -100,10 +101,7 @@ export default function TokenPage() {
         grid={grid}
         label={t`令牌列表`}
         columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
+        {...listedPage(list, grid.pageSize)}
         search={{ key: "keyword", placeholder: t`搜索令牌名称` }}
         filters={filters}
         toolbar={(selection) => (

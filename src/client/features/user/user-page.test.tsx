@@ -6,7 +6,10 @@ import type { Procedures } from "../../../../tests/kit/client-page";
 const { within } = await import("@testing-library/react");
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { ConfirmHost } = await import("../../components/confirm");
+const { Toasts } = await import("../../components/toasts");
+const { Route } = await import("wouter");
 const { clearUser, storeUser } = await import("../../lib/session");
+const { default: ProfilePage } = await import("../personal/profile-page");
 const { default: UserPage } = await import("./user-page");
 
 setDefaultTimeout(30_000);
@@ -58,8 +61,17 @@ function open(role: number, rows: ManagedUser[], address = "/user", more: Proced
   };
   return openPage(
     <>
-      <UserPage />
+      <Route path="/user/edit/:id">
+        <UserPage />
+      </Route>
+      <Route path="/user">
+        <UserPage />
+      </Route>
+      <Route path="/user/edit">
+        <ProfilePage />
+      </Route>
       <ConfirmHost />
+      <Toasts />
     </>,
     address,
     { procedures },
@@ -77,6 +89,7 @@ const disabled = async (name: string) => (await item(name)).hasAttribute("data-d
 test("an administrator's menu has the refused actions off, with the reason", async () => {
   const page = await open(10, [user({})]);
   await menuOf(page, "alice");
+  // spec: A-415
   expect([
     await disabled("提升"),
     await disabled("降级"),
@@ -84,6 +97,7 @@ test("an administrator's menu has the refused actions off, with the reason", asy
     await disabled("禁用"),
     await disabled("删除"),
   ]).toEqual([true, true, true, false, false]);
+  // spec: A-415
   expect(screen.getByTitle("普通管理员无法提升其他用户为管理员")).toBeDefined();
 });
 
@@ -94,6 +108,7 @@ test("nothing may be done to a super administrator, and a deleted account has no
   ]);
   await menuOf(page, "boss");
   for (const name of ["编辑", "提升", "降级", "启用", "禁用", "删除"])
+    // spec: A-415
     expect([name, await disabled(name)]).toEqual([name, true]);
   await page.user.keyboard("{Escape}");
   // spec: A-320
@@ -107,7 +122,11 @@ test("after an action the row takes what was answered; the list is not read agai
   const page = await open(100, [user({})], "/user", { "user.manage": () => user({ role: 10 }) });
   await menuOf(page, "alice");
   await page.user.click(await item("提升"));
-  await screen.findByText("管理员");
+  // spec: A-335
+  expect(await screen.findByText("管理员")).toBeDefined();
+  // spec: A-489
+  expect(await screen.findByText("操作成功完成！")).toBeDefined();
+  // spec: A-335
   expect(page.calls.filter(({ path }) => path === "user.list")).toHaveLength(1);
 });
 
@@ -118,10 +137,21 @@ test("deleting asks for the name; without it no call is made", async () => {
   await menuOf(page, "alice");
   await page.user.click(await item("删除"));
   const button = await screen.findByRole<HTMLButtonElement>("button", { name: "删除" });
+  // spec: A-334, D-36
   expect(button.disabled).toBe(true);
-  await page.user.type(screen.getByLabelText("输入 alice 以确认"), "alice");
-  await page.user.click(button);
-  await screen.findByText("已注销");
+  const question = screen.getByRole("alertdialog", { name: "删除用户 alice？" });
+  // spec: D-36
+  expect(question.textContent).toContain("此操作无法撤销");
+  await page.user.click(screen.getByRole("button", { name: "取消" }));
+  await waitFor(() => expect(screen.queryByRole("alertdialog")).toBeNull());
+  // spec: A-334
+  expect(page.calls.some(({ path }) => path === "user.manage")).toBe(false);
+  await menuOf(page, "alice");
+  await page.user.click(await item("删除"));
+  await page.user.type(await screen.findByLabelText("输入 alice 以确认"), "alice");
+  await page.user.click(screen.getByRole("button", { name: "删除" }));
+  // spec: A-336
+  expect(await screen.findByText("已注销")).toBeDefined();
   expect(page.calls.filter(({ path }) => path === "user.manage").map(({ input }) => input)).toEqual([
     { id: 2, action: "delete" },
   ]);
@@ -130,8 +160,82 @@ test("deleting asks for the name; without it no call is made", async () => {
 test("a new account without a name or a password is refused before any call", async () => {
   const page = await open(10, [], "/user?edit=new");
   await page.user.click(await screen.findByRole("button", { name: "创建" }));
+  // spec: A-350
   await waitFor(() => expect(screen.getAllByText("用户名和密码不能为空！")).toHaveLength(2));
+  // spec: A-350
   expect(page.calls.some(({ path }) => path === "user.create")).toBe(false);
+});
+
+test("a new account is made from a name and a password, and the page says so", async () => {
+  const page = await open(10, [], "/user?edit=new", { "user.create": () => user({ username: "carol" }) });
+  await page.user.type(await screen.findByLabelText(/^用户名/), "carol");
+  await page.user.type(screen.getByLabelText(/^密码/), "secret-pass");
+  await page.user.click(screen.getByRole("button", { name: "创建" }));
+  // spec: A-487
+  expect(await screen.findByText("用户账户创建成功！")).toBeDefined();
+  expect(page.calls.find(({ path }) => path === "user.create")?.input).toMatchObject({
+    username: "carol",
+    password: "secret-pass",
+  });
+});
+
+test("the form of an account has its name, password, group and quota, and shows what is bound; one's own has the first three", async () => {
+  const bound = {
+    email: "a@b.example",
+    github_id: "gh-1",
+    wechat_id: "wx-1",
+    telegram_id: "tg-1",
+    linux_do_id: "ld-1",
+  };
+  const page = await open(10, [user(bound)], "/user/edit/2");
+  for (const name of ["用户名", "显示名称", "新密码", "分组", "添加额度"]) {
+    // spec: A-404, D-04, D-12
+    expect(await screen.findByLabelText(new RegExp(`^${name}`))).toBeDefined();
+  }
+  // spec: D-12
+  expect(screen.getByText("剩余额度", { selector: "dt" }).parentElement?.textContent).toContain("$1.00");
+  // spec: A-365
+  expect(screen.getByText(/^最短 8 位/)).toBeDefined();
+  await page.user.click(screen.getByRole("tab", { name: "账号绑定" }));
+  for (const text of Object.values(bound)) {
+    // spec: D-12
+    expect(await screen.findByText(text)).toBeDefined();
+  }
+  closePage();
+
+  await open(1, [], "/user/edit", { "user.self": () => user({ id: 1, username: "me" }) });
+  for (const name of ["用户名", "显示名称"]) {
+    // spec: D-04, D-12
+    expect(await screen.findByLabelText(new RegExp(`^${name}`))).toBeDefined();
+  }
+  // spec: D-12
+  expect(screen.getByRole("button", { name: "修改密码" })).toBeDefined();
+  for (const name of ["分组", "添加额度"]) {
+    // spec: A-405, D-12
+    expect(screen.queryByLabelText(name)).toBeNull();
+  }
+});
+
+test("the list shows 10, 20, 50 or 100 accounts a page, and can leave the deleted ones out", async () => {
+  const page = await open(10, [user({})]);
+  await screen.findByText("alice");
+  // spec: A-505
+  expect(page.calls.find(({ path }) => path === "user.list")?.input).toMatchObject({ page: 1, page_size: 10 });
+  await page.user.click(screen.getByRole("combobox", { name: "每页条数" }));
+  // spec: A-506
+  expect((await screen.findAllByRole("option")).map(({ textContent }) => textContent)).toEqual([
+    "10 条/页",
+    "20 条/页",
+    "50 条/页",
+    "100 条/页",
+  ]);
+  closePage();
+
+  const living = await open(10, [user({})], "/user?state=living");
+  const asked = () => living.calls.find(({ path }) => path === "user.list")?.input;
+  // spec: D-14
+  await waitFor(() => expect(asked()).toMatchObject({ state: "living" }));
+  expect(await screen.findByText("未注销")).toBeDefined();
 });
 
 test("a save without a change makes no call; a change sends itself and the quota as a difference", async () => {
@@ -151,7 +255,10 @@ test("a save without a change makes no call; a change sends itself and the quota
   await page.user.click(save);
   await waitFor(() => expect(page.calls.some(({ path }) => path === "user.update")).toBe(true));
   const sent = page.calls.find(({ path }) => path === "user.update")?.input;
+  // spec: A-367, D-47
   expect(sent).toMatchObject({ id: 2, display_name: "Bob", add_quota: -50_000, note: "refund" });
+  // spec: A-488
+  expect(await screen.findByText("用户信息更新成功！")).toBeDefined();
   expect(Object.keys(sent as object).sort()).toEqual(["add_quota", "adjust_key", "display_name", "id", "note"]);
 });
 

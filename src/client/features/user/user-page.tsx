@@ -15,10 +15,11 @@ import {
 } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { useLocation, useParams } from "wouter";
-import { ROLE, type UserAction } from "../../../shared/roles";
+import { ROLE, USER_STATUS, type UserAction } from "../../../shared/roles";
 import { type ManagedUser, USER_SORTS, userListInput } from "../../../shared/user-manage";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
+import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { useOfferActions } from "../../lib/palette-actions";
@@ -38,10 +39,8 @@ export default function UserPage() {
   const { id: addressed } = useParams<{ id?: string }>();
   const grid = useGridState({ name: "user", filterKeys: FILTERS });
   const columns = useUserColumns();
-  const actions = useUserActions();
-  const refusal = useRefusal();
-  const root = useHasRole(ROLE.root);
-  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  const filters = useUserFilters();
+  const rowActions = useRowActions(grid.setEdit);
   const { keyword, group, role, state } = grid.filters;
   const list = trpc.user.list.useQuery(
     {
@@ -67,7 +66,41 @@ export default function UserPage() {
     useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
   );
 
-  const filters: readonly GridFilter[] = [
+  const add = (
+    <Button variant="primary" onClick={() => grid.setEdit(NEW)}>
+      <Plus aria-hidden />
+      {t`添加用户`}
+    </Button>
+  );
+
+  return (
+    <Page title={t`用户管理`} actions={add}>
+      <DataGrid
+        grid={grid}
+        label={t`用户列表`}
+        columns={columns}
+        {...listedPage(list, grid.pageSize)}
+        search={{ key: "keyword", placeholder: t`搜索 ID、用户名、邮箱、显示名称` }}
+        filters={filters}
+        views={[
+          { id: "admins", title: t`管理员`, filters: { role: String(ROLE.admin) } },
+          { id: "spenders", title: t`消费最多`, filters: { state: "living" }, sort: "-used_quota" },
+        ]}
+        onOpen={(row) => grid.setEdit(row.id)}
+        onEdit={(row) => row.DeletedAt === null && grid.setEdit(row.id)}
+        rowActions={rowActions}
+        shaded={(row) => row.status !== USER_STATUS.active || row.DeletedAt !== null}
+        empty={{ title: t`没有符合条件的用户`, description: t`换一个关键词，或清除筛选条件。`, action: add }}
+      />
+      <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />
+    </Page>
+  );
+}
+
+function useUserFilters(): readonly GridFilter[] {
+  const { t } = useLingui();
+  const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  return [
     {
       key: "group",
       label: t`分组`,
@@ -79,9 +112,9 @@ export default function UserPage() {
       label: t`角色`,
       kind: "choice",
       options: [
-        { value: "1", label: t`普通用户` },
-        { value: "10", label: t`管理员` },
-        { value: "100", label: t`超级管理员` },
+        { value: String(ROLE.user), label: t`普通用户` },
+        { value: String(ROLE.admin), label: t`管理员` },
+        { value: String(ROLE.root), label: t`超级管理员` },
       ],
     },
     {
@@ -89,16 +122,24 @@ export default function UserPage() {
       label: t`状态`,
       kind: "choice",
       options: [
-        { value: "1", label: t`已激活` },
-        { value: "2", label: t`已封禁` },
-        { value: "3", label: t`已锁定` },
+        { value: String(USER_STATUS.active), label: t`已激活` },
+        { value: String(USER_STATUS.banned), label: t`已封禁` },
+        { value: String(USER_STATUS.locked), label: t`已锁定` },
         { value: "living", label: t`未注销` },
         { value: "deleted", label: t`已注销` },
       ],
     },
   ];
+}
 
-  const rowActions = (row: ManagedUser): readonly GridAction[] => {
+/** The menu of a row: what this administrator may do to that account, and why not the rest. */
+function useRowActions(setEdit: (id: number) => void): (row: ManagedUser) => readonly GridAction[] {
+  const { t } = useLingui();
+  const [, navigate] = useLocation();
+  const actions = useUserActions();
+  const refusal = useRefusal();
+  const root = useHasRole(ROLE.root);
+  return (row) => {
     const act = (
       id: UserAction,
       label: string,
@@ -113,7 +154,7 @@ export default function UserPage() {
     // A deleted account has no actions, but for removing what is left of a person (A-321).
     if (row.DeletedAt !== null) return root ? [erase] : [];
     return [
-      act("update", t`编辑`, Pencil, () => grid.setEdit(row.id), { shortcut: "E" }),
+      act("update", t`编辑`, Pencil, () => setEdit(row.id), { shortcut: "E" }),
       {
         id: "log",
         label: t`查看日志`,
@@ -129,37 +170,4 @@ export default function UserPage() {
       ...(root ? [erase] : []),
     ];
   };
-
-  const add = (
-    <Button variant="primary" onClick={() => grid.setEdit(NEW)}>
-      <Plus aria-hidden />
-      {t`添加用户`}
-    </Button>
-  );
-
-  return (
-    <Page title={t`用户管理`} actions={add}>
-      <DataGrid
-        grid={grid}
-        label={t`用户列表`}
-        columns={columns}
-        rows={list.data?.items}
-        rowId={(row) => String(row.id)}
-        total={list.data?.total}
-        query={list}
-        search={{ key: "keyword", placeholder: t`搜索 ID、用户名、邮箱、显示名称` }}
-        filters={filters}
-        views={[
-          { id: "admins", title: t`管理员`, filters: { role: String(ROLE.admin) } },
-          { id: "spenders", title: t`消费最多`, filters: { state: "living" }, sort: "-used_quota" },
-        ]}
-        onOpen={(row) => grid.setEdit(row.id)}
-        onEdit={(row) => row.DeletedAt === null && grid.setEdit(row.id)}
-        rowActions={rowActions}
-        shaded={(row) => row.status !== 1 || row.DeletedAt !== null}
-        empty={{ title: t`没有符合条件的用户`, description: t`换一个关键词，或清除筛选条件。`, action: add }}
-      />
-      <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />
-    </Page>
-  );
 }

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { useState, type ReactNode } from "react";
+import { useState } from "react";
 import { ErrorPanel } from "../../components/error-panel";
+import { Figure } from "../../components/facts";
 import { Quota } from "../../components/quota";
 import { flagIsOn, useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
@@ -59,11 +60,13 @@ export function BalanceCard() {
           <Skeleton className="h-8 w-32" />
         )}
         <dl className="grid grid-cols-2 gap-3 sm:grid-cols-4">
-          <Figure label={t`累计消耗`}>
+          <Figure className="text-base" label={t`累计消耗`}>
             {self.data ? <Quota value={self.data.used_quota} /> : <Skeleton className="w-16" />}
           </Figure>
-          <Figure label={t`调用次数`}>{self.data ? self.data.request_count : <Skeleton className="w-16" />}</Figure>
-          <Figure label={t`近 7 天日均消耗`}>
+          <Figure className="text-base" label={t`调用次数`}>
+            {self.data ? self.data.request_count : <Skeleton className="w-16" />}
+          </Figure>
+          <Figure className="text-base" label={t`近 7 天日均消耗`}>
             {week.data ? (
               <Quota value={Math.round(week.data.quota / DAYS)} />
             ) : week.isLoading ? (
@@ -72,18 +75,11 @@ export function BalanceCard() {
               "—"
             )}
           </Figure>
-          <Figure label={t`预计还可用`}>{left === null ? "—" : left > 3650 ? t`十年以上` : t`约 ${left} 天`}</Figure>
+          <Figure className="text-base" label={t`预计还可用`}>
+            {left === null ? "—" : left > 3650 ? t`十年以上` : t`约 ${left} 天`}
+          </Figure>
         </dl>
       </CardBody>
     </Card>
-  );
-}
-
-function Figure({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt className="text-xs text-muted">{label}</dt>
-      <dd className="tabular-nums">{children}</dd>
-    </div>
   );
 }

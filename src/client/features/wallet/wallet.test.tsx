@@ -231,11 +231,13 @@ test("earnings below a dollar, above what there is, and fractions are refused be
     await submit();
   };
   await type("0.5");
+  // spec: A-372
   expect(await screen.findByText("划转金额最低为 $1.00")).toBeDefined();
   await type("4.01");
   expect(await screen.findByText("邀请额度不足，可用：$4.00")).toBeDefined();
   await type("");
   expect(await screen.findByText("划转额度必须是正整数")).toBeDefined();
+  // spec: A-372
   expect(calls.some(({ path }) => path === "invite.transfer")).toBe(false);
   await type("1");
   expect(await screen.findByText("划转成功")).toBeDefined();

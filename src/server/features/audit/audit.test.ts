@@ -6,8 +6,8 @@ import { option, optionKeys } from "../../../shared/options";
 import { ROLE } from "../../../shared/roles";
 import { safeJson } from "./record";
 
-describe("what is written down", () => {
-  test("a secret is blotted out at every depth, under every usual name, also inside JSON kept as text and in addresses", () => {
+describe("what the audit log keeps", () => {
+  test("a secret is masked at every depth, under every usual name, also inside JSON kept as text and in addresses", () => {
     const secret = "s3cr3t-value";
     const text = safeJson({
       password: secret,
@@ -40,7 +40,7 @@ describe("what is written down", () => {
       expect(safeJson({ [key]: "s3cr3t" })).not.toContain("s3cr3t");
   });
 
-  test("what is no secret stays as it is, and a huge text is named instead of kept", () => {
+  test("other values stay as they are, and a huge text is replaced by its length", () => {
     const facts = {
       name: "a",
       models: "gpt-4o",
@@ -69,7 +69,7 @@ for (const engine of ENGINES) {
 
     const rows = async (filter: object = {}) => (await root.call.audit.list(filter)).items;
 
-    test("an option's change is kept with both sides, one that changes nothing is not, and a secret's text never", async () => {
+    test("an option's change is kept with old and new value, one that changes nothing is not, and a secret's text never", async () => {
       const put = async (key: string, value: unknown) => (await root.rest("PUT", "/api/option/", { key, value })).body;
       expect((await put("RetryTimes", 4)).success).toBe(true);
       expect((await put("RetryTimes", "4")).success).toBe(true);
@@ -102,17 +102,18 @@ for (const engine of ENGINES) {
       expect(await rows()).toHaveLength(before);
     });
 
-    test("settings hand out every open value and only the names of the secrets that are set", async () => {
+    test("settings return every open value and only the names of the secrets that are set", async () => {
       const { values, set } = await root.call.option.settings();
       expect(values).toMatchObject({ RetryTimes: "4", TurnstileSiteKey: "" });
       expect(set).toEqual(["SMTPToken"]);
+      // spec: D-28
       expect(Object.keys(values)).not.toContain("SMTPToken");
       const admin = await h.person({ role: ROLE.admin });
       await expect(admin.call.option.settings()).rejects.toThrow();
       await expect(admin.call.audit.list({})).rejects.toThrow();
     });
 
-    test("channels: creating, changing and deleting are kept, a key only as changed, what is counted not at all", async () => {
+    test("channels: creating, changing and deleting are kept, a key only as changed, counters not at all", async () => {
       const key = "sk-upstream-0123456789";
       const [made] = await root.call.channel.create({
         type: 1,
@@ -141,7 +142,7 @@ for (const engine of ENGINES) {
       expect(JSON.parse(kept[4]?.after ?? "")).not.toHaveProperty("used_quota");
     });
 
-    test("rows are found by who, what, and when; odd filters find nothing rather than fail", async () => {
+    test("rows are found by actor, action and time; odd filters find nothing rather than fail", async () => {
       expect(await rows({ actor: root.ctx.actor.username, action: "channel.create" })).toHaveLength(1);
       for (const filter of [
         { actor: "%" },

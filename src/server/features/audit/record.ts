@@ -1,6 +1,6 @@
 /**
- * The audit log: who changed what, before and after. One helper for every administrative verb. What is written is named
- * here or comes from a `present.ts`; whatever looks like a secret is blotted out all the same.
+ * The audit log: who changed what, before and after. Every administrative verb uses it. Values are named here or come
+ * from a `present.ts`; whatever looks like a secret is masked all the same.
  */
 import type { AuditAction } from "../../../shared/audit";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
@@ -12,31 +12,31 @@ type Facts = Readonly<Record<string, unknown>>;
 
 export interface Act {
   action: AuditAction;
-  /** Id or key of what was acted on; "" for several things at once, which `after` then names. */
+  /** Id or key of the target; "" for several targets at once, which `after` then names. */
   target: string | number;
   before?: Facts | undefined;
   after?: Facts | undefined;
 }
 
-/** Members that never enter the log, whoever hands them in. */
+/** Members that never enter the log. */
 const SECRET =
   /pass(word|wd)?|secret|cipher|hash|authorization|cookie|header_override|^key$|^keys$|(^|_)token$|_key$|Key$|Token$/i;
 const BLOT = "••••••";
 
 /**
- * Whether a member's name says that its value is secret. Options are what the registry says: PasswordLoginEnabled is a
+ * Whether a member's name says that its value is secret. For options the registry decides: PasswordLoginEnabled is a
  * switch.
  */
 const isSecret = (name: string): boolean => (isOptionKey(name) ? option(name).secret : SECRET.test(name));
 
-/** The members that differ, of both sides; a created or deleted thing has one side only. */
+/** The members that differ, before and after; a created or deleted target has one side only. */
 export function changes<T extends Facts>(before: T, after: T): { before: Facts; after: Facts } {
   const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
   const pick = (side: Facts) => Object.fromEntries(names.map((name) => [name, side[name]]));
   return { before: pick(before), after: pick(after) };
 }
 
-/** JSON with secrets blotted out at every depth, also in JSON that is kept as text; cut members say so. */
+/** JSON with secrets masked at every depth, also in JSON that is kept as text; truncated members say so. */
 export function safeJson(facts: Facts | undefined): string {
   if (facts === undefined) return "";
   const text = withoutNul(JSON.stringify(clean(facts)));
@@ -57,14 +57,14 @@ function clean(value: unknown, name = ""): unknown {
     try {
       return JSON.stringify(clean(JSON.parse(value)));
     } catch {
-      // Not JSON after all: a text like any other.
+      // Not JSON: an ordinary text.
     }
   }
-  // A proxy's address may carry a name and a password.
+  // A proxy's address may contain a name and a password.
   return value.replace(/:\/\/[^\s/@]+@/g, `://${BLOT}@`);
 }
 
-/** The row of an act, for the transaction that does it. */
+/** The row of an act, for the transaction of that act. */
 export function auditRow(
   ctx: Pick<Ctx, "actor" | "ip" | "request_id" | "now">,
   { action, target, before, after }: Act,
@@ -83,7 +83,7 @@ export function auditRow(
   };
 }
 
-/** Writes the row of an act that was done; for verbs without a transaction of their own. */
+/** Writes the row of an act that was done, for verbs without a transaction. */
 export async function recordAct(ctx: Ctx, act: Act): Promise<void> {
   await ctx.db.q.insert(ctx.db.t.audit_log).values(auditRow(ctx, act)).returning({ id: ctx.db.t.audit_log.id });
 }

@@ -1,4 +1,4 @@
-/** Reading the audit log: newest first, in pages, through the reading door. */
+/** Reading the audit log: newest first, in pages, by the read connections. */
 import { and, desc, eq, gte, lte } from "drizzle-orm";
 import type * as z from "zod";
 import { AUDIT_TOTAL_MAX, type auditListInput, type AuditView } from "../../../shared/audit";

@@ -48,7 +48,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
   const askReset = async (email: string) =>
     (await house.guest.rest("GET", `/api/reset_password?email=${encodeURIComponent(email)}`)).body;
   const lastCode = () => /\n\n([A-Z0-9]{6})\n/.exec(house.mails.at(-1)?.text ?? "")?.[1] ?? "";
-  /** The token of the mail; it is written in the background. */
+  /** The token of the mail, which is written in the background. */
   const resetToken = async (email: string) => {
     for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(10)) {
       const mail = house.mails.find(({ to, text }) => to === email && text.includes("/user/reset?"));
@@ -75,12 +75,13 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     test("makes an ordinary account that can sign in, with the quota of new users in its ledger", async () => {
       await set("QuotaForNewUser", "1000");
       const username = name();
+      // spec: A-360, A-439
       expect(await register({ username, password: PASSWORD, password2: PASSWORD })).toMatchObject({
         success: true,
         message: "",
       });
       const row = await rowOf(username);
-      // spec: A-183
+      // spec: A-183, D-20
       expect(row).toMatchObject({
         role: ROLE.user,
         status: 1,
@@ -97,15 +98,23 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test.each([
       [{}, "credentials_missing"],
+      // spec: A-355
       [{ username: "", password: PASSWORD }, "credentials_missing"],
       [{ username: "   ", password: PASSWORD }, "credentials_missing"],
+      // spec: A-356
       [{ username: "ann", password: "" }, "credentials_missing"],
       [{ username: null, password: null }, "credentials_missing"],
+      // spec: A-352, A-510, D-42
       [{ username: "ann", password: "1234567" }, "password_too_short"],
+      // spec: A-510, D-42
       [{ username: "ann", password: "x".repeat(21) }, "password_too_long"],
+      // spec: D-45
       [{ username: "ann", password: PASSWORD, password2: "another-one" }, "passwords_differ"],
+      // spec: A-509, D-84
       [{ username: "一二三四五六七八九十一二三", password: PASSWORD }, "username_length"],
+      // spec: D-84
       [{ username: "ann@b.cd", password: PASSWORD }, "username_characters"],
+      // spec: D-84
       [{ username: "an\u0000n", password: PASSWORD }, "username_characters"],
       [{ username: "an\u200bn", password: PASSWORD }, "username_characters"],
       [{ username: ["ann"], password: PASSWORD }, "credentials_missing"],
@@ -118,12 +127,19 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         ["一二三四五六七八九十十一", "12345678"],
         ["😀😀😀😀😀😀😀😀😀😀😀😀", "x".repeat(20)],
       ] as const) {
+        // spec: A-353, A-509, A-510, D-42, D-45, D-84
         expect(await register({ username, password })).toMatchObject({ success: true });
         expect(await login(username, password)).toMatchObject({ success: true });
       }
     });
 
-    test("refuses a name that is taken, also in another case, by a deleted account, and by somebody at the same moment", async () => {
+    test("takes no blanks around a name", async () => {
+      expect(await register({ username: " trimmed ", password: PASSWORD })).toMatchObject({ success: true });
+      // spec: D-84
+      expect(await rowOf("trimmed")).toMatchObject({ display_name: "trimmed" });
+    });
+
+    test("refuses a name that is taken, also in another case, by a deleted account, and by a registration at the same moment", async () => {
       const username = name();
       const both = await Promise.all([
         register({ username, password: PASSWORD }),
@@ -131,22 +147,24 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       ]);
       expect(both.map((answer) => answer.success).sort()).toEqual([false, true]);
       expect(both.find((answer) => !answer.success)).toMatchObject({ code: "username_taken" });
+      // spec: D-84
       expect(await register({ username: username.toUpperCase(), password: PASSWORD })).toMatchObject({
         code: "username_taken",
       });
       const { users } = house.services.db.t;
       await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, username)).returning();
+      // spec: D-35
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
     });
 
-    test("is refused while it is off, in the operator's two ways", async () => {
+    test("is refused while either option switches it off", async () => {
       await set("PasswordRegisterEnabled", "false");
-      // spec: A-239
+      // spec: A-239, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({
         code: "password_register_disabled",
       });
       await set("RegisterEnabled", "false");
-      // spec: A-241
+      // spec: A-241, A-502, D-09
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "registration_disabled" });
     });
 
@@ -158,11 +176,13 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const [invited, stranger, absurd] = [name(), name(), name()];
       await register({ username: invited, password: PASSWORD, aff_code: code });
       await register({ username: stranger, password: PASSWORD, aff_code: "none" });
+      // spec: D-63
       expect(await register({ username: absurd, password: PASSWORD, aff_code: "x".repeat(500) })).toMatchObject({
         success: true,
       });
-      // spec: A-186
+      // spec: A-186, A-439
       expect(await rowOf(invited)).toMatchObject({ inviter_id: inviter.ctx.actor.id, quota: 30 });
+      // spec: D-63
       for (const other of [stranger, absurd]) expect(await rowOf(other)).toMatchObject({ inviter_id: 0, quota: 0 });
       // spec: A-007, A-185
       expect(await rowOf(inviter.ctx.actor.username)).toMatchObject({ aff_count: 1, aff_quota: 20 });
@@ -170,7 +190,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await set("QuotaForInviter", "0");
     });
 
-    test("does not keep an address that nobody has shown to be his", async () => {
+    test("does not keep an address that was not verified", async () => {
       const username = name();
       await register({ username, password: PASSWORD, email: "victim@example.com", verification_code: "" });
       expect(await rowOf(username)).toMatchObject({ email: "" });
@@ -182,8 +202,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("needs address and code; with the mailed code, in small letters too, the account has the address", async () => {
       const email = "new1@example.com";
-      // spec: A-240
+      // spec: A-240, A-358
       expect(await register({ username: name(), password: PASSWORD })).toMatchObject({ code: "verification_missing" });
+      // spec: A-359
       expect(await register({ username: name(), password: PASSWORD, email })).toMatchObject({
         code: "verification_missing",
       });
@@ -191,6 +212,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         await register({ username: name(), password: PASSWORD, email: "no address", verification_code: "x" }),
       ).toMatchObject({ code: "mail_address_invalid" });
       expect(await verify(" New1@Example.com ")).toMatchObject({ success: true, message: "" });
+      // spec: A-440
       expect(house.mails.map(({ to }) => to)).toEqual([email]);
       const username = name();
       expect(
@@ -201,7 +223,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           verification_code: lastCode().toLowerCase(),
         }),
       ).toMatchObject({ success: true });
+      // spec: A-439
       expect(await rowOf(username)).toMatchObject({ email });
+      // spec: A-363
       expect(await login("New1@example.com", PASSWORD)).toMatchObject({ success: true });
     });
 
@@ -213,14 +237,17 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const attempt = (verification_code: string, username = name()) =>
         register({ username, password: PASSWORD, email: "new2@example.com", verification_code });
       for (const wrong of ["AAAAAA", foreign, "' or 1=1 --", "x".repeat(64)])
+        // spec: A-361
         expect(await attempt(wrong)).toMatchObject({ code: "verification_code_wrong" });
       const taken = await account("");
       expect(await attempt(code, taken)).toMatchObject({ code: "username_taken" });
       expect(await attempt(code)).toMatchObject({ success: true });
+      // spec: A-361
       expect(await attempt(code)).toMatchObject({ code: "verification_code_wrong" });
 
       await verify("new3@example.com");
       house.advance(181);
+      // spec: A-361
       expect(
         await register({
           username: name(),
@@ -245,9 +272,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           return yield* takeCode(then, q, { purpose: "verify-email", target: "clock@example.com", code: lastCode() });
         });
       };
-      // spec: C-659
+      // spec: A-513, C-659
       expect(await at(181)).toBeUndefined();
-      // spec: C-659
+      // spec: A-513, C-659
       expect(await at(179)).toBe("");
       expect(await at(179)).toBeUndefined();
     });
@@ -285,8 +312,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       ).toMatchObject({ code: "verification_code_wrong" });
     });
 
-    test("an address of another account is told as taken only to who has the right code; the mail is sent all the same", async () => {
+    test("an address of another account is reported as taken only with the right code; the mail is sent all the same", async () => {
       await account("old@example.com");
+      // spec: D-61
       expect(await verify("old@example.com")).toMatchObject({ success: true, message: "" });
       expect(
         await register({ username: name(), password: PASSWORD, email: "old@example.com", verification_code: "AAAAAA" }),
@@ -299,6 +327,16 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           verification_code: lastCode(),
         }),
       ).toMatchObject({ code: "email_taken" });
+    });
+
+    test("the address of a deleted account stays taken", async () => {
+      const username = await account("gone@example.com");
+      const { users } = house.services.db.t;
+      await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, username)).returning();
+      await verify("gone@example.com");
+      const body = { username: name(), password: PASSWORD, email: "gone@example.com", verification_code: lastCode() };
+      // spec: D-35
+      expect(await register(body)).toMatchObject({ code: "email_taken" });
     });
 
     test("a second mail to one address within thirty seconds is refused, to another it is not", async () => {
@@ -327,7 +365,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     ] as const)("with both rules on, %p gets %p, for a code and for registration", async (email, code) => {
       await set("EmailDomainRestrictionEnabled", "true");
       await set("EmailAliasRestrictionEnabled", "true");
-      // spec: A-247, A-248, A-249
+      // spec: A-247, A-248, A-249, D-26
       expect((await verify(email)).code).toBe(code);
       if (email !== "" && code)
         expect(
@@ -358,7 +396,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       // spec: A-089
       expect(await askReset(email)).toMatchObject({ success: true, message: "" });
       const link = await resetToken(email);
-      // spec: A-227
+      // spec: A-227, A-441, D-03
       expect([link.origin, link.pathname, link.searchParams.get("email")]).toEqual([
         "https://gw.example",
         "/user/reset",
@@ -367,7 +405,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       const token = link.searchParams.get("token");
       const reset = await house.guest.rest("POST", "/api/user/reset", { email: " Reset1@example.com", token });
       const password = String(reset.body.data);
+      // spec: A-442
       expect(password).toMatch(/^[A-Za-z0-9]{16}$/);
+      // spec: A-443, D-80
       expect((await house.guest.rest("POST", "/api/user/reset", { email, token })).body).toMatchObject({
         code: "reset_link_invalid",
       });
@@ -379,7 +419,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           .from(sessions)
           .where(eq(sessions.user_id, row?.id ?? 0)),
       ).toEqual([]);
-      // spec: A-093
+      // spec: A-093, A-442
       expect(await login(username, password)).toMatchObject({ success: true });
       expect(await rowOf(username)).toMatchObject({ access_token_hash: null });
     });
@@ -392,19 +432,22 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await house.services.db.q.update(users).set({ status: 2 }).where(eq(users.username, banned)).returning();
       await house.services.db.q.update(users).set({ deleted_at: 1 }).where(eq(users.username, deleted)).returning();
       for (const email of ["known@example.com", "unknown@example.com", "banned@example.com", "deleted@example.com"]) {
+        // spec: D-61
         expect([email, await askReset(email)]).toMatchObject([email, { success: true, message: "" }]);
         expect([email, (await askReset(email)).code]).toEqual([email, "mail_too_soon"]);
       }
       await resetToken("known@example.com");
+      // spec: A-441, D-61
       expect(house.mails.map(({ to }) => to)).toEqual(["known@example.com"]);
     });
 
-    test("a code of another purpose, an empty, a foreign and an old token are worth nothing", async () => {
+    test("a code of another purpose, an empty, a foreign and an old token are refused", async () => {
       const email = "reset2@example.com";
       await account(email);
       await verify(email);
       const attempt = async (token: unknown, of = email) =>
         (await house.guest.rest("POST", "/api/user/reset", { email: of, token })).body.code;
+      // spec: D-80
       expect(await attempt(lastCode())).toBe("reset_link_invalid");
       for (const token of ["", null, undefined, "x", "x".repeat(300)])
         expect(await attempt(token)).toBe("reset_link_invalid");
@@ -414,10 +457,21 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await attempt(token, "reset3@example.com")).toBe("reset_link_invalid");
       // Nor is it a verification code.
       const person = await house.person();
+      // spec: D-80
       expect((await person.rest("GET", `/api/oauth/email/bind?email=${email}&code=${token}`)).body).toMatchObject({
         code: "verification_code_wrong",
       });
-      house.advance(1801);
+      await account("reset4@example.com");
+      await askReset("reset4@example.com");
+      const young = (await resetToken("reset4@example.com")).searchParams.get("token");
+      // Kept so that whoever reads the table cannot use it.
+      // spec: D-80
+      expect(JSON.stringify(await house.services.db.q.select().from(house.services.db.t.codes))).not.toContain(young);
+      house.advance(1790);
+      // spec: D-80
+      expect(await attempt(young, "reset4@example.com")).toBeUndefined();
+      house.advance(11);
+      // spec: D-80
       expect(await attempt(token)).toBe("reset_link_invalid");
     });
 
@@ -436,7 +490,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await login(username, PASSWORD)).toMatchObject({ code: "password_login_disabled" });
     });
 
-    test("after ten wrong passwords an address has to wait, a right one before that counts nothing; other addresses and accounts go on", async () => {
+    test("after ten wrong passwords an address has to wait, a right one before that does not count; other addresses and accounts are not affected", async () => {
       const [victim, other] = [await account(""), await account("")];
       for (let i = 0; i < 12; i++) expect(await login(victim, PASSWORD)).toMatchObject({ success: true });
       const guesses = await Promise.all(Array.from({ length: 15 }, () => login(victim, "wrong-password")));
@@ -451,7 +505,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     });
   });
 
-  describe("the own account", () => {
+  describe("a user's own account", () => {
     let person: Person;
     beforeEach(async () => {
       person = await house.person();
@@ -475,8 +529,10 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
           email: "x@y.example",
         }),
       ).toMatchObject({ success: true });
+      // spec: A-405, A-428
       expect(await self()).toEqual({ ...before, username, display_name: "某人" });
       expect(await put({})).toMatchObject({ success: true });
+      // spec: A-509
       expect(await put({ username: "x".repeat(13) })).toMatchObject({ code: "username_length" });
       const taken = await account("");
       expect(await put({ username: taken.toUpperCase() })).toMatchObject({ code: "username_taken" });
@@ -501,12 +557,13 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       person.ctx.actor.session_id = rows[0]?.id ?? 0;
       expect(await put({ password: "" })).toMatchObject({ success: true });
       expect(await put({ password: "short" })).toMatchObject({ code: "password_too_short" });
+      // spec: D-42
       expect(await put({ password: "x".repeat(21) })).toMatchObject({ code: "password_too_long" });
       expect(await put({ password: "another-pass" })).toMatchObject({ success: true });
       expect(
         (await db.q.select().from(db.t.sessions).where(eq(db.t.sessions.user_id, user_id))).map((row) => row.id),
       ).toEqual([rows[0]?.id ?? 0]);
-      // spec: A-009
+      // spec: A-009, A-429
       expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ success: true });
       expect(await put({ password: "a-third-pass" })).toMatchObject({ success: true });
       // spec: A-009
@@ -515,18 +572,21 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
     test("deletes itself for ever; a super administrator cannot", async () => {
       const root = await house.person({ role: ROLE.root });
+      // spec: A-413
       expect((await root.rest("DELETE", "/api/user/self")).body).toMatchObject({ code: "root_protected" });
       const { username, id } = person.ctx.actor;
       await person.rest("GET", "/api/user/token");
+      // spec: A-431
       expect((await person.rest("DELETE", "/api/user/self")).body).toMatchObject({ success: true });
-      // spec: A-010
+      // spec: A-010, A-342
       expect(await rowOf(username)).toMatchObject({ deleted_at: expect.any(Number), access_token_hash: null });
       const { sessions } = house.services.db.t;
+      // spec: A-342
       expect(await house.services.db.q.select().from(sessions).where(eq(sessions.user_id, id))).toEqual([]);
       expect(await register({ username, password: PASSWORD })).toMatchObject({ code: "username_taken" });
     });
 
-    test("binds an address by its code; one that is another's is told as taken only then", async () => {
+    test("binds an address by its code; another account's address is reported as taken only then", async () => {
       const bind = async (email: string, code: string) =>
         (
           await person.rest(
@@ -534,7 +594,9 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
             `/api/oauth/email/bind?email=${encodeURIComponent(email)}&code=${encodeURIComponent(code)}`,
           )
         ).body;
+      // spec: A-369
       expect(await bind("", "AAAAAA")).toMatchObject({ code: "mail_address_invalid" });
+      // spec: A-369
       expect(await bind("bind@example.com", "")).toMatchObject({ code: "verification_missing" });
       await verify("bind@example.com");
       expect(await bind("bind@example.com", "AAAAAA")).toMatchObject({
@@ -542,18 +604,24 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         message: errorText("verification_code_wrong", {}, "zh"),
       });
       expect(await bind("Bind@example.com", lastCode())).toMatchObject({ success: true });
-      // spec: A-008, A-167
+      // spec: A-008, A-167, A-448
       expect(await self()).toMatchObject({ email: "bind@example.com" });
       expect(await bind("bind@example.com", lastCode())).toMatchObject({ code: "verification_code_wrong" });
       await account("theirs@example.com");
       await verify("theirs@example.com");
       expect(await bind("theirs@example.com", "AAAAAA")).toMatchObject({ code: "verification_code_wrong" });
+      // spec: D-61
       expect(await bind("theirs@example.com", lastCode())).toMatchObject({ code: "email_taken" });
+      await set("EmailDomainRestrictionEnabled", "true");
+      // spec: D-26
+      expect(await bind("ab@elsewhere.example", "AAAAAA")).toMatchObject({ code: "email_domain_denied" });
+      await set("EmailDomainRestrictionEnabled", "false");
       await set("EmailAliasRestrictionEnabled", "true");
+      // spec: D-26
       expect(await bind("a+b@example.com", "AAAAAA")).toMatchObject({ code: "email_alias_denied" });
     });
 
-    test("what is secret needs a proof that is ten minutes old at most; a wrong password is none", async () => {
+    test("secrets need a proof that is ten minutes old at most; a wrong password is not one", async () => {
       const { db } = house.services;
       const hash = await Bun.password.hash(PASSWORD, { algorithm: "bcrypt", cost: 4 });
       const { actor } = person.ctx;
@@ -594,20 +662,20 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
       actor.verified_at = row?.verified_at ?? 0;
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
-      // A script has nobody to ask: it reads the keys of its owner and changes no way in.
+      // A script cannot be asked for a proof: it reads its owner's keys and changes no way to sign in.
       Object.assign(actor, { via: "access_token", session_id: 0, verified_at: 0 });
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
       expect(await person.call.user.newAccessToken().catch((error) => error.cause?.code)).toBe("access_token_refused");
     });
 
-    test("an account without a password has nothing to prove by one", async () => {
+    test("an account without a password cannot step up by password", async () => {
       expect(await person.call.auth.stepUpMethods()).toEqual([]);
       expect(await person.call.auth.verifyPassword({ password: "-" }).catch((error) => error.cause?.code)).toBe(
         "password_wrong",
       );
     });
 
-    test("sees and ends his own sessions, never another's", async () => {
+    test("users see and end their own sessions, never another's", async () => {
       const { db } = house.services;
       const other = await house.person();
       const open = (user_id: number, token_hash: string, expires_at = 9_999_999_999) => ({
@@ -662,10 +730,11 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     expect(left.length).toBeGreaterThan(0);
     expect(left.every((row) => row.expires_at > now)).toBe(true);
     // Neither address nor code can be read from the table.
+    // spec: D-80
     expect(JSON.stringify(left)).not.toContain("fresh");
   });
 
-  test("root tries the mail settings, to himself or elsewhere, and reads what the server said", async () => {
+  test("root tests the mail settings, to the own address or another, and reads the server's answer", async () => {
     const root = await house.person({ role: ROLE.root, lang: "en" });
     const attempt = async (body: object) => (await root.rest("POST", "/api/option/test_mail", body)).body;
     expect(await attempt({})).toMatchObject({ code: "mail_address_invalid" });

@@ -1,16 +1,16 @@
 /**
- * Single-use codes that several instances agree on (table `codes`): mail verification, reset, and what else must come
- * back once. What a code is for (an address, a state) and the code itself are kept as keyed hashes.
+ * Single-use codes that several instances share (table `codes`): mail verification, reset, tickets. The target of a
+ * code (an address, a state) and the code itself are kept as keyed hashes.
  */
 import { and, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 
-/** A code of one purpose is worth nothing for another. */
+/** A code of one purpose is not accepted for another. */
 export type CodePurpose = "verify-email" | "reset-password" | "bind-push";
 
-/** Wrong tries after which a code is dead: far more than a person makes, far fewer than guessing needs. */
+/** Wrong tries after which a code is dead: more than a person makes, far fewer than guessing needs. */
 const MAX_ATTEMPTS = 50;
 
 interface Code {
@@ -50,9 +50,9 @@ export async function issueCode(
 }
 
 /**
- * Takes a code: its `data` when it is right, undefined when it is not, and then the try is counted. Return from the
- * transaction before you refuse: what throws undoes the count (and gives a right code back, which is welcome where
- * something else was wrong).
+ * Takes a code: its `data` when it is right, undefined when it is not, and then the try is counted. Refuse after the
+ * transaction has returned: a throw inside it undoes the count (and gives a right code back, which is wanted where
+ * another check failed).
  */
 export function* takeCode(services: Keeper, q: Q, code: Code): Steps<string | undefined> {
   const { codes } = services.db.t;
@@ -75,7 +75,7 @@ export function* takeCode(services: Keeper, q: Q, code: Code): Steps<string | un
   return undefined;
 }
 
-/** For the timer: expired codes of all purposes. */
+/** For the timer: removes expired codes of all purposes. */
 export async function forgetCodes(services: Services): Promise<void> {
   const { codes } = services.db.t;
   await services.db.bulk

@@ -1,4 +1,4 @@
-/** Addresses: which are taken, the mails that carry codes, and binding one to an account. */
+/** E-mail addresses: uniqueness, the mails that carry codes, and binding one to an account. */
 import { and, eq, isNull, ne } from "drizzle-orm";
 import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
@@ -15,10 +15,10 @@ import { issueCode, takeCode } from "./codes";
 import { requirePerson } from "./step-up";
 import { requireHuman } from "./turnstile";
 
-/** Accounts section 9, and D-80. */
+/** Lifetimes of codes and reset links (D-80). */
 const CODE_SECONDS = 180;
 const RESET_SECONDS = 1800;
-/** Six of these are 30 bits; none is taken for another. */
+/** Six of these are 30 bits; none looks like another. */
 const CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const CODE_LENGTH = 6;
 const RESET_LENGTH = 40;
@@ -37,7 +37,7 @@ const RESET_TEXT: Text = {
 const filled = (text: string, values: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
 
-/** The operator's rules on addresses (D-26), for registration, verification and binding. */
+/** The operator's rules for addresses (D-26), for registration, verification and binding. */
 export function checkEmail({ options }: Pick<Ctx, "options">, email: string): void {
   const at = email.lastIndexOf("@");
   const domain = email.slice(at + 1).toLowerCase();
@@ -48,7 +48,10 @@ export function checkEmail({ options }: Pick<Ctx, "options">, email: string): vo
   if (options.get("EmailAliasRestrictionEnabled") && /[+.]/.test(email.slice(0, at))) fail("email_alias_denied");
 }
 
-/** Whether another account (a deleted one, too: D-35) has this address. Said only to who has shown that it is his. */
+/**
+ * Whether another account (a deleted one, too: D-35) has this address. Reveal it only to a caller who has verified the
+ * address.
+ */
 export function* emailTaken({ db }: Pick<Ctx, "db">, q: Q, email: string, except = 0): Steps<boolean> {
   const { users } = db.t;
   const [row] = yield* run(
@@ -62,7 +65,7 @@ export function* emailTaken({ db }: Pick<Ctx, "db">, q: Q, email: string, except
 
 const tooSoon = () => new AppError("mail_too_soon", { retry_after: MAIL_PAUSE_SECONDS });
 
-/** Mails a code to an address, whoever has it: the answer is the same for known and unknown ones (D-61). */
+/** Mails a code to an address; the answer is the same for known and unknown ones (D-61). */
 export async function sendVerification(ctx: Ctx, { email, turnstile }: z.output<typeof mailCodeInput>): Promise<void> {
   await requireHuman(ctx, turnstile);
   if (ctx.options.get("SMTPServer") === "") fail("mail_not_configured");
@@ -84,14 +87,14 @@ export async function sendVerification(ctx: Ctx, { email, turnstile }: z.output<
   });
 }
 
-/** Takes a verification code; false when it is wrong (typed in small letters is fine). */
+/** Takes a verification code; false when it is wrong. Upper and lower case are the same. */
 export function* takeVerification(ctx: Ctx, q: Q, email: string, code: string): Steps<boolean> {
   return (yield* takeCode(ctx, q, { purpose: "verify-email", target: email, code: code.toUpperCase() })) !== undefined;
 }
 
 /**
- * Mails a reset link to an account's address. An unknown one gets the same answer after the same work; whether a mail
- * is written, and how long its sending takes, is nothing that the caller waits for.
+ * Mails a reset link to an account's address. An unknown address gets the same answer after the same work; the caller
+ * does not wait for the mail.
  */
 export async function sendReset(ctx: Ctx, { email, turnstile }: z.output<typeof mailCodeInput>): Promise<void> {
   await requireHuman(ctx, turnstile);
@@ -107,7 +110,7 @@ export async function sendReset(ctx: Ctx, { email, turnstile }: z.output<typeof 
     pause: MAIL_PAUSE_SECONDS,
   });
   if (!kept) throw tooSoon();
-  // The configured address, never the Host header: a mail must not lead where somebody else wants it to.
+  // The configured address, never the Host header: a mail must not lead where the sender of a request wants.
   const link = `${address}/user/reset?${new URLSearchParams({ email, token })}`;
   ctx.background.track("reset mail", mailReset(ctx, email, link));
 }
@@ -132,7 +135,7 @@ export function* takeReset(ctx: Ctx, q: Q, email: string, token: string): Steps<
   return (yield* takeCode(ctx, q, { purpose: "reset-password", target: email, code: token })) !== undefined;
 }
 
-/** Binds an address to the caller's account; the code shows that it is theirs. Throws access_token_refused. */
+/** Binds an address to the caller's account; the code proves that it is theirs. Throws access_token_refused. */
 export async function bindEmail(ctx: UserCtx, { email, code }: z.output<typeof bindEmailInput>): Promise<void> {
   requirePerson(ctx);
   checkEmail(ctx, email);

@@ -1,4 +1,4 @@
-/** Nobody may take the last way into his own account away (checklist D-70). */
+/** The last way to sign in to an account cannot be removed (D-70). */
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { IDENTITY_PROVIDERS, isIdentityProvider } from "../../../shared/identity";
@@ -7,7 +7,7 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { hasPassword } from "./password";
 
-/** Throws identity_last when neither a password, an account elsewhere that is let in, nor a passkey is left. */
+/** Throws identity_last when neither a password, an enabled provider's identity, nor a passkey is left. */
 export function* assertLoginRemains({ db, options }: Pick<Services, "db" | "options">, q: Q, id: number): Steps<void> {
   const { users, identities, passkeys } = db.t;
   const [user] = yield* run(q.select().from(users).where(eq(users.id, id)));

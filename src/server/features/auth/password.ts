@@ -2,7 +2,7 @@
  * Password hashes: argon2id, off the main thread, two at a time (each takes 64 MB). bcrypt from imports verifies too.
  */
 
-/** What stands in `password_hash` of an account without a password: made by a sign-in elsewhere, or erased. */
+/** `password_hash` of an account without a password: made by a provider's sign-in, or erased. */
 export const NO_PASSWORD = "-";
 export const hasPassword = (user: { password_hash: string }): boolean => user.password_hash !== NO_PASSWORD;
 
@@ -28,7 +28,7 @@ export const verifyPassword = (password: string, hash: string): Promise<boolean>
 
 let decoy: Promise<string> | undefined;
 
-/** Takes as long as a real check: an unknown name cannot be told from a wrong password by time. */
+/** Takes as long as a real check: the time must not separate an unknown name from a wrong password. */
 export async function verifyNobody(password: string): Promise<false> {
   decoy ??= hashPassword("nobody has this password");
   await verifyPassword(password, await decoy);

@@ -1,4 +1,4 @@
-/** New accounts that people make for themselves, and the way back into an old one. */
+/** Registration of new accounts, and password reset. */
 import { and, eq, isNull } from "drizzle-orm";
 import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
@@ -20,21 +20,21 @@ import { checkEmail, emailTaken, takeReset, takeVerification } from "./email";
 import { hashPassword } from "./password";
 import { requireHuman } from "./turnstile";
 
-/** Of a password that a reset makes. */
+/** Length of a password that a reset makes. */
 const NEW_PASSWORD_LENGTH = 16;
 
 export interface NewAccount {
   username: string;
   display_name: string;
   password_hash: string;
-  /** Shown to be his, or "". */
+  /** Verified, or "". */
   email: string;
   aff_code?: string | undefined;
 }
 
 /**
- * Inserts an account of role 1 with what new users and their inviters get. In a durable transaction. Throws
- * username_taken, email_taken; a unique violation when somebody else took one of them at the same moment.
+ * Inserts an account of role 1 with the quota of new users and the inviter's reward. In a durable transaction. Throws
+ * username_taken, email_taken; a unique violation when another registration took one of them at the same moment.
  */
 export function* registerSteps(ctx: Ctx, q: Q, { aff_code, ...account }: NewAccount): Steps<UserRow> {
   const { users } = ctx.db.t;
@@ -53,12 +53,12 @@ export function* registerSteps(ctx: Ctx, q: Q, { aff_code, ...account }: NewAcco
   return row;
 }
 
-/** Registration by name and password. With verification on, nobody gets an account for an address that is not his. */
+/** Registration by name and password. With verification on, an account gets only an address that was verified. */
 export async function register(ctx: Ctx, input: z.output<typeof registerInput>): Promise<void> {
   if (!ctx.options.get("RegisterEnabled")) fail("registration_disabled");
   if (!ctx.options.get("PasswordRegisterEnabled")) fail("password_register_disabled");
   const verified = ctx.options.get("EmailVerificationEnabled");
-  // An address that nobody has shown to be his is not kept: it would be taken from its owner.
+  // An address that was not verified is not kept: its owner could not use it any more.
   const email = verified ? verifiedAddress(ctx, input) : "";
   await requireHuman(ctx, input.turnstile);
   const username = withoutNul(input.username);
@@ -92,7 +92,7 @@ function verifiedAddress(ctx: Ctx, { email, verification_code }: z.output<typeof
   return withoutNul(address.data);
 }
 
-/** Answers the new password. Whoever was signed in is out, and the system access token is dead (D-39). */
+/** Returns the new password. All sessions end, and the system access token is dead (D-39). */
 export async function resetPassword(ctx: Ctx, { email, token }: z.output<typeof resetInput>): Promise<string> {
   const { users, sessions } = ctx.db.t;
   const password = randomText(NEW_PASSWORD_LENGTH);

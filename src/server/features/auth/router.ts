@@ -50,7 +50,7 @@ export const authRouter = router({
     .mutation(({ ctx, input }) => endSession(ctx, input.id)),
   endOtherSessions: userProcedure.mutation(({ ctx }) => endOtherSessions(ctx)),
 
-  /** Step-up: how the caller can prove that it is him, and the proof by password. */
+  /** Step-up: the ways in which the caller can prove who they are, and the proof by password. */
   stepUpMethods: userProcedure.query(({ ctx }) => stepUpMethods(ctx)),
   verifyPassword: userProcedure
     .meta({ critical: true })

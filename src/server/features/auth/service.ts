@@ -1,4 +1,4 @@
-/** Sign-in by password, sign-out. Register, reset and third parties: see the other files of this folder. */
+/** Sign-in by password, sign-out. */
 import { and, eq, isNull, or } from "drizzle-orm";
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
@@ -12,8 +12,8 @@ import { throttled } from "./throttle";
 import { requireHuman } from "./turnstile";
 
 /**
- * One text for unknown user, wrong password and deleted user; a banned user is told only after a right password
- * (checklist D-77). Never 401, so that no front-end runs in a redirect loop.
+ * One text for unknown user, wrong password and deleted user; a banned user is named only after a right password
+ * (D-77). Never 401, so that no front-end runs in a redirect loop.
  */
 export async function login(
   ctx: Ctx,
@@ -38,5 +38,5 @@ export async function login(
   return signIn(ctx, user, { human: ctx.options.get("TurnstileCheckEnabled") });
 }
 
-/** Needs no login: whoever holds the cookie may end its session. */
+/** Needs no login: the cookie is enough to end its session. */
 export const logout = (ctx: Ctx): Promise<void> => closeSession(ctx, ctx.session_cookie);

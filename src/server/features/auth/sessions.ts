@@ -1,4 +1,4 @@
-/** The caller's own sessions: where he is signed in, and signing out there. */
+/** The caller's own sessions: the list, and ending them. */
 import { and, desc, eq, gt, ne } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import type { SessionView } from "../../../shared/user";
@@ -22,7 +22,7 @@ export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {
   return rows.map((row) => ({ ...row, current: row.id === ctx.actor.session_id }));
 }
 
-/** Ends one of the caller's sessions. Throws session_not_found, also for somebody else's. */
+/** Ends one of the caller's sessions. Throws session_not_found, also for another user's session. */
 export async function endSession(ctx: UserCtx, id: number): Promise<void> {
   const { sessions } = ctx.db.t;
   const ended = await ctx.db.q
@@ -32,7 +32,7 @@ export async function endSession(ctx: UserCtx, id: number): Promise<void> {
   if (ended.length === 0) fail("session_not_found");
 }
 
-/** Ends all of the caller's sessions but the one that asks; answers how many. */
+/** Ends all of the caller's sessions but the current one; returns how many. */
 export async function endOtherSessions(ctx: UserCtx): Promise<number> {
   const { sessions } = ctx.db.t;
   const ended = await ctx.db.q

@@ -1,6 +1,6 @@
 /**
- * The last steps of every way to sign in. Whoever comes to `signIn` has proven who he is once; where his account has
- * one-time codes switched on, he is asked for a second proof, whichever way he came.
+ * The last steps of every way to sign in. A caller of `signIn` has proven the user's identity once; where the account
+ * has one-time codes switched on, a second factor is asked for, whichever way it was.
  */
 import { eq } from "drizzle-orm";
 import * as z from "zod";
@@ -39,7 +39,7 @@ export async function signIn(
 }
 
 /**
- * Which account waits for its second proof in this browser; one of few tries is used up. Throws second_step_expired.
+ * Which account waits for its second factor in this browser; uses up one of few attempts. Throws second_step_expired.
  */
 export async function secondStepOf(ctx: Ctx): Promise<Waiting> {
   return (
@@ -48,14 +48,14 @@ export async function secondStepOf(ctx: Ctx): Promise<Waiting> {
   );
 }
 
-/** The second proof was right. Of two that come at once one is signed in. */
+/** The second factor was right. Of two at once one is signed in. */
 export async function finishSecondStep(ctx: Ctx, { user_id, human }: Waiting): Promise<SignedInUser> {
   const begun = await takeTicket(ctx, "second-factor", ctx.browser_cookie ?? "", waiting);
   if (begun?.user_id !== user_id) return fail("second_step_expired");
   return enterAs(ctx, user_id, human);
 }
 
-/** Signs in whose passkey has answered: that is two factors at once. */
+/** Signs in by a passkey: that is two factors at once. */
 export async function enterAs(ctx: Ctx, user_id: number, human = false): Promise<SignedInUser> {
   const { users } = ctx.db.t;
   const [user] = await ctx.db.q.select().from(users).where(eq(users.id, user_id));
@@ -68,7 +68,7 @@ function mayEnter(user: UserRow): void {
   if (user.status !== USER_STATUS.active) fail("user_banned");
 }
 
-/** A session in place of the one the browser had. */
+/** Replaces the session that the browser had. */
 async function enter(ctx: Ctx, user: UserRow, human: boolean): Promise<SignedInUser> {
   const { users } = ctx.db.t;
   await dropSession(ctx, ctx.session_cookie);

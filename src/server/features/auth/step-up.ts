@@ -1,8 +1,8 @@
 /**
- * Step-up: before a secret is shown or a way in is changed, a session must have proved lately that its person still
- * sits there. A call that needs it begins with `requireStepUp`; the console asks and says the call again
- * (lib/step-up-link.ts). A system access token has no person to ask: it is refused wherever a way in is changed, and
- * shows the relay keys of its owner.
+ * Step-up: before a secret is shown or a way to sign in is changed, a session must have proved recently that its user
+ * is present. A call that needs it begins with `requireStepUp`; the console asks for the proof and repeats the call
+ * (lib/step-up-link.ts). A system access token has no person to ask: it may not change a way to sign in, and may read
+ * its owner's relay keys.
  */
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -13,26 +13,27 @@ import { hasPasskey, hasTotp } from "../factor/own";
 import { hasPassword, verifyPassword } from "./password";
 import { throttled } from "./throttle";
 
-/** The account's ways in are changed by its person alone. Throws access_token_refused for a system access token. */
+/** Only a person changes an account's ways to sign in. Throws access_token_refused for a system access token. */
 export function requirePerson(ctx: UserCtx): void {
   if (ctx.actor.via === "access_token") fail("access_token_refused");
 }
 
-/** The person has proved lately that it is them. Throws step_up_required, access_token_refused. */
+/** The session has a recent proof. Throws step_up_required, access_token_refused. */
 export function requireStepUp(ctx: UserCtx): void {
   requirePerson(ctx);
   requireProof(ctx);
 }
 
 /**
- * Before a key is shown: a session needs a late proof, a system access token has none to give. Throws step_up_required.
+ * Before a key is shown: a session needs a recent proof, a system access token has none to give. Throws
+ * step_up_required.
  */
 export function requireProof(ctx: UserCtx): void {
   if (ctx.actor.via !== "access_token" && seconds(ctx) - ctx.actor.verified_at > STEP_UP_SECONDS)
     fail("step_up_required");
 }
 
-/** One way to prove it: whether the account has it. Another way is another entry. */
+/** One way to prove it, and whether an account has it. A new way is a new entry. */
 interface Method {
   id: string;
   offered(ctx: UserCtx, user: UserRow): boolean | Promise<boolean>;
@@ -63,7 +64,7 @@ export async function verifyByPassword(ctx: UserCtx, password: string): Promise<
   await markVerified(ctx);
 }
 
-/** The session's person has just proved himself. */
+/** Marks the session as proved now. */
 export async function markVerified(ctx: UserCtx): Promise<void> {
   const { sessions } = ctx.db.t;
   await ctx.db.q

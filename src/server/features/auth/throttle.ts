@@ -1,6 +1,6 @@
 /**
- * Guessing passwords is slow, and nobody can lock anybody else out: wrong tries are counted for an account from one
- * address; tries from everywhere together only stop addresses from which the account has no session.
+ * Guessing passwords is slow, and cannot lock out the account's owner: wrong tries are counted per account and address;
+ * tries from all addresses together only stop addresses from which the account has no session.
  */
 import { and, eq } from "drizzle-orm";
 import { AppError } from "../../../shared/errors";
@@ -11,8 +11,8 @@ const TRIES_FROM_ADDRESS = 10;
 const TRIES_FROM_EVERYWHERE = 100;
 
 /**
- * Runs a check of a password; only one that fails (answers undefined or throws) counts. `account`: the user's id, or
- * the name typed where there is no such user, so that both behave alike. Throws too_many_requests.
+ * Runs a check of a password; only a failure (undefined, or a throw) counts. `account`: the user's id, or the typed
+ * name where there is no such user, so that both behave alike. Throws too_many_requests.
  */
 export async function throttled<T>(
   ctx: Ctx,
@@ -32,7 +32,7 @@ export async function throttled<T>(
       retry_after: tries.states[tries.refused]?.reset_seconds ?? WINDOW_SECONDS,
     });
   const result = await check();
-  // A refusal leaves what was taken.
+  // A refusal keeps what was counted.
   if (result !== undefined) tries.end(demands.map(() => 0));
   return result;
 }

@@ -1,7 +1,7 @@
 /**
- * Tickets: random texts that a browser is given and must bring back, once and in time: the state of a sign-in
- * elsewhere, the challenge of a passkey. A ticket is worth nothing in another browser: it is tied to a cookie that is
- * no session. Kept as hashes in `codes`, so that any instance may take what another has issued.
+ * Tickets: random texts that a browser gets and must send back, once and in time: the state of a provider's sign-in,
+ * the challenge of a passkey. A ticket is not accepted from another browser: it is tied to a cookie that is not a
+ * session. Kept as hashes in `codes`, so that any instance may take a ticket that another has issued.
  */
 import { and, eq, gt, lt, sql } from "drizzle-orm";
 import type * as z from "zod";
@@ -11,12 +11,12 @@ import { randomText } from "../../lib/secrets";
 
 export type TicketPurpose = "oauth" | "passkey" | "second-factor" | "telegram";
 
-/** This browser's own random text; a new one is set as a cookie when it has none. */
+/** This browser's random id; a new one is set as a cookie when it has none. */
 export function browserOf(ctx: Ctx, lifetime: number): string {
   const known = ctx.browser_cookie;
   const browser = known !== undefined && isSessionToken(known) ? known : randomText(43);
   ctx.setCookie(browserCookieLine(browser, lifetime, ctx.secure));
-  // The rest of this call is of the same browser.
+  // The rest of this call belongs to the same browser.
   ctx.browser_cookie = browser;
   return browser;
 }
@@ -61,7 +61,7 @@ function mine(ctx: Ctx, purpose: TicketPurpose, ticket: string) {
 const read = <S extends z.ZodType>(shape: S, text: string | undefined): z.output<S> | undefined =>
   text === undefined ? undefined : shape.parse(JSON.parse(text));
 
-/** What was remembered, once: of two that bring the same ticket one gets it. */
+/** Takes the data, once: of two calls with the same ticket one gets it. */
 export async function takeTicket<S extends z.ZodType>(
   ctx: Ctx,
   purpose: TicketPurpose,
@@ -74,7 +74,7 @@ export async function takeTicket<S extends z.ZodType>(
   return read(shape, row?.data);
 }
 
-/** What was remembered, and one of `limit` attempts is used up; the ticket stays for the next attempt. */
+/** Reads the data, and one of `limit` attempts is used up; the ticket stays for the next attempt. */
 export async function tryTicket<S extends z.ZodType>(
   ctx: Ctx,
   purpose: TicketPurpose,

@@ -11,7 +11,7 @@ import { sameText } from "../../lib/secrets";
 /** Where the widget's script and its frame come from. */
 export const TURNSTILE_ORIGIN = "https://challenges.cloudflare.com";
 const VERIFY_TIMEOUT_MS = 10_000;
-/** How long a visitor's pass counts before he has signed in. */
+/** How long a visitor's pass counts before sign-in. */
 const PASS_SECONDS = 1800;
 export const TURNSTILE_COOKIE = "turnstile";
 
@@ -53,7 +53,7 @@ async function isRemembered(ctx: Ctx): Promise<boolean> {
   return Number(expires) > seconds(ctx) && sameText(signature, signed(ctx, expires));
 }
 
-/** For one address: a pass is not handed round. */
+/** Valid for one address, so that a pass cannot be shared. */
 const signed = ({ secrets, ip }: Ctx, expires: string): string => secrets.hash("turnstile", `${expires}\n${ip}`);
 
 async function remember(ctx: Ctx): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the audit log keeps of channels: settings, never a key, nor what the gateway counts by itself. */
+/** What the audit log keeps of channels: settings, never a key or a counter. */
 import type { AuditAction } from "../../../shared/audit";
 import type { Ctx } from "../../contracts/context";
 import type { Q } from "../../db/types";
@@ -23,8 +23,8 @@ const factsOf = (row: ChannelRow | undefined): Record<string, unknown> =>
   row ? Object.fromEntries(Object.entries(presentChannel(row)).filter(([name]) => !COUNTED.has(name))) : {};
 
 /**
- * The row of an act on one channel, within its transaction; an update that changed nothing leaves none. `key`: a key
- * was given.
+ * The row of an act on one channel, within its transaction; an update without a change leaves none. `key`: a key was
+ * given.
  */
 export function* noteChannel(
   ctx: Ctx,

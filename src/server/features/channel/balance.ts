@@ -1,7 +1,7 @@
 /**
- * What is left on a channel's upstream account. One inquiry per balance kind of the registry; wire formats from the
+ * What is left on a channel's upstream account. One query per balance kind of the registry; wire formats from the
  * vendors' documentation (SiliconFlow get-user-info, DeepSeek get-user-balance, Moonshot balance, OpenRouter
- * get-credits; read November 2026) and facts/compatibility.md 3.5 for the others. Figures stay in the vendor's unit.
+ * get-credits; read November 2026). Figures stay in the vendor's unit.
  */
 import { asc, eq } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
@@ -14,7 +14,7 @@ import { readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import { redact } from "../../relay/providers/redact";
 import type { PoolChannel } from "../../contracts/channel";
-import { autoDisable } from "./auto-status";
+import { autoDisable } from "./auto-disable";
 import { loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 import { findChannel } from "./service";
@@ -25,7 +25,7 @@ const MAX_BYTES = 256 * 1024;
 const DAY_MS = 86_400_000;
 
 type Json = Record<string, unknown>;
-/** GETs a path of the channel's address and answers its JSON object. Throws channel_balance_failed. */
+/** GETs a path of the channel's address and returns its JSON object. Throws channel_balance_failed. */
 type Ask = (path: string, more?: { base_url?: string; headers?: Record<string, string> }) => Promise<Json>;
 type Inquiry = (ask: Ask, channel: PoolChannel, now: number) => Promise<BalanceResult>;
 
@@ -43,9 +43,7 @@ const date = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const isMainland = (channel: PoolChannel): boolean => new URL(channel.base_url).hostname.endsWith(".cn");
 
 const inquiries: Readonly<Record<BalanceKind, Inquiry>> = {
-  /**
-   * OpenAI's own billing calls, which other gateways serve as well: what may be spent less what was spent (in cents).
-   */
+  /** OpenAI's billing calls, which other gateways serve as well: the limit less what was used (in cents). */
   "openai-billing": async (ask, _channel, now) => {
     const subscription = await ask("/v1/dashboard/billing/subscription");
     const limit = amount(subscription.hard_limit_usd, "hard_limit_usd");
@@ -103,7 +101,7 @@ const billingBase = ({ type, base_url }: PoolChannel): string =>
   type.complete_url ? base_url.replace(/\/v\d+\w*\/.*$|\?.*$/, "").replace(/\/+$/, "") : base_url;
 
 function askOf(channel: PoolChannel, signal: AbortSignal | undefined): Ask {
-  // A plan is a subscription: it has a quota of its own, and no balance.
+  // A plan is a subscription: it has a quota and no balance.
   if (isCodingPlan(channel.base_url)) fail("channel_balance_unsupported");
   const init = upstreamInit(channel, BALANCE_TIMEOUT_MS, signal);
   return async (path, { base_url = billingBase(channel), headers = {} } = {}) => {
@@ -136,13 +134,10 @@ interface Updated extends BalanceResult {
   disabled: boolean;
 }
 
-/** Keys of one channel that are asked at a time. */
+/** Keys of one channel that are queried at a time. */
 const AT_A_TIME = 5;
 
-/**
- * What every key's account holds, in the order of `keys`; what one of them says wrong is thrown when all have been
- * asked.
- */
+/** The balance of every key's account, in the order of `keys`; an error of one is thrown when all have been queried. */
 async function askAll(
   services: Services,
   keys: readonly PoolChannel[],
@@ -173,13 +168,13 @@ function sumOf(found: readonly BalanceResult[]): BalanceResult {
 }
 
 /**
- * Asks with every enabled key, keeps the sum, and disables what has nothing left where that is allowed (C-514): the
- * channel, or of several keys those whose account is empty. A key that cannot be asked leaves the figure as it was.
+ * Queries with every enabled key, keeps the sum, and disables what has nothing left where that is allowed (C-514): the
+ * channel, or of several keys those whose account is empty. An error leaves the figure as it was.
  */
 async function refresh(services: Services, row: ChannelRow, signal?: AbortSignal): Promise<Updated> {
   const kind = channelType(row.type)?.balance ?? fail("channel_balance_unsupported");
   const loaded = await loadKeys(services, row);
-  const enabled = loaded.filter(({ fallen }) => !fallen);
+  const enabled = loaded.filter(({ autoDisabled }) => !autoDisabled);
   const keys = enabled.length > 0 ? enabled : loaded;
   const found = await askAll(services, keys, inquiries[kind], signal);
   const { balance, currency } = sumOf(found);
@@ -207,7 +202,10 @@ export async function updateBalance(ctx: Ctx, id: number): Promise<BalanceResult
   return { balance, currency };
 }
 
-/** All enabled channels whose type can be asked. `done` resolves when it has ended. Throws channel_balance_running. */
+/**
+ * Updates all enabled channels whose type has a balance. `done` resolves when it has ended. Throws
+ * channel_balance_running.
+ */
 export function startBalanceRun(services: Services, started_by: string) {
   const { channels } = services.db.t;
   return startRun<ChannelRow>(services, {
@@ -231,23 +229,23 @@ export function startBalanceRun(services: Services, started_by: string) {
   });
 }
 
-/** How long the call waits for the run before it answers with what is done by then. */
-const PATIENCE_MS = 60_000;
+/** How long the call waits for the run before it answers with the result so far. */
+const WAIT_MS = 60_000;
 
 /** Updates all balances; answers when that is done, or after a minute while it goes on. */
 export async function updateAllBalances(ctx: Ctx): Promise<ChannelRun> {
   const { run, done } = await startBalanceRun(ctx, ctx.actor.kind === "user" ? ctx.actor.username : "");
-  const patience = Promise.withResolvers<void>();
-  const timer = setTimeout(patience.resolve, PATIENCE_MS);
+  const waited = Promise.withResolvers<void>();
+  const timer = setTimeout(waited.resolve, WAIT_MS);
   try {
-    await Promise.race([done, patience.promise]);
+    await Promise.race([done, waited.promise]);
   } finally {
     clearTimeout(timer);
   }
   return (await readRun(ctx, "balance")) ?? run;
 }
 
-/** The timer's question: updates all balances when CHANNEL_UPDATE_FREQUENCY minutes have passed since the last time. */
+/** For the timer: updates all balances when CHANNEL_UPDATE_FREQUENCY minutes have passed since the last time. */
 export async function updateBalancesWhenDue(services: Services): Promise<void> {
   const minutes = services.env.CHANNEL_UPDATE_FREQUENCY;
   if (minutes === 0) return;

@@ -35,7 +35,7 @@ for (const engine of ENGINES) {
     };
     const clear = () => h.services.db.q.delete(h.services.db.t.channels).returning();
 
-    test("a batch deletes what is there, answers how many, and leaves a row that names them", async () => {
+    test("a batch deletes what is there, returns how many, and leaves a row that names them", async () => {
       const [a, b, c] = [
         await one({ name: "a", models: "batch-m" }),
         await one({ name: "b" }),
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       expect((await get(id)).tag).toBe("kept");
     });
 
-    test("a batch sets a tag, null takes it away, ids may be texts, and the count is what was hit", async () => {
+    test("a batch sets a tag, null takes it away, ids may be texts, and the count is that of the changed channels", async () => {
       const [a, b] = [await one(), await one()];
       // spec: C-526
       expect(
@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       const rows = async () => Promise.all(members.map(get));
       const put = async (body: object) => (await admin.rest("PUT", "/api/channel/tag", body)).body;
 
-      test("every field that is sent overwrites all members and nobody else; blank ones stay", async () => {
+      test("every field that is sent overwrites all members and no other channel; blank fields stay", async () => {
         await make();
         const fields = {
           models: " x, y ,x",
@@ -270,7 +270,7 @@ for (const engine of ENGINES) {
         expect(await rest("?tag_mode=true&p=1&page_size=1")).toEqual(["tag", "tag"]);
         // spec: C-074
         expect(await rest("?tag_mode=true&p=2&page_size=1")).toEqual([]);
-        // One member matches: the whole tag comes.
+        // One member matches: the whole tag is listed.
         // spec: C-498
         expect(await rest(`search?tag_mode=true&keyword=${members[0]}`)).toEqual(["tag", "tag"]);
         const [, row] = first.tags;
@@ -294,7 +294,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("repair mends stored lists, hashes and values, names what it cannot mend, and answers the number of channels", async () => {
+    test("repair corrects stored lists, hashes and values, names what it cannot correct, and returns the number of channels", async () => {
       await clear();
       const key = "sk-a-key-to-repair";
       const broken = await one({ name: "broken", key });
@@ -340,7 +340,7 @@ for (const engine of ENGINES) {
       ).toEqual(["key", "model_mapping"]);
       expect(again.problems.filter((problem) => problem.id !== lost)).toEqual([]);
       expect((await get(fine)).name).toBe("fine");
-      // What cannot be mended is told from what nobody serves.
+      // What cannot be repaired is reported apart from models that no channel serves.
       expect(h.services.pool.candidates("default", "lost-m")).toEqual([]);
       // spec: C-600
       expect([h.services.pool.broken("default", "lost-m"), h.services.pool.broken("default", "nobody")]).toEqual([

@@ -44,18 +44,18 @@ const chunks = (ids: readonly number[]): number[][] => {
 
 interface Deed {
   event: string;
-  /** What was done, in words of the log. */
+  /** The change, in words of the log. */
   title: string;
   details?: Record<string, unknown>;
   /** Done for each condition before the change. */
   before?(q: Q, where: SQL): PromiseLike<unknown>;
-  /** Refuses when no channel was hit. */
+  /** Refuses when no channel matches. */
   none?(): never;
 }
 
 /**
- * Runs `change` for each condition in one transaction, keeps the log row, tells everybody. Answers the number of
- * channels hit.
+ * Runs `change` for each condition in one transaction, writes the log row, announces. Returns the number of channels
+ * that matched.
  */
 async function carryOut(
   ctx: Ctx,
@@ -91,7 +91,7 @@ const hit = ({ db }: Pick<Ctx, "db">) => ({ id: db.t.channels.id, name: db.t.cha
 const byIds = ({ db }: Pick<Ctx, "db">, ids: readonly number[]): SQL[] =>
   chunks(ids).map((chunk) => inArray(db.t.channels.id, chunk));
 
-/** Deletes channels by id; ids that no channel has are passed over. Throws batch_delete_empty. */
+/** Deletes channels by id; unknown ids are skipped. Throws batch_delete_empty. */
 export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) fail("batch_delete_empty");
   const deed = {
@@ -126,7 +126,7 @@ export async function setTag(ctx: Ctx, ids: readonly number[], tag: string | nul
 
 const STATUS_TITLE = { [CHANNEL_STATUS.enabled]: "启用", [CHANNEL_STATUS.disabled]: "禁用" } as const;
 
-/** What is enabled has keys again first. */
+/** An enabled channel needs enabled keys first. */
 const reviving = (ctx: Ctx, status: ManualStatus): Pick<Deed, "before"> =>
   status === CHANNEL_STATUS.enabled ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
 
@@ -157,7 +157,7 @@ const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({
   none: () => fail("tag_not_found", { tag }),
 });
 
-/** The tag as stored; an empty one names nobody (C-525). */
+/** The tag as stored; an empty one matches no channel (C-525). */
 const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_empty");
 
 /** Enables (1) or disables (2) every channel of a tag. Throws tag_empty, tag_not_found. */
@@ -195,12 +195,12 @@ function update(ctx: Ctx, deed: Deed, where: SQL[], set: Columns): Promise<numbe
 function checkedEdits(ctx: Ctx, edits: ChannelEdits): Columns {
   if (isUntouched(edits)) fail("tag_nothing_changed");
   const written = writtenEdits(ctx, edits);
-  // Lists of commas alone: something was typed, and it says nothing.
+  // Lists of commas alone: not blank, and yet without a value.
   if (Object.keys(written).length === 0) fail("tag_nothing_changed");
   return written;
 }
 
-/** The columns that the edits write, judged by the rules of the channel form; blank ones write nothing. */
+/** The columns that the edits write, checked by the rules of the channel form; blank ones write nothing. */
 function writtenEdits(ctx: Ctx, edits: ChannelEdits): Columns {
   const { models, groups, priority, weight } = edits;
   const out: Columns = {};

@@ -75,8 +75,7 @@ for (const engine of ENGINES) {
     test("a channel comes back with every field, none of them null, and its key never", async () => {
       const id = await one({ base_url: `${BASE}/`, models: " a , b ,,a", tag: undefined });
       const { text, body } = await admin.rest("GET", `/api/channel/${id}`);
-      // spec: C-412, C-499, C-500
-      // spec: C-203, C-205, C-208, C-210, C-213, C-219, C-223, C-229
+      // spec: A-379, A-463, C-203, C-205, C-208, C-210, C-213, C-219, C-223, C-229, C-412, C-499, C-500
       expect(body.data).toMatchObject({
         id,
         type: 1,
@@ -132,7 +131,7 @@ for (const engine of ENGINES) {
         ["GET", "/api/group/"],
       ] as const) {
         const refused = await user.rest(method, path, body);
-        // spec: C-461
+        // spec: A-403, C-461
         expect([refused.status, refused.body.success, refused.body.code]).toEqual([200, false, "forbidden"]);
         expect((await h.guest.rest(method, path, body)).status).toBe(401);
       }
@@ -191,9 +190,9 @@ for (const engine of ENGINES) {
     });
 
     test("defaults of a type are filled in, and odd inputs of old front-ends are taken as meant", async () => {
-      // spec: C-209, C-237
+      // spec: A-380, C-209, C-237
       expect((await get(await one({ type: 3, other: "" }))).other).toBe("2023-06-01-preview");
-      // spec: C-240
+      // spec: A-381, C-240
       expect((await get(await one({ type: 18, other: "", key: "a|b|c", base_url: "" }))).other).toBe("v2.1");
       const id = await one({
         auto_ban: false,
@@ -241,7 +240,7 @@ for (const engine of ENGINES) {
         { models: "z" },
       ]) {
         const { body } = await admin.rest("PUT", "/api/channel/", { id, ...change });
-        // spec: C-502..C-504
+        // spec: A-468, C-502..C-504
         expect(body.data).toMatchObject(change);
         Object.assign(before, change);
         // spec: C-502..C-504, C-506
@@ -304,7 +303,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("a channel that is disabled or deleted serves no call from the moment its caller is answered", async () => {
+    test("a channel that is disabled or deleted serves no call from the moment the request is answered", async () => {
       const id = await one({ name: "gone", models: "only-here", group: "g-only" });
       const serves = () => h.services.pool.candidates("g-only", "only-here").map((channel) => channel.id);
       expect(serves()).toEqual([id]);
@@ -470,7 +469,7 @@ for (const engine of ENGINES) {
       expect(row.test_time).toBeGreaterThan(1_700_000_000);
     });
 
-    test("a test is recorded as consumption of nothing, names itself, and charges nobody", async () => {
+    test("a test is recorded as a consumption of 0, is named as a test, and charges no user", async () => {
       const id = await one({ name: "recorded" });
       await admin.rest("GET", `/api/channel/test/${id}?model=gpt-4o-mini`);
       const { logs, users } = h.services.db.t;
@@ -535,7 +534,7 @@ for (const engine of ENGINES) {
 
     test("the model list of a stored channel may be on a private address, a typed address may not", async () => {
       const id = await one({ name: "listed" });
-      // spec: C-528
+      // spec: A-465, C-528
       expect((await admin.rest("GET", `/api/channel/fetch_models/${id}`)).body.data).toEqual(["m-1", "m-2"]);
       const from = (base_url: string) =>
         admin.rest("POST", "/api/channel/fetch_models", { base_url, type: 1, key: `${KEY}\nsecond` });
@@ -547,12 +546,13 @@ for (const engine of ENGINES) {
       expect(seen.length).toBe(before);
       const open = await openHarness("sqlite", { WEIR_ALLOW_PRIVATE_FETCH: "true" });
       const root = await open.person({ role: ROLE.admin });
-      // spec: C-529, C-530
+      // spec: A-466, C-529, C-530
       expect(
         (await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: `${KEY}\nsecond` })).body.data,
       ).toEqual(["m-1", "m-2"]);
       // spec: C-530
       expect(seen.at(-1)?.authorization).toBe(`Bearer ${KEY}`);
+      // spec: A-480
       expect((await root.rest("POST", "/api/channel/fetch_models", { base_url: BASE, key: "" })).body.message).toBe(
         "请填写密钥",
       );
@@ -565,12 +565,13 @@ for (const engine of ENGINES) {
     test("model lists: of the registry by type, all known ones, and those that are enabled", async () => {
       const id = await one({ name: "models", models: "my-own-model" });
       const all = (await admin.rest("GET", "/api/channel/models")).body.data;
-      // spec: C-527
+      // spec: A-464, C-527
       expect(all.find((m: { id: string }) => m.id === "gpt-4o")).toMatchObject({ object: "model", owned_by: "openai" });
       expect(all.some((m: { id: string }) => m.id === "my-own-model")).toBe(true);
       expect((await admin.rest("GET", "/api/channel/models_enabled")).body.data).toContain("my-own-model");
       await admin.rest("PUT", "/api/channel/", { id, status: 2 });
       expect((await admin.rest("GET", "/api/channel/models_enabled")).body.data).not.toContain("my-own-model");
+      // spec: A-455
       expect((await admin.rest("GET", "/api/models")).body.data["1"]).toContain("gpt-4o");
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Where a channel's calls go, and its key with them. A key that is stored never goes anywhere else: who changes the
- * address of a channel enters its key again (issue 10).
+ * Where a channel's calls go, and its key with them. A stored key is never sent to another destination: a change of a
+ * channel's address needs its key again.
  */
 import { isMultiKeyMode } from "../../../shared/channel-keys";
 import { planModels } from "../../../shared/channel-types";
@@ -10,10 +10,10 @@ import { addressOf } from "../../relay/providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import { readChannel } from "./pool";
 
-/** Scheme, host and port of an address; what is no address is only equal to itself. */
+/** Scheme, host and port of an address; an invalid address equals itself only. */
 const originOf = (address: string): string => (URL.canParse(address) ? new URL(address).origin : address);
 
-/** Every origin that is called for these models, by whichever operation, and the proxy between. */
+/** Every origin that is called for these models, by any operation, and the proxy between. */
 function* destinations(channel: PoolChannel, models: readonly string[]): Generator<string> {
   const { type, base_url, setting, model_mapping } = channel;
   const via = setting.proxy ?? "";
@@ -29,11 +29,11 @@ function* destinations(channel: PoolChannel, models: readonly string[]): Generat
       yield `${originOf(address)} ${via}`;
     }
   }
-  // Nothing tells where its calls go: only another one of its kind goes there too.
+  // The address is unknown: only a channel of the same type goes there too.
   if (!said) yield `type ${type.id} ${via}`;
 }
 
-/** Whether calls of the channel `after` go where none of `before` went. What cannot be read may go anywhere. */
+/** Whether calls of the channel `after` go where none of `before` went. An unreadable setting may go anywhere. */
 export function goesElsewhere(secrets: Secrets, before: ChannelRow, after: ChannelRow): boolean {
   const [old, now] = [before, after].map((row) => readChannel(row, secrets, () => undefined));
   if (!old || !now)
@@ -58,7 +58,7 @@ export function goesElsewhere(secrets: Secrets, before: ChannelRow, after: Chann
   return destinations(now, changed).some((destination) => !known.has(destination));
 }
 
-/** Whether a channel has a key that is to be kept where it is. */
+/** Whether a channel has a key that must not be sent elsewhere. */
 export function holdsKey(secrets: Secrets, { multi_key_mode, key_cipher }: ChannelRow): boolean {
   if (isMultiKeyMode(multi_key_mode)) return true;
   try {

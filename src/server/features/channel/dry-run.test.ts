@@ -1,4 +1,4 @@
-/** The dry run on both engines: the relay's own choice, asked without a call. */
+/** The dry run on both engines: the relay's own selection without a call. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -48,7 +48,7 @@ for (const engine of ENGINES) {
     }, HOOK_MS);
     afterAll(() => h.close(), HOOK_MS);
 
-    test("channels come in the order of their turns with their shares, and those never tried last with their reason", async () => {
+    test("channels come in the order of their tiers with their shares, and those never tried last with their reason", async () => {
       const run = await ask({ model: "gpt-4o" });
       expect(problems(run)).toEqual([]);
       expect(run).toMatchObject({
@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("a cooling channel waits behind the others with what is left of its pause", async () => {
+    test("a cooling channel waits behind the others with what is left of its cooldown", async () => {
       h.routing.cooldown.add(ids.a ?? 0, "gpt-4o", 90_000);
       const run = await ask({ model: "gpt-4o" });
       // spec: C-662
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
       expect((await ask({ model: "gpt-4o" })).channels[0]).toMatchObject({ name: "a", standing: "ready" });
     });
 
-    test("a conversation's own channel comes first in its turn; a channel at its limit says until when", async () => {
+    test("a conversation's own channel comes first in its tier; a channel at its limit says until when", async () => {
       const key = affinityKey({ user: "talk" }, admin.ctx.actor.id, "default", "gpt-4o") ?? "";
       h.routing.affinity.set(key, ids.b ?? 0);
       const run = await ask({ model: "gpt-4o", cache_key: "talk" });
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
       ]);
     });
 
-    test("what would stop the call is said in the asker's language, and the rest is answered all the same", async () => {
+    test("what would refuse the call is reported in the caller's language, and the rest is answered all the same", async () => {
       const person = await h.person();
       const { db } = h.services;
       const made = await person.rest("POST", "/api/token/", {

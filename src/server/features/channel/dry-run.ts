@@ -1,4 +1,4 @@
-/** Where a call would go, and why: the relay's own selection, asked without a call. */
+/** Where a call would go, and why: the relay's own selection without a call. */
 import { and, eq, isNull, ne } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import type { DryRun, DryRunChannel, DryRunInput, DryRunLimit, DryRunStanding } from "../../../shared/dry-run";
@@ -14,11 +14,11 @@ import { hasItem } from "../../db/sql";
 import type { Plan, PlannedChannel } from "../../contracts/dry-run";
 import type { Caller } from "../../contracts/caller";
 import { groupFacts } from "../group/facts";
-import { createLimits } from "../limit/admit";
+import { createLimits } from "../limit/rate-limiter";
 import { createSpendBook } from "../limit/spend";
 import { createPriceBook } from "../pricing/price";
 
-/** Most channels that are not enabled and named all the same. */
+/** Most channels that are not enabled and listed all the same. */
 const MOST_DISABLED = 50;
 const TOKEN_PROBLEM: Readonly<Partial<Record<number, ErrorCode>>> = {
   [TOKEN_STATUS.disabled]: "token_disabled",
@@ -27,7 +27,7 @@ const TOKEN_PROBLEM: Readonly<Partial<Record<number, ErrorCode>>> = {
 };
 
 /**
- * The standing of limits counts requests of the whole cluster; cooling and conversations are those of the instance that
+ * The state of limits counts requests of the whole cluster; cooldowns and conversations are those of the instance that
  * answers.
  */
 export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> {
@@ -72,7 +72,7 @@ export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> 
   };
 }
 
-/** The caller that the input names, as authentication would make him; what would keep him out is told to `refuse`. */
+/** The caller that the input names, as authentication would build it; errors of authentication go to `refuse`. */
 async function callerOf(
   ctx: UserCtx,
   { token_id, user_id, group, model }: DryRunInput,
@@ -121,7 +121,7 @@ async function callerOf(
   };
 }
 
-/** The price that a call is held at: with group auto the dearest. */
+/** The price that a call is held at: with group auto the highest. */
 function priceOf({ options }: UserCtx, { group, groups, user_group }: Caller, model: string) {
   const { price } = createPriceBook(options);
   const prices = (groups ?? [group])
@@ -136,7 +136,7 @@ function present(
   limits: readonly DryRunLimit[],
 ): DryRunChannel {
   const own = limits.filter(({ scope, of, remaining }) => scope === "channel" && of === channel.id && remaining <= 0);
-  // Whoever is at several limits waits for the last of them.
+  // A call at several limits waits for the last of them.
   const full =
     turn > 0 && own.length > 0 ? Math.max(...own.map(({ reset_seconds }) => reset_seconds)) * 1000 : undefined;
   return {

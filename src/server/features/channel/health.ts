@@ -1,4 +1,4 @@
-/** The channel test: one small call with a deadline of its own, recorded, charged to nobody (compatibility.md 3.4). */
+/** The channel test: one small call with a separate deadline, recorded and charged to no user. */
 import { eq } from "drizzle-orm";
 import { type ChannelTestResult, splitList } from "../../../shared/channel";
 import { channelType } from "../../../shared/channel-types";
@@ -20,7 +20,7 @@ export const TEST_TIMEOUT_MS = 30_000;
 export const TEST_TOKEN_NAME = "模型测试";
 const DEFAULT_TEST_MODEL = "gpt-4o-mini";
 
-/** In whose name a test is recorded. */
+/** The user in whose name a test is recorded. */
 export interface Tester {
   id: number;
   username: string;
@@ -30,7 +30,7 @@ export interface Tester {
 
 export interface TestOptions {
   tester: Tester;
-  /** Else the channel's test model, else its first model. */
+  /** Default: the channel's test model, else its first model. */
   model?: string;
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -44,7 +44,7 @@ export interface TestOutcome extends ProbeResult {
   request_id: string;
 }
 
-/** The model that a test asks for. */
+/** The model that a test calls. */
 export function modelToTest(row: ChannelRow, asked?: string): string {
   return asked?.trim() || row.test_model || splitList(row.models)[0] || DEFAULT_TEST_MODEL;
 }
@@ -67,9 +67,9 @@ export async function runTest(services: Services, row: ChannelRow, options: Test
 }
 
 /**
- * Tests a channel with `asked`, else its test model, else its first model. Never throws for what the channel does
- * wrong: the answer has success, message and the time in seconds. Throws channel_not_found only. Its status stays as it
- * is: whoever tests one channel by hand is looking at it.
+ * Tests a channel with `asked`, else its test model, else its first model. Never throws for the channel's faults: the
+ * answer has success, message and the time in seconds. Throws channel_not_found only. The status stays as it is: a test
+ * by hand is watched by an operator.
  */
 export async function testChannel(
   ctx: UserCtx,

@@ -25,7 +25,7 @@ export async function keysIn(db: Services["db"]): Promise<Map<number, KeyRow[]>>
   return keys;
 }
 
-/** The channel once with each of its enabled keys; one that cannot be read is left out and reported. */
+/** The channel once with each of its enabled keys; an unreadable key is left out and reported. */
 export function readKeys(
   channel: PoolChannel,
   mode: MultiKeyMode,

@@ -6,15 +6,15 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import type { ChannelKeyView } from "../../../shared/channel-keys";
 import { readStatusInfo } from "../../../shared/channel-operations";
 import { ROLE } from "../../../shared/roles";
-import { channelWatch } from "./auto-status";
+import { channelWatch } from "./auto-disable";
 import { startTestRun } from "./test-all";
 
 const KEYS = ["sk-planted-key-number-1111", "sk-planted-key-number-2222", "sk-planted-key-number-3333"];
 
-/** Keys that the upstream refuses, and those it saw. */
+/** Keys that the upstream refuses, and keys it was called with. */
 const refused = new Set<string>();
 const seen: string[] = [];
-/** Key -> what its account holds (OpenRouter get-credits). */
+/** Key -> balance of its account (OpenRouter get-credits). */
 const credits = new Map<string, number>();
 const upstream = Bun.serve({
   port: 0,
@@ -64,7 +64,7 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
   const statuses = async (id: number) => (await keysOf(id)).map(({ status }) => status);
   const channelOf = async (id: number) => (await admin.rest("GET", `/api/channel/${id}`)).body.data;
 
-  test("lines are channels unless a mode says that they are keys of one; no answer carries a key", async () => {
+  test("lines are channels unless a mode makes them keys of one; no answer contains a key", async () => {
     // spec: C-207
     expect((await admin.rest("POST", "/api/channel/", form())).body.data).toHaveLength(3);
     const id = await make();
@@ -170,7 +170,7 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     expect((await admin.rest("DELETE", `/api/channel/${id}/`)).body.success).toBe(true);
   });
 
-  test("a refused key is disabled alone, with its reason; the channel falls with the last, once, and comes back with them", async () => {
+  test("a refused key is disabled alone, with its reason; the channel is disabled with its last key, once, and enabled again with its keys", async () => {
     const id = await make({ name: "falls" });
     const trouble = { status: 401, disable: true, message: "bad key", request_id: "r" };
     const watch = channelWatch(house.services);
@@ -182,7 +182,7 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     expect(readStatusInfo(first?.reason ?? "", "en")?.reason).toContain("bad key");
     expect(await channelOf(id)).toMatchObject({ status: 1, other_info: "" });
 
-    // The last two fall at the same time.
+    // The last two fail at the same time.
     for (const key of keys.slice(1)) watch(key, trouble);
     await waitFor(async () => (await channelOf(id)).status === 3);
     expect(await statuses(id)).toEqual([3, 3, 3]);

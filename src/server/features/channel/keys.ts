@@ -1,6 +1,6 @@
 /**
- * The keys of a channel that has several: rows with a state of their own. The first enabled ones are what the pool
- * offers; a channel whose last enabled key falls is disabled with it, and comes back with the first that does.
+ * The keys of a channel that has several: rows with their own status. The pool offers the enabled ones; a channel is
+ * disabled with its last enabled key, and enabled again with the first that comes back.
  */
 import { and, asc, eq, inArray, max, ne, notInArray, type SQL } from "drizzle-orm";
 import { CHANNEL_STATUS, type ManualStatus, splitKeys } from "../../../shared/channel";
@@ -36,8 +36,7 @@ export function checkedKeys(ctx: Pick<Ctx, "lang">, type: number, text: string):
 }
 
 /**
- * Writes keys behind those that are there; the ones that the channel has already stay as they are. Answers how many
- * came.
+ * Writes keys after those that exist; keys that the channel already has stay as they are. Returns how many were added.
  */
 export function* insertKeys(
   services: Pick<Services, "db" | "secrets" | "now">,
@@ -66,7 +65,7 @@ export function* insertKeys(
   return added;
 }
 
-/** Removes all keys of channels that match; before the channels themselves go. */
+/** Removes all keys of channels that match; called before the channels are deleted. */
 export const dropKeys = ({ db }: Pick<Services, "db">, q: Q, where: SQL | undefined) =>
   q
     .delete(db.t.channel_keys)
@@ -122,9 +121,7 @@ export async function addKeys(ctx: Ctx, id: number, text: string): Promise<numbe
   return added;
 }
 
-/**
- * Removes keys by id; those of other channels are passed over. The last one stays: a channel without a key is no use.
- */
+/** Removes keys by id; those of other channels are skipped. The last one stays: a channel without a key is useless. */
 export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[]): Promise<number> {
   await multiChannel(ctx, id);
   const { channel_keys: t } = ctx.db.t;
@@ -171,7 +168,8 @@ export async function setKeyStatus(
 }
 
 /**
- * A channel that a person enables has keys again: where none is left, those come back that were disabled automatically.
+ * A channel that a person enables needs enabled keys: where none is left, those are enabled that were disabled
+ * automatically.
  */
 export function reviveKeys({ db }: Pick<Services, "db">, q: Q, where: SQL | undefined): PromiseLike<unknown> {
   const { channels, channel_keys: t } = db.t;
@@ -203,15 +201,15 @@ export async function clearKeys(
   }
 }
 
-/** Changes of a channel's keys come one after the other. */
+/** Changes of a channel's keys run one after the other. */
 export function* lockChannel({ db }: Pick<Services, "db">, q: Q, id: number): Steps<ChannelRow | undefined> {
   const [row] = yield* run(forUpdate(db, q.select().from(db.t.channels).where(eq(db.t.channels.id, id))));
   return row;
 }
 
 /**
- * Disables one key automatically, and its channel when that was the last enabled one; the options and auto_ban have
- * been asked. True when this call changed something.
+ * Disables one key automatically, and its channel when that was the last enabled one; the caller has checked the
+ * options and auto_ban. True when this call changed something.
  */
 export async function disableKey(
   services: Services,
@@ -274,13 +272,13 @@ export async function disableKey(
 /** Enables a key that was disabled automatically, after its test passed. True when this call changed it. */
 export async function enableKey(services: Services, id: number, key_id: number): Promise<boolean> {
   const { channel_keys: t } = services.db.t;
-  const fallen = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
+  const autoDisabled = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
   return services.db.tx(function* (q) {
     const [key] = yield* run(
       q
         .update(t)
         .set({ status: ENABLED, reason: "", status_time: seconds(services) })
-        .where(fallen)
+        .where(autoDisabled)
         .returning({ id: t.id }),
     );
     if (key) yield* announceChange(services, q, id);
@@ -289,14 +287,14 @@ export async function enableKey(services: Services, id: number, key_id: number):
 }
 
 /**
- * A stored channel for a call of our own (test, model list), with the key that a call of `model` would use; with a
- * fallen one when none is enabled. undefined when it cannot be read.
+ * A stored channel for a test or a model list, with the key that a call of `model` would use; with a disabled one when
+ * none is enabled. undefined when it cannot be read.
  */
 export async function loadChannel(services: Services, row: ChannelRow, model = ""): Promise<PoolChannel | undefined> {
   return keyInTurn(services, row, await loadKeys(services, row), model);
 }
 
-/** Of `keys` (loadKeys) the one whose turn it is among the enabled ones; the first when none is. */
+/** The key of `keys` (loadKeys) whose turn it is among the enabled ones; the first when none is. */
 export function keyInTurn(
   { routing }: Pick<Services, "routing">,
   { multi_key_mode }: ChannelRow,
@@ -304,13 +302,13 @@ export function keyInTurn(
   model: string,
 ): LoadedChannel | undefined {
   const [first] = keys;
-  const enabled = keys.filter(({ fallen }) => !fallen);
+  const enabled = keys.filter(({ autoDisabled }) => !autoDisabled);
   if (!first || enabled.length < 2 || !isMultiKeyMode(multi_key_mode)) return first;
   return routing.keys.take({ ...first, keys: enabled, multi_key_mode }, model);
 }
 
-/** A channel with one of its keys; `fallen`: that was disabled automatically. */
-export type LoadedChannel = PoolChannel & { fallen?: boolean };
+/** A channel with one of its keys; `autoDisabled`: the key was disabled automatically. */
+export type LoadedChannel = PoolChannel & { autoDisabled?: boolean };
 
 /**
  * The channel once with each key that a test may use: the enabled ones, then those that were disabled automatically.
@@ -328,12 +326,12 @@ export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: 
     .where(eq(t.channel_id, row.id))
     .orderBy(asc(t.position), asc(t.id));
   const enabled = read(stored)?.keys ?? [];
-  const fallen =
+  const autoDisabled =
     read(
       stored.map((key) => ({
         ...key,
         status: key.status === CHANNEL_STATUS.auto_disabled ? ENABLED : CHANNEL_STATUS.disabled,
       })),
     )?.keys ?? [];
-  return [...enabled, ...fallen.map((key) => ({ ...key, fallen: true }))];
+  return [...enabled, ...autoDisabled.map((key) => ({ ...key, autoDisabled: true }))];
 }

@@ -141,7 +141,9 @@ export async function pageTags(
   };
 }
 
-/** How many channels have each status: the badge of the menu, and the number named before disabled ones are deleted. */
+/**
+ * How many channels have each status: for the badge of the menu, and the number shown before disabled ones are deleted.
+ */
 export async function countByStatus(ctx: Ctx): Promise<Record<number, number>> {
   const { channels } = ctx.db.t;
   const rows = await ctx.db.read

@@ -98,7 +98,7 @@ export async function fetchModelsFrom(ctx: Ctx, input: z.output<typeof fetchMode
   if (key === "" && !type.key_format.optional) fail("fetch_models_key_missing");
   const channel = unsavedChannel(type, baseUrlOf(input.type, input.base_url), key);
   const url = listUrl(type, channel.base_url);
-  // Nothing typed: the vendor's own address is Weir's data, not somebody's input.
+  // No address was typed: the vendor's own address comes from the registry, not from input.
   if (input.base_url.trim() === "") return plainFetch(channel, url);
   try {
     const answer = await egressFetch(url, {

@@ -24,7 +24,7 @@ describe("model mapping", () => {
     expect(resolve({ a: "b", b: "a", c: "a" })).toEqual({ mapping: {}, loops: ["a", "b", "c"] });
   });
 
-  test("ignores what is no name", () => {
+  test("ignores entries that are not names", () => {
     expect(resolve({ a: 1, b: null, c: "", d: " e ", __proto__: "x" })).toEqual({ mapping: { d: "e" }, loops: [] });
     expect(resolve({ a: "constructor" })).toEqual({ mapping: { a: "constructor" }, loops: [] });
   });
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       return h.services.db.q.update(channels).set(set).where(eq(channels.id, id)).returning();
     };
 
-    test("answers enabled channels by group and model, and any channel by id", async () => {
+    test("returns enabled channels by group and model, and any channel by id", async () => {
       const a = await insert({
         models: "m,n",
         group: "default,vip",
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
       expect(pool.byId(12345)).toBeUndefined();
     });
 
-    test("serves what is readable of a channel with broken settings, leaves unreadable ones out, and reports each once", async () => {
+    test("serves a channel with broken settings by its readable ones, leaves unreadable ones out, and reports each once", async () => {
       const broken = await insert({ models: "broken", model_mapping: "{", setting: "[1]", status_code_mapping: "x" });
       const unknown = await insert({ models: "broken", type: 999 });
       const locked = await insert({ models: "broken", key_cipher: "k1.AAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" });
@@ -111,7 +111,7 @@ for (const engine of ENGINES) {
       expect(h.logged.length).toBe(count);
     });
 
-    test("hears of a change elsewhere, and keeps the parsed form of channels that did not change", async () => {
+    test("sees a change elsewhere, and keeps the parsed form of channels that did not change", async () => {
       const id = await insert({ models: "moved" });
       const other = await insert({ models: "stays" });
       await pool.reload();
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
       expect(pool.byId(other)?.channel).toBe(kept);
     });
 
-    test("a reload that is asked for during another one sees what was written before it was asked for", async () => {
+    test("a reload that is requested during another one sees what was written before the request", async () => {
       const id = await insert({ models: "late" });
       const first = pool.reload();
       await update(id, { models: "latest" });

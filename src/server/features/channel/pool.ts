@@ -18,10 +18,10 @@ import type { Secrets } from "../../lib/secrets";
 import type { PoolChannel } from "../../contracts/channel";
 import type { ChannelPool } from "../../contracts/channel-pool";
 
-/** Milliseconds that a burst of changes is collected. */
+/** Milliseconds for which changes are collected. */
 const DEBOUNCE_MS = 50;
 
-/** What the pool reads; balances, totals and test results change often and do not matter here. */
+/** The columns that the pool reads; balances, totals and test results change often and do not matter here. */
 const COLUMNS = [
   "id",
   "type",
@@ -51,7 +51,7 @@ type PoolRow = Pick<ChannelRow, (typeof COLUMNS)[number]>;
 
 interface Entry {
   row: PoolRow;
-  /** Its keys as they were, where it has several. */
+  /** The state of its keys when it was parsed, where it has several. */
   keys: string;
   channel: PoolChannel;
   enabled: boolean;
@@ -96,9 +96,9 @@ class Snapshot {
 }
 
 /**
- * A stored channel as the relay uses it: key in clear, settings parsed. `report` hears what is not usable of it.
- * undefined when its type is unknown or its key cannot be read. `keyRows`: its keys, where it has several; of those the
- * enabled ones count.
+ * A stored channel as the relay uses it: key in clear, settings parsed. `report` gets what is unusable of it. undefined
+ * when its type is unknown or its key cannot be read. `keyRows`: its keys, where it has several; the enabled ones
+ * count.
  */
 export function readChannel(
   row: PoolRow,
@@ -155,7 +155,7 @@ export function readChannel(
   return isMultiKeyMode(row.multi_key_mode) ? readKeys(channel, row.multi_key_mode, keyRows, secrets, report) : channel;
 }
 
-/** What the channel changes in bodies and headers; what cannot be used of it is left out and reported. */
+/** The channel's changes to bodies and headers; unusable ones are left out and reported. */
 function overrides(
   params: Record<string, unknown>,
   headers: Record<string, unknown>,
@@ -172,28 +172,48 @@ function overrides(
 
 /** Opens the pool; the first snapshot is in force when this resolves. */
 export async function createChannelPool(
-  { db, secrets, cluster, log }: Pick<Services, "db" | "secrets" | "cluster" | "log">,
+  services: Pick<Services, "db" | "secrets" | "cluster" | "log">,
   debounceMs = DEBOUNCE_MS,
 ): Promise<ChannelPool> {
-  let current = new Snapshot(new Map());
-  let running: Promise<void> | undefined;
-  let queued: Promise<void> | undefined;
-  let soon: Promise<void> | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let closed = false;
-  /** Rows that cannot be used, as they were when that was reported. */
-  let refused = new Map<number, PoolRow>();
+  const store = new SnapshotStore(services);
+  const reloads = new Reloads(() => store.read(), debounceMs);
+  const changed = (_: string, own: boolean) => (own ? reloads.now() : reloads.soon());
+  const unsubscribe = services.cluster.bus.subscribe("channels", changed, { whole: true });
+  await reloads.now();
+  return {
+    candidates: (group, model) => store.current.index.get(group)?.get(model) ?? EMPTY,
+    byId: (id) => store.current.entries.get(id),
+    all: () => [...store.current.entries.values()].map(({ channel }) => channel),
+    inGroup: (group) =>
+      [...store.current.entries.values()].flatMap(({ channel, enabled }) =>
+        enabled && channel.groups.has(group) ? [channel] : [],
+      ),
+    models: (group) => store.current.models(group),
+    enabledModels: () => store.current.models("*"),
+    broken: (group, model) => store.hasUnusable(group, model),
+    reload: () => reloads.now(),
+    close: () => {
+      store.close();
+      reloads.close();
+      unsubscribe();
+    },
+  };
+}
 
-  function parse(row: PoolRow, keyRows: readonly KeyRow[], keys: string): Entry | undefined {
-    const report = (problem: string) =>
-      log.warn({ channel: row.id, problem }, "a channel's stored settings are not usable");
-    const channel = readChannel(row, secrets, report, keyRows);
-    return (
-      channel && { row, keys, channel, enabled: row.status === CHANNEL_STATUS.enabled && channel.keys?.length !== 0 }
-    );
+/** The snapshot in force, and the rows that could not become part of it. */
+class SnapshotStore {
+  current = new Snapshot(new Map());
+  readonly #services: Pick<Services, "db" | "secrets" | "log">;
+  /** Rows that cannot be used, as they were when that was reported. */
+  #unusable = new Map<number, PoolRow>();
+  #closed = false;
+
+  constructor(services: Pick<Services, "db" | "secrets" | "log">) {
+    this.#services = services;
   }
 
-  async function read(): Promise<void> {
+  async read(): Promise<void> {
+    const { db } = this.#services;
     const { channels } = db.t;
     const wanted = Object.fromEntries(COLUMNS.map((name) => [name, channels[name]])) as Pick<
       typeof channels,
@@ -204,77 +224,93 @@ export async function createChannelPool(
     const entries = new Map<number, Entry>();
     const unusable = new Map<number, PoolRow>();
     for (const row of rows) {
-      const same = (known: PoolRow | undefined) =>
-        known !== undefined && COLUMNS.every((name) => known[name] === row[name]);
-      const known = current.entries.get(row.id);
-      // Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once.
-      const keyRows = keysByChannel.get(row.id) ?? [];
-      const keys = keyRows.map(({ id, status, position }) => `${id}.${status}.${position}`).join();
-      const entry =
-        known && known.keys === keys && same(known.row)
-          ? known
-          : same(refused.get(row.id))
-            ? undefined
-            : parse(row, keyRows, keys);
+      const entry = this.#entryOf(row, keysByChannel.get(row.id) ?? []);
       if (entry) entries.set(row.id, entry);
       else unusable.set(row.id, row);
     }
-    if (closed) return;
-    current = new Snapshot(entries);
-    refused = unusable;
+    if (this.#closed) return;
+    this.current = new Snapshot(entries);
+    this.#unusable = unusable;
   }
 
-  function start(): Promise<void> {
-    running = read().finally(() => (running = undefined));
-    return running;
+  /** Whether an enabled channel is stored for (group, model) whose row cannot be used. */
+  hasUnusable(group: string, model: string): boolean {
+    return [...this.#unusable.values()].some(
+      (row) =>
+        row.status === CHANNEL_STATUS.enabled &&
+        splitList(row.group).includes(group) &&
+        splitList(row.models).map(canonicalModel).includes(model),
+    );
   }
 
-  function reload(): Promise<void> {
-    if (!running) return start();
-    // What is being read may have been read before the change: one more read serves everybody who waits now.
-    queued ??= running
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once. */
+  #entryOf(row: PoolRow, keyRows: readonly KeyRow[]): Entry | undefined {
+    const known = this.current.entries.get(row.id);
+    const keys = keyRows.map(({ id, status, position }) => `${id}.${status}.${position}`).join();
+    if (known && known.keys === keys && isSame(known.row, row)) return known;
+    return isSame(this.#unusable.get(row.id), row) ? undefined : this.#parse(row, keyRows, keys);
+  }
+
+  #parse(row: PoolRow, keyRows: readonly KeyRow[], keys: string): Entry | undefined {
+    const { log, secrets } = this.#services;
+    const report = (problem: string) =>
+      log.warn({ channel: row.id, problem }, "a channel's stored settings are not usable");
+    const channel = readChannel(row, secrets, report, keyRows);
+    return (
+      channel && { row, keys, channel, enabled: row.status === CHANNEL_STATUS.enabled && channel.keys?.length !== 0 }
+    );
+  }
+}
+
+const isSame = (known: PoolRow | undefined, row: PoolRow): boolean =>
+  known !== undefined && COLUMNS.every((name) => known[name] === row[name]);
+
+/** When to read: one read at a time, and at most one more that waits. */
+class Reloads {
+  readonly #read: () => Promise<void>;
+  readonly #debounceMs: number;
+  #running: Promise<void> | undefined;
+  #queued: Promise<void> | undefined;
+  #soon: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(read: () => Promise<void>, debounceMs: number) {
+    this.#read = read;
+    this.#debounceMs = debounceMs;
+  }
+
+  /** Resolves when a read that began after this call is done. */
+  now(): Promise<void> {
+    if (!this.#running) return this.#start();
+    // The read under way may have begun before the change: one more serves all that wait now.
+    this.#queued ??= this.#running
       .catch(() => {})
       .then(() => {
-        queued = undefined;
-        return start();
+        this.#queued = undefined;
+        return this.#start();
       });
-    return queued;
+    return this.#queued;
   }
 
   /** Changes elsewhere that come close together are read once. */
-  function reloadSoon(): Promise<void> {
-    soon ??= new Promise<void>((resolve) => (timer = setTimeout(resolve, debounceMs))).then(() => {
-      soon = undefined;
-      return reload();
+  soon(): Promise<void> {
+    this.#soon ??= new Promise<void>((resolve) => (this.#timer = setTimeout(resolve, this.#debounceMs))).then(() => {
+      this.#soon = undefined;
+      return this.now();
     });
-    return soon;
+    return this.#soon;
   }
 
-  const unsubscribe = cluster.bus.subscribe("channels", (_, own) => (own ? reload() : reloadSoon()), { whole: true });
+  close(): void {
+    clearTimeout(this.#timer);
+  }
 
-  await reload();
-  return {
-    candidates: (group, model) => current.index.get(group)?.get(model) ?? EMPTY,
-    byId: (id) => current.entries.get(id),
-    all: () => [...current.entries.values()].map(({ channel }) => channel),
-    inGroup: (group) =>
-      [...current.entries.values()].flatMap(({ channel, enabled }) =>
-        enabled && channel.groups.has(group) ? [channel] : [],
-      ),
-    models: (group) => current.models(group),
-    enabledModels: () => current.models("*"),
-    broken: (group, model) =>
-      [...refused.values()].some(
-        (row) =>
-          row.status === CHANNEL_STATUS.enabled &&
-          splitList(row.group).includes(group) &&
-          splitList(row.models).map(canonicalModel).includes(model),
-      ),
-    reload,
-    close: () => {
-      closed = true;
-      clearTimeout(timer);
-      unsubscribe();
-    },
-  };
+  #start(): Promise<void> {
+    this.#running = this.#read().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
 }

@@ -1,4 +1,4 @@
-/** What of a channel may leave; never its key. */
+/** What may leave the server of a channel; never its key. */
 import { CHANNEL_FIELDS, type ChannelView } from "../../../shared/channel";
 import { pick } from "../../../shared/pick";
 import type { ChannelRow } from "../../db/schema";

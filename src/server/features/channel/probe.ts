@@ -1,4 +1,4 @@
-/** The one small call that tests a channel: what is sent, and what counts as an answer (compatibility.md 3.4). */
+/** The small call that tests a channel: what is sent, and what counts as an answer. */
 import { AppError, fail } from "../../../shared/errors";
 import { readLimited } from "../../lib/egress";
 import { chatDialects } from "../../protocol/dialects/chat-dialects";
@@ -8,7 +8,7 @@ import type { Usage } from "../../protocol/chat-events";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
-import { withSystemPrompt } from "../../relay/providers/rewrite";
+import { withSystemPrompt } from "../../relay/providers/param-override";
 import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/dispatch";
 import { ownProviderContext } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
@@ -31,7 +31,7 @@ function testBody(model: string): Record<string, unknown> {
   return { model, messages, max_tokens: 10 };
 }
 
-/** The same call as the channel's dialect spells it, with the channel's system prompt. */
+/** The same call in the channel's dialect, with the channel's system prompt. */
 function bodyFor(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, more: object = {}): object {
   const body = { ...testBody(model), ...more };
   if (isEmbedding(model) || (dialect === "openai-chat" && channel.setting.system_prompt === undefined)) return body;
@@ -41,9 +41,9 @@ function bodyFor(channel: PoolChannel, dialect: UpstreamDialectKey, model: strin
 
 export interface ProbeResult {
   usage: { prompt_tokens: number; completion_tokens: number };
-  /** What went wrong; '' when the upstream answered like a model. */
+  /** The error; '' when the upstream answered like a model. */
   problem: string;
-  /** The same for the rules of automatic disabling; absent when nothing went wrong or no answer came. */
+  /** The error for the rules of automatic disabling; absent when there is none or no answer came. */
   trouble?: ChannelTrouble;
   upstream_request_id: string;
 }
@@ -53,9 +53,9 @@ const whole = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 
 /**
- * Calls the channel with `model` (mapping and the operator's rules applied here), under one deadline. A channel that
- * only streams is asked again for a stream. Never throws for what the upstream does; throws channel_test_unsupported
- * for a type that cannot be called so, and passes on the abort of `signal`.
+ * Calls the channel with `model` (mapping and the operator's rules are applied here), under one deadline. A channel
+ * that only streams is called again with a stream. Never throws for an upstream's error; throws
+ * channel_test_unsupported for a type that cannot be tested, and passes on the abort of `signal`.
  */
 export async function probe(
   channel: PoolChannel,
@@ -107,7 +107,7 @@ export async function probe(
   }
 }
 
-/** No token was to be had: the channel has not been asked. */
+/** No access token was issued: the channel itself was not called. */
 function refused({ upstream_status: status, disable, error }: Failure): ProbeResult {
   const problem = error?.message ?? `HTTP ${status}`;
   return { usage: NO_USAGE, problem, trouble: { status, disable, message: problem }, upstream_request_id: "" };
@@ -132,8 +132,8 @@ const counted = ({ input = 0, cache_read = 0, output = 0, reasoning = 0 }: Usage
 });
 
 /**
- * An answer counts when it is a success without an error object and is one of its dialect (OpenAI's: has choices or
- * data), or is a stream of such.
+ * An answer counts when it is a success without an error object and belongs to its dialect (OpenAI's: has choices or
+ * data), or is a stream of one.
  */
 function judge(channel: PoolChannel, dialect: UpstreamDialectKey, model: string, status: number, text: string): Judged {
   const bad = (failure: Failure): Judged => ({

@@ -1,8 +1,8 @@
 /**
- * Repair of the stored channels. Routing is derived from the rows and cannot drift from them; what can go wrong is in a
- * row (written by another tool, restored from elsewhere, moved from another product): lists with blanks and doubles,
- * hashes that do not fit the key, values outside their range. Those are mended; what only an operator can mend is
- * named.
+ * Repair of the stored channels. Routing is derived from the rows and cannot drift from them; a row itself can be wrong
+ * (written by another tool, restored from elsewhere, moved from another product): lists with blanks and duplicates,
+ * hashes that do not fit the key, values out of range. Those are corrected; faults that only an operator can correct
+ * are named.
  */
 import { asc, eq } from "drizzle-orm";
 import { cleanList, jsonObject } from "../../../shared/channel";
@@ -18,7 +18,7 @@ import { announceChange } from "./announce";
 
 const JSON_FIELDS = ["model_mapping", "status_code_mapping", "setting"] as const;
 
-/** Looks at every channel, mends what can be mended, rebuilds the routing of every instance. */
+/** Checks every channel, corrects what can be corrected, rebuilds the routing of every instance. */
 export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
   const { channels, logs, audit_log } = ctx.db.t;
   const rows = await ctx.db.q.select().from(channels).orderBy(asc(channels.id));
@@ -52,7 +52,7 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
   return report;
 }
 
-/** The columns of a row that are not as they should be, and what must be mended by hand. */
+/** The columns of a row that must change, and the faults left to the operator. */
 function examine({ secrets }: Pick<Ctx, "secrets">, row: ChannelRow) {
   const set: Partial<ChannelRow> = {};
   const should = <K extends keyof ChannelRow>(column: K, value: ChannelRow[K]): void => {
@@ -72,7 +72,7 @@ function examine({ secrets }: Pick<Ctx, "secrets">, row: ChannelRow) {
   if (!channelType(row.type)) problems.push("type");
   try {
     const key = secrets.decrypt("channel-key", row.key_cipher);
-    // The search by key goes by the hash.
+    // The search by key uses the hash.
     should("key_hash", key && secrets.hash("channel-key", key));
   } catch {
     problems.push("key");

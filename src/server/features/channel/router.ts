@@ -1,4 +1,4 @@
-/** Doors of channels. Administrators only, but for the registry's model lists, which every form needs. */
+/** Routes of channels. Administrators only, but for the registry's model lists, which every form needs. */
 import {
   channelCopy,
   channelCreate,
@@ -194,10 +194,10 @@ export const channelRouter = router({
     .input(tagInput)
     .mutation(({ ctx, input }) => setTagStatus(ctx, input.tag, 2)),
 
-  /** What was mended, and what only an operator can mend. */
+  /** What was corrected, and what only an operator can correct. */
   repair: adminProcedure.mutation(({ ctx }) => repairChannels(ctx)),
 
-  /** REST says only how many channels were gone through. */
+  /** The REST answer is the number of channels checked. */
   fix: adminProcedure
     .meta({ rest: "POST /api/channel/fix", summary: "Repair stored channels and rebuild the routing; how many" })
     .mutation(async ({ ctx }) => (await repairChannels(ctx)).checked),
@@ -221,7 +221,7 @@ export const channelRouter = router({
   /** Who used a channel: groups, and the programs that called. */
   upstreamUse: adminProcedure.input(channelId).query(({ ctx, input }) => upstreamUse(ctx, input.id)),
 
-  /** The same over REST, at the top as the specification writes it and under `data` as everywhere else. */
+  /** The same over REST: at the top level as the API documents it, and under `data` as everywhere else. */
   upstreamUseRest: adminProcedure
     .meta({ rest: "GET /api/channel/test_upstream/{id}", summary: "Who used a channel", answer: "top" })
     .input(channelId)

@@ -8,7 +8,7 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import { readStatusInfo } from "../../../shared/channel-operations";
 import { LOG_TYPE } from "../../../shared/log";
 import { ROLE } from "../../../shared/roles";
-import { autoDisable, autoEnable, channelWatch } from "./auto-status";
+import { autoDisable, autoEnable, channelWatch } from "./auto-disable";
 import type { ChannelTrouble } from "../../contracts/channel-trouble";
 import { updateBalancesWhenDue } from "./balance";
 import { startTestRun, testAllWhenDue } from "./test-all";
@@ -24,7 +24,7 @@ interface Seen {
 let seen: Seen[] = [];
 /** Answers by path, for billing calls. */
 let billing: Record<string, unknown> = {};
-/** Slow calls open now, and the most there were. */
+/** Slow calls open now, and the most at once. */
 let open = 0;
 let most = 0;
 /** Held calls wait for this. */
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
       await done;
       return (await admin.call.channel.run({ kind: "test" })) ?? undefined;
     };
-    /** Waits for what was started behind a call's back. */
+    /** Waits for background work. */
     const settle = async (condition: () => Promise<boolean>) => {
       for (let i = 0; i < 100 && !(await condition()); i++) await Bun.sleep(10);
     };
@@ -198,7 +198,7 @@ for (const engine of ENGINES) {
         expect((await systemRows()).map((row) => JSON.parse(row.other).event)).toEqual(["channel_auto_enabled"]);
       });
 
-      test("the relay's seam disables by the failure table or a keyword, once, and passes over the rest", async () => {
+      test("a reported failure disables by the failure table or a keyword, once; others change nothing", async () => {
         const watch = channelWatch(services());
         const ids = [await one("a"), await one("b"), await one("c"), await one("d", { auto_ban: 0 })];
         const report = (i: number, trouble: Partial<ChannelTrouble>) => {
@@ -284,7 +284,7 @@ for (const engine of ENGINES) {
         expect(seen.map((call) => call.body.model)).toEqual(Array(30).fill("slow"));
       });
 
-      test("bad credentials and keyword answers disable; server errors, bursts and options that forbid it do not", async () => {
+      test("bad credentials and keyword answers disable; server errors, bursts and switched-off options do not", async () => {
         const ids: Record<string, number> = {};
         for (const model of ["bad-key", "keyword", "server-error", "busy", "fine"]) ids[model] = await one(model);
         ids.spared = await one("bad-key", { auto_ban: 0 });
@@ -308,7 +308,7 @@ for (const engine of ENGINES) {
         expect((await get(id)).status).toBe(3);
       });
 
-      test("slow channels are disabled by threshold, option and auto_ban together; 0 is never", async () => {
+      test("slow channels are disabled by threshold, option and auto_ban together; a threshold of 0 never does", async () => {
         const [id, spared] = [await one("slow"), await one("slow", { auto_ban: 0 })];
         const status = async () => [(await get(id)).status, (await get(spared)).status];
         await option("ChannelDisableThreshold", "0");
@@ -350,7 +350,7 @@ for (const engine of ENGINES) {
         ).toEqual([well]);
       });
 
-      test("one that hangs ends at its deadline and holds up nobody; untestable types are skipped, unreadable keys fail", async () => {
+      test("a channel that hangs ends at its deadline and delays no other; untestable types are skipped, unreadable keys fail", async () => {
         await option("ChannelDisableThreshold", "0");
         const hanging = await one("hang");
         await one("fine");
@@ -372,7 +372,7 @@ for (const engine of ENGINES) {
         expect(row).toMatchObject({ prompt_tokens: 4, completion_tokens: 2, quota: 0 });
       });
 
-      test("a test of one channel by hand leaves its status alone", async () => {
+      test("a test of one channel by hand does not change its status", async () => {
         const id = await one("bad-key");
         expect((await admin.rest("GET", `/api/channel/test/${id}`)).body.success).toBe(false);
         expect((await get(id)).status).toBe(1);
@@ -400,7 +400,7 @@ for (const engine of ENGINES) {
       const update = async (id: number) => (await admin.rest("GET", `/api/channel/update_balance/${id}/`)).body;
       const today = () => new Date(services().now()).toISOString().slice(0, 10);
 
-      test("what another gateway or OpenAI says: the limit less what was used, this month or 100 days back", async () => {
+      test("the balance of another gateway or OpenAI is the limit less what was used, this month or 100 days back", async () => {
         const id = await one("m");
         billing["/v1/dashboard/billing/subscription"] = { hard_limit_usd: 120.5, has_payment_method: true };
         billing["/v1/dashboard/billing/usage"] = { total_usage: 2050 };
@@ -468,14 +468,14 @@ for (const engine of ENGINES) {
         expect(seen.find((call) => call.path === "/api/report/getUserOverview")?.headers.get("api-key")).toBe(KEY);
       });
 
-      test("a custom channel is asked beside its complete URL", async () => {
+      test("a custom channel's balance is fetched beside its complete URL", async () => {
         billing["/proxy/v1/dashboard/billing/subscription"] = { hard_limit_usd: 2 };
         billing["/proxy/v1/dashboard/billing/usage"] = { total_usage: 50 };
         const id = await one("m", { type: 8, base_url: `${BASE}/proxy/v1/chat/completions` });
         expect(await update(id)).toMatchObject({ success: true, balance: 1.5 });
       });
 
-      test("types without a balance say so, and answers that are none are an error without the key", async () => {
+      test("types without a balance say so, and answers of another shape are an error without the key", async () => {
         const id = await one("m", { type: 14 });
         const plan = await one("m", { type: 25, base_url: "kimi-coding-plan" });
         for (const none of [id, plan])
@@ -516,7 +516,7 @@ for (const engine of ENGINES) {
         expect(JSON.parse((await get(id)).other_info).status_reason).toBe("余额不足：0");
       });
 
-      test("all at once: enabled channels that can be asked; the rest are skipped, a failing one fails alone", async () => {
+      test("all at once: enabled channels that have a balance; the rest are skipped, a failing one fails alone", async () => {
         billing["/v1/credits"] = { data: { total_credits: 5, total_usage: 1 } };
         const [a, b] = [await one("m", { type: 20 }), await one("m", { type: 20 })];
         const off = await one("m", { type: 20, status: 2 });
@@ -544,7 +544,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("a process that stops ends its runs, and disables nobody for the calls it broke off", async () => {
+    test("a process that stops ends its runs, and disables no channel for the calls it aborted", async () => {
       const other = await openHarness(engine);
       const root = await other.person({ role: ROLE.admin });
       await other.services.options.set("AutomaticDisableChannelEnabled", "true");

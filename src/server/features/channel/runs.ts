@@ -1,18 +1,18 @@
 /**
  * Runs over many channels (test all, update all balances): in the background, a few channels at a time, at most one run
- * of a kind in the cluster (a lease). How far it is stands in a row of `meta`, so every instance can tell, and a run
- * whose process died does not look alive.
+ * of a kind in the cluster (a lease). Its progress is a row of `meta`, so every instance can report it, and a run whose
+ * process died does not look alive.
  */
-import { eq } from "drizzle-orm";
 import type { ChannelRun, RunKind } from "../../../shared/channel-operations";
 import { AppError, type ErrorCode } from "../../../shared/errors";
 import { type Services, seconds } from "../../contracts/context";
+import { readRunState, saveRunState } from "../run/run-state";
 
 /** Channels that are called at the same time. */
 export const PARALLEL = 8;
 /** How often progress is written, in ms. */
 const SAVE_EVERY = 500;
-/** A running run writes at least this often; silent for SILENT_SECONDS it is dead. */
+/** A run writes at least this often; silent for SILENT_SECONDS it is dead. */
 const BEAT_SECONDS = 5;
 const SILENT_SECONDS = 20;
 
@@ -30,7 +30,7 @@ export interface RunPlan<Item> {
   /** '' = the timer. */
   started_by: string;
   items(): Promise<Item[]>;
-  /** Must end by itself within a deadline. `signal` is aborted when the process stops. */
+  /** Must end within a deadline. `signal` is aborted when the process stops. */
   step(item: Item, signal: AbortSignal): Promise<StepResult>;
 }
 
@@ -38,26 +38,9 @@ type Stored = Omit<ChannelRun, "running"> & { updated_at: number };
 
 const rowName = (kind: RunKind): string => `channel-run:${kind}`;
 
-async function save({ db }: Pick<Services, "db">, run: Stored): Promise<void> {
-  const { meta } = db.t;
-  const row = { name: rowName(run.kind), value: JSON.stringify(run) };
-  await db.q
-    .insert(meta)
-    .values(row)
-    .onConflictDoUpdate({ target: meta.name, set: { value: row.value } });
-}
-
 /** The run that is under way, else the last one; undefined before the first. */
-export async function readRun(services: Pick<Services, "db" | "now">, kind: RunKind): Promise<ChannelRun | undefined> {
-  const { meta } = services.db.t;
-  const [row] = await services.db.q
-    .select()
-    .from(meta)
-    .where(eq(meta.name, rowName(kind)));
-  if (!row) return undefined;
-  const { updated_at, ...run } = JSON.parse(row.value) as Stored; // written by save() alone
-  return { ...run, running: run.finished_at === 0 && seconds(services) - updated_at < SILENT_SECONDS };
-}
+export const readRun = (services: Pick<Services, "db" | "now">, kind: RunKind): Promise<ChannelRun | undefined> =>
+  readRunState<Stored>(services, rowName(kind), SILENT_SECONDS);
 
 /**
  * Starts a run. Resolves once it has begun; `done` resolves when it has ended. Throws channel_test_running or
@@ -86,12 +69,12 @@ export async function startRun<Item>(
       disabled: 0,
       enabled: 0,
     };
-    await save(services, run);
+    await saveRunState(services.db, rowName(run.kind), run);
     const { updated_at: _updated, ...first } = run;
     begun.resolve({ ...first, running: true });
     await carryOut(services, plan, items, run);
   };
-  const held = services.cluster.lease.hold(`channel-run:${plan.kind}`, work, { release: true });
+  const held = services.cluster.lease.hold(rowName(plan.kind), work, { release: true });
   const done = held.then((got) => {
     if (!got) throw new AppError(REFUSED[plan.kind]);
   });
@@ -110,8 +93,8 @@ async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items
     if (saved === run.done && now - run.updated_at < BEAT_SECONDS) return;
     saved = run.done;
     run.updated_at = now;
-    // One after the other; a beat that fails is made good by the next one.
-    saving = saving.then(() => save(services, run)).catch(() => {});
+    // One after the other; the next one makes up for one that failed.
+    saving = saving.then(() => saveRunState(services.db, rowName(run.kind), run)).catch(() => {});
   }, SAVE_EVERY);
   const rest = items.values();
   const worker = async () => {
@@ -133,6 +116,6 @@ async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items
     clearInterval(beat);
     await saving;
     run.finished_at = run.updated_at = Math.max(1, seconds(services));
-    await save(services, run);
+    await saveRunState(services.db, rowName(run.kind), run);
   }
 }

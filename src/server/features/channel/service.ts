@@ -1,4 +1,4 @@
-/** Verbs on channels. A change tells every instance's pool and waits for this one's (checklist C-327). */
+/** Verbs on channels. A change is announced to every instance's pool and waits for this one's (C-327). */
 import { desc, eq } from "drizzle-orm";
 import {
   CHANNEL_LIMITS,
@@ -79,8 +79,7 @@ function columnsOf(fields: ChannelFields, type: number) {
 
 /**
  * Creates one channel per line of `key`; mode "single" refuses more than one line. A form that is a copy of a row (no
- * key, or the row's id as key, which is what older front-ends send) takes the key of the channel it was copied from
- * (C-094).
+ * key, or the row's id as key, which is what older front-ends send) takes the key of that row (C-094).
  */
 export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreate): Promise<ChannelView[]> {
   const copied = await keysOfOriginal(ctx, fields);
@@ -135,7 +134,7 @@ async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
 }
 
 /**
- * A channel's keys in clear, one per line. Written down before they are shown. Throws step_up_required,
+ * A channel's keys in clear, one per line. Recorded in the audit log before they are shown. Throws step_up_required,
  * channel_key_reveal_off, channel_not_found, channel_key_unreadable.
  */
 export async function revealKeys(ctx: UserCtx, id: number): Promise<{ key: string }> {
@@ -152,7 +151,7 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
   const key = fields.key?.trim() ?? "";
   const isCopy = fields.name?.endsWith(COPY_SUFFIX) ?? false;
   const type = fields.type ?? 0;
-  // As the form would be stored: what it leaves out is empty.
+  // As the form would be stored: absent fields are empty.
   const copy = {
     type,
     base_url: "",
@@ -168,7 +167,7 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
       .from(channels)
       .where(eq(channels.id, Number(key)));
     if (row && sameAddress(row)) return keysOfRow(ctx, row);
-    // A number that is no channel's id may be a key; in a copy it never is.
+    // A number that is not a channel's id may be a key; in a copy it never is.
     if (row) fail(isCopy ? "channel_key_required" : "channel_key_is_id");
     if (isCopy) fail("channel_not_found");
     return undefined;
@@ -192,7 +191,8 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
         .values({
           ...row,
           name: row.name + COPY_SUFFIX,
-          // A copy of a channel that failed starts fresh; one that was switched off stays off.
+          // A copy of a channel that was disabled automatically is enabled; a copy of one disabled by hand stays
+          // disabled.
           status: row.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
           other_info: "",
           used_quota: 0,
@@ -220,8 +220,8 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
 
 /**
  * Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506), unless the
- * calls would go elsewhere: then the keys that come are the only ones. Throws channel_key_required, and what a form
- * throws for a bad field.
+ * calls would go elsewhere: then the keys of the form are the only ones. Throws channel_key_required, and the form's
+ * errors for a bad field.
  */
 export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields & { id: number }): Promise<ChannelView> {
   const { channels } = ctx.db.t;
@@ -230,7 +230,7 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   // Older front-ends overwrite a row's key with its id: that is no new key.
   const key = fields.key?.trim() === String(id) ? "" : (fields.key ?? "");
   const touched = new Set(Object.keys(fields).filter((field) => fields[field as keyof ChannelFields] !== undefined));
-  // Another type asks for another address, other field and key.
+  // Another type needs another address, other field and key.
   if (type !== stored.type) for (const field of ["base_url", "other", "key"]) touched.add(field);
   refuse(
     ctx,
@@ -248,12 +248,12 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   const set = {
     ...columnsOf(fields, type),
     ...(several ? { key_cipher: "", key_hash: "" } : single ? sealKey(ctx, single) : {}),
-    // Whoever sets a status by hand ends what the gateway noted about it.
+    // A status set by hand ends what the gateway noted about it.
     ...(fields.status !== undefined && fields.status !== stored.status ? { other_info: "" } : {}),
   };
   if (Object.keys(set).length === 0) return presentChannel(stored);
   const row = await ctx.db.tx(function* (q) {
-    // As it is now, not as it was read: two changes at once are judged one after the other.
+    // As it is now, not as it was read: concurrent changes are judged one after the other.
     const current = (yield* lockChannel(ctx, q, id)) ?? fail("channel_not_found");
     if (
       current.type !== stored.type ||
@@ -267,13 +267,13 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
     const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
     if (!changed) return fail("channel_not_found");
     if (was && (elsewhere || !several)) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
-    // The one key that it had becomes the first of several.
+    // Its single key becomes the first of several.
     if (several) yield* insertKeys(ctx, q, id, elsewhere ? keys : [...before, ...keys]);
     yield* noteChannel(ctx, q, "channel.update", stored, changed, keys.length > 0);
     yield* announceChange(ctx, q, id);
     return changed;
   });
-  // Somebody was faster, and what was decided above rests on what is no more.
+  // Another change came first, and the decisions above are outdated.
   if (!row) return updateChannel(ctx, { id, ...fields });
   return presentChannel(row);
 }

@@ -10,16 +10,16 @@ import type { ChannelRun } from "../../../shared/channel-operations";
 import { AppError } from "../../../shared/errors";
 import { type Services, seconds, type UserCtx } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
-import { autoDisable, autoEnable, disables, type Suspect } from "./auto-status";
+import { autoDisable, autoEnable, disables, type Suspect } from "./auto-disable";
 import { modelToTest, runTest, TEST_TIMEOUT_MS, type Tester, type TestOptions, type TestOutcome } from "./health";
 import { recordAct } from "../audit/record";
 import { keyInTurn, loadKeys } from "./keys";
 import { readRun, startRun, type StepResult } from "./runs";
 
-/** Nobody: the timer. */
+/** undefined: the timer. */
 const TIMER: Tester = { id: 0, username: "", group: "", ip: "" };
 
-/** Starts the test of all channels and answers at once. Throws channel_test_running. */
+/** Starts the test of all channels and returns at once. Throws channel_test_running. */
 export async function testAll(ctx: UserCtx): Promise<ChannelRun> {
   const { id, username, group } = ctx.actor;
   const { run } = await startTestRun(ctx, { id, username, group, ip: ctx.ip });
@@ -44,9 +44,11 @@ export function startTestRun(services: Services, tester: Tester, timeoutMs = TES
 }
 
 /** Most keys of one channel that a run tests among those that were disabled automatically. */
-const MOST_FALLEN = 10;
+const MOST_AUTO_DISABLED = 10;
 
-/** A channel is tested with its key; of several with the one whose turn it is, and with those that may come back. */
+/**
+ * A channel is tested with its key; of several with the one whose turn it is, and with those that may be enabled again.
+ */
 async function testOne(
   services: Services,
   row: ChannelRow,
@@ -58,12 +60,12 @@ async function testOne(
   const keys = await loadKeys(services, row);
   const next = keyInTurn(services, row, keys, modelToTest(row));
   const chosen = [
-    ...(next && !next.fallen ? [next] : []),
-    ...keys.filter(({ fallen }) => fallen).slice(0, MOST_FALLEN),
+    ...(next && !next.autoDisabled ? [next] : []),
+    ...keys.filter(({ autoDisabled }) => autoDisabled).slice(0, MOST_AUTO_DISABLED),
   ];
   let result: StepResult = { result: "failed" };
   for (const keyed of chosen) {
-    const tested = await testKey(services, row, { tester, timeoutMs, signal, keyed }, keyed.fallen);
+    const tested = await testKey(services, row, { tester, timeoutMs, signal, keyed }, keyed.autoDisabled);
     if (result.result !== "ok" || tested.status)
       result = { ...tested, result: result.result === "ok" ? "ok" : tested.result };
   }
@@ -74,7 +76,7 @@ async function testKey(
   services: Services,
   row: ChannelRow,
   options: TestOptions,
-  fallen = row.status === CHANNEL_STATUS.auto_disabled,
+  autoDisabled = row.status === CHANNEL_STATUS.auto_disabled,
 ): Promise<StepResult> {
   let outcome: TestOutcome;
   try {
@@ -83,22 +85,22 @@ async function testKey(
     if (!(error instanceof AppError)) throw error;
     return { result: error.code === "channel_test_unsupported" ? "skipped" : "failed" };
   }
-  const status = await judgeStatus(services, options.keyed ?? row, outcome, fallen);
+  const status = await judgeStatus(services, options.keyed ?? row, outcome, autoDisabled);
   return { result: outcome.problem === "" ? "ok" : "failed", ...(status ? { status } : {}) };
 }
 
-/** What the outcome does to the channel's status; undefined = nothing. */
+/** The change of the channel's status by the outcome; undefined = none. */
 async function judgeStatus(
   services: Services,
   suspect: Suspect,
   outcome: TestOutcome,
-  fallen: boolean,
+  autoDisabled: boolean,
 ): Promise<StepResult["status"]> {
   const { problem, trouble, milliseconds, request_id, model } = outcome;
   const limit = services.options.get("ChannelDisableThreshold");
   const slow = limit > 0 && milliseconds > limit * 1000;
   const evidence = { request_id, model };
-  if (fallen) {
+  if (autoDisabled) {
     return problem === "" && !slow && (await autoEnable(services, suspect, evidence)) ? "enabled" : undefined;
   }
   if (trouble && disables(services, trouble)) {
@@ -110,10 +112,7 @@ async function judgeStatus(
   return (await autoDisable(services, suspect, reason, evidence)) ? "disabled" : undefined;
 }
 
-/**
- * The timer's question, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the
- * last.
- */
+/** For the timer, on every instance: starts a test when CHANNEL_TEST_FREQUENCY minutes have passed since the last. */
 export async function testAllWhenDue(services: Services): Promise<void> {
   const minutes = services.env.CHANNEL_TEST_FREQUENCY;
   if (minutes === 0) return;

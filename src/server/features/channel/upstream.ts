@@ -2,11 +2,11 @@
 import type { ChannelType } from "../../../shared/channel-types";
 import { providerOf } from "../../relay/providers/registry";
 import { redact } from "../../relay/providers/redact";
-import { headersOf } from "../../relay/providers/rewrite";
+import { headersOf } from "../../relay/providers/param-override";
 import { initFor } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 
-/** A channel that is only a form yet, for the calls above. */
+/** A channel that only exists as a form, for the calls above. */
 export function unsavedChannel(type: ChannelType, base_url: string, key: string): PoolChannel {
   return {
     id: 0,
@@ -28,15 +28,15 @@ export function unsavedChannel(type: ChannelType, base_url: string, key: string)
   };
 }
 
-/** Headers with the channel's key and its header_override; undefined when its type needs code that is not there. */
+/** Headers with the channel's key and its header_override; undefined when its type needs code that does not exist. */
 export function upstreamHeaders(channel: PoolChannel): Record<string, string> | undefined {
   const provider = providerOf(channel);
   return provider && headersOf(provider, channel);
 }
 
 /**
- * What every such call has in common: one deadline, the channel's proxy, and no redirect, which could lead anywhere
- * with its key. To be sent by fetchThrough (lib/proxy.ts), which knows every kind of proxy.
+ * Common to all these calls: one deadline, the channel's proxy, and no redirect, which could send the key anywhere. To
+ * be sent by fetchThrough (lib/proxy.ts), which supports every kind of proxy.
  */
 export function upstreamInit(channel: PoolChannel, timeoutMs: number, signal?: AbortSignal): BunFetchRequestInit {
   return initFor(channel, deadlineOf(timeoutMs, signal));
@@ -80,7 +80,7 @@ export function upstreamMessage(channel: PoolChannel, status: number, text: stri
     const found = typeof body?.error === "string" ? body.error : (body?.error?.message ?? body?.message);
     if (typeof found === "string") message = found;
   } catch {
-    // Not JSON: an HTML page says enough with its first text. It is cut where no secret is any more.
+    // Not JSON: the first text of an HTML page is enough. It is cut after the secrets are removed.
     const page = redact(channel, text).slice(0, 4000);
     message = page.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^<>]*>/g, " ");
   }

@@ -1,4 +1,4 @@
-/** Marks a channel whose upstream counted what cannot be: the console shows it (shared/usage-doubt.ts). */
+/** Marks a channel whose upstream reported impossible counts: the console shows it (shared/usage-doubt.ts). */
 import { eq } from "drizzle-orm";
 import { jsonObject } from "../../../shared/channel";
 import type { ChannelDoubt, UsageDoubt } from "../../../shared/usage-doubt";
@@ -6,12 +6,12 @@ import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
 
-/** A channel is marked at most so often: one that always lies would write with every call. */
+/** A channel is marked at most this often: one that always reports wrong counts would write with every call. */
 const PAUSE_MS = 60_000;
 
 /**
- * The seam of the relay: called for every call with a doubt. Answers at once and never throws; the mark is written
- * behind the call's back. A count of zero marks the row alone: many resellers count nothing, and it is estimated.
+ * Called by the relay for every call with a doubt. Returns at once and never throws; the mark is written in the
+ * background. A count of zero marks the row alone: many resellers count nothing, and it is estimated.
  */
 export function doubtWatch(
   services: Services,

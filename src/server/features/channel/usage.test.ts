@@ -7,7 +7,7 @@ import { fold } from "../log/fold";
 import { HEALTH_HOURS } from "./usage";
 
 for (const engine of ENGINES) {
-  describe(`what the log knows of a channel on ${engine}`, () => {
+  describe(`a channel's use by the log on ${engine}`, () => {
     let h: Harness;
     let admin: Person;
     beforeAll(async () => {
@@ -54,7 +54,7 @@ for (const engine of ENGINES) {
       expect(await admin.call.channel.health({ ids: [] })).toEqual({});
     });
 
-    test("detect upstream answers groups and the programs in each, with counts and times; tests are nobody's calls", async () => {
+    test("detect upstream returns groups and the programs in each, with counts and times; channel tests do not count", async () => {
       const id = await one();
       const other = (client_type?: string) =>
         JSON.stringify({ group: "g", ...(client_type ? { client_type } : {}), frt: 1 });
@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
       await call(id, 700, { group: "default", other: "" });
       await call(id, 9000, { group: "default", other: other("claude-cli"), folded: FOLDED.never });
       await call(id, 9000, { group: "default", type: LOG_TYPE.system });
-      // Words of others inside the row are not the member.
+      // The words inside another text are not the member.
       await call(id, 800, {
         group: "default",
         other: JSON.stringify({ warnings: ['"client_type":"evil"', "a\u0000b"] }),

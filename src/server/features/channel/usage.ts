@@ -1,4 +1,4 @@
-/** What the log knows of a channel: its last 24 hours, and who used it. */
+/** A channel's use by the log: its last 24 hours, and who used it. */
 import { and, desc, eq, gte, inArray, max, min, ne, sql } from "drizzle-orm";
 import type { HealthHour, UpstreamUse } from "../../../shared/channel-operations";
 import { UNKNOWN_CLIENT } from "../../../shared/client-type";
@@ -48,7 +48,7 @@ export async function channelHealth(ctx: Ctx, ids: readonly number[]): Promise<R
   return result;
 }
 
-/** Calls looked at: the newest of the channel. */
+/** Calls that are read: the newest of the channel. */
 const MAX_CALLS = 50_000;
 
 /** Who used a channel: groups, newest first, and in each the programs that called. Throws channel_not_found. */
@@ -66,7 +66,7 @@ export async function upstreamUse(ctx: Ctx, id: number): Promise<UpstreamUse> {
       and(
         eq(logs.channel, id),
         inArray(logs.type, [LOG_TYPE.consume, LOG_TYPE.error]),
-        // Channel tests are nobody's calls.
+        // Channel tests are not calls of a user.
         ne(logs.folded, FOLDED.never),
       ),
     )

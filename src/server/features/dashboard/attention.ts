@@ -1,4 +1,4 @@
-/** What waits for an administrator: one small answer for the dashboard. */
+/** What needs an administrator's attention: one small answer for the dashboard. */
 import { and, desc, eq, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { type Attention, LOW_BALANCE } from "../../../shared/dashboard";
@@ -9,7 +9,7 @@ import { countByStatus } from "../channel/list";
 import { unpricedOf } from "../pricing/catalogue";
 
 const DAY = 86_400;
-/** Tests looked at: the newest of the last day. */
+/** Tests that are read: the newest of the last day. */
 const MAX_TESTS = 5000;
 
 export async function attention(ctx: UserCtx): Promise<Attention> {
@@ -42,7 +42,7 @@ export async function attention(ctx: UserCtx): Promise<Attention> {
   };
 }
 
-/** Channels whose newest test of the last day failed. Tests are in no roll-up, and by that they are found. */
+/** Channels whose newest test of the last day failed. Tests are in the log and in no roll-up. */
 async function failingTests(ctx: UserCtx): Promise<number[]> {
   const { logs } = ctx.db.t;
   const tests = await ctx.db.read

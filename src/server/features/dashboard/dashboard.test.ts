@@ -1,4 +1,4 @@
-/** The dashboard and `/api/data/*` say what the log says, to the unit, to those who may know it. */
+/** The dashboard and `/api/data/*` agree with the log to the unit, and show it to those who may see it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { inArray } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -36,7 +36,7 @@ function dice(seed: number): (below: number) => number {
 
 const NOTHING: Sums = { quota: 0, count: 0, error_count: 0, tokens: 0 };
 
-/** What a log row is to the dashboard. */
+/** The columns of a log row that the dashboard uses. */
 function sumsOf(row: NewLogRow): Sums {
   if (row.folded === FOLDED.never) return NOTHING;
   const tokens = (row.prompt_tokens ?? 0) + (row.completion_tokens ?? 0);
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
     }, HOOK_MS);
     afterAll(() => h.close());
 
-    test("what waits for an administrator is counted: channels, balances, tests, prices, withdrawals", async () => {
+    test("what needs an administrator's attention is counted: channels, balances, tests, prices, withdrawals", async () => {
       const { db } = h.services;
       const { channels, logs, withdrawals } = db.t;
       const nobody = await admin.call.dashboard.attention();
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("an administrator sees one user alone by name, and a name that nobody has as nothing", async () => {
+    test("an administrator sees one user alone by name, and nothing for an unknown name", async () => {
       const one = people[3]?.ctx.actor;
       const view = await ask({ username: ` ${one?.username} ` });
       expect(view.totals).toEqual(add(rows.filter((row) => row.user_id === one?.id).map(sumsOf)));
@@ -258,7 +258,7 @@ for (const engine of ENGINES) {
         expect((await ask({ username })).totals).toEqual(NOTHING);
     });
 
-    test("a user sees his own by model, token and group, never users or channels, and no other's", async () => {
+    test("users see their own consumption by model, token and group, never users or channels, and no other user's", async () => {
       const [ann] = people;
       if (!ann) throw new Error("nobody");
       const range = { start_timestamp: START, end_timestamp: START + 21 * DAY, granularity: "day" } as const;
@@ -280,7 +280,7 @@ for (const engine of ENGINES) {
       expect((await h.guest.rest("GET", "/api/data/self")).status).toBe(401);
     });
 
-    test("users, tokens and channels are called by the name they have now", async () => {
+    test("users, tokens and channels have the name of now", async () => {
       const { q, t } = h.services.db;
       await q.insert(t.channels).values({ id: 2, type: 1, name: "Two", created_time: 1 }).returning();
       const channels = (await ask({ group_by: "channel" })).items;
@@ -308,7 +308,7 @@ for (const engine of ENGINES) {
       expect(other).toEqual(second);
     });
 
-    test("ranges that are empty, backwards, too long or no numbers are refused with a reason", async () => {
+    test("ranges that are empty, backwards, too long or not numbers are refused with a reason", async () => {
       const refused = async (query: Partial<DashboardQuery>) =>
         await ask(query).then(
           () => "answered",
@@ -326,7 +326,7 @@ for (const engine of ENGINES) {
       expect(await refused({ start_timestamp: 0, end_timestamp: 1, time_zone: "Asia/Shanghai" })).toBe("answered");
     });
 
-    test("GET /api/data/ answers hours of models in the shape that existing front-ends add up, everybody's or one user's", async () => {
+    test("GET /api/data/ answers hours of models in the shape that existing front-ends add up, of all users or of one", async () => {
       const range = `start_timestamp=${START}&end_timestamp=${START + 21 * DAY}&default_time=hour`;
       const { body } = await admin.rest("GET", `/api/data/?username=&${range}`);
       expect(body).toMatchObject({ success: true, message: "" });
@@ -368,7 +368,7 @@ for (const engine of ENGINES) {
       expect(new Set(users.map((row: { username: string }) => row.username)).size).toBe(12);
     });
 
-    test("GET /api/data/self refuses more than 30 days, and takes what old front-ends send for no number as the last 30", async () => {
+    test("GET /api/data/self refuses more than 30 days, and takes a missing number as the last 30", async () => {
       const [ann] = people;
       const answer = async (query: string) => (await ann?.rest("GET", `/api/data/self?${query}`))?.body;
       expect(await answer(`start_timestamp=${START}&end_timestamp=${START + 30 * DAY}`)).toMatchObject({
@@ -392,7 +392,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("while the operator has it switched off every door says so", async () => {
+    test("while the operator has it switched off every route says so", async () => {
       const change = (value: string) => h.services.options.set("DataExportEnabled", value);
       await change("false");
       for (const path of ["/api/data/", "/api/data/users", "/api/data/self"]) {
@@ -401,7 +401,12 @@ for (const engine of ENGINES) {
       }
       await expect(ask({})).rejects.toThrow("switched the data dashboard off");
       await change("true");
+      // spec: D-23
       expect((await ask({})).refresh_seconds).toBe(300);
+      await h.services.options.set("DataExportInterval", "7");
+      // spec: D-23
+      expect((await ask({})).refresh_seconds).toBe(420);
+      await h.services.options.set("DataExportInterval", "5");
     });
   });
 }

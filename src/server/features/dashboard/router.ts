@@ -1,4 +1,4 @@
-/** Doors of the data dashboard: everybody's consumption for administrators, the own for everybody. */
+/** Routes of the data dashboard: all users' consumption for administrators, a user's own for every user. */
 import {
   dashboardInput,
   dashboardOwnInput,

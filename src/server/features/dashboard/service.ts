@@ -1,4 +1,4 @@
-/** Consumption from the hourly roll-ups, about a second behind the log. Everything is read by the second door. */
+/** Consumption from the hourly roll-ups, about a second behind the log. Everything uses the read connections. */
 import { desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import {
   type DashboardItem,
@@ -24,7 +24,7 @@ import { total, withoutNul } from "../../db/sql";
 import { DIMENSION_COLUMN, summedUntil, sumsBy } from "../log/sums";
 import { type Bucket, bucketSql, bucketsOf, stretches } from "./time-buckets";
 
-/** Whose consumption: everybody's for administrators, else the user's own. */
+/** Whose consumption: all users' for administrators, else the user's own. */
 export type DashboardScope = "all" | "own";
 
 const HOUR = 3600;
@@ -56,8 +56,8 @@ const requireEnabled = (ctx: UserCtx): void => {
 };
 
 /**
- * Whose rows alone; undefined: everybody's. A name that nobody has answers nothing rather than everything.
- * `username` counts for administrators only.
+ * The user whose rows count; undefined: all users. An unknown name answers nothing rather than everything. `username`
+ * counts for administrators only.
  */
 async function userOf(
   ctx: UserCtx,
@@ -118,15 +118,15 @@ interface Ranked extends Sums {
 }
 
 interface Rolled extends Ranked {
-  /** Place in the ranking from 1; 0: all that have no series of their own. */
+  /** Place in the ranking from 1; 0: all that have no own series. */
   place: number;
   /** Null: the row is an item of the ranking, else a part of this bucket. */
   bucket: number | null;
 }
 
 /**
- * Hour, item (text), quota, count, error_count and tokens of the range, as a FROM: of one user from his hourly sums, of
- * everybody from the sums by one thing.
+ * Hour, item (text), quota, count, error_count and tokens of the range, as a FROM: of one user from their hourly sums,
+ * of all users from the sums by one item.
  */
 async function source(
   ctx: UserCtx,
@@ -140,8 +140,8 @@ async function source(
 }
 
 /**
- * Reads the range once: sums by bucket and item, from them the ranking, from both the parts of every bucket. What is
- * sent is bounded by MAX_RANKED and buckets times series, however many users or tokens there are.
+ * Reads the range once: sums by bucket and item, from them the ranking, from both the parts of every bucket. The answer
+ * is bounded by MAX_RANKED and buckets times series, however many users or tokens there are.
  */
 function rolledUp(
   ctx: UserCtx,
@@ -193,7 +193,7 @@ function columnsOf(buckets: readonly Bucket[], rows: readonly Rolled[], series: 
   return [...columns.values()];
 }
 
-/** Items with the names that users, channels and tokens have now. */
+/** Items with the current names of users, channels and tokens. */
 async function named(
   ctx: UserCtx,
   scope: DashboardScope,
@@ -233,7 +233,7 @@ async function named(
   });
 }
 
-/** Sums of a range, for the comparison with the period before. Throws as `dashboard` does. */
+/** Sums of a range, for the comparison with the period before. Throws like `dashboard`. */
 export async function totals(ctx: UserCtx, scope: DashboardScope, query: TotalsQuery): Promise<Sums> {
   requireEnabled(ctx);
   // By group: the fewest rows.
@@ -242,7 +242,7 @@ export async function totals(ctx: UserCtx, scope: DashboardScope, query: TotalsQ
   return row ?? NO_SUMS;
 }
 
-/** Who used most, largest first, at most MAX_RANKED. Throws as `dashboard` does. */
+/** Who used most, largest first, at most MAX_RANKED. Throws like `dashboard`. */
 export async function ranking(ctx: UserCtx, query: RankingQuery): Promise<DashboardItem[]> {
   requireEnabled(ctx);
   const from = await source(ctx, query.group_by, wholeHours(query), await userOf(ctx, "all", query.username));
@@ -255,7 +255,7 @@ export async function ranking(ctx: UserCtx, query: RankingQuery): Promise<Dashbo
   return named(ctx, "all", query.group_by, rows);
 }
 
-/** More than this is no answer that a browser adds up. */
+/** More rows than a browser can add up. */
 const MAX_DATA_ROWS = 100_000;
 /** Parameters of one statement. */
 const MAX_IDS = 5000;

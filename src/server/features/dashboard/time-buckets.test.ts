@@ -26,7 +26,7 @@ describe("days of a time zone", () => {
     expect(lengths("2026-10-23T22:00Z", "2026-10-26T23:00Z")).toEqual([24, 25, 24]);
   });
 
-  test("take in the whole hour across midnight where the zone is half an hour off", () => {
+  test("include the whole hour across midnight where the zone is half an hour off", () => {
     const [start, end] = [at("2026-11-20T10:00Z"), at("2026-11-21T10:00Z")];
     const days = bucketsOf("day", stretches("Asia/Kolkata", start, end), start, end);
     expect(days.map((d) => iso(d.start))).toEqual(["2026-11-20T10:00", "2026-11-20T19:00"]);

@@ -63,7 +63,7 @@ export function stretches(time_zone: string, start: number, end: number): Stretc
 }
 
 const DIVIDE: Record<Granularity, (local: number, hour: number) => number> = {
-  // Hours are told apart also where the clocks go back and one is told twice.
+  // Hours stay distinct where the clocks go back and one local hour occurs twice.
   hour: (_local, hour) => Math.floor(hour / HOUR),
   day: (local) => Math.floor(local / DAY),
   // 1 January 1970 was a Thursday; weeks begin on Monday.

@@ -6,7 +6,7 @@ const ask = (content: unknown, more: object = {}) =>
 const envelope = { id: "chatcmpl-demo-1", created: 1_700_000_000 };
 
 describe("the demo model", () => {
-  test("repeats the last thing the user said, in his language", () => {
+  test("repeats the user's last message, in its language", () => {
     expect(ask("hello").tokens.join("")).toEndWith("You said: hello");
     expect(ask("你好").tokens.join("")).toEndWith("你说的是：你好");
     const answer = answerDemo(
@@ -27,7 +27,7 @@ describe("the demo model", () => {
     expect(ask(null).tokens.join("").trimEnd()).toEndWith("You said:");
   });
 
-  test("loses no character to its tokens, and counts them as it says", () => {
+  test("its tokens contain every character, and their count is the one it reports", () => {
     for (const text of ["hello, world 你好吗？ 42", "  two  spaces ", "🙂 é", ""])
       expect(demoTokens(text).join("")).toBe(text);
     expect(demoTokens("你好")).toHaveLength(2);
@@ -45,7 +45,7 @@ describe("the demo model", () => {
     expect(ask("x".repeat(100_000)).tokens.length).toBeLessThan(200);
   });
 
-  test("says the same streamed and plain, with the same usage", () => {
+  test("answers the same streamed and plain, with the same usage", () => {
     const answer = ask("hello");
     const plain = completionOf(answer, envelope);
     const frames = [...framesOf(answer, envelope, true)];

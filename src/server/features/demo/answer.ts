@@ -1,10 +1,10 @@
-/** What the demo model says and how its tokens are counted. Pure; the HTTP around it is in upstream.ts. */
+/** The demo model's answer and its token counts. Pure; the HTTP around it is in upstream.ts. */
 import * as z from "zod";
 import { DEMO_MODEL } from "../../../shared/demo";
 
 const part = z.union([z.string(), z.object({ type: z.string(), text: z.string().optional() }).loose()]);
 
-/** What is read of a chat completion request; everything else is accepted and ignored. */
+/** The fields of a chat completion request that are read; everything else is accepted and ignored. */
 export const demoRequest = z.object({
   model: z.string(),
   messages: z
@@ -37,7 +37,7 @@ function textOf(content: DemoRequest["messages"][number]["content"]): string {
   return (content ?? []).map((piece) => (typeof piece === "string" ? piece : (piece.text ?? ""))).join("\n");
 }
 
-/** Repeats the last thing the user said, in the language he said it in, and says what it is. */
+/** Repeats the user's last message in its language, and says that this is the demo model. */
 export function answerDemo(request: DemoRequest): DemoAnswer {
   const said = textOf(request.messages.findLast((message) => message.role === "user")?.content).trim();
   const characters = [...said];
@@ -77,7 +77,7 @@ export function completionOf(answer: DemoAnswer, { id, created }: Envelope) {
 }
 
 /**
- * The frames of a streamed answer in order: role, one per token, finish, usage when it was asked for, and the end mark.
+ * The frames of a streamed answer in order: role, one per token, finish, usage when it was requested, and the end mark.
  */
 export function* framesOf(answer: DemoAnswer, { id, created }: Envelope, includeUsage: boolean): Generator<string> {
   const common = { id, object: "chat.completion.chunk", created, model: DEMO_MODEL };

@@ -40,7 +40,7 @@ describe("the demo channel", () => {
     // On a busy machine the paced stream alone takes seconds.
   }, 30_000);
 
-  test("is made once: asking again switches it on again", async () => {
+  test("is made once: a second request enables it again", async () => {
     const first = await weir.root.trpc.demo.createChannel.mutate();
     await weir.root.trpc.channel.update.mutate({ id: first.id, status: 2 });
     const second = await weir.root.trpc.demo.createChannel.mutate();
@@ -53,7 +53,7 @@ describe("the demo channel", () => {
     expect(await weir.root.trpc.channel.fetchModelsOf.query({ id })).toEqual(["demo-echo"]);
   });
 
-  test("is no open endpoint: without the derived key nobody is answered", async () => {
+  test("is not an open endpoint: without the derived key every call is refused", async () => {
     const body = JSON.stringify({ model: "demo-echo", messages: [{ role: "user", content: "hi" }] });
     for (const authorization of [undefined, "Bearer ", "Bearer demo-", `Bearer ${(await weir.newToken()).key}`]) {
       const headers: Record<string, string> = {
@@ -67,7 +67,7 @@ describe("the demo channel", () => {
 
   test("cannot be made by ordinary users", async () => {
     const user = await weir.newUser();
-    expect(user.trpc.demo.createChannel.mutate()).rejects.toThrow();
+    await expect(user.trpc.demo.createChannel.mutate()).rejects.toThrow();
   });
 
   test("still answers after a restart on another port", async () => {

@@ -2,6 +2,6 @@ import { adminProcedure, router } from "../../http/trpc";
 import { createDemoChannel } from "./service";
 
 export const demoRouter = router({
-  /** Makes the demo channel (once) and answers it. */
+  /** Makes the demo channel (once) and returns it. */
   createChannel: adminProcedure.mutation(({ ctx }) => createDemoChannel(ctx)),
 });

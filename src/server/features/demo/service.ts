@@ -27,7 +27,7 @@ export function demoBaseUrl(host: string, port: number): string {
 
 /**
  * To be called once the server listens: keeps the address for `createDemoChannel` and corrects that of a demo channel
- * which an earlier start left behind. Instances of one database are expected to listen on one port.
+ * of an earlier start. Instances of one database are expected to listen on one port.
  */
 export async function startDemo(services: Services, base_url: string): Promise<void> {
   addresses.set(services.db, base_url);
@@ -40,7 +40,7 @@ export async function startDemo(services: Services, base_url: string): Promise<v
   });
 }
 
-/** Makes the demo channel, or switches the one that is there on again. */
+/** Makes the demo channel, or enables the existing one. */
 export async function createDemoChannel(ctx: Ctx): Promise<ChannelView> {
   const base_url = addresses.get(ctx.db) ?? fail("internal");
   const { q, t } = ctx.db;

@@ -1,7 +1,7 @@
 /**
  * The upstream of the demo channel: an OpenAI chat API inside this process, free, at `/demo/v1/…`. It answers calls
- * with the derived key only, so it is no open endpoint. Where a caller sits proves nothing: behind a proxy on this
- * machine everybody does.
+ * with the derived key only, so it is not an open endpoint. A local address would prove nothing: behind a proxy on this
+ * machine every caller has one.
  */
 import { DEMO_MODEL } from "../../../shared/demo";
 import type { Secrets } from "../../lib/secrets";
@@ -51,7 +51,7 @@ export function createDemoUpstream({ secrets, pace = PACE_MS, now = Date.now }: 
   };
 }
 
-/** One frame per pull, `pace` apart; whoever stops reading ends it. */
+/** One frame per pull, `pace` apart; a reader that stops ends it. */
 function paced(frames: Iterator<string>, pace: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -1,4 +1,4 @@
-/** Second factors on both engines, through the real doors; the authenticator is one of our own. */
+/** Second factors on both engines, over HTTP; the authenticator is simulated. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Secret, TOTP } from "otpauth";
@@ -25,7 +25,7 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       .join("; ");
   const login = (username: string) => weir.anonymous("POST", "/api/user/login", { username, password: ROOT.password });
   const second = (cookie: string, code: string) => weir.anonymous("POST", "/api/user/login/2fa", { code }, { cookie });
-  /** Forgets which periods were used, so that a test need not wait for the next one. */
+  /** Forgets which periods were used, so that a test does not wait for the next one. */
   const rewind = (id: number) =>
     weir.db.q.update(weir.db.t.totps).set({ last_step: 0 }).where(eq(weir.db.t.totps.user_id, id));
 
@@ -74,7 +74,7 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       (await weir.anonymous("GET", "/api/user/self", undefined, { cookie, "new-api-user": String(user.id) })).body
         .success,
     ).toBe(true);
-    // That sign-in is over: its code and its ticket are worth nothing more.
+    // That sign-in is over: its code and its ticket are not accepted any more.
     expect((await second(cookiesOf(first), codeOf(secret, 1))).body).toMatchObject({
       success: false,
       code: "second_step_expired",
@@ -130,7 +130,7 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
     expect(answers.filter((answer) => answer.body.success)).toHaveLength(1);
   });
 
-  test("what is kept of second factors is neither the secret nor a recovery code", async () => {
+  test("neither the secret nor a recovery code can be read from the database", async () => {
     const { user, secret, codes } = await withTotp();
     const [row] = await weir.db.q.select().from(weir.db.t.totps).where(eq(weir.db.t.totps.user_id, user.id));
     const kept = JSON.stringify(row);

@@ -1,4 +1,4 @@
-/** Which second factors an account has, and their end. */
+/** Which second factors an account has, and their removal. */
 import { and, count, eq, gt } from "drizzle-orm";
 import type { OwnedFactors } from "../../../shared/factor";
 import type { Services } from "../../contracts/context";
@@ -29,8 +29,8 @@ export async function ownedFactors(services: Pick<Services, "db">, user_id: numb
 }
 
 /**
- * All second factors of an account end, recovery codes with them; answers which there were. One-time codes that were
- * only begun are none.
+ * Removes all second factors of an account, recovery codes included; returns which there were. One-time codes that were
+ * never confirmed do not count.
  */
 export function* removeFactorSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<OwnedFactors> {
   const { totps, passkeys } = db.t;

@@ -1,6 +1,6 @@
 /**
- * Passkeys (WebAuthn Level 3) by @simplewebauthn. Each is made and used with the person verified by his device (PIN,
- * finger, face): it is two factors by itself. A challenge is a ticket: once, in time, in the browser that asked for it.
+ * Passkeys (WebAuthn Level 3) by @simplewebauthn. Each is made and used with user verification by the device (PIN,
+ * finger, face): it is two factors by itself. A challenge is a ticket: once, in time, in the browser that requested it.
  */
 import "../../lib/reflect";
 import { and, desc, eq, lt } from "drizzle-orm";
@@ -33,7 +33,7 @@ import { requirePerson, requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
 import { assertLoginRemains } from "../auth/login-methods";
 
-/** Extensions travel, but have buffers in their type that JSON has not. */
+/** Extensions are sent, but their type has buffers that JSON does not have. */
 export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;
 
 const CHALLENGE_SECONDS = 300;
@@ -65,7 +65,7 @@ export async function ownPasskeys(ctx: UserCtx): Promise<PasskeyView[]> {
   }));
 }
 
-/** What the browser needs to make a passkey. */
+/** The options for making a passkey. */
 export async function beginRegistration(
   ctx: UserCtx,
 ): Promise<Omit<PublicKeyCredentialCreationOptionsJSON, "extensions">> {
@@ -137,7 +137,7 @@ export async function renamePasskey(ctx: UserCtx, id: number, name: string): Pro
   if (renamed.length === 0) fail("passkey_not_found");
 }
 
-/** Forgets a passkey, unless nothing else is left to sign in with. */
+/** Removes a passkey, unless it is the last way to sign in. */
 export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
   requireStepUp(ctx);
   const { passkeys } = ctx.db.t;
@@ -154,7 +154,7 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
   await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, before: { passkey: id } });
 }
 
-/** What the browser needs to use a passkey: any of this site, or one of `user_id`'s. */
+/** The options for using a passkey: any of this site, or one of `user_id`'s. */
 export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): Promise<AskedPasskey> {
   const options = await generateAuthenticationOptions({
     rpID: siteOf(ctx).hostname,
@@ -165,7 +165,7 @@ export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): P
   return options;
 }
 
-/** The id of the account whose passkey has answered. Throws passkey_expired, passkey_refused. */
+/** The id of the account that the passkey belongs to. Throws passkey_expired, passkey_refused. */
 export async function passkeyOwner(
   ctx: Ctx,
   use: PasskeyUse,
@@ -210,7 +210,7 @@ function challengeOf(clientDataJSON: string): string {
   }
 }
 
-/** The library throws for what is not right: all of it is one refusal to the outside. */
+/** The library throws for every fault: all of it is one refusal to the caller. */
 async function judged<T extends { verified: boolean }>(verify: () => Promise<T>): Promise<T> {
   let result: T;
   try {

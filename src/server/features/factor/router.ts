@@ -1,6 +1,4 @@
-/**
- * Doors of second factors. REST lines are those that existing front-ends know (facts/compatibility.md, section 1.3).
- */
+/** Routes of second factors. The REST answers have the form that existing front-ends read. */
 import {
   factorCodeInput,
   passkeyAnswerInput,

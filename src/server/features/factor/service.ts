@@ -1,4 +1,4 @@
-/** Second factors at work: the second step of a sign-in, signing in by passkey, step-up. */
+/** Second factors in use: the second step of a sign-in, sign-in by passkey, step-up. */
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
 import type { FactorStatus, passkeyAnswerInput, PasskeyUse } from "../../../shared/factor";

@@ -12,7 +12,7 @@ import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
 import { throttled } from "../auth/throttle";
 
-/** Letters and digits that nobody mistakes for one another. */
+/** Letters and digits that do not look alike. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789";
 const RECOVERY_LENGTH = 16;
 
@@ -44,8 +44,8 @@ const hashesOf = (text: string): string[] => {
 };
 
 /**
- * Begins: a secret for the app, as text and as an address for a QR code. Nothing is asked for until a code was shown to
- * work.
+ * Starts enrolment: a secret for the app, as text and as an address for a QR code. It takes effect when a code was
+ * confirmed.
  */
 export async function beginTotp(ctx: UserCtx): Promise<{ secret: string; uri: string }> {
   requireStepUp(ctx);
@@ -61,7 +61,7 @@ export async function beginTotp(ctx: UserCtx): Promise<{ secret: string; uri: st
   return { secret, uri: totpOf(secret, ctx.actor.username, ctx.options.get("SystemName")).toString() };
 }
 
-/** Switches it on with a first code; answers the recovery codes, which nobody can be shown again. */
+/** Enables it with a first code; returns the recovery codes, which cannot be shown again. */
 export async function enableTotp(ctx: UserCtx, code: string): Promise<{ backup_codes: string[] }> {
   requireStepUp(ctx);
   const { totps } = ctx.db.t;
@@ -80,7 +80,7 @@ export async function enableTotp(ctx: UserCtx, code: string): Promise<{ backup_c
   return { backup_codes: codes };
 }
 
-/** Switches it off; the code proves that the one who asks still has it. */
+/** Disables it; the code proves that the caller still has the device. */
 export async function disableTotp(ctx: UserCtx, code: string): Promise<void> {
   requirePerson(ctx);
   await verifyCode(ctx, ctx.actor.id, code);
@@ -108,14 +108,14 @@ export async function recoveryCodesLeft(ctx: UserCtx): Promise<number | undefine
 }
 
 /**
- * Passes for a one-time code that has not been used, or for a recovery code, which is then used up. Throws
- * factor_code_wrong, too_many_requests.
+ * Accepts a one-time code that has not been used, or a recovery code, which is then used up. Throws factor_code_wrong,
+ * too_many_requests.
  */
 export async function verifyCode(ctx: Ctx, user_id: number, code: string): Promise<void> {
   await guarded(ctx, user_id, async () => ((await spendCode(ctx, user_id, code)) ? true : undefined));
 }
 
-/** Guessing is as slow as guessing passwords, and counted with it. */
+/** Wrong codes are throttled like wrong passwords, and counted with them. */
 async function guarded<T>(ctx: Ctx, user_id: number, check: () => Promise<T | undefined>): Promise<T> {
   const result = await throttled(ctx, user_id, check);
   if (result === undefined) throw new AppError("factor_code_wrong");
@@ -141,7 +141,7 @@ async function spendCode(ctx: Ctx, user_id: number, code: string): Promise<boole
   const hash = hashOf(user_id, code);
   if (!hashes.includes(hash)) return false;
   const left = JSON.stringify(hashes.filter((other) => other !== hash));
-  // Of two that bring codes at once one must read again what is left.
+  // Of two calls at once one must read again what is left.
   const used = await ctx.db.q
     .update(totps)
     .set({ recovery_hashes: left })

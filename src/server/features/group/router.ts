@@ -1,4 +1,4 @@
-/** Doors of groups: all names for administrators, and what the signed-in user may choose. */
+/** Routes of groups: all names for administrators, and the groups that the signed-in user may choose. */
 import { AUTO_GROUP, autoGroups, usableGroups, userModelsInput } from "../../../shared/group";
 import type { UserCtx } from "../../contracts/context";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";

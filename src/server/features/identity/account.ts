@@ -1,4 +1,4 @@
-/** Identities in the database: whose they are, new accounts for new ones, binding and unbinding. */
+/** Identities in the database: their accounts, new accounts for new ones, binding and unbinding. */
 import { and, eq, sql } from "drizzle-orm";
 import { AppError, type ErrorCode, fail } from "../../../shared/errors";
 import {
@@ -20,13 +20,13 @@ import { requireStepUp } from "../auth/step-up";
 import { assertLoginRemains } from "../auth/login-methods";
 import type { ProvenPerson } from "./oauth";
 
-/** How a provider is called in the caller's language, for messages. */
+/** A provider's name in the caller's language, for messages. */
 export const providerName = (ctx: Pick<Ctx, "lang">, provider: IdentityProvider): string =>
   IDENTITY_PROVIDERS[provider].title[ctx.lang];
 
 const shown = (name: string): string => cut(withoutNul(name).trim(), TEXT_LIMITS.identity_name);
 
-/** Lost races before a sign-in is given up: each is another person who came at the same moment. */
+/** Lost races before a sign-in is given up: each is another sign-in at the same moment. */
 const MOST_RACES = 20;
 
 function* ownerSteps(ctx: Ctx, q: Q, provider: IdentityProvider, subject: string): Steps<UserRow | undefined> {
@@ -42,8 +42,8 @@ function* ownerSteps(ctx: Ctx, q: Q, provider: IdentityProvider, subject: string
 }
 
 /**
- * The account of a person that a provider vouches for; a new one when nobody has this identity yet and registration is
- * open. Never found by a name or a mail address: what a provider says of those proves nothing here.
+ * The account of an identity that a provider vouches for; a new one when no account has this identity yet and
+ * registration is open. Never found by a name or a mail address: a provider's claims about those prove nothing here.
  */
 export async function accountOf(
   ctx: Ctx,
@@ -55,7 +55,7 @@ export async function accountOf(
     try {
       return await ctx.db.tx((q) => accountSteps(ctx, q, provider, person, aff), { durable: true });
     } catch (error) {
-      // Two first sign-ins at once: the other one has made this person's account, or has taken the free name.
+      // Two first sign-ins at once: the other one has made this user's account, or has taken the free name.
       if (
         attempt >= MOST_RACES ||
         !(isUniqueViolation(error) || (error instanceof AppError && error.code === "username_taken"))
@@ -95,7 +95,7 @@ function* accountSteps(
   return fresh ?? fail("user_not_found");
 }
 
-/** `github_7`: the number is counted on until the name is free (checklist D-69). */
+/** `github_7`: the number is raised until the name is free (D-69). */
 function* freeNameSteps(ctx: Ctx, q: Q, provider: IdentityProvider): Steps<string> {
   const { users } = ctx.db.t;
   const [last] = yield* run(q.select({ id: sql<number>`coalesce(max(${users.id}), 0)`.mapWith(Number) }).from(users));
@@ -134,7 +134,7 @@ export async function bindIdentity(ctx: UserCtx, provider: IdentityProvider, per
   if (!owner) refuse(ctx, "identity_other_bound", provider);
 }
 
-/** Removes a binding, unless nothing else is left to sign in with (checklist D-70). */
+/** Removes a binding, unless it is the last way to sign in (D-70). */
 export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): Promise<void> {
   const { identities } = ctx.db.t;
   const id = ctx.actor.id;
@@ -151,7 +151,7 @@ export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): 
   });
 }
 
-/** What is bound to the account that is signed in, in the registry's order. */
+/** The identities bound to the signed-in account, in the registry's order. */
 export async function boundIdentities(ctx: UserCtx): Promise<BoundIdentity[]> {
   const { identities } = ctx.db.t;
   const rows = await ctx.db.q.select().from(identities).where(eq(identities.user_id, ctx.actor.id));

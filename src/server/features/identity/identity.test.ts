@@ -1,4 +1,4 @@
-/** Sign-in elsewhere on both engines, through the real doors, against providers of our own. */
+/** Sign-in by providers on both engines, over HTTP, against simulated providers. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -69,7 +69,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     fake.person = { id: subjects, login: `person${subjects}`, trust_level: 2, sub: `sub-${subjects}` };
     return fake.person;
   };
-  /** The address that a provider sends this browser back to, as our API call. */
+  /** The address that a provider sends this browser back to, as a call of the API. */
   const goThere = async (browser: Browser, provider: RedirectProvider, aff = "") => {
     const begun = await browser.get(`/api/oauth/state?provider=${provider}&aff=${aff}`);
     expect(begun.body.message).toBe("");
@@ -107,7 +107,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     test(`${provider}: an unknown person gets an account, the same person comes back to it, and it is never found by name or mail`, async () => {
       const person = newPerson();
       const subject = provider === "oidc" ? `${fake.url}/oidc ${person.sub}` : String(person.id);
-      // Somebody who has the provider's name and mail address already.
+      // Another account has the provider's name and mail address already.
       const lookalike = await weir.newUser();
       await weir.db.q
         .update(weir.db.t.users)
@@ -115,6 +115,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
         .where(eq(weir.db.t.users.id, lookalike.id));
       const first = new Browser(weir);
       const made = await signedInAs(first, await first.get(await goThere(first, provider)));
+      // spec: D-69
       expect(made.username).toMatch(new RegExp(`^${provider}_\\d+$`));
       expect(made.id).not.toBe(lookalike.id);
       // spec: A-003, A-168, A-171, A-257, A-259
@@ -154,7 +155,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const again = await goThere(browser, "github");
     expect((await browser.get(again)).body.success).toBe(true);
     await refused(browser, again);
-    // An id of another purpose is none either: a session token, an access token.
+    // An id of another purpose is refused too: a session token, an access token.
     await refused(browser, `/api/oauth/github?code=x&state=${weir.root.cookie.slice("session=".length)}`);
   });
 
@@ -173,6 +174,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     newPerson();
     const browser = new Browser(weir);
     const { body } = await browser.get("/api/oauth/state");
+    // spec: A-444
     expect(body).toEqual({ success: true, message: "", data: expect.stringMatching(/^[A-Za-z0-9]{32}$/) });
     const callback = `${new URL(weir.url).origin}/oauth/linuxdo`;
     const back = await fake.agree(
@@ -181,7 +183,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await signedInAs(browser, await browser.get(`/api/oauth/linuxdo${back.search}`));
   });
 
-  test("an ID token for another client, of another issuer, with another nonce, expired, unsigned or signed by a stranger signs nobody in", async () => {
+  test("an ID token for another client, of another issuer, with another nonce, expired, unsigned or signed with another key signs no user in", async () => {
     newPerson();
     const attempt = async () => {
       const browser = new Browser(weir);
@@ -207,7 +209,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     }
   });
 
-  test("a person who refuses at the provider, or whose code is wrong, is told in its words", async () => {
+  test("a refusal at the provider, or a wrong code, is reported in the provider's words", async () => {
     const browser = new Browser(weir);
     const { body } = await browser.get("/api/oauth/state?provider=github");
     expect((await browser.get(`/api/oauth/github?error=access_denied&state=${String(body.data)}`)).body).toMatchObject({
@@ -221,7 +223,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     expect((await browser.get("/api/oauth/nobody?code=x&state=y")).body).toMatchObject({ code: "not_found" });
   });
 
-  test("what begins on a signed-in page binds to that account and to no other; a bound identity is refused elsewhere; unbinding spares the last way in", async () => {
+  test("what begins on a signed-in page binds to that account and to no other; a bound identity is refused elsewhere; unbinding keeps the last way to sign in", async () => {
     newPerson();
     const [one, two] = [await weir.newUser(), await weir.newUser()];
     const [first, second] = [new Browser(weir, one), new Browser(weir, two)];
@@ -234,6 +236,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     });
     // Once more changes nothing; another identity of the same provider is refused.
     expect((await first.get(await goThere(first, "github"))).body.success).toBe(true);
+    // spec: A-453, A-501
     expect((await second.get(await goThere(second, "github"))).body).toMatchObject({
       success: false,
       message: "该 GitHub 账户已被绑定",
@@ -243,7 +246,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       success: false,
       code: "identity_other_bound",
     });
-    // Begun signed in, finished as nobody or as somebody else.
+    // Begun signed in, finished signed out or as another user.
     const path = await goThere(first, "linuxdo");
     expect((await first.get(path, {})).status).toBe(403);
     const again = await goThere(first, "linuxdo");
@@ -262,6 +265,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       code: "identity_not_bound",
     });
     await weir.setOption("PasswordLoginEnabled", "false");
+    // spec: D-70
     expect((await one.api("DELETE", "/api/user/oauth/bindings/github")).body).toMatchObject({
       success: false,
       code: "identity_last",
@@ -287,7 +291,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     });
   }
 
-  test("binding and unbinding want a proof that is not old; signing in wants none", async () => {
+  test("binding and unbinding need a recent proof; signing in needs none", async () => {
     newPerson();
     const user = await weir.newUser();
     const browser = new Browser(weir, user);
@@ -311,6 +315,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id, username } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     const headers = { cookie: browser.cookie, "new-api-user": String(id) };
+    // spec: D-70
     expect((await weir.anonymous("DELETE", "/api/user/oauth/bindings/github", undefined, headers)).body).toMatchObject({
       code: "identity_last",
     });
@@ -319,7 +324,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     }
   });
 
-  test("registration that is off refuses unknown persons by every provider; a provider that is off refuses everybody", async () => {
+  test("registration that is off refuses unknown persons by every provider; a provider that is off refuses every user", async () => {
     newPerson();
     fake.wechat.set("998877", `wechat-${subjects}`);
     await weir.setOption("RegisterEnabled", "false");
@@ -332,6 +337,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       });
     }
     expect((await browser.get("/api/oauth/wechat?code=998877")).body.code).toBe("registration_disabled");
+    // spec: D-68
     expect((await browser.get(`/api/oauth/telegram/login?${telegram({ id: subjects })}`)).body.code).toBe(
       "registration_disabled",
     );
@@ -359,19 +365,21 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { id } = await signedInAs(browser, await browser.get(await goThere(browser, "github")));
     await weir.root.ok("POST", "/api/user/manage", { id, action: "disable" });
+    // spec: A-452
     expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
       success: false,
       message: "该用户已被封禁",
     });
     await weir.root.ok("POST", "/api/user/manage", { id, action: "enable" });
     await weir.db.q.update(weir.db.t.users).set({ deleted_at: 1 }).where(eq(weir.db.t.users.id, id));
+    // spec: A-452
     expect((await browser.get(await goThere(browser, "github"))).body).toMatchObject({
       success: false,
       code: "user_deleted",
     });
   });
 
-  test("LinuxDO people below the least trust level are refused", async () => {
+  test("LinuxDO users below the least trust level are refused", async () => {
     newPerson().trust_level = 1;
     await weir.setOption("LinuxDOMinimumTrustLevel", "2");
     const browser = new Browser(weir);
@@ -384,7 +392,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     await weir.setOption("LinuxDOMinimumTrustLevel", "0");
   });
 
-  test("who is invited by a code and registers elsewhere counts for his inviter, and the books balance", async () => {
+  test("a user invited by a code who registers by a provider counts for the inviter, and the ledger balances", async () => {
     newPerson();
     const inviter = await weir.newUser();
     const code = await inviter.ok<string>("GET", "/api/user/aff");
@@ -393,6 +401,7 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const browser = new Browser(weir);
     const { self } = await signedInAs(browser, await browser.get(await goThere(browser, "oidc", code)));
     expect(self).toMatchObject({ inviter_id: inviter.id, quota: 1500 });
+    // spec: A-445
     expect((await inviter.ok<{ aff_count: number }>("GET", "/api/user/self")).aff_count).toBe(1);
     await weir.setOption("QuotaForNewUser", "0");
     await weir.setOption("QuotaForInvitee", "0");
@@ -403,9 +412,12 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     const person = `wechat-${++subjects}`;
     fake.wechat.set("123456", person);
     const browser = new Browser(weir);
-    const { id, self } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
-    // spec: A-169, A-260, A-261
+    const { id, self, username } = await signedInAs(browser, await browser.get("/api/oauth/wechat?code=123456"));
+    // spec: D-69
+    expect(username).toMatch(/^wechat_\d+$/);
+    // spec: A-169, A-260, A-261, A-446
     expect(self).toMatchObject({ wechat_id: person });
+    // spec: A-349
     expect((await browser.get("/api/oauth/wechat?code=000000")).body.message).toBe("验证码错误或已过期");
     expect((await browser.get("/api/oauth/wechat?code=")).body.message).toBe("请输入验证码！");
     const user = await weir.newUser();
@@ -423,24 +435,30 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       .select()
       .from(weir.db.t.identities)
       .where(and(eq(weir.db.t.identities.user_id, user.id), eq(weir.db.t.identities.provider, "wechat")));
+    // spec: A-447
     expect(bound?.subject).toBe(`${person}b`);
     expect(bound?.user_id).not.toBe(id);
   });
 
-  test("Telegram facts sign in once; a changed letter, an old date, a replay and unsigned fields do nothing", async () => {
+  test("signed Telegram data signs in once; a changed letter, an old date, a replay and unsigned fields do nothing", async () => {
     const id = ++subjects;
     const browser = new Browser(weir);
     const login = (fields: URLSearchParams) => browser.get(`/api/oauth/telegram/login?${fields}`);
-    const fields = telegram({ id, first_name: "Ann & Bob", username: "ann" });
+    const photo_url = "https://t.me/i/userpic/320/ann.jpg";
+    const fields = telegram({ id, first_name: "Ann & Bob", last_name: "Doe", username: "ann", photo_url });
     fields.set("lang", "zh");
-    const { self } = await signedInAs(browser, await login(fields));
-    // spec: A-170, A-263
+    const { self, username } = await signedInAs(browser, await login(fields));
+    // spec: D-69
+    expect(username).toMatch(/^telegram_\d+$/);
+    // spec: A-170, A-263, A-449, D-67, D-68
     expect(self).toMatchObject({ telegram_id: String(id), display_name: "ann" });
+    // spec: D-67
     expect((await login(fields)).body.code).toBe("telegram_invalid");
     const changed = telegram({ id });
     changed.set("id", String(id + 1));
-    // spec: A-263
+    // spec: A-263, A-450
     expect((await login(changed)).body.code).toBe("telegram_invalid");
+    // spec: D-67
     expect((await login(telegram({ id, auth_date: Math.floor(Date.now() / 1000) - 86_401 }))).body.code).toBe(
       "telegram_invalid",
     );
@@ -459,9 +477,11 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
       browser.get(`/api/oauth/telegram/bind?${fields}`, headers);
     expect((await bind(telegram({ id: ++subjects }), {})).status).toBe(401);
     const answer = await bind(telegram({ id: ++subjects }));
+    // spec: D-66
     expect(answer.status).toBe(302);
+    // spec: D-66
     expect(answer.headers.get("location")).toStartWith("/setting");
-    // spec: A-008, A-170
+    // spec: A-008, A-170, A-451
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
 
     await user.api("DELETE", "/api/user/oauth/bindings/telegram");
@@ -472,14 +492,14 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     // spec: C-479
     expect((await bind(navigated, {})).status).toBe(302);
     expect((await browser.get("/api/user/self")).body.data).toMatchObject({ telegram_id: String(subjects) });
-    // A guest's state names nobody to bind to.
+    // A guest's state names no account to bind to.
     const guest = new Browser(weir);
     const { body: guests } = await guest.get("/api/oauth/state");
     navigated.set("state", String(guests.data));
     expect((await guest.get(`/api/oauth/telegram/bind?${navigated}`)).status).toBe(403);
   });
 
-  test("two first sign-ins of one person at once make one account", async () => {
+  test("two first sign-ins of one identity at once make one account", async () => {
     newPerson();
     const browsers = Array.from({ length: 6 }, () => new Browser(weir));
     const paths = await Promise.all(browsers.map((browser) => goThere(browser, "github")));

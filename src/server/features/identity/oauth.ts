@@ -1,6 +1,6 @@
 /**
  * The code flow of OAuth 2 and OpenID Connect, by oauth4webapi (RFC 6749, 7636, 9207, OpenID Connect Core 1.0). Every
- * request goes out by our own egress: the operator typed the addresses, so they may be private ones, but size, time and
+ * request goes through lib/egress.ts: the operator typed the addresses, so they may be private ones, but size, time and
  * redirects stay bounded.
  */
 import { decodeProtectedHeader, jwtVerify } from "jose";
@@ -9,7 +9,7 @@ import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 
 /**
- * What a sign-in that began here left with the browser's ticket. Without verifier and nonce, none was sent to the
+ * What a sign-in that began here keeps in the browser's ticket. Without verifier and nonce, none was sent to the
  * provider.
  */
 export interface Attempt {
@@ -19,25 +19,27 @@ export interface Attempt {
   nonce?: string | undefined;
 }
 
-/** What the provider's redirect brought back. */
+/** The parameters of the provider's redirect. */
 export interface Answered extends Attempt {
   code: string;
   iss?: string | undefined;
 }
 
-/** Who a provider says somebody is. */
+/** The identity that a provider reports. */
 export interface ProvenPerson {
-  /** The id there that never changes. */
+  /** The provider's id, which never changes. */
   subject: string;
   /** For the screen: may change, and proves nothing. */
   name: string;
 }
 
-/** A provider of the flow "redirect". Both may throw whatever the provider's answer makes them; service.ts words it. */
-export interface RedirectDoor {
-  /** Which secrets of ours its standard ties to the sign-in: a PKCE verifier, an ID token's nonce. */
+/**
+ * A provider of the flow "redirect". Both methods may throw any error of the provider's answer; service.ts words it.
+ */
+export interface RedirectFlow {
+  /** Which secrets the provider's standard ties to the sign-in: a PKCE verifier, an ID token's nonce. */
   readonly ties: { readonly verifier: boolean; readonly nonce: boolean };
-  /** Where to send the person. */
+  /** The address that the browser is sent to. */
   authorization(services: Services, attempt: Attempt): Promise<URL>;
   person(services: Services, answered: Answered): Promise<ProvenPerson>;
 }
@@ -54,13 +56,13 @@ const carried = {
       allowPrivate: true,
       timeoutMs: TIMEOUT_MS,
     });
-    // The text has been unpacked already.
+    // The text is decompressed already.
     return new Response(text, {
       status: isRefusal(text) ? Math.max(status, 400) : status,
       headers: { "content-type": headers.get("content-type") ?? "", ...challengeOf(headers) },
     });
   },
-  // Whether a provider speaks https is the operator's choice: inside a private network some do not.
+  // Whether a provider uses https is the operator's choice: inside a private network some do not.
   [oauth.allowInsecureRequests]: true,
 };
 
@@ -79,7 +81,7 @@ const challengeOf = (headers: Headers): Record<string, string> => {
   return challenge === null ? {} : { "www-authenticate": challenge };
 };
 
-/** Where a person is sent, with state, PKCE and nonce. */
+/** The address that the browser is sent to, with state, PKCE and nonce. */
 export async function authorizationUrl(
   endpoint: string,
   client_id: string,
@@ -106,11 +108,11 @@ export interface CodeClient {
   server: oauth.AuthorizationServer;
   client_id: string;
   secret: string;
-  /** An ID token is owed and checked. */
+  /** An ID token must come and is checked. */
   openid: boolean;
 }
 
-/** Exchanges the code. Throws what oauth4webapi throws when an answer is not what the standards ask for. */
+/** Exchanges the code. Throws oauth4webapi's error when an answer does not follow the standards. */
 export async function exchange(
   { server, client_id, secret, openid }: CodeClient,
   answered: Answered,
@@ -141,8 +143,8 @@ export async function exchange(
 }
 
 /**
- * The ID token's signature, by the provider's published keys; or by the shared secret where the provider signs with
- * that.
+ * Checks the ID token's signature by the provider's published keys; or by the shared secret where the provider signs
+ * with that.
  */
 async function checkSignature(
   server: oauth.AuthorizationServer,
@@ -155,7 +157,7 @@ async function checkSignature(
   else await oauth.validateApplicationLevelSignature(server, response, carried);
 }
 
-/** A provider's own page of who the token belongs to: JSON. */
+/** A provider's user page for the access token: JSON. */
 export async function askWithToken(access_token: string, url: string, accept = "application/json"): Promise<unknown> {
   const response = await oauth.protectedResourceRequest(
     access_token,
@@ -169,7 +171,7 @@ export async function askWithToken(access_token: string, url: string, accept = "
   return response.json();
 }
 
-/** OpenID Connect's userinfo page; refused when it is about somebody else than the ID token. */
+/** OpenID Connect's userinfo page; refused when its subject is not the ID token's. */
 export async function userInfo(
   server: oauth.AuthorizationServer,
   client_id: string,

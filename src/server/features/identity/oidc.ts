@@ -1,12 +1,12 @@
 /**
  * Any OpenID provider, found by its discovery document (OpenID Connect Discovery 1.0). Endpoints that the operator
- * typed stand before those of the document.
+ * typed win over those of the document.
  */
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
-import { authorizationUrl, exchange, type RedirectDoor, userInfo } from "./oauth";
+import { authorizationUrl, exchange, type RedirectFlow, userInfo } from "./oauth";
 
 const SUFFIX = "/.well-known/openid-configuration";
 /** A provider that moves an endpoint is followed within this time. */
@@ -15,13 +15,10 @@ const remembered = new Map<string, { server: oauth.AuthorizationServer; until: n
 
 const bare = (address: string): string => address.replace(/\/+$/, "");
 
-/**
- * The provider's document. Its issuer must be the one that the address belongs to. `anew`: also when it is still
- * remembered.
- */
-export async function discover(address: string, now: number, anew = false): Promise<oauth.AuthorizationServer> {
+/** The provider's document. Its issuer must be the one that the address belongs to. `fresh`: not from the cache. */
+export async function discover(address: string, now: number, fresh = false): Promise<oauth.AuthorizationServer> {
   const known = remembered.get(address);
-  if (!anew && known && known.until > now) return known.server;
+  if (!fresh && known && known.until > now) return known.server;
   const expected = address.endsWith(SUFFIX) ? address.slice(0, -SUFFIX.length) : address;
   const { status, headers, text } = await egressFetch(`${bare(expected)}${SUFFIX}`, {
     headers: { accept: "application/json" },
@@ -48,7 +45,7 @@ async function providerOf({ options, now }: Services): Promise<oauth.Authorizati
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-export const oidc: RedirectDoor = {
+export const oidc: RedirectFlow = {
   ties: { verifier: true, nonce: true },
   authorization: async (services, attempt) => {
     const { authorization_endpoint = "" } = await providerOf(services);
@@ -68,7 +65,7 @@ export const oidc: RedirectDoor = {
         ? await userInfo(server, client_id, access_token, claims.sub)
         : undefined;
     const name = known ?? text(said?.preferred_username) ?? text(said?.name) ?? "";
-    // An id is unique within its issuer only: with another provider the same number is another person.
+    // An id is unique within its issuer only: at another provider the same number is another user.
     return { subject: `${server.issuer} ${claims.sub}`, name };
   },
 };

@@ -1,16 +1,16 @@
-/** GitHub and LinuxDO: how each sends people away and knows who came back. OIDC has a file of its own. */
+/** GitHub and LinuxDO: the redirect of each, and how it reports the user. OIDC is in oidc.ts. */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import type { RedirectProvider } from "../../../shared/identity";
-import { askWithToken, authorizationUrl, type CodeClient, exchange, type RedirectDoor } from "./oauth";
+import { askWithToken, authorizationUrl, type CodeClient, exchange, type RedirectFlow } from "./oauth";
 import { oidc } from "./oidc";
 import type { Services } from "../../contracts/context";
 
 /**
  * docs.github.com, "Authorizing OAuth apps", and github.blog 2025-07-14 on PKCE (read 2026-11-22). No scope: the public
- * profile is enough. The numeric id is the identity; a login name can be given up and taken by somebody else.
+ * profile is enough. The numeric id is the identity; a login name can be given up and taken by another user.
  */
-const github: RedirectDoor = {
+const github: RedirectFlow = {
   ties: { verifier: true, nonce: false },
   authorization: ({ env, options }, attempt) =>
     authorizationUrl(`${env.WEIR_GITHUB_URL}/login/oauth/authorize`, options.get("GitHubClientId"), "", attempt),
@@ -44,8 +44,8 @@ const githubClient = ({ env, options }: Services): CodeClient => ({
 const githubApi = (site: string): string =>
   new URL(site).host === "github.com" ? "https://api.github.com" : `${site}/api/v3`;
 
-/** connect.linux.do (facts/compatibility.md, section 1.2): HTTP Basic at the token page, no PKCE. */
-const linuxdo: RedirectDoor = {
+/** connect.linux.do: HTTP Basic at the token endpoint, no PKCE. */
+const linuxdo: RedirectFlow = {
   ties: { verifier: false, nonce: false },
   authorization: ({ env, options }, attempt) =>
     authorizationUrl(`${env.WEIR_LINUXDO_URL}/oauth2/authorize`, options.get("LinuxDOClientId"), "", attempt),
@@ -68,4 +68,4 @@ const linuxdo: RedirectDoor = {
 
 const linuxdoUser = z.object({ id: z.int().positive(), username: z.string(), trust_level: z.int().default(0) });
 
-export const redirectProviders: Readonly<Record<RedirectProvider, RedirectDoor>> = { github, linuxdo, oidc };
+export const redirectProviders: Readonly<Record<RedirectProvider, RedirectFlow>> = { github, linuxdo, oidc };

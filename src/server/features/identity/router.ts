@@ -1,6 +1,4 @@
-/**
- * Doors of sign-in elsewhere. GETs that change something demand the user-id header like every call (checklist D-65).
- */
+/** Routes of sign-in by providers. GETs that change something need the user-id header like every call (D-65). */
 import {
   callbackInput,
   IDENTITY_PROVIDERS,

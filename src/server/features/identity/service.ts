@@ -1,6 +1,6 @@
 /**
- * Signing in elsewhere. Whoever comes back from a provider must bring the state that this browser was given: so nobody
- * can be signed in, or get an identity bound, by a link that somebody else prepared.
+ * Sign-in by providers. The browser that comes back from a provider must bring the state that it was given: so a link
+ * that another person prepared can neither sign a user in nor bind an identity.
  */
 import { eq } from "drizzle-orm";
 import * as oauth from "oauth4webapi";
@@ -36,11 +36,11 @@ const STATE_SECONDS = 600;
 
 const remembered = z.object({
   aff: z.string().optional(),
-  /** Who was signed in when it began: then the identity is bound to him. */
+  /** The user who was signed in when it began: the identity is bound to that account. */
   user_id: z.number().optional(),
-  /** When he had last proved himself then. */
+  /** The time of that session's last proof. */
   verified_at: z.number().default(0),
-  /** Where the person was sent; absent for a front-end that builds the address itself. */
+  /** The address that the browser was sent to; absent for a front-end that builds the address itself. */
   provider: z.string().refine(isRedirectProvider).optional(),
   verifier: z.string().optional(),
   nonce: z.string().optional(),
@@ -49,8 +49,8 @@ const remembered = z.object({
 const redirectUri = (ctx: Ctx, provider: RedirectProvider): string => `${siteOf(ctx).origin}${callbackPath(provider)}`;
 
 /**
- * A state, which the browser is tied to; with `provider` also the address to send the person to. Who is signed in when
- * he asks will have the identity bound to his account.
+ * A state tied to the browser; with `provider` also the address to send the browser to. For a signed-in caller the
+ * identity will be bound to their account.
  */
 export async function beginSignIn(
   ctx: Ctx,
@@ -58,7 +58,7 @@ export async function beginSignIn(
 ): Promise<{ data: string; url?: string }> {
   const state = randomText(32);
   const binder = ctx.actor.kind === "user" ? signedIn(ctx, ROLE.user) : undefined;
-  // A binding is a way in: asked for here already, so that nobody comes back from a provider to be refused.
+  // A binding is a way to sign in, so the proof is required here, before the browser goes to the provider.
   if (binder && provider) requireStepUp(binder);
   const whose = binder && { user_id: binder.actor.id, verified_at: binder.actor.verified_at };
   if (provider === undefined) {
@@ -96,7 +96,7 @@ export async function finishSignIn(
   return { message: "bind" };
 }
 
-/** The one who began is the one who is signed in now; anybody else may not have something bound. */
+/** Only the user who began is signed in now; for any other nothing is bound. */
 function actorOf(ctx: Ctx, id: number): UserCtx {
   if (ctx.actor.kind !== "user" || ctx.actor.id !== id) fail("identity_state_wrong");
   const user = signedIn(ctx, ROLE.user);
@@ -129,10 +129,7 @@ export async function telegramSignIn(ctx: Ctx, { aff, ...fields }: TelegramField
   return signInAs(ctx, "telegram", await telegramPerson(ctx, fields), aff);
 }
 
-/**
- * Called by the console with its headers; or reached by the widget's own navigation, which sends none (checklist D-65,
- * D-66).
- */
+/** Called by the console with its headers; or reached by the widget's own navigation, which sends none (D-65, D-66). */
 export async function telegramBind(
   ctx: Ctx,
   { state, ...fields }: z.output<typeof telegramBindInput>,
@@ -144,7 +141,7 @@ export async function telegramBind(
   return { location: "/setting?tab=personal" };
 }
 
-/** Who is signed in; without the user-id header the one whose page was given this state, in this browser. */
+/** The signed-in user; without the user-id header the one whose page was given this state, in this browser. */
 async function whose(ctx: Ctx, state: string): Promise<UserCtx> {
   if (ctx.actor.kind === "user" || state === "") return signedIn(ctx, ROLE.user);
   const { user_id: id, verified_at } =
@@ -172,7 +169,7 @@ function mustBeOn(ctx: Ctx, provider: IdentityProvider): void {
   if (!isOn(ctx, provider)) fail("identity_provider_off", { provider: providerName(ctx, provider) });
 }
 
-/** Asks a provider. Whatever it answers wrongly is told in its own words, cut short; never what we sent it. */
+/** Calls a provider. An error is reported in the provider's own words, shortened; never with what was sent to it. */
 async function asked<T>(ctx: Ctx, provider: IdentityProvider, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

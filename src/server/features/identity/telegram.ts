@@ -1,4 +1,4 @@
-/** The Telegram login widget's facts (core.telegram.org/widgets/login, "Checking authorization"; checklist D-67). */
+/** The data of the Telegram login widget (core.telegram.org/widgets/login, "Checking authorization"; D-67). */
 import { createHash, createHmac } from "node:crypto";
 import { fail } from "../../../shared/errors";
 import type { TelegramFields } from "../../../shared/identity";
@@ -6,7 +6,7 @@ import { type Ctx, seconds } from "../../contracts/context";
 import { sameText } from "../../lib/secrets";
 import type { ProvenPerson } from "./oauth";
 
-/** What the hash covers; anything else that a front-end adds is not Telegram's. */
+/** What the hash covers; other members that a front-end adds are not Telegram's. */
 const SIGNED = ["auth_date", "first_name", "id", "last_name", "photo_url", "username"] as const;
 const LIFETIME = 24 * 3600;
 /** A widget's clock may run ahead of ours by this. */
@@ -18,7 +18,7 @@ export function telegramHash(fields: Omit<TelegramFields, "hash" | "aff">, token
   return createHmac("sha256", createHash("sha256").update(token).digest()).update(lines.join("\n")).digest("hex");
 }
 
-/** Whose facts these are. Each hash works once, for a day. Throws telegram_invalid. */
+/** The Telegram user of the data. Each hash works once, for a day. Throws telegram_invalid. */
 export async function telegramPerson(ctx: Ctx, fields: TelegramFields): Promise<ProvenPerson> {
   const token = ctx.options.get("TelegramBotToken");
   const hash = fields.hash.toLowerCase();

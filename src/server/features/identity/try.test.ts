@@ -34,7 +34,7 @@ afterAll(async () => {
   await h.close();
 });
 
-test("discovery answers the endpoints of the document, or why there is none; root alone may try", async () => {
+test("discovery returns the endpoints of the document, or the reason why there is none; root alone may try", async () => {
   const root = await h.person({ role: ROLE.root });
   const address = fake.options["oidc.well_known"] ?? "";
   const found = await root.call.identity.tryOidc({ address: ` ${address} ` });
@@ -53,7 +53,7 @@ test("discovery answers the endpoints of the document, or why there is none; roo
   await expect(admin.call.identity.tryTelegram({ token: TOKEN })).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-test("a bot's token is asked for its name, typed or saved; a wrong one is refused in Telegram's words, an odd one is not sent", async () => {
+test("a bot's token gives the bot's name, typed or saved; a wrong one is refused in Telegram's words, an odd one is not sent", async () => {
   const api = telegram.url.origin;
   expect(await tryTelegram(h.services, TOKEN, api)).toEqual({ ok: true, name: "weir_login_bot" });
   expect(await tryTelegram(h.services, "1:wrong", api)).toEqual({ ok: false, detail: "Unauthorized" });
@@ -66,7 +66,7 @@ test("a bot's token is asked for its name, typed or saved; a wrong one is refuse
   expect(await tryTelegram(h.services, "", api)).toEqual({ ok: true, name: "weir_login_bot" });
 });
 
-test("a trial that fails on the way never names the token", async () => {
+test("a failed request never names the token", async () => {
   const answer = await tryTelegram(h.services, TOKEN, "http://127.0.0.1:1");
   expect(answer.ok).toBe(false);
   expect(JSON.stringify(answer)).not.toContain(TOKEN);

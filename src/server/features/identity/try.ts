@@ -1,4 +1,4 @@
-/** Whether what root has typed for a way to sign in works, tried before anybody signs in by it. */
+/** Tries the settings that root has typed for a provider before a user signs in by it. */
 import * as z from "zod";
 import type { OidcTrial, TelegramTrial } from "../../../shared/identity";
 import type { UserCtx } from "../../contracts/context";
@@ -7,7 +7,7 @@ import { discover } from "./oidc";
 
 const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What the provider's discovery document says, asked for anew. */
+/** The provider's discovery document, not from the cache. */
 export async function tryOidc({ now }: Pick<UserCtx, "now">, address: string): Promise<OidcTrial> {
   try {
     const {
@@ -33,7 +33,7 @@ const botAnswer = z.object({
   result: z.object({ username: z.string() }).optional(),
 });
 
-/** Whose token it is; "" = the saved one. */
+/** The token; "" = the saved one. */
 export async function tryTelegram(
   { options }: Pick<UserCtx, "options">,
   typed: string,
@@ -46,7 +46,7 @@ export async function tryTelegram(
     const { ok, description, result } = botAnswer.parse(JSON.parse(text));
     return ok && result ? { ok: true, name: result.username } : { ok: false, detail: description ?? `HTTP ${status}` };
   } catch (error) {
-    // What failed names the address, and with it the token.
+    // The error names the address, which contains the token.
     return { ok: false, detail: words(error).replaceAll(token, "…") };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The WeChat server: a service of the operator's that answers whose code it is (facts/compatibility.md, section 1.2).
- * It gives a code to whoever writes to its account, and lets it live for three minutes.
+ * The WeChat server: a service of the operator that resolves codes to WeChat users. It sends a code to a user who
+ * writes to its account; a code lives for three minutes.
  */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
@@ -11,7 +11,7 @@ import type { ProvenPerson } from "./oauth";
 const TIMEOUT_MS = 5000;
 const answer = z.object({ success: z.boolean(), message: z.string().default(""), data: z.string().default("") });
 
-/** Whose code this is. Throws wechat_code_wrong for one that the server does not know (any more). */
+/** The WeChat user of a code. Throws wechat_code_wrong for one that the server does not know (any more). */
 export async function wechatPerson({ options }: Pick<Services, "options">, code: string): Promise<ProvenPerson> {
   const url = `${options.get("WeChatServerAddress")}/api/wechat/user?code=${encodeURIComponent(code)}`;
   const headers = { authorization: options.get("WeChatServerToken"), accept: "application/json" };

@@ -1,4 +1,4 @@
-/** Invitation codes: made when they are first asked for, found when somebody registers with one. */
+/** Invitation codes: made at the first request, found when a user registers with one. */
 import { and, eq, isNull } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { INVITE_LIMITS } from "../../../shared/invite";
@@ -22,7 +22,7 @@ export async function inviteCode(ctx: UserCtx, draw: (length: number) => string 
     if (!row) fail("user_not_found");
     if (row.code) return row.code;
     try {
-      // Somebody else's call may have made it meanwhile: then nothing changes and the next round reads that one.
+      // Another call may have made it meanwhile: then nothing changes and the next round reads that one.
       const aff_code = draw(INVITE_LIMITS.code + Math.floor(attempt / TRIES_PER_LENGTH));
       await ctx.db.q
         .update(users)
@@ -36,7 +36,7 @@ export async function inviteCode(ctx: UserCtx, draw: (length: number) => string 
 }
 
 /**
- * Who invites with this code; undefined for an unknown one, which a registration ignores (D-63), and for deleted users.
+ * The inviter of this code; undefined for an unknown one, which a registration ignores (D-63), and for deleted users.
  */
 export function* findInviter(db: Db, q: Q, code: string | undefined): Steps<UserRow | undefined> {
   const { users } = db.t;

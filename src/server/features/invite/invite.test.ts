@@ -81,7 +81,9 @@ for (const engine of ENGINES) {
       const person = await h.person();
       const codes = await Promise.all(Array.from({ length: 20 }, () => person.rest("GET", "/api/user/aff")));
       const [code] = new Set(codes.map(({ body }) => String(body.data)));
+      // spec: A-435
       expect(new Set(codes.map(({ body }) => body.data)).size).toBe(1);
+      // spec: A-435, D-64
       expect(code).toMatch(/^[A-Za-z0-9]{4}$/);
       expect((await person.rest("GET", "/api/user/aff/")).body.data).toBe(code);
       expect((await self(person)).aff_code).toBe(code ?? "");
@@ -91,15 +93,17 @@ for (const engine of ENGINES) {
       const [first, second] = [await h.person(), await h.person()];
       const always = (length: number) => "a".repeat(length);
       expect(await inviteCode(first.ctx, always)).toBe("aaaa");
+      // spec: D-64
       expect(await inviteCode(second.ctx, always)).toBe("aaaaa");
     });
 
-    test("an inviter is found by his code; nonsense, nothing and deleted users invite nobody", async () => {
+    test("an inviter is found by code; an unknown or empty code and a deleted user's code find none", async () => {
       const inviter = await h.person();
       const code = await inviter.call.invite.code();
       const find = (text: string | undefined) => h.services.db.tx((q) => findInviter(h.services.db, q, text));
       expect((await find(` ${code} `))?.id).toBe(idOf(inviter));
       for (const text of [undefined, "", "  ", "nonsense", "\u0000", "%", code.slice(0, 3)])
+        // spec: D-63
         expect(await find(text)).toBeUndefined();
       const { users } = h.services.db.t;
       await h.services.db.q
@@ -110,7 +114,7 @@ for (const engine of ENGINES) {
       expect(await find(code)).toBeUndefined();
     });
 
-    test("a registration rewards both once, however often it is said, and the books balance", async () => {
+    test("a registration rewards both once, however often it is repeated, and the ledger balances", async () => {
       await options({ QuotaForNewUser: "100", QuotaForInvitee: "20", QuotaForInviter: "3" });
       const [inviter, user, alone] = [await h.person(), await h.person(), await h.person()];
       await Promise.all([register(user, inviter), register(user, inviter)]);
@@ -132,7 +136,7 @@ for (const engine of ENGINES) {
       await options({ QuotaForNewUser: "0", QuotaForInvitee: "0", QuotaForInviter: "0" });
     });
 
-    test("without rewards an invited user still counts, and nobody invites himself", async () => {
+    test("without rewards an invited user still counts, and users cannot invite themselves", async () => {
       const [inviter, user] = [await h.person(), await h.person()];
       await register(user, inviter);
       await register(inviter, inviter);
@@ -140,7 +144,7 @@ for (const engine of ENGINES) {
       expect(await logsOf(inviter)).toEqual([]);
     });
 
-    test("an inviter gets his share of a paid order once, rounded down, and none while the option is 0", async () => {
+    test("an inviter gets the share of a paid order once, rounded down, and none while the option is 0", async () => {
       const [inviter, user, stranger] = [await h.person(), await h.person(), await h.person()];
       await register(user, inviter);
       // spec: C-014
@@ -165,18 +169,19 @@ for (const engine of ENGINES) {
       await options({ InviteRebatePercent: "0" });
     });
 
-    test("a transfer moves earnings to the balance and says so in words", async () => {
+    test("a transfer moves earnings to the balance and reports it in words", async () => {
       const person = await h.person();
       await give(person, 3 * DOLLAR);
       const answer = await person.rest("POST", "/api/user/aff_transfer", { quota: DOLLAR });
       expect(answer.body).toMatchObject({ success: true, message: "划转成功", data: DOLLAR });
-      // spec: A-179, A-180
+      // spec: A-179, A-180, A-437
       expect(await self(person)).toMatchObject({ quota: DOLLAR, aff_quota: 2 * DOLLAR, aff_history_quota: 3 * DOLLAR });
       expect(await logsOf(person)).toMatchObject([{ type: 4, quota: DOLLAR }]);
       expect(await findings()).toEqual([]);
     });
 
     test.each([
+      // spec: A-373
       [499_999, "transfer_too_small"],
       [1, "transfer_too_small"],
       [0, "transfer_invalid"],
@@ -186,13 +191,16 @@ for (const engine of ENGINES) {
       [null, "transfer_invalid"],
       [1e300, "transfer_invalid"],
       [Number.MAX_SAFE_INTEGER, "transfer_invalid"],
+      // spec: A-374
       [3 * DOLLAR, "invite_quota_insufficient"],
       [1_000_000_000_000_000, "invite_quota_insufficient"],
     ])("a transfer of %p out of two dollars is refused and moves nothing", async (quota, code) => {
       const person = await h.person();
       await give(person, 2 * DOLLAR);
       const { body } = await person.rest("POST", "/api/user/aff_transfer", { quota });
+      // spec: A-373, A-374
       expect(body).toMatchObject({ success: false, code });
+      // spec: A-372
       if (code === "transfer_too_small") expect(body.message).toBe("划转金额最低为 $1.00");
       expect(await self(person)).toMatchObject({ quota: 0, aff_quota: 2 * DOLLAR });
     });
@@ -213,7 +221,7 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
     });
 
-    test("a withdrawal takes the earnings when it is asked for; refused it gives them back, paid it does not, each once", async () => {
+    test("a withdrawal takes the earnings when it is requested; refused it gives them back, paid it does not, each once", async () => {
       const person = await h.person();
       await give(person, 4 * DOLLAR);
       const first = await person.call.invite.withdraw({ amount: DOLLAR, account: " 支付宝 a@b.example " });
@@ -259,7 +267,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("an export tells a user's withdrawals and shares; an erasure removes where the money went and keeps the amounts", async () => {
+    test("an export contains a user's withdrawals and shares; an erasure removes where the money went and keeps the amounts", async () => {
       const [person, root] = [await h.person(), await h.person({ role: ROLE.root })];
       const id = idOf(person);
       await give(person, 2 * DOLLAR);
@@ -283,7 +291,7 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
     });
 
-    test("administrators list what is to be settled, with whose it is; nobody else sees or settles any", async () => {
+    test("administrators list the withdrawals to settle, with their users; no other user sees or settles any", async () => {
       const [person, other] = [await h.person(), await h.person()];
       await give(person, DOLLAR);
       const { id } = await person.call.invite.withdraw({ amount: DOLLAR, account: "x" });

@@ -1,6 +1,4 @@
-/**
- * What invitations know of one person: for his export, and what an erasure removes of it. Amounts stay, for the audit.
- */
+/** A person's data in invitations: for their export, and what an erasure removes of it. Amounts stay, for the audit. */
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { UserCtx } from "../../contracts/context";
 import type { Q } from "../../db/types";

@@ -1,4 +1,4 @@
-/** What its owner sees of a withdrawal. */
+/** What the owner of a withdrawal sees of it. */
 import { WITHDRAWAL_STATES, type WithdrawalView } from "../../../shared/invite";
 import type { WithdrawalRow } from "../../db/schema";
 

@@ -10,9 +10,8 @@ import { quotaText } from "../wallet/quota-text";
 
 /**
  * Called inside the transaction that completes a paid order, after its credit. Gives the inviter of the payer
- * InviteRebatePercent of the order's units as invitation earnings, rounded down, once for each order. Answers the
- * units,
- * 0 when there is nothing to give. `now`: epoch seconds.
+ * InviteRebatePercent of the order's units as invitation earnings, rounded down, once for each order. Returns the
+ * units, 0 when there is nothing to give. `now`: epoch seconds.
  */
 export function* payRebate(
   services: Pick<Services, "db" | "options" | "now">,

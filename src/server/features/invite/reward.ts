@@ -1,4 +1,4 @@
-/** What a registration gives: to the new user, and to whoever invited him. */
+/** What a registration gives to the new user and to the inviter. */
 import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../contracts/context";
 import type { Q } from "../../db/types";
@@ -14,9 +14,9 @@ type Money = Pick<Services, "db" | "options" | "now">;
 type Who = Pick<UserRow, "id" | "username">;
 
 /**
- * Called inside the durable transaction that inserted `user` (whose inviter_id must still be 0: it is set here, which
- * is what makes a second call for the same user give nothing). Credits QuotaForNewUser; with an inviter also
- * QuotaForInvitee, and the inviter gets his count and QuotaForInviter as invitation earnings. `now`: epoch seconds.
+ * Called inside the durable transaction that inserted `user` (whose inviter_id must still be 0: it is set here, so a
+ * second call for the same user gives nothing). Credits QuotaForNewUser; with an inviter also QuotaForInvitee, and the
+ * inviter gets a higher count and QuotaForInviter as invitation earnings. `now`: epoch seconds.
  */
 export function* rewardRegistration(
   services: Money,

@@ -1,4 +1,4 @@
-/** Doors of invitations: the signed-in user's own; administrators settle withdrawals. */
+/** Routes of invitations: the signed-in user's own; administrators settle withdrawals. */
 import {
   inviteListInput,
   settleInput,
@@ -19,11 +19,11 @@ import {
   transferEarnings,
 } from "./service";
 
-/** Front-ends show this message as it is (facts/console-calls.md 1.1). */
+/** Front-ends show this message as it is. */
 const TRANSFERRED: Text = { zh: "划转成功", en: "Transferred" };
 
 export const inviteRouter = router({
-  /** Makes the code when there is none yet, so twice the same. */
+  /** Makes the code when there is none yet; a second call returns the same. */
   code: userProcedure
     .meta({ rest: "GET /api/user/aff", summary: "The own invitation code", changes: true })
     .query(({ ctx }) => inviteCode(ctx)),

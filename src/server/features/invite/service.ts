@@ -42,7 +42,7 @@ function* takeEarnings(ctx: UserCtx, q: Q, amount: number): Steps<void> {
 export async function transferEarnings(ctx: UserCtx, quota: number): Promise<number> {
   if (quota < smallest(ctx)) fail("transfer_too_small", { minimum: quotaText(ctx, smallest(ctx)) });
   const now = seconds(ctx);
-  // Made before the transaction, which Postgres may ask to be run again.
+  // Made before the transaction, which may run again on Postgres.
   const key = `transfer:${crypto.randomUUID()}`;
   const row = accountRow(ctx, {
     type: "system",
@@ -71,7 +71,7 @@ export async function transferEarnings(ctx: UserCtx, quota: number): Promise<num
   return quota;
 }
 
-/** Asks for a payment: the earnings are taken at once and wait for an administrator. */
+/** Requests a payment: the earnings are taken at once and wait for an administrator. */
 export async function requestWithdrawal(
   ctx: UserCtx,
   { amount, account }: { amount: number; account: string },
@@ -99,7 +99,7 @@ export async function requestWithdrawal(
   );
 }
 
-/** Paid, or refused, which gives the earnings back. Whoever comes second is told that it is settled. */
+/** Paid, or refused, which gives the earnings back. The second of two calls fails: it is settled. */
 export async function settleWithdrawal(
   ctx: UserCtx,
   { id, status, note }: { id: number; status: "paid" | "refused"; note: string },
@@ -130,7 +130,7 @@ export async function settleWithdrawal(
       if (!owner) return fail("user_not_found");
       const amount = quotaText(ctx, row.amount);
       const content = status === "paid" ? `提现 ${amount} 已支付` : `提现 ${amount} 被拒绝，已退回邀请额度`;
-      // Who settled it is for administrators.
+      // The administrator who settled it, for administrators.
       const admin_info = { actor_id: ctx.actor.id, actor: ctx.actor.username };
       const other = { event: "withdrawal_settled", withdrawal_id: id, status, admin_info };
       const entry = accountRow(ctx, { type: "admin", user: owner, quota: row.amount, content, other });
@@ -150,10 +150,10 @@ interface Paging {
 }
 const slice = ({ page, page_size }: Paging) => ({ limit: page_size, offset: (page - 1) * page_size });
 
-/** Whom the caller invited, newest first, and what each brought. */
+/** The users that the caller invited, newest first, and the earnings from each. */
 export async function invitedUsers(ctx: UserCtx, paging: Paging): Promise<Page<InvitedView>> {
   const { users, dividends } = ctx.db.t;
-  // The partial index of inviters wants to be told that it is one.
+  // The literal condition makes the partial index of inviters usable.
   const where = and(eq(users.inviter_id, ctx.actor.id), sql`inviter_id <> 0`);
   const { limit, offset } = slice(paging);
   const [[all], people] = await Promise.all([
@@ -222,7 +222,7 @@ export async function ownWithdrawals(ctx: UserCtx, paging: Paging): Promise<Page
   return { items: rows.map(presentWithdrawal), ...paging, total: all?.n ?? 0 };
 }
 
-/** Everybody's withdrawals, for administrators; of one status, or all. Newest first. */
+/** All users' withdrawals, for administrators; of one status, or all. Newest first. */
 export async function allWithdrawals(
   ctx: UserCtx,
   { status, ...paging }: Paging & { status?: WithdrawalState },

@@ -17,7 +17,7 @@ export function periodsAt(ms: number): { day: Period; month: Period } {
   const date = new Date(ms);
   const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
   const name = `${year}-${two(month + 1)}`;
-  // Date knows how long this day is where clocks are changed.
+  // Date knows how long this day is where the clocks change.
   const seconds = (next: Date): number => Math.floor(next.getTime() / 1000);
   return {
     day: { name: `${name}-${two(day)}`, ends: seconds(new Date(year, month, day + 1)) },

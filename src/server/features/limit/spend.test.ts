@@ -1,4 +1,4 @@
-/** The book of budgets on both engines, at the edge. */
+/** The store of budgets on both engines, at the limit. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import pino from "pino";
@@ -34,7 +34,7 @@ for (const engine of ENGINES) {
       expect(await book.take([day], 40)).toBeUndefined();
     });
 
-    test("what one budget refuses takes nothing of the others, in whatever order they are asked", async () => {
+    test("what one budget refuses takes nothing from the others, in whatever order they are given", async () => {
       const [day, month] = [budget(100), budget(50)];
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) => book.take(i % 2 ? [day, month] : [month, day], 10)),
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
       expect([spent.get(day.name), spent.get(month.name)]).toEqual([50, 50]);
     });
 
-    test("more than a whole budget is refused before anything is there, and nobody has spent anything", async () => {
+    test("more than a whole budget is refused before any row exists, and nothing is spent", async () => {
       const day = budget(10);
       expect(await book.take([day], 11)).toBe(day.name);
       expect(await book.spent([day.name])).toEqual(new Map());

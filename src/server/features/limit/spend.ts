@@ -30,7 +30,7 @@ export interface SpendBook {
   take(budgets: readonly Budget[], units: number): Promise<string | undefined>;
   /** Adds `units` (negative: gives back) to budgets that were taken from before. Never rejects. */
   correct(names: readonly string[], units: number): Promise<void>;
-  /** What is spent and held: name -> units. A name that nobody took from is not in it. */
+  /** What is spent and held: name -> units. A name without a row is not in it. */
   spent(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -40,14 +40,14 @@ class Full extends Error {
   }
 }
 
-/** The book in the database. */
+/** The store of budgets in the database. */
 export function createSpendBook({ db, log }: Pick<Services, "db" | "log">): SpendBook {
   const t = db.t.budget_spend;
   return {
     async take(budgets, units) {
       const small = budgets.find(({ limit }) => units > limit);
       if (small) return small.name;
-      // One order for all, so that two calls never wait for each other.
+      // A fixed order, so that two calls never wait for each other.
       const ordered = budgets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
       try {
         await db.tx(function* (q) {

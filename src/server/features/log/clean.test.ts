@@ -1,4 +1,4 @@
-/** Removing old rows: by hand, by retention, and what the audit makes of it. */
+/** Removing old rows: by hand, by retention, and the audit afterwards. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
@@ -60,11 +60,13 @@ for (const engine of ENGINES) {
           { request_id: "old", user_id: ann.ctx.actor.id, created_at: now - 10 * DAY },
           { request_id: "new", user_id: ann.ctx.actor.id, created_at: now },
         ]);
+        // spec: A-462
         expect((await root.rest("DELETE", `/api/log/?target_timestamp=${now - 5 * DAY}`)).body).toEqual({
           success: true,
           message: "",
           data: 1203,
         });
+        // spec: D-74
         expect(await rest()).toEqual([now - 5 * DAY, now]);
         expect(
           (await h.services.db.q.select().from(h.services.db.t.log_bodies)).map((kept) => kept.request_id),
@@ -80,16 +82,18 @@ for (const engine of ENGINES) {
       HOOK_MS,
     );
 
-    test("super administrators alone may, with a time that is one (D-73)", async () => {
+    test("super administrators alone may, with a valid time (D-73)", async () => {
       const { root, admin, ann, now, insert } = await open();
       await insert(row(ann, { created_at: now - DAY, folded: FOLDED.done }));
       for (const person of [admin, ann]) {
+        // spec: D-73
         expect((await person.rest("DELETE", `/api/log/?target_timestamp=${now}`)).body).toMatchObject({
           success: false,
           code: "forbidden",
         });
       }
       for (const time of ["", "null", "NaN", "0", "-5", "1.5", "x", "1e400"]) {
+        // spec: D-74
         expect((await root.rest("DELETE", `/api/log/?target_timestamp=${time}`)).body).toMatchObject({
           success: false,
           code: "invalid_parameter",
@@ -98,7 +102,7 @@ for (const engine of ENGINES) {
       expect(await rest()).toHaveLength(1);
     });
 
-    test("a row that the roll-ups have not taken in stays until they have, and the books balance after it went", async () => {
+    test("a row that the roll-ups have not counted stays until they have, and the audit is clean after it was removed", async () => {
       const { root, ann, now, insert } = await open();
       const old = now - 3 * DAY;
       await insert(row(ann, { created_at: old }), row(ann, { created_at: old + 60 }), row(ann, { created_at: now }));
@@ -107,6 +111,7 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
       expect((await root.rest("DELETE", `/api/log/?target_timestamp=${now - DAY}`)).body.data).toBe(2);
       expect(await findings()).toEqual([]);
+      // spec: D-74
       expect(await h.services.db.q.select().from(h.services.db.t.usage_hourly)).not.toEqual([]);
       // An earlier cleaning afterwards does not make the log whole again.
       expect((await root.rest("DELETE", `/api/log/?target_timestamp=${old}`)).body.data).toBe(0);

@@ -1,20 +1,19 @@
 /**
  * Removing old rows: by hand up to a time, and every hour by retention. In small batches with pauses, because on SQLite
- * the streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); how far it is stands in
- * `meta`.
+ * the streams of this process wait meanwhile. At most one cleaning in the cluster (a lease); its progress is in `meta`.
  *
- * Roll-ups stay, so a row goes only once they have taken it in. From which time on the log is complete is written down
+ * Roll-ups stay, so a row goes only once they have counted it. The time from which the log is complete is written
  * before the first row goes: the audit compares later hours alone.
  */
-import { and, asc, eq, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, inArray, lt, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { FOLDED } from "../../../shared/log";
 import type { LogCleaning } from "../../../shared/log-list";
 import { type Services, seconds } from "../../contracts/context";
-import type { Db } from "../../db/types";
+import { readRunState, saveRunState } from "../run/run-state";
 
 const BATCH = 500;
-/** A cleaning under way says so at least this often; silent for SILENT_SECONDS it is dead. */
+/** A cleaning writes at least this often; silent for SILENT_SECONDS it is dead. */
 const SAVE_EVERY_MS = 500;
 const SILENT_SECONDS = 30;
 const DAY = 86_400;
@@ -27,12 +26,12 @@ type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now">
 type Stored = Omit<LogCleaning, "running"> & { updated_at: number };
 
 /**
- * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and what was kept of
- * their requests. Answers how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
+ * Removes the rows before `until` (epoch seconds; a later time than now means now), of every type, and the contents
+ * kept with them. Returns how many rows went. Fails with log_cleaning_running while another one is under way anywhere.
  */
 export async function cleanLogs(services: Needs, until: number, started_by: string): Promise<number> {
   const cleaning = cleanOnce(services, until, started_by);
-  // Goes on when who asked for it has left.
+  // Goes on when the caller has left.
   services.background.track(
     "cleaning of the log",
     cleaning.then(
@@ -43,7 +42,7 @@ export async function cleanLogs(services: Needs, until: number, started_by: stri
   return (await cleaning) ?? fail("log_cleaning_running");
 }
 
-/** The timer: what is older than the options LogRetentionDays (0 = for ever) and LogContentDays say. */
+/** For the timer: removes what is older than the options LogRetentionDays (0 = forever) and LogContentDays. */
 export async function removeExpired(services: Needs): Promise<void> {
   const { options } = services;
   const now = seconds(services);
@@ -92,7 +91,7 @@ async function clean(services: Needs, until: number, started_by: string): Promis
       set: { value: String(until) },
       setWhere: sql`cast(${db.t.meta.value} as bigint) < ${until}`,
     });
-  await save(db, state);
+  await saveRunState(db, STATE, state);
   let saved = performance.now();
   try {
     await inBatches(services, async () => {
@@ -101,14 +100,14 @@ async function clean(services: Needs, until: number, started_by: string): Promis
       if (performance.now() - saved > SAVE_EVERY_MS) {
         saved = performance.now();
         state.updated_at = seconds(services);
-        await save(db, state);
+        await saveRunState(db, STATE, state);
       }
       return rows.length;
     });
     await removeBodies(services, until);
   } finally {
     state.finished_at = state.updated_at = Math.max(1, seconds(services));
-    await save(db, state);
+    await saveRunState(db, STATE, state);
   }
   return state.removed;
 }
@@ -131,7 +130,7 @@ async function removeBodies(services: Needs, until: number): Promise<void> {
   });
 }
 
-/** Calls `step` until it has removed less than a whole batch; half of the time belongs to others. */
+/** Calls `step` until it has removed less than a whole batch; half of the time is left to others. */
 async function inBatches({ background }: Needs, step: () => Promise<number>): Promise<void> {
   while (!background.signal.aborted) {
     const begun = performance.now();
@@ -140,22 +139,9 @@ async function inBatches({ background }: Needs, step: () => Promise<number>): Pr
   }
 }
 
-async function save(db: Db, state: Stored): Promise<void> {
-  const value = JSON.stringify(state);
-  await db.q
-    .insert(db.t.meta)
-    .values({ name: STATE, value })
-    .onConflictDoUpdate({ target: db.t.meta.name, set: { value } });
-}
-
 /** The cleaning that is under way, else the last one; null before the first. */
-export async function readCleaning(services: Pick<Services, "db" | "now">): Promise<LogCleaning | null> {
-  const { meta } = services.db.t;
-  const [row] = await services.db.q.select().from(meta).where(eq(meta.name, STATE));
-  if (!row) return null;
-  const { updated_at, ...state } = JSON.parse(row.value) as Stored; // written by save() alone
-  return { ...state, running: state.finished_at === 0 && seconds(services) - updated_at < SILENT_SECONDS };
-}
+export const readCleaning = async (services: Pick<Services, "db" | "now">): Promise<LogCleaning | null> =>
+  (await readRunState<Stored>(services, STATE, SILENT_SECONDS)) ?? null;
 
 /** Epoch seconds since when no row was removed, as part of a statement; 0 when none ever was. */
 export const logCompleteSince = (): SQL =>

@@ -17,7 +17,7 @@ const unpack = promisify(gunzip);
 /** Contents being written at a time; each is half a megabyte at most. */
 const MOST_PENDING = 64;
 
-/** The text as it is stored: redacted, with a note when it is not whole. */
+/** The text as it is stored: redacted, with a note when it is truncated. */
 export async function packSample({ text, size }: Sample): Promise<string> {
   if (text === "") return "";
   const whole = Buffer.byteLength(text) >= size;

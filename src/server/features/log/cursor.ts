@@ -1,8 +1,8 @@
-/** Places in the list of the log, which is ordered by time and id. */
+/** Cursors of the log's list, which is ordered by time and id. */
 import { and, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { UserCtx } from "../../contracts/context";
 
-/** Rows on the older (`behind`) or the newer side of a place in the list. */
+/** Rows on the older (`behind`) or the newer side of a cursor. */
 export function afterCursor(ctx: Pick<UserCtx, "db">, place: string, side: "behind" | "before"): SQL | undefined {
   const { logs } = ctx.db.t;
   const [time = 0, id = 0] = place.split(".").map(Number);

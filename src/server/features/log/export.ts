@@ -1,6 +1,6 @@
 /**
- * The log as a file: exactly the filtered rows that somebody may see, newest first. Read by key in batches as the
- * caller takes them, so that any number of rows costs the memory of one batch.
+ * The log as a file: exactly the filtered rows that the viewer may see, newest first. Read by key in batches as the
+ * reader takes them, so that any number of rows costs the memory of one batch.
  */
 import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
@@ -43,8 +43,8 @@ const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id"] as cons
 type Column = (typeof COLUMNS | typeof ADMIN_COLUMNS)[number];
 
 /**
- * One cell (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe
- * (OWASP, CSV injection); numbers are written as they are.
+ * One cell (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
+ * injection); numbers are written as they are.
  */
 export function csvCell(value: Cell): string {
   if (typeof value !== "string") return String(value);
@@ -59,7 +59,7 @@ const columnsOf = (scope: LogScope): readonly Column[] => (scope === "all" ? [..
 
 const line = (cells: readonly string[]): string => `${cells.join(",")}\r\n`;
 
-/** What stands before the first row. The mark tells spreadsheets that it is UTF-8. */
+/** The file's first line. The byte order mark marks it as UTF-8 for spreadsheets. */
 const headOf = (format: Format, scope: LogScope): string => (format === "csv" ? `\uFEFF${line(columnsOf(scope))}` : "");
 
 function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): string {
@@ -71,7 +71,7 @@ function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): stri
     .join("");
 }
 
-/** Batches of the filtered rows, each behind the last; never an empty one. */
+/** Batches of the filtered rows, each after the last; never an empty one. */
 async function* batches(ctx: UserCtx, scope: LogScope, filter: LogFilter): AsyncGenerator<LogView[]> {
   for (let cursor: string | undefined; ;) {
     const { rows, next } = await readSlice(ctx, scope, filter, BATCH, cursor);
@@ -102,7 +102,7 @@ function bodyOf(ctx: UserCtx, scope: LogScope, filter: LogFilter, format: Format
 
 const TYPES: Record<Format, string> = { csv: "text/csv; charset=utf-8", jsonl: "application/x-ndjson; charset=utf-8" };
 
-/** `?format=csv|jsonl` and the filters of the list. An ordinary user gets his own rows, whatever he asks for. */
+/** `?format=csv|jsonl` and the filters of the list. An ordinary user gets only their own rows. */
 export const logExport: PlainRoute = {
   line: "GET /api/log/export",
   answer: async (base, request) => {

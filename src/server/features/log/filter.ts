@@ -1,6 +1,6 @@
 /**
- * What a filter of the log means, once in SQL (lists, sums, files) and once for a row in hand (the live tail). Which
- * filters have an index: docs/log.md.
+ * The meaning of a filter of the log, once in SQL (lists, sums, files) and once for a row in hand (the live tail).
+ * Which filters have an index: docs/log.md.
  */
 import { type AnyColumn, and, desc, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
@@ -10,11 +10,12 @@ import type { LogRow } from "../../db/schema";
 import { withoutIndex, byIndex, contains, withoutNul } from "../../db/sql";
 import { afterCursor } from "./cursor";
 
-/** Whose rows: everybody's for administrators, else the user's own. */
+/** Whose rows: all users' for administrators, else the user's own. */
 export type LogScope = "all" | "own";
 
 /**
- * Filters that compare one column with one text, and where a keyword is looked for; more for who sees everybody's rows.
+ * Filters that compare one column with one text, and the columns that a keyword is looked for in; more for
+ * administrators.
  */
 const EXACT = { own: ["request_id"], all: ["request_id", "upstream_request_id"] } as const;
 const SEARCHED = {
@@ -31,13 +32,13 @@ export const clean = (text: string | undefined): string => withoutNul(text?.trim
 
 /** Names of users and tokens, as ids: indexes are on ids, and rows under an earlier name are found too. */
 export interface Named {
-  /** Of `username`; undefined: nobody bears that name, or none is asked for. */
+  /** Of `username`; undefined: no user has that name, or none is given. */
   user_id?: number;
   /** Of `token_name`. */
   token_ids?: readonly number[];
 }
 
-/** More names or tokens than this say little: their rows are found wherever one looks. */
+/** With more names or tokens than this the rows are frequent: walking the list finds them. */
 const MOST_NAMES = 500;
 
 export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter): Promise<Named> {
@@ -65,9 +66,8 @@ export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: L
 
 /**
  * A part of a model's name has no index, whole names have: the names that contain it are read off the index, one step a
- * name.
- * `common`: its rows are known to be many; then walking the list from its newer end meets them sooner than any index
- * does. Postgres sees that by itself.
+ * name. `common`: it has very many rows; then walking the list from its newer end finds them sooner than any index.
+ * Postgres decides that by itself.
  */
 async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<SQL> {
   const { logs } = db.t;
@@ -91,7 +91,7 @@ async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<
       );
 }
 
-/** As with models: rows of several tokens, gathered by their index or met on the way. */
+/** As with models: rows of several tokens, collected by their index or found while walking the list. */
 function ofTokens({ db }: UserCtx, ids: readonly number[], common: boolean): SQL {
   const { token_id } = db.t.logs;
   return common ? inArray(withoutIndex(db, token_id), [...ids]) : inArray(token_id, [...ids]);
@@ -108,7 +108,7 @@ function indexed(ctx: UserCtx, scope: LogScope, filter: LogFilter, named: Named)
   ].filter((condition) => condition !== undefined);
 }
 
-/** `narrowed`: an index that says more stands beside it. */
+/** `narrowed`: a narrower index is used beside it. */
 function ofGroup({ db }: UserCtx, group: string, narrowed: boolean): SQL | undefined {
   if (!group) return undefined;
   return narrowed ? eq(withoutIndex(db, db.t.logs.group), group) : byIndex(db, eq(db.t.logs.group, group));
@@ -132,7 +132,7 @@ export async function subject(
     ...narrow,
     ...EXACT[scope].map((name) => equal(logs[name], filter[name])),
     ofGroup(ctx, clean(filter.group), narrow.length > 0),
-    // Said as a literal, so that the partial index fits.
+    // A literal, so that the partial index is usable.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
     clean(filter.model_name) ? await ofModel(ctx, clean(filter.model_name), common) : undefined,
     named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
@@ -145,13 +145,13 @@ export async function subject(
 export interface LogRange {
   start: number;
   end: number;
-  /** Rows before this time were not looked at, though the filter asks for them. */
+  /** Rows before this time were not read, although the filter includes them. */
   searched_from?: number;
 }
 
 /**
- * The range that is looked through. What no index finds (a keyword, a name that nobody bears) is looked for among the
- * newest SEARCHED_ROWS of it, or of the rows behind `place`: those that an indexed filter beside it leaves.
+ * The range that is searched. What no index finds (a keyword, an unknown name) is searched among the newest
+ * SEARCHED_ROWS of it, or of the rows after the cursor `place`: those that an indexed filter beside it leaves.
  */
 export async function rangeOf(
   ctx: UserCtx,
@@ -186,9 +186,7 @@ export async function rangeOf(
     : { start, end };
 }
 
-/**
- * The type: nearly every row is consumption, so the others have a partial index; its condition is said as a literal.
- */
+/** The type: nearly every row is consumption, so the others have a partial index; its condition is a literal. */
 function ofType({ db }: UserCtx, scope: LogScope, type: number | undefined): SQL | undefined {
   const { logs } = db.t;
   if (!type) return undefined;
@@ -198,7 +196,7 @@ function ofType({ db }: UserCtx, scope: LogScope, type: number | undefined): SQL
     : eq(logs.type, type);
 }
 
-/** All filters, within a range that `rangeOf` answered. */
+/** All filters, within a range that `rangeOf` returned. */
 export async function conditions(
   ctx: UserCtx,
   scope: LogScope,
@@ -215,7 +213,7 @@ export async function conditions(
   );
 }
 
-/** The same for a row in hand. `viewer` is the id of who asks. */
+/** The same for a row in hand. `viewer`: the id of the user who reads. */
 export function fits(viewer: number, scope: LogScope, filter: LogFilter): (row: LogRow) => boolean {
   const model = clean(filter.model_name).toLowerCase();
   const keyword = clean(filter.keyword).toLowerCase();

@@ -17,7 +17,7 @@ const BATCH = 200;
 /** A round ends after this many batches; the next timer goes on. */
 const MAX_BATCHES = 50;
 
-/** Folds what is there, if this instance has the lease. Answers how many rows were folded here. */
+/** Folds new rows, if this instance has the lease. Returns how many rows were folded here. */
 export async function fold({ db, cluster, now }: { db: Db; cluster: Cluster; now: () => number }): Promise<number> {
   let folded = 0;
   await cluster.lease.hold("fold", async () => {
@@ -39,7 +39,7 @@ type HourRow = Db["t"]["usage_hourly"]["$inferInsert"];
 type Sums = Required<
   Pick<HourRow, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">
 >;
-/** What of one user, token, channel, model and group is added to one hour. */
+/** The sums of one user, token, channel, model and group that are added to one hour. */
 export type Hour = HourRow & Sums;
 export const NOTHING: Sums = {
   count: 0,
@@ -55,8 +55,8 @@ export const repeatedOf = (db: Pick<Db, "engine">): SQL<number> =>
   sql<number>`case when "type" = ${sql.raw(String(LOG_TYPE.error))} then ${jsonNumber(db, sql`other`, "repeated" satisfies keyof RepeatedRefusal)} else 0 end`;
 
 /**
- * Marks up to 200 rows as folded and answers them. The condition is a literal: a parameter would miss the partial
- * index.
+ * Marks up to 200 rows as folded and returns them. The condition is a literal: with a parameter the partial index is
+ * not used.
  */
 export function claim(db: Db, q: Q) {
   const { logs } = db.t;
@@ -127,7 +127,7 @@ export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
     if (!sum) sums.set(key, { ...part });
     else for (const name of SUM_NAMES) sum[name] += part[name];
   }
-  // One order for all, so that two never wait for each other crosswise.
+  // A fixed order, so that two transactions never deadlock.
   const values = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
   yield* run(
     q
@@ -152,8 +152,8 @@ export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
 const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[];
 
 /**
- * What a row adds: a consumption its charge, an error its count and what it stands for, a refund takes its charge back,
- * others nothing.
+ * What a row adds: a consumption its charge, an error its count and the refusals it stands for, a refund takes its
+ * charge back, others nothing.
  */
 function sumsOf(row: Omit<Sums, "count" | "error_count"> & { type: number; repeated: number }): Sums | undefined {
   const { quota, prompt_tokens, completion_tokens, use_time } = row;

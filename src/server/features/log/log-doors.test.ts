@@ -1,5 +1,5 @@
 /**
- * The doors of the log whose answers are no envelope, over HTTP: files, live rows, the log and the usage of one key.
+ * The routes of the log whose answers have no envelope, over HTTP: files, live rows, the log and the usage of one key.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -63,7 +63,7 @@ test("a shutdown does not wait for live logs: their streams end with it", async 
 });
 
 for (const engine of ENGINES) {
-  describe(`doors of the log on ${engine}`, () => {
+  describe(`routes of the log on ${engine}`, () => {
     let weir: Weir;
     let ann: Session;
     let bob: Session;
@@ -120,7 +120,7 @@ for (const engine of ENGINES) {
     }, HOOK_MS);
     afterAll(() => weir?.stop());
 
-    test("a file holds every filtered row once, newest first, and a user's file his own rows alone", async () => {
+    test("a file holds every filtered row once, newest first, and a user's file only the user's own rows", async () => {
       const all = await lines(weir.root, "model_name=gpt-4o-mini");
       expect(all).toHaveLength(1200);
       expect(new Set(all.map((item) => item.id)).size).toBe(1200);
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
       expect(await lines(bob, "model_name=nothing-like-it")).toEqual([]);
     });
 
-    test("CSV is a table with its heads, safe for spreadsheets, without channels for users", async () => {
+    test("CSV is a table with column names, safe for spreadsheets, without channels for users", async () => {
       const { response, text } = await download(ann, "model_name=by-key");
       expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
       expect(response.headers.get("content-disposition")).toMatch(/^attachment; filename="weir-log-[\dT-]+\.csv"$/);
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
       expect((await download(bob, "model_name=nothing-like-it")).text.split("\r\n").filter(Boolean)).toHaveLength(1);
     });
 
-    test("strangers get no file and no live log, and odd parameters an envelope", async () => {
+    test("guests get no file and no live log, and odd parameters an error envelope", async () => {
       for (const path of ["/api/log/export", "/api/log/live", "/api/log/export/"]) {
         expect(await weir.anonymous("GET", path)).toMatchObject({ status: 401, body: { success: false } });
       }
@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
       ).toBe(200);
     });
 
-    test("who holds a key reads the last three days of its log, and others nothing", async () => {
+    test("the holder of a key reads the last three days of its log, and others nothing", async () => {
       const spellings: [string, Record<string, string>][] = [
         [`?key=${token.key}`, {}],
         [`?key=${token.key.replace(/^sk-/, "")}`, {}],
@@ -233,7 +233,7 @@ for (const engine of ENGINES) {
       expect([asked.status, asked.headers.get("access-control-allow-headers")]).toEqual([204, "authorization"]);
     });
 
-    test("the live log pushes new rows to whom they belong, as filtered, and catches up who comes again", async () => {
+    test("the live log pushes new rows to their users, as filtered, and a listener that reconnects gets what it missed", async () => {
       const [everything, own, filtered] = await Promise.all([
         listen(weir, weir.root),
         listen(weir, ann),
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
       for (const one of [everything, filtered, again]) one.leave();
     });
 
-    test("one user has four live logs at most, and a place is free again when he leaves one", async () => {
+    test("one user has four live logs at most, and a place is free again when one is closed", async () => {
       const open = await Promise.all(Array.from({ length: 4 }, () => listen(weir, bob)));
       expect((await bob.api("GET", "/api/log/live")).body).toMatchObject({ success: false, code: "log_tail_full" });
       for (const one of open) one.leave();

@@ -17,7 +17,7 @@ const OTHER = {
 };
 
 describe("other without admin_info", () => {
-  test("loses admin_info and nothing else; a text that is no object is withheld", () => {
+  test("loses admin_info and nothing else; a text that is not an object is withheld", () => {
     // spec: C-285
     expect(JSON.parse(withoutAdminInfo(JSON.stringify(OTHER)))).toEqual({ ...OTHER, admin_info: undefined });
     // spec: C-276
@@ -120,7 +120,7 @@ for (const engine of ENGINES) {
       expect(await page(admin, "/api/log/?p=1&page_size=100000")).toMatchObject({ page_size: 100 });
     });
 
-    test("each filter narrows the list, and words that mean nothing do not", async () => {
+    test("each filter narrows the list, and unknown words do not", async () => {
       // spec: C-547
       // spec: C-146
       expect((await all(`username=${ann.ctx.actor.username}`)).total).toBe(27);
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
       expect((await all(`username=${encodeURIComponent("' or 1=1 --")}`)).total).toBe(0);
     });
 
-    test("a user sees his own rows only, without channel, attempts and the upstream's id, whatever he asks for", async () => {
+    test("users see their own rows only, without channel, attempts and the upstream's id, whatever they filter by", async () => {
       const data = await page(ann, `/api/log/self/?page_size=100&username=${bob.ctx.actor.username}&channel=7`);
       // spec: C-459, C-548
       // spec: C-145, C-146
@@ -197,7 +197,7 @@ for (const engine of ENGINES) {
       await expect(admin.call.log.list({ cursor: "1; drop table logs" })).rejects.toThrow();
     });
 
-    test("a page beside a row is the one that counting would find, in both directions, also among rows of the same second", async () => {
+    test("a page beside a cursor is the one that an offset would give, in both directions, also among rows of the same second", async () => {
       const read = (query: string) => page(admin, `/api/log/?page_size=10&${query}`);
       const second = await read("p=2");
       const [first, last] = [second.items[0], second.items[9]].map((item) => `${item.created_at}.${item.id}`);
@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a text is looked for in what a viewer sees of a row, however old, % and _ as they are", async () => {
+    test("a text is searched in what a viewer sees of a row, however old; % and _ are plain characters", async () => {
       expect((await all("keyword=SECRET")).total).toBe(28);
       expect((await page(ann, "/api/log/self/?keyword=secret")).total).toBe(0);
       expect((await page(ann, "/api/log/self/?keyword=x%25_")).total).toBe(1);
@@ -228,7 +228,7 @@ for (const engine of ENGINES) {
       await h.services.db.q.delete(h.services.db.t.logs).where(eq(h.services.db.t.logs.content, "long ago"));
     });
 
-    test("the searches that older front-ends know answer a list, and no text finds nothing", async () => {
+    test("the searches of older front-ends return a list, and an empty text finds nothing", async () => {
       expect(await page(admin, "/api/log/search?keyword=claude")).toMatchObject([{ model_name: "Claude-X%_" }]);
       expect(await page(ann, "/api/log/self/search?keyword=t2")).toMatchObject([{ token_name: "t2", channel: 0 }]);
       expect(await page(bob, "/api/log/self/search?keyword=t2")).toEqual([]);
@@ -236,7 +236,7 @@ for (const engine of ENGINES) {
         expect(await page(admin, `/api/log/search?${query}`)).toEqual([]);
     });
 
-    test("a user's rows are found by the name he bears now, and rows of a name that nobody bears by that name", async () => {
+    test("a user's rows are found by the current name, and rows of a name that no user has by that name", async () => {
       const { db } = h.services;
       const carl = await h.person();
       await db.q
@@ -247,7 +247,7 @@ for (const engine of ENGINES) {
       await db.q.delete(db.t.logs).where(inArray(db.t.logs.username, ["carl-of-old", "erased"]));
     });
 
-    test("rows are found by their token's name of now, and by a name that no token bears", async () => {
+    test("rows are found by their token's current name, and by a name that no token has", async () => {
       const { db } = h.services;
       const dora = await h.person();
       const [token] = await db.q
@@ -276,7 +276,7 @@ for (const engine of ENGINES) {
       await db.q.delete(db.t.logs).where(inArray(db.t.logs.token_name, ["old name", "gone", "new name"]));
     });
 
-    test("an administrator sees the figures of users below his level and of himself, and of nobody else (C-474)", async () => {
+    test("administrators see the figures of users below their level and their own, and no others (C-474)", async () => {
       const [other, root] = await Promise.all([h.person({ role: ROLE.admin }), h.person({ role: ROLE.root })]);
       // spec: C-474
       // spec: C-150

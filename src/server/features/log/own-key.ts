@@ -1,4 +1,4 @@
-/** The log of one relay key, for whoever holds it. Source: facts/compatibility.md 1.9; the range: checklist C-647. */
+/** The log of one relay key, read with that key (the range: C-647). */
 import { and, desc, eq, gte, lte } from "drizzle-orm";
 import { logStatSelfRest } from "../../../shared/log-list";
 import { seconds } from "../../contracts/context";

@@ -1,4 +1,7 @@
-/** What may leave of a log row. Which channels were tried is the operator's business: administrators alone see it. */
+/**
+ * What may leave the server of a log row. Which channels were tried is the operator's business: administrators alone
+ * see it.
+ */
 import { LOG_FIELDS, type LogView, OWN_LOG_FIELDS } from "../../../shared/log-list";
 import { pick } from "../../../shared/pick";
 import type { LogRow } from "../../db/schema";
@@ -14,7 +17,7 @@ export const presentForOwner = (row: LogRow): LogView => ({
   other: withoutAdminInfo(row.other),
 });
 
-/** `other` without admin_info; a text that is no JSON object is withheld. */
+/** `other` without admin_info; a text that is not a JSON object is withheld. */
 export function withoutAdminInfo(other: string): string {
   if (other === "") return "";
   let value: unknown;

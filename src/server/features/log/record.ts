@@ -25,21 +25,21 @@ export async function recordFailure({ db, log }: Pick<Services, "db" | "log">, r
 }
 
 export interface NotableEvent {
-  /** `admin`: somebody did it; `system`: the gateway did it by itself. */
+  /** `admin`: an administrator did it; `system`: the gateway did it. */
   type: "admin" | "system";
   actor?: Actor;
   ip?: string;
   channel?: { id: number; name: string };
-  /** What a reader of the log sees. */
+  /** The text in the log. */
   content: string;
   /** The same as data: `event` names it. */
   other: { event: string } & Record<string, unknown>;
 }
 
 export interface AccountEvent {
-  /** `topup`: paid or redeemed; `system`: a reward, a transfer; `admin`: an administrator did it. */
+  /** `topup`: paid or redeemed; `system`: a reward, a transfer; `admin`: an administrator changed it. */
   type: "topup" | "system" | "admin";
-  /** Whose row it is: he sees it in his log. */
+  /** The user of the row, who sees it in their log. */
   user: { id: number; username: string };
   /** Units that were added or moved. */
   quota: number;
@@ -48,13 +48,15 @@ export interface AccountEvent {
   other: { event: string } & Record<string, unknown>;
 }
 
-/** The row of units that came or moved without a call; inserted in the transaction that moves them. */
+/** The row of units that were added or moved without a call; inserted in the transaction that moves them. */
 export function accountRow(services: Pick<Services, "now">, { user, quota, type, ...event }: AccountEvent): NewLogRow {
   const row = eventRow(services, { ...event, type: "system" });
   return { ...row, type: LOG_TYPE[type], quota, user_id: user.id, username: user.username };
 }
 
-/** The row of a notable event; statistics do not count it. Inserted with the change it tells of, in one transaction. */
+/**
+ * The row of a notable event; statistics do not count it. Inserted with the change that it records, in one transaction.
+ */
 export function eventRow(services: Pick<Services, "now">, event: NotableEvent): NewLogRow {
   const { actor, channel } = event;
   return {

@@ -1,11 +1,11 @@
-/** What must not stand in a kept request or answer: keys and passwords, and media, which are large and say nothing. */
+/** What a kept request or answer must not contain: keys and passwords, and media, which are large and not readable. */
 
 const HIDDEN = "***";
 
-/** The name of a JSON member whose text is a secret. */
+/** The name of a JSON member whose value is a secret. */
 const SECRET_NAME = String.raw`[\w.-]{0,40}(?:api[-_]?key|app[-_]?key|access[-_]?key|secret|passw(?:or)?d|authorization|(?:access|refresh|auth|id|bearer|session)[-_]?token|private[-_]?key|cookie|credentials?)[\w.-]{0,20}`;
 
-/** Each is linear in the length of the text: what repeats is bounded, or cannot begin again inside its own match. */
+/** Each is linear in the length of the text: repetitions are bounded, or cannot begin again inside their own match. */
 const RULES: readonly [RegExp, string | ((...found: string[]) => string)][] = [
   [
     /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,

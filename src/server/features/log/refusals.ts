@@ -1,8 +1,8 @@
 /**
- * Rows of calls that were refused before a channel was asked. A refused call costs its caller nothing, so refusals must
- * not fill the disk: in an hour the first hundred of a caller with the same code and model are rows, the rest count on
- * the last of them (`other.repeated`), and in the roll-ups as errors like any. Counted in memory and written once a
- * second; each instance counts for itself.
+ * Rows of calls that were refused before any channel was tried. A refused call costs its caller nothing, so refusals
+ * must not fill the disk: in an hour the first hundred of a caller with the same code and model are rows, the rest are
+ * counted on the last of them (`other.repeated`), and in the roll-ups as errors like any. Counted in memory and written
+ * once a second; each instance counts for itself.
  */
 import { eq } from "drizzle-orm";
 import { FOLDED, type RepeatedRefusal } from "../../../shared/log";
@@ -18,8 +18,8 @@ import type { Refusals } from "../../contracts/refusals";
 /** Rows in an hour of one caller, code and model. */
 const MOST_ROWS = 100;
 /**
- * Pairs of code and model in an hour that are told apart, of one caller and of all; all others of a caller are one
- * pair.
+ * Pairs of code and model in an hour that are counted separately, of one caller and of all; all others of a caller are
+ * one pair.
  */
 const PAIRS_OF_CALLER = 50;
 const MOST_PAIRS = 20_000;
@@ -30,7 +30,7 @@ const BATCH = 50;
 
 interface Pair {
   rows: number;
-  /** The last row that there will be in this hour; what follows counts on it. */
+  /** The last row of this pair in this hour; what follows is counted on it. */
   last: { request_id: string; other: string } | undefined;
   repeated: number;
   until: number;
@@ -121,7 +121,7 @@ interface Count {
 const withCount = (other: string, { repeated, until }: Count): string =>
   `${other.slice(0, -1)},${JSON.stringify({ repeated, repeated_until: until } satisfies RepeatedRefusal).slice(1)}`;
 
-/** Rows first and hours after them, as the fold does, so that neither waits for the other crosswise. */
+/** Rows first and hours after them, like the fold, so that the two never deadlock. */
 function* countSteps({ db }: Pick<Services, "db">, q: Q, counts: readonly Count[]): Steps<void> {
   const { logs } = db.t;
   const hours: Hour[] = [];
@@ -144,7 +144,7 @@ function* countSteps({ db }: Pick<Services, "db">, q: Q, counts: readonly Count[
       .from(logs)
       .where(eq(logs.request_id, request_id));
     const [row] = yield* run(forUpdate(db, known));
-    // Cleaned away meanwhile, with its count.
+    // Cleaned meanwhile, with its count.
     if (!row) continue;
     yield* run(
       q
@@ -154,7 +154,7 @@ function* countSteps({ db }: Pick<Services, "db">, q: Q, counts: readonly Count[
         .returning({ id: logs.id }),
     );
     const { folded, counted: before, created_at, ...whose } = row;
-    // A row that the fold has not seen yet brings its count along.
+    // A row that is not folded yet brings its count along.
     if (folded === FOLDED.done)
       hours.push({ ...NOTHING, ...whose, hour: created_at - (created_at % HOUR), error_count: repeated - before });
   }

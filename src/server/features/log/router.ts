@@ -1,4 +1,4 @@
-/** Doors of the log: everybody's rows for administrators, the own ones for everybody. */
+/** Routes of the log: all users' rows for administrators, a user's own for every user. */
 import {
   logGetInput,
   logCleanRest,
@@ -66,6 +66,6 @@ export const logRouter = router({
   /** What was kept of a call's request and answer; null when nothing was. */
   content: adminProcedure.input(logContentInput).query(({ ctx, input }) => readContent(ctx, input.request_id)),
 
-  /** How far the cleaning is, or what the last one did; null before the first. */
+  /** The progress of the cleaning, or the result of the last one; null before the first. */
   cleaning: rootProcedure.query(({ ctx }) => readCleaning(ctx)),
 });

@@ -1,4 +1,4 @@
-/** Reading the log. Lists go through the reading door; rows of LogConsumeEnabled = false are counted but not shown. */
+/** Reading the log. Lists use the read connections; rows of LogConsumeEnabled = false are counted but not shown. */
 import { and, asc, desc, eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import {
@@ -18,17 +18,17 @@ import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";
 import { afterCursor } from "./cursor";
 import { presentForAdmin, presentForOwner } from "./present";
 
-/** As many as existing front-ends expect of a search. */
+/** The number that existing front-ends expect of a search. */
 const SEARCH_ROWS = 100;
 
 export const present = (scope: LogScope) => (scope === "all" ? presentForAdmin : presentForOwner);
 
-/** Whose rows somebody may see. */
+/** Whose rows a viewer may see. */
 export const scopeOf = (ctx: UserCtx): LogScope => (ctx.actor.role >= ROLE.admin ? "all" : "own");
 
 /**
- * Newest first, in pages with a total. `after` and `before` name the row that the page stands beside: such a page costs
- * the same however far back it lies.
+ * Newest first, in pages with a total. `after` and `before` name the row that the page begins beside: such a page costs
+ * the same however old it is.
  */
 export async function pageLogs(
   ctx: UserCtx,
@@ -80,7 +80,7 @@ export async function pageLogs(
   };
 }
 
-/** Newest first, from behind `cursor`. Where a search stopped early there is a `next` though the slice is not full. */
+/** Newest first, after `cursor`. A search that stopped early has a `next` although the page is not full. */
 export async function sliceLogs(
   ctx: UserCtx,
   scope: LogScope,
@@ -90,7 +90,7 @@ export async function sliceLogs(
   return { items: rows.map(present(scope)), ...(next && { next }) };
 }
 
-/** Up to `limit` rows behind `cursor`, and from where to go on; undefined: there is nothing more. */
+/** Up to `limit` rows after `cursor`, and where to go on; undefined: there is nothing more. */
 export async function readSlice(
   ctx: UserCtx,
   scope: LogScope,
@@ -115,7 +115,7 @@ export async function readSlice(
   const found = rows.slice(0, limit);
   const last = found.at(-1);
   if (rows.length > limit && last) return { rows: found, next: logPlace(last) };
-  // Ids begin at 1: behind this place lie the rows of earlier seconds.
+  // Ids begin at 1: after this cursor come the rows of earlier seconds.
   return { rows: found, ...(range.searched_from !== undefined && { next: `${range.searched_from}.0` }) };
 }
 
@@ -124,7 +124,7 @@ export async function searchLogs(ctx: UserCtx, scope: LogScope, keyword: string)
   return keyword.trim() === "" ? [] : (await sliceLogs(ctx, scope, { keyword, limit: SEARCH_ROWS })).items;
 }
 
-/** One row; somebody else's is not found, unless an administrator asks. */
+/** One row; another user's row is not found, unless an administrator asks. */
 export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: string }): Promise<LogView> {
   const { logs } = ctx.db.t;
   const scope = scopeOf(ctx);
@@ -137,8 +137,8 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
 }
 
 /**
- * Whose rows these are, for administrators, who see users below their level and themselves (C-474); a deleted user is
- * still known by his rows. Throws user_not_found and same_or_higher_level.
+ * The user whose figures these are, for administrators, who see users below their level and themselves (C-474); a
+ * deleted user is found by their rows. Throws user_not_found and same_or_higher_level.
  */
 export async function userOfRows({ db, actor }: Pick<UserCtx, "db" | "actor">, id: number): Promise<LogUser> {
   const { users } = db.t;

@@ -1,10 +1,10 @@
 /**
- * Consumption under the filters of the list, and the pace of the last minute (compatibility.md 4.10).
+ * Consumption under the filters of the list, and the pace of the last minute.
  *
- * The sum of years comes from the roll-ups where they know the filters: whole hours from them, the parts of hours at
- * both ends from the log. Roll-ups and list differ in a few rows, each kind with an index: refunds (taken off in
- * roll-ups, not part of this sum), rows that are not listed, channel tests (listed, in no roll-up), and rows not folded
- * yet. One statement, so one snapshot.
+ * The sum of years comes from the roll-ups where they have the filters' columns: whole hours from them, the parts of
+ * hours at both ends from the log. Roll-ups and list differ in a few rows, each kind with an index: refunds (taken off
+ * in roll-ups, not part of this sum), rows that are not listed, channel tests (listed, in no roll-up), and rows not
+ * folded yet. One statement, so one snapshot.
  */
 import { type AnyColumn, and, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Dimension } from "../../../shared/dashboard";
@@ -18,7 +18,7 @@ import { summedUntil, sumsBy } from "./sums";
 
 const RATE_SECONDS = 60;
 const HOUR = 3600;
-/** Behind every hour there is. */
+/** After every existing hour. */
 const FOREVER = 100_000_000_000 - (100_000_000_000 % HOUR);
 const CONSUMED = sql.raw(String(LOG_TYPE.consume));
 
@@ -70,13 +70,13 @@ async function consumption(
   return { quota: row?.quota ?? 0, ...(searched_from !== undefined && { searched_from }) };
 }
 
-/** Whether roll-ups tell these filters apart. */
+/** Whether the roll-ups have the columns of these filters. */
 const inRollUps = (filter: LogFilter, { user_id, token_ids }: Named): boolean =>
   ![filter.keyword, filter.request_id, filter.upstream_request_id].some(clean) &&
   (!clean(filter.token_name) || token_ids !== undefined) &&
   (!clean(filter.username) || user_id !== undefined);
 
-/** The whole hours of the range of which the log has every row; undefined when there is none. */
+/** The whole hours of the range for which the log is complete; undefined when there is none. */
 async function wholeHours(
   ctx: UserCtx,
   { start, end }: { start: number; end: number },
@@ -90,7 +90,8 @@ async function wholeHours(
 }
 
 /**
- * The filters that roll-ups know, each as a condition on the text `item`, on the roll-up's own column and on the log's.
+ * The filters whose columns the roll-ups have, each as a condition on the text `item`, on the roll-up's own column and
+ * on the log's.
  */
 interface Known {
   by: Dimension;
@@ -153,7 +154,7 @@ async function rolledUp(
     .where(where)}`;
 }
 
-/** What roll-ups and list do not have in common, in [start, end). The literals let the partial indexes fit. */
+/** The rows in which roll-ups and list differ, in [start, end). The literals make the partial indexes usable. */
 function apart({ db }: UserCtx, { start, end }: { start: number; end: number }, filters: readonly Known[]): SQL[] {
   const { logs } = db.t;
   const { quota, folded, visible, type, created_at } = logs;

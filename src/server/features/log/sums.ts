@@ -1,10 +1,10 @@
 /**
  * The second step of the roll-ups: `usage_sums` holds, for hours that are over, the sums of `usage_hourly` by model,
- * user, channel, token and group, one at a time. What is asked about everybody over months is read from there.
+ * user, channel, token and group, one at a time. Figures of all users over months are read from there.
  *
- * How far it reaches stands in `meta`. A call counts in the hour in which it began, so an hour is added up only once it
- * has been over for a while; whoever counts something in an earlier hour still sets the mark back to it (`reopen`), and
- * it is added up again. So a sum is never wrong for longer than until the next round.
+ * Its end is kept in `meta`. A call counts in the hour in which it began, so an hour is added up only once it has been
+ * over for a while; a later count in an earlier hour sets the mark back to it (`reopen`), and it is added up again. So
+ * a sum is never wrong for longer than until the next round.
  */
 import { and, asc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import { DIMENSIONS, type Dimension } from "../../../shared/dashboard";
@@ -30,7 +30,7 @@ export const DIMENSION_COLUMN: Record<Dimension, string> = {
   group: `"group"`,
 };
 
-/** Before which hour usage_sums has everything; 0 = it has nothing. */
+/** The end of usage_sums: it is complete before this hour; 0 = it is empty. */
 export async function summedUntil(db: Db): Promise<number> {
   const [row] = await db.q.select({ value: db.t.meta.value }).from(db.t.meta).where(eq(db.t.meta.name, SUMMED_UNTIL));
   return Number(row?.value ?? 0);
@@ -57,7 +57,7 @@ export function* reopenSteps(db: Db, q: Q, hour: number): Steps<void> {
   );
 }
 
-/** Adds up the hours that are over; `now`: epoch seconds. Answers how many. For the holder of the fold's lease. */
+/** Adds up the hours that are over; `now`: epoch seconds. Returns how many. For the holder of the fold's lease. */
 export async function sumHours(db: Db, now: number): Promise<number> {
   const over = now - SETTLED_SECONDS - HOUR;
   const until = over - (over % HOUR) + HOUR;
@@ -69,13 +69,13 @@ export async function sumHours(db: Db, now: number): Promise<number> {
   return summed;
 }
 
-/** The next hour before `until` in which anything happened, whole, in one transaction. False when there is none. */
+/** The next hour before `until` that has rows, whole, in one transaction. False when there is none. */
 function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
   const { meta, usage_hourly, usage_sums } = db.t;
   yield* run(
     q.insert(meta).values({ name: SUMMED_UNTIL, value: "0" }).onConflictDoNothing().returning({ name: meta.name }),
   );
-  // Whoever counts in an earlier hour meanwhile waits here or is waited for, and what he counted is seen below.
+  // A concurrent count in an earlier hour waits here or is waited for, and its rows are seen below.
   const [mark] = yield* run(
     forUpdate(db, q.select({ value: meta.value }).from(meta).where(eq(meta.name, SUMMED_UNTIL))),
   );
@@ -133,8 +133,8 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
 }
 
 /**
- * Everybody's sums by one thing in [start, end), both whole hours: a table of hour, item (text), quota, count,
- * error_count and tokens, for a FROM. `until` as `summedUntil` answered it. `items`: a condition on `item`.
+ * All users' sums by one item in [start, end), both whole hours: a table of hour, item (text), quota, count,
+ * error_count and tokens, for a FROM. `until` as `summedUntil` returned it. `items`: a condition on `item`.
  */
 export function sumsBy(
   dimension: Dimension,
@@ -142,7 +142,7 @@ export function sumsBy(
   until: number,
   items?: SQL,
 ): SQL {
-  const number = (value: number): SQL => sql.raw(String(value)); // literals, so that the planner judges the range
+  const number = (value: number): SQL => sql.raw(String(value)); // literals, so that the planner knows the range
   const column = sql.raw(`cast(${DIMENSION_COLUMN[dimension]} as text)`);
   const border = Math.min(Math.max(start, until), end);
   const chosen = items ? sql` AND ${items}` : sql``;

@@ -1,8 +1,7 @@
 /**
- * The live log: new rows pushed to whoever looks (server-sent events). One look at the end of the table a second serves
- * every listener of this process, and none is taken while nobody listens; rows of other instances are in the table as
- * well. A listener that reads slowly, and anybody when more comes than a screen can show, is told that rows were left
- * out.
+ * The live log: new rows as server-sent events. One read of the table's end a second serves every listener of this
+ * process, and there is none without a listener; rows of other instances are in the table as well. A listener that
+ * reads slowly, and every listener when more rows come than a screen can show, gets a notice that rows were left out.
  */
 import { desc, gt } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -19,7 +18,7 @@ import { present, scopeOf } from "./service";
 
 const LOOK_EVERY_MS = 1000;
 const PING_EVERY_MS = 15_000;
-/** After this the listener comes again and is let in anew: his session may have ended. */
+/** After this the listener must reconnect and is authenticated again: its session may have ended. */
 const LISTEN_MS = 300_000;
 /** Postgres commits rows out of the order of their ids: one that comes this late is still seen. */
 const LATE_MS = 10_000;
@@ -30,7 +29,7 @@ const BUFFER = 8;
 
 interface Listener {
   user_id: number;
-  /** `end`: id of the newest row looked at. */
+  /** `end`: id of the newest row read. */
   take(rows: readonly LogRow[], end: number, skipped: boolean): void;
 }
 
@@ -38,34 +37,34 @@ type Needs = Pick<Services, "db" | "log">;
 
 export interface LiveTail {
   /**
-   * `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when he comes
-   * again.
+   * `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when it
+   * reconnects.
    */
   door: PlainRoute;
-  /** Ends every stream and lets nobody in: the process stops. */
+  /** Ends every stream and refuses new ones: the process stops. */
   close(): void;
 }
 
-/** The rows behind `floor`, newest first, at most a screenful. */
+/** The rows after `floor`, newest first, at most a screenful. */
 const newest = ({ db }: Needs, floor: number): Promise<LogRow[]> =>
   db.read.select().from(db.t.logs).where(gt(db.t.logs.id, floor)).orderBy(desc(db.t.logs.id)).limit(MAX_TAIL_ROWS);
 
-/** Looks at the end of the table while somebody listens. */
+/** Reads the table's end while there are listeners. */
 class Watcher {
   readonly #services: Needs;
   readonly listeners = new Set<Listener>();
   #begun = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Rows up to this id have been dealt with. */
+  /** Rows up to this id are handled. */
   #floor = 0;
-  /** Rows above it that were handed on, and when. */
+  /** Rows above it that were sent, and when. */
   #seen = new Map<number, number>();
 
   constructor(services: Needs) {
     this.#services = services;
   }
 
-  /** Answers the id of the newest row that was dealt with; later ones are handed to the listener. */
+  /** Returns the id of the newest row that was handled; later ones are sent to the listener. */
   async join(listener: Listener): Promise<number> {
     if (this.listeners.size === 0) this.#begun = this.#begin();
     this.listeners.add(listener);
@@ -104,7 +103,7 @@ class Watcher {
       const fresh = rows.filter((row) => !this.#seen.has(row.id));
       const now = performance.now();
       for (const row of fresh) this.#seen.set(row.id, now);
-      // A whole screen and nothing known among it: what lies between was not looked at.
+      // A whole screen without a known row: the rows between were not read.
       const skipped = rows.length === MAX_TAIL_ROWS && fresh.length === rows.length;
       for (const [id, at] of this.#seen) {
         if (now - at < LATE_MS) continue;
@@ -170,7 +169,7 @@ export function createLogTail(services: Needs): LiveTail {
               try {
                 controller.close();
               } catch {
-                // The listener has gone, and the stream with him.
+                // The listener has disconnected, and the stream is over.
               }
             };
             const ended = () => close();

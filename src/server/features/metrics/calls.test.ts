@@ -4,7 +4,7 @@ import { createScrapeGuard } from "./page";
 
 type Ended = Parameters<CallCounts["ended"]>;
 
-/** As much of a call as is counted. */
+/** The part of a call that is counted. */
 const call = (model: string, ms = 0): Ended[0] => {
   const facts = {
     asked: {
@@ -72,13 +72,13 @@ describe("who may read /metrics", () => {
   });
   const bearer = (authorization: string) => from("203.0.113.9", { authorization });
 
-  test("nobody while neither token nor addresses are set, this machine included", () => {
+  test("no one while neither token nor addresses are set, this machine included", () => {
     const mayScrape = createScrapeGuard({ WEIR_METRICS_TOKEN: "", WEIR_METRICS_ADDRESSES: [] });
     for (const peer of ["127.0.0.1", "::1", "10.0.0.5"]) expect(mayScrape(from(peer))).toBe(false);
     expect(mayScrape(bearer("Bearer "))).toBe(false);
   });
 
-  test("whoever has the token, from anywhere, and nobody else", () => {
+  test("a scraper with the token, from anywhere, and no other", () => {
     const mayScrape = createScrapeGuard({ WEIR_METRICS_TOKEN: "secret-token", WEIR_METRICS_ADDRESSES: [] });
     expect(mayScrape(bearer("Bearer secret-token"))).toBe(true);
     for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-toke", "bearer secret-token"])

@@ -1,13 +1,15 @@
 /**
- * Counts what the relay does. On the hot path only plain numbers are raised: a call costs one look-up of its series
- * (group, model, channel type) and of its operation; text is made when a page of them is asked for.
+ * Counts of what the relay does. On the hot path only numbers are raised: a call costs one look-up of its series
+ * (group, model, channel type) and of its operation; text is made at a scrape.
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
 import type { Admitted, CallEnd, CallObserver } from "../../relay/call/call";
 import type { PoolChannel } from "../../contracts/channel";
 
-/** Most (group, model, channel type); what comes beyond is counted as "other". Models are those that channels list. */
+/**
+ * Most series (group, model, channel type); calls beyond are counted as "other". Models are those that channels list.
+ */
 const MAX_SERIES = 2_000;
 export const OTHER = "other";
 

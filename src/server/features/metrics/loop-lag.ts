@@ -1,7 +1,7 @@
-/** How late the event loop is: the library's own gauge stays at 0 on Bun (measured), so a timer looks at the clock. */
+/** How late the event loop is: prom-client's own gauge stays at 0 on Bun (measured), so a timer compares the clock. */
 
 const EVERY_MS = 500;
-/** Samples remembered: 15 seconds, the usual distance of two scrapes. */
+/** Samples kept: 15 seconds, the usual interval of scrapes. */
 const SAMPLES = 30;
 
 export interface LoopLag {

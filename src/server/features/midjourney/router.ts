@@ -1,4 +1,4 @@
-/** Doors of drawing jobs: everybody's for administrators, the own ones for everybody. Times are milliseconds. */
+/** Routes of drawing jobs: all users' for administrators, a user's own for every user. Times are milliseconds. */
 import { drawingListInput, drawingListRest, drawingSelfRest, jobInput } from "../../../shared/task-list";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { scopeOf } from "../log/service";
@@ -18,7 +18,7 @@ const filterOf = <F extends TimedFilter & { mj_id?: string | undefined }>({
 });
 
 export const midjourneyRouter = router({
-  /** The console's list: everybody's rows for administrators. */
+  /** The console's list: all users' rows for administrators. */
   list: userProcedure.input(drawingListInput).query(async ({ ctx, input }) => {
     const scope = scopeOf(ctx);
     const page = await pageJobs(ctx, scope, "drawing", filterOf(input));

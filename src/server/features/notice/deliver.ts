@@ -1,6 +1,6 @@
 /**
- * One notice to one person, by the way he chose. Addresses that he typed go through lib/egress.ts; what a receiver
- * answers is read for its status alone.
+ * One notice to one user, by the channel that they chose. Addresses that users typed go through lib/egress.ts; of a
+ * receiver's answer only the status is read.
  */
 import { createHmac } from "node:crypto";
 import { sql } from "drizzle-orm";
@@ -21,7 +21,7 @@ export interface Recipient {
   email: string;
   /** The JSON of `users.setting`. */
   setting: NoticeSetting;
-  /** Phones that are bound: they are told besides the way he chose. */
+  /** Bound phones: they get notices besides the chosen channel. */
   phones: number;
 }
 
@@ -40,7 +40,7 @@ export const recipientOf = (row: { id: number; email: string; setting: string; p
   phones: row.phones,
 });
 
-/** Receivers are told within this time or not at all. */
+/** The timeout of a receiver. */
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES = 64 * 1024;
 
@@ -50,11 +50,11 @@ class NotDelivered extends Error {
 
 const mailboxOf = ({ email, setting }: Recipient): string => setting.notification_email || email;
 
-/** Whether there is anywhere to send to. */
+/** Whether there is a receiver. */
 export const isReachable = (services: Pick<Services, "options">, recipient: Recipient): boolean =>
   recipient.phones > 0 || isWayOpen(services, recipient);
 
-/** Whether the way he chose leads anywhere. */
+/** Whether the chosen channel has an address. */
 function isWayOpen({ options }: Pick<Services, "options">, recipient: Recipient): boolean {
   const { setting } = recipient;
   const reachable: Record<NotifyType, boolean> = {
@@ -67,8 +67,8 @@ function isWayOpen({ options }: Pick<Services, "options">, recipient: Recipient)
 }
 
 /**
- * Sends by the chosen way and to his phones; one that took it is enough. Throws AppError (mail_*, address_forbidden),
- * WrongSecret, NotDelivered when the receiver refused, or what the network threw.
+ * Sends by the chosen channel and to the user's phones; one that accepted it is enough. Throws AppError (mail_*,
+ * address_forbidden), WrongSecret, NotDelivered when the receiver refused, or a network error.
  */
 export async function deliver(post: Post, recipient: Recipient, notice: Notice): Promise<void> {
   const ways = [
@@ -106,12 +106,12 @@ async function deliverByWay(post: Post, recipient: Recipient, notice: Notice): P
         timestamp: seconds(post),
       });
       const secret = post.secrets.decrypt("user-secret", setting.webhook_secret_cipher);
-      // The signature alone: the secret itself is never sent.
+      // Only the signature: the secret itself is never sent.
       const signature = secret === "" ? undefined : createHmac("sha256", secret).update(body).digest("hex");
       return call(post, setting.webhook_url, body, signature === undefined ? {} : { "x-webhook-signature": signature });
     }
     case "bark":
-      // Bark server, docs/API_V2.md: POST https://<server>/<device key> {title, body}. Some write the address as a
+      // Bark server, docs/API_V2.md: POST https://<server>/<device key> {title, body}. Some users type the address as a
       // template.
       return call(post, setting.bark_url.split("/{{")[0] ?? "", JSON.stringify({ title, body: content }), {});
     case "gotify": {

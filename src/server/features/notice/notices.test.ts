@@ -8,7 +8,7 @@ import { CHANNEL_STATUS } from "../../../shared/channel";
 import { ROLE } from "../../../shared/roles";
 import { createMailer } from "../../lib/mail";
 import { createSecrets } from "../../lib/secrets";
-import { autoDisable } from "../channel/auto-status";
+import { autoDisable } from "../channel/auto-disable";
 import { CHANNELS_EVERY_SECONDS, tellDisabledChannels, warnLowQuota } from "./notices";
 import { testNotice } from "./service";
 import { rotateSetting } from "./setting";
@@ -20,7 +20,7 @@ interface Heard {
   body: string;
 }
 
-/** Somebody's receiver; answers 200, or what its path says. */
+/** A user's receiver; answers 200, or the status in its path. */
 function receiver() {
   const heard: Heard[] = [];
   const server = Bun.serve({
@@ -95,7 +95,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     )[0]?.setting ?? "";
 
   describe("a low quota", () => {
-    test("is told by mail, in the user's language, with what is left and where to add", async () => {
+    test("is reported by mail, in the user's language, with the balance and the address of the wallet", async () => {
       const zh = await somebody();
       const en = await somebody({ setting: JSON.stringify({ language: "en" }) });
       expect(await warn(zh.id, en.id)).toBe(2);
@@ -109,17 +109,17 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       expect(byAddress[en.address]?.subject).toBe("Weir: Your quota is running low");
     });
 
-    test("is told at most once in two hours, however many ask at once and whether or not the balance rose in between", async () => {
+    test("is reported at most once in two hours, however many calls check at once and whether or not the balance rose in between", async () => {
       const { id } = await somebody();
       const told = await Promise.all(Array.from({ length: 20 }, () => warn(id)));
-      // spec: C-658
+      // spec: A-547, C-658, D-85
       expect(told.filter((n) => n === 1)).toHaveLength(1);
       const { users } = house.services.db.t;
       const set = (quota: number) =>
         house.services.db.q.update(users).set({ quota }).where(eq(users.id, id)).returning();
       house.advance(3600);
       await set(5000);
-      // spec: C-658
+      // spec: C-658, D-85
       expect(await warn(id)).toBe(0);
       await set(10);
       house.advance(3540);
@@ -128,11 +128,11 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       house.advance(120);
       // spec: C-658
       expect(await warn(id)).toBe(1);
-      // spec: C-658
+      // spec: A-547, C-658
       expect(house.mails).toHaveLength(2);
     });
 
-    test("is below the user's own threshold where he set one, and the operator's otherwise; equal is not below", async () => {
+    test("is below the user's own threshold where one is set, and the operator's otherwise; equal is not below", async () => {
       const own = JSON.stringify({ quota_warning_threshold: 200 });
       const above = await somebody({ quota: 500, setting: own });
       const equal = await somebody({ quota: 200, setting: own });
@@ -144,7 +144,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       expect(house.mails.map((mail) => mail.to).sort()).toEqual([below.address, debt.address].sort());
     });
 
-    test("counts what running calls hold as his own", async () => {
+    test("counts the holds of running calls as part of the balance", async () => {
       const { id } = await somebody({ quota: 900 });
       const { db } = house.services;
       const hold = { user_id: id, amount: 100, token_amount: 0, created_at: 1, instance_id: "x" };
@@ -157,7 +157,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       expect(await warn(id)).toBe(1);
     });
 
-    test("is nobody's news without an address or webhook, of a banned or deleted account, or when no mail server is set", async () => {
+    test("is not reported without an address or webhook, of a banned or deleted account, or when no mail server is set", async () => {
       const { db, options } = house.services;
       const silent = await somebody({ email: "" });
       const hookless = await somebody({ setting: JSON.stringify({ notify_type: "webhook" }) });
@@ -166,11 +166,12 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       const person = await somebody();
       await db.q.update(db.t.users).set({ status: 2 }).where(eq(db.t.users.id, banned.id)).returning();
       await db.q.update(db.t.users).set({ deleted_at: 1 }).where(eq(db.t.users.id, gone.id)).returning();
+      // spec: D-85
       expect(await warn(silent.id, hookless.id, banned.id, gone.id, 999_999)).toBe(0);
       await options.set("SMTPServer", "");
       expect(await warn(person.id)).toBe(0);
       await options.set("SMTPServer", "mail.example");
-      // Nothing was used up meanwhile: it is told as soon as it can be.
+      // Nothing was used up meanwhile: it is sent as soon as it can be.
       expect(await warn(person.id)).toBe(1);
     });
 
@@ -223,7 +224,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       expect(house.mails).toEqual([]);
     });
 
-    test("without a secret is not signed; a receiver that fails or redirects is logged and not asked again", async () => {
+    test("without a secret is not signed; a receiver that fails or redirects is logged and not tried again", async () => {
       const plain = await somebody({ setting: setting({ webhook_secret_cipher: "" }) });
       expect(await warn(plain.id)).toBe(1);
       expect(hook.heard[0]?.headers["x-webhook-signature"]).toBeUndefined();
@@ -349,7 +350,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       expect((await house.guest.rest("PUT", "/api/user/setting", {})).body.success).toBe(false);
     });
 
-    test("bears a row whose setting is no JSON or of other shapes", async () => {
+    test("accepts a row whose setting is not JSON or has another shape", async () => {
       for (const setting of [
         "",
         "null",
@@ -366,7 +367,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       }
     });
 
-    test("its secrets are written anew by a rotation of the master secret", () => {
+    test("its secrets are encrypted again by a rotation of the master secret", () => {
       const { secrets } = house.services;
       const next = createSecrets("another secret for tests");
       const setting = JSON.stringify({
@@ -374,14 +375,14 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
         webhook_secret_cipher: secrets.encrypt("user-secret", "w"),
         gotify_token_cipher: "",
       });
-      const anew = JSON.parse(rotateSetting(setting, secrets, next) ?? "");
-      expect(anew.language).toBe("en");
-      expect(next.decrypt("user-secret", anew.webhook_secret_cipher)).toBe("w");
+      const rotated = JSON.parse(rotateSetting(setting, secrets, next) ?? "");
+      expect(rotated.language).toBe("en");
+      expect(next.decrypt("user-secret", rotated.webhook_secret_cipher)).toBe("w");
       expect(rotateSetting('{"language":"en"}', secrets, next)).toBeUndefined();
     });
   });
 
-  test("a test notice is sent at once and says why it could not be", async () => {
+  test("a test notice is sent at once, and its error is reported", async () => {
     const { person, address } = await somebody({ quota: 1_000_000 });
     const ask = async () => (await person.rest("POST", "/api/user/setting/test")).body;
     expect(await ask()).toMatchObject({ success: true });
@@ -400,7 +401,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     expect(JSON.parse(hook.heard.at(-1)?.body ?? "")).toMatchObject({ type: "test" });
   });
 
-  test("what the mail server said is shown to root alone", async () => {
+  test("the mail server's answer is shown to root alone", async () => {
     const mail = await startMailServer({ tls: "none", refuse: "No relaying for 10.1.2.3" });
     const settings = {
       host: "127.0.0.1",
@@ -425,7 +426,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     await mail.close();
   });
 
-  test("root is told of channels that were disabled automatically, all of them together, at most every ten minutes", async () => {
+  test("root gets one notice of all channels that were disabled automatically, at most every ten minutes", async () => {
     const { services } = house;
     const { db } = services;
     const root = await house.person({ role: ROLE.root });
@@ -465,7 +466,7 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     house.advance(6);
     expect(await tellDisabledChannels(services, disabled)).toBe(true);
     expect(house.mails).toHaveLength(2);
-    // Nobody to tell: nothing waits for ever.
+    // No receiver: nothing waits forever.
     await db.q
       .update(db.t.users)
       .set({ email: sql`''` })

@@ -1,8 +1,8 @@
 /**
- * Who is told what, and when: a user whose balance is low, root when channels were disabled automatically. Nothing here
- * is on the way of a call: a charge leaves a number in a set, the rest happens a second later. The table `notices`
- * keeps when somebody was last told, so that all instances together say it once in its time. What could not be
- * delivered is logged and not said again before its time: a receiver that answers badly has often heard all the same.
+ * Notices: to a user whose balance is low, to root when channels were disabled automatically. Nothing here delays a
+ * call: a charge leaves a number in a set, the rest happens a second later. The table `notices` keeps the time of the
+ * last notice, so that all instances together send it once in its interval. A failed delivery is logged and not
+ * repeated before the next interval: a receiver that answers badly has often got the notice.
  */
 import { and, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import type { StatusReason } from "../../../shared/channel-operations";
@@ -17,7 +17,7 @@ import { deliver, isReachable, type Post, type Recipient, recipientColumns, reci
 import type { Notices } from "../../contracts/notices";
 
 const LOOK_AFTER_MS = 1_000;
-/** Users whose balance waits to be looked at; beyond it, their next charge asks again. */
+/** Users whose balance waits to be checked; beyond this number their next charge adds them again. */
 const MAX_WAITING = 10_000;
 /** Users of one statement. */
 const BATCH = 500;
@@ -40,7 +40,7 @@ export function createNotices(post: Post): Notices {
     max: MAX_CHANNELS,
     work: async (disabled) => {
       if (await tellDisabledChannels(post, disabled)) return;
-      for (const [id, reason] of disabled) channels.add(id, reason); // somebody told root a moment ago
+      for (const [id, reason] of disabled) channels.add(id, reason); // root got a notice a moment ago
     },
   });
   return {
@@ -50,18 +50,18 @@ export function createNotices(post: Post): Notices {
 }
 
 /**
- * Warns those of `ids` whose balance, what running calls hold included, is below their threshold. Answers how many were
- * told.
+ * Warns those of `ids` whose balance, holds of running calls included, is below their threshold. Returns how many were
+ * warned.
  */
 export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<number> {
   const { users, holds } = post.db.t;
-  // One pass over the running calls for all of them.
+  // One query of the holds for all of them.
   const held = post.db.read
     .select({ user_id: holds.user_id, amount: sql<number>`sum(${holds.amount})`.as("amount") })
     .from(holds)
     .groupBy(holds.user_id)
     .as("held");
-  let told = 0;
+  let warned = 0;
   for (let from = 0; from < ids.length; from += BATCH) {
     const rows = await post.db.read
       .select({
@@ -96,14 +96,15 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
           return send(post, recipient, { type: "quota_exceed", values });
         }),
       );
-      told += sent.filter(Boolean).length;
+      warned += sent.filter(Boolean).length;
     }
   }
-  return told;
+  return warned;
 }
 
 /**
- * Tells every root account that can be reached. False when root was told within CHANNELS_EVERY_SECONDS: later, then.
+ * Notifies every root account that has a receiver. False when the last notice is less than CHANNELS_EVERY_SECONDS old:
+ * try later.
  */
 export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<number, StatusReason>): Promise<boolean> {
   const { users, channels } = post.db.t;
@@ -112,7 +113,7 @@ export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<num
     .from(users)
     .where(and(gte(users.role, ROLE.root), eq(users.status, USER_STATUS.active), isNull(users.deleted_at)));
   const roots = rows.map(recipientOf).filter((recipient) => isReachable(post, recipient));
-  if (roots.length === 0) return true; // nobody to tell: the log has it
+  if (roots.length === 0) return true; // no receiver: it is in the log
   if (!(await claim(post, "channels-disabled", CHANNELS_EVERY_SECONDS))) return false;
   const named = await post.db.q
     .select({ id: channels.id, name: channels.name })
@@ -133,7 +134,7 @@ export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<num
   return true;
 }
 
-/** Takes the right to say `name`, once in `every` seconds among all instances. */
+/** Takes the right to send `name`, once in `every` seconds among all instances. */
 async function claim(post: Pick<Services, "now"> & { db: Db }, name: string, every: number): Promise<boolean> {
   const { notices } = post.db.t;
   const now = seconds(post);
@@ -149,7 +150,7 @@ async function claim(post: Pick<Services, "now"> & { db: Db }, name: string, eve
   return taken.length > 0;
 }
 
-/** Delivers, or says in the log why not. A process that stops does not wait for a slow receiver. */
+/** Delivers, or logs why not. A process that stops does not wait for a slow receiver. */
 async function send(post: Post, recipient: Recipient, notice: Notice): Promise<boolean> {
   const { signal } = post.background;
   const stopped = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-/** A user's look at his own way of being told: try it now. */
+/** A user's test of their own notifications. */
 import { eq } from "drizzle-orm";
 import { AppError, fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
@@ -15,7 +15,7 @@ export async function testNotice(ctx: UserCtx): Promise<void> {
   try {
     await deliver(ctx, recipient, { type: "test", values: { link: "" } });
   } catch (error) {
-    // Root set the mail server up and needs its words; what any other address answers is its own user's business.
+    // Root set up the mail server and needs its answer; any other receiver's answer is for its own user.
     const cause =
       error instanceof AppError && error.code === "mail_failed" && ctx.actor.role >= ROLE.root ? error.cause : error;
     if (cause instanceof AppError) throw cause;

@@ -1,5 +1,6 @@
 /**
- * How a user wants to be told: members of the JSON in `users.setting`, his secrets encrypted in it and never sent back.
+ * How a user wants to be notified: members of the JSON in `users.setting`, the secrets encrypted in it and never sent
+ * back.
  */
 import { eq } from "drizzle-orm";
 import * as z from "zod";
@@ -10,7 +11,7 @@ import { run } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
 import type { Secrets } from "../../lib/secrets";
 
-/** With what the server alone sees. */
+/** With the members that only the server sees. */
 const stored = noticeSettingSchema.extend({
   webhook_secret_cipher: z.string().catch(""),
   gotify_token_cipher: z.string().catch(""),
@@ -52,7 +53,7 @@ export async function saveNoticeSetting(ctx: UserCtx, input: NoticeSettingInput)
     for (const { secret, cipher, address } of SECRETS) {
       const value = given[secret];
       if (value) after[cipher] = ctx.secrets.encrypt("user-secret", value);
-      // A secret is not sent to a place it was not given for.
+      // A secret is not sent to an address that it was not given for.
       else if (after[address] !== before[address]) after[cipher] = "";
     }
     yield* run(

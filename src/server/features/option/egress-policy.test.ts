@@ -31,10 +31,11 @@ const code = (promise: Promise<unknown>): Promise<unknown> =>
 
 describe("addresses that users typed", () => {
   test("without a worker they are fetched from here, by the policy", () => {
+    // spec: D-25
     expect(userFetch(services(""))).toEqual({ allowPrivate: false, worker: undefined });
   });
 
-  test("with one, it is told url, key, method, headers and body; its answer is the answer", async () => {
+  test("with one, it gets url, key, method, headers and body; its answer is the answer", async () => {
     const answer = await egressFetch("https://hook.example/a?b=1", {
       ...through,
       method: "POST",
@@ -43,7 +44,7 @@ describe("addresses that users typed", () => {
       resolve: async () => ["93.184.216.34"],
     });
     expect([answer.status, answer.headers.get("x-from"), answer.text.length]).toEqual([207, "worker", 50]);
-    // spec
+    // spec, D-25
     expect(asked.map(({ body }) => body)).toEqual([
       {
         url: "https://hook.example/a?b=1",
@@ -53,11 +54,11 @@ describe("addresses that users typed", () => {
         body: '{"n":1}',
       },
     ]);
-    // What is meant for the address is no header of ours to the worker.
+    // Headers for the address are not headers of the request to the worker.
     expect(asked[0]?.headers["x-signature"]).toBeUndefined();
   });
 
-  test("a name that only the worker knows goes there; what is private from here, or no web address, goes nowhere", async () => {
+  test("a name that only the worker knows goes there; a private address, or one that is not http, is refused", async () => {
     expect(await code(egressFetch("https://only-there.example/", { ...through, resolve: nowhere }))).toBe("none");
     asked.splice(0);
     for (const url of [

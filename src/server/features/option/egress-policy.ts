@@ -1,6 +1,6 @@
 /**
  * How an address that a user typed is fetched (webhooks, files): by the policy of lib/egress.ts, through the worker
- * where root has named one. Model calls never go there (checklist D-25).
+ * where root has named one. Model calls never use the worker (D-25).
  */
 import type { Services } from "../../contracts/context";
 import type { EgressOptions } from "../../lib/egress";

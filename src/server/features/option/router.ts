@@ -29,7 +29,7 @@ export const optionRouter = router({
     })
     .input(z.object({ to: z.literal("").or(mailboxSchema).default("") }))
     .mutation(({ ctx, input }) => sendTestMail(ctx, input.to)),
-  /** What the settings pages start from. */
+  /** The values that the settings pages start from. */
   settings: rootProcedure.query(({ ctx }) => settings(ctx)),
   notice: publicProcedure
     .meta({ rest: "GET /api/notice", summary: "The operator's notice (Markdown or HTML)" })

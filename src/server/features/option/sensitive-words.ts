@@ -6,7 +6,7 @@ import { wordList } from "./word-list";
 import type { WordList } from "../../contracts/word-list";
 
 /**
- * The list in force now, undefined when a switch is off or there is no word. Made anew when the words change, and only
+ * The current list, undefined when a switch is off or there is no word. Built again when the words change, and only
  * then.
  */
 export function sensitiveWords(options: Pick<OptionStore, "get" | "text">): () => WordList | undefined {

@@ -6,9 +6,7 @@ import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 import { requirePerson } from "../auth/step-up";
 
-/**
- * Sets one option and writes down what it was before; secrets only as changed. Says why not in the caller's language.
- */
+/** Sets one option and records the value before; secrets only as changed. Errors are in the caller's language. */
 export async function setOption(ctx: UserCtx, key: string, text: string): Promise<void> {
   if (!isOptionKey(key)) return fail("option_unknown", { key });
   const { label, secret, person } = option(key);
@@ -28,8 +26,8 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
 }
 
 /**
- * Hands `keep` the option ConsoleAddresses with the address of the page that asks, where that is not among the
- * console's: who changes the addresses does not lock themselves out.
+ * Calls `keep` with the option ConsoleAddresses plus the address of the current page, where that is not among the
+ * console's: a change of the addresses must not lock its author out.
  */
 export async function keepOwnAddress(ctx: Ctx, keep: (addresses: string) => Promise<void>): Promise<void> {
   const {
@@ -45,7 +43,7 @@ export async function keepOwnAddress(ctx: Ctx, keep: (addresses: string) => Prom
   if (isPage && !isOwnOrigin(ctx, origin)) await keep([...options.get("ConsoleAddresses"), origin].join("\n"));
 }
 
-/** Labels such as "Client ID" stand on several cards: the key says which. */
+/** Labels such as "Client ID" are on several cards: the key is unique. */
 const nameOf = (key: OptionKey, lang: Ctx["lang"]): string => `${option(key).label[lang]} (${key})`;
 
 /** Every option's text, and which secrets are set; no secret's text (write only). */

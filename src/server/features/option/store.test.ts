@@ -5,7 +5,7 @@ import { createLogger } from "../../lib/log";
 import { createSecrets } from "../../lib/secrets";
 import { openOptionStore } from "./store";
 
-test("a slow reading of the options does not undo what was set meanwhile", async () => {
+test("a slow reload of the options does not undo what was set meanwhile", async () => {
   const { db, close } = await freshDatabase("sqlite");
   const gate = Promise.withResolvers<void>();
   let slow = false;

@@ -49,8 +49,7 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     }
   };
 
-  // Readings and writings in the order in which they began: what was read before something newer is known is not
-  // adopted.
+  // Reads and writes in the order in which they began: a read is not adopted when something newer is known.
   let begun = 0;
   let known = 0;
 
@@ -63,7 +62,7 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     }
     if (turn < known) return;
     known = turn;
-    // The reading of every minute mostly finds nothing new: prices and pools need not be built again.
+    // The reload of every minute mostly finds nothing new: prices and pools need not be rebuilt.
     const news =
       values.size === 0 || stored.size !== texts.size || [...stored].some(([key, value]) => texts.get(key) !== value);
     if (!news) return;
@@ -72,7 +71,7 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     for (const listener of listeners) listener();
   };
 
-  // First the ear, then the reading: what changes in between is read again.
+  // Subscribe first, then read: what changes in between is read again.
   bus.subscribe("options", reload, { whole: true });
   await reload();
 

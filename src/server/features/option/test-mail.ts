@@ -1,4 +1,4 @@
-/** Whether the SMTP card works, tried with a real mail. */
+/** Tests the SMTP settings with a real mail. */
 import { eq } from "drizzle-orm";
 import { AppError, fail } from "../../../shared/errors";
 import type { Text } from "../../../shared/text";
@@ -11,8 +11,8 @@ const TEXT: Text = {
 };
 
 /**
- * Sends a mail by the saved settings to `to`, "" = the caller's own address; answers where it went. Root gets to read
- * what the mail server said. Throws mail_not_configured, mail_address_invalid, mail_test_failed.
+ * Sends a mail by the saved settings to `to`, "" = the caller's own address; returns its address. Root sees the mail
+ * server's answer. Throws mail_not_configured, mail_address_invalid, mail_test_failed.
  */
 export async function sendTestMail(ctx: UserCtx, to: string): Promise<string> {
   const address = to || (await ownAddress(ctx));

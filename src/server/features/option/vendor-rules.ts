@@ -1,8 +1,8 @@
-/** What the options say of calls to single makers' models (card "models"), by value at the time of the call. */
+/** The operator's settings for calls to single makers' models (card "models"), by value at the time of the call. */
 import type { VendorRules } from "../../contracts/vendor-rules";
 import type { OptionStore } from "../../contracts/option-store";
 
-/** The rules in force; each member is read anew. */
+/** The current rules; each member is read at every access. */
 export const vendorRules = (options: Pick<OptionStore, "get">): VendorRules => ({
   get pass_through() {
     return options.get("global.pass_through_request_enabled");

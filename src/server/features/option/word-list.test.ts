@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { wordList } from "./word-list";
 
 describe("a list of words", () => {
-  test("no word, no list: blank lines are none", () => {
+  test("no word, no list: blank lines do not count", () => {
     expect(wordList([])).toBeUndefined();
     expect(wordList(["", "  ", "\t"])).toBeUndefined();
   });
@@ -21,14 +21,14 @@ describe("a list of words", () => {
     }
   });
 
-  test("a word is no pattern", () => {
+  test("a word is not a pattern", () => {
     const list = wordList(["a.c", "(x", "[", "c:\\d", "$1+"]);
     for (const text of ["A.C", "f(x)", "a[0]", "C:\\D", "get $1+2"])
       expect([text, list?.occursIn(text)]).toEqual([text, true]);
     for (const text of ["abc", "x", "c:d", "$1"]) expect([text, list?.occursIn(text)]).toEqual([text, false]);
   });
 
-  test("it finds exactly what looking for each word by itself finds", () => {
+  test("it finds exactly what a search for each single word finds", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "b", "A", "é", "中", "文"), minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(
@@ -74,7 +74,7 @@ describe("a list of words", () => {
     );
   });
 
-  test("100,000 words, all beginning alike: the list is made and asked without a walk over it", () => {
+  test("100,000 words, all beginning alike: the list is built and searched without a walk over it", () => {
     const list = wordList(
       Array.from({ length: 100_000 }, (_, i) => `https://site-${String(i).padStart(6, "0")}.example`),
     );

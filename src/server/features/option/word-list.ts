@@ -1,9 +1,8 @@
 /**
  * Finds any of many words in a text, ignoring case: one look-up per position, whatever the number of words.
  *
- * Words that contain another word at their beginning say nothing new, so the list is free of prefixes; in a sorted list
- * free of prefixes the only word that can begin a text is the greatest one not after it. Why no library:
- * docs/decisions.
+ * A word that begins with another word of the list adds nothing, so the list is free of prefixes; in a sorted list free
+ * of prefixes the only word that can begin a text is the greatest one not after it. Why no library: docs/decisions.
  */
 import type { WordList } from "../../contracts/word-list";
 
@@ -14,7 +13,7 @@ import type { WordList } from "../../contracts/word-list";
 const FEW = 8;
 const special = /[.*+?^${}()|[\]\\/]/g;
 
-/** What stands in the place of a word. */
+/** What replaces a word. */
 const MASK = "**###**";
 
 /** The first two UTF-16 units of a text from `at` on, as one number. */
@@ -44,7 +43,7 @@ export function wordList(lines: readonly string[]): WordList | undefined {
   }
 
   const single = new Set(kept.filter((word) => word.length === 1).map((word) => word.charCodeAt(0)));
-  /** Digests of how words begin, by their first 2, 3 or 4 units: what is not here begins no word. */
+  /** Digests of how words begin, by their first 2, 3 or 4 units: a beginning that is not here begins no word. */
   const beginnings = new Uint8Array(1 << DIGEST_BITS);
   /** Head -> [first, last] of the words that begin so. */
   const ranges = new Map<number, [number, number]>();
@@ -91,7 +90,7 @@ export function wordList(lines: readonly string[]): WordList | undefined {
     },
     mask(text) {
       const lower = text.toLowerCase();
-      // A few letters change their length with their case: then places in the one are none in the other.
+      // A few letters change their length with their case: then positions in one text are wrong in the other.
       const written = lower.length === text.length ? text : lower;
       let masked = "";
       let from = 0;

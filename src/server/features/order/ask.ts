@@ -1,6 +1,6 @@
 /**
- * Lost callbacks: pending orders are asked about at their provider, each a minute after it was made and then after ever
- * a fifth of its age, half an hour at most, for a day; then they expire. One instance asks (a lease).
+ * Lost callbacks: pending orders are queried at their provider, each a minute after it was made and then after a fifth
+ * of its age, half an hour at most, for a day; then they expire. One instance does it (a lease).
  */
 import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
 import { ORDER_LIFE, STRANGERS, type Verdict } from "../../../shared/order";
@@ -12,21 +12,21 @@ import { FIRST_CHECK } from "./service";
 import { endOrder, isSettled, settlePayment } from "./settle";
 import { askStripe, stripeConfig, StripeRefusal, type StripeState } from "./stripe";
 
-/** Orders of one round, and how many are asked about at a time. */
+/** Orders of one round, and how many are queried at a time. */
 const BATCH = 40;
 const AT_ONCE = 4;
 const LONGEST_WAIT = 1800;
 
-/** Seconds until an order of this age is asked about again: a minute for the first five, then growing. */
+/** Seconds until an order of this age is queried again: a minute for the first five, then growing. */
 export const nextWait = (age: number): number => Math.min(Math.max(FIRST_CHECK, Math.floor(age / 5)), LONGEST_WAIT);
 
 /**
- * One round: asks about every order that is due. Answers how many were credited by it. A provider that cannot be
- * reached is left alone for the rest of the round, so that a round takes seconds however many orders wait.
+ * One round: queries every order that is due. Returns how many it credited. A provider that cannot be reached is
+ * skipped for the rest of the round, so that a round takes seconds however many orders wait.
  */
 export async function askAboutOrders(services: Services): Promise<number> {
   const { orders } = services.db.t;
-  // The literal condition is that of the partial index.
+  // The literal condition makes the partial index usable.
   const due = and(sql`next_check_at <> 0`, lte(orders.next_check_at, seconds(services)));
   const rows = await services.db.q.select().from(orders).where(due).orderBy(asc(orders.next_check_at)).limit(BATCH);
   let credited = 0;
@@ -41,7 +41,7 @@ export async function askAboutOrders(services: Services): Promise<number> {
   return credited;
 }
 
-/** What the provider says now; undefined when it cannot be asked. */
+/** The provider's answer; undefined when it cannot be queried. */
 async function stateOf({ options, env }: Services, order: OrderRow): Promise<StripeState | undefined> {
   if (order.provider === "stripe") {
     const config = stripeConfig(options, env);
@@ -93,12 +93,12 @@ async function askAbout(services: Services, order: OrderRow, down: Set<string>):
 }
 
 const DAY = 24 * 3600;
-/** Days that callbacks are kept: half a year, and a week those that were not believed and name nothing. */
+/** Days that callbacks are kept: half a year, and a week for those that were not believed. */
 const KEPT_DAYS = 180;
 const STRANGERS_KEPT_DAYS = 7;
 const ROWS_AT_ONCE = 500;
 
-/** Drops callbacks past their time, in small batches. */
+/** Deletes callbacks past their time, in small batches. */
 export async function forgetCallbacks(services: Pick<Services, "db" | "now">): Promise<void> {
   const t = services.db.t.payment_callbacks;
   const now = seconds(services);

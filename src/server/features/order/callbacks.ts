@@ -1,6 +1,7 @@
 /**
- * The calls of the payment gateways. They are no envelopes: easy pay reads the word "success", Stripe a status. Nothing
- * is believed without its signature, and nothing is signed with an empty secret. Every call is kept.
+ * The callbacks of the payment gateways. Their answers have no envelope: easy pay reads the word "success", Stripe a
+ * status. Nothing is believed without its signature, and nothing is signed with an empty secret. Every callback is
+ * kept.
  */
 import { AppError } from "../../../shared/errors";
 import type { Verdict } from "../../../shared/order";
@@ -11,18 +12,16 @@ import { withoutNul } from "../../db/sql";
 import { BODY_LIMITS, readBytes } from "../../lib/request-body/read-body";
 import { epayConfig, readEpayNotice } from "./epay";
 import { endOrder, isSettled, settlePayment } from "./settle";
-import { isStripeSignature, readStripeEvent, stripeConfig } from "./stripe";
+import { readStripeEvent, stripeConfig } from "./stripe";
 
-/** Fields of a form that are read: the protocol has a dozen, and a signature is made over all of them. */
+/** Fields of a form that are read: the protocol has a dozen, and a signature covers all of them. */
 const MOST_FIELDS = 50;
-/**
- * Calls of strangers that are kept in an hour, of all instances together: what anybody may send must not fill the disk.
- */
-const STRANGERS_AN_HOUR = 300;
+/** Unsigned callbacks that are kept in an hour, by all instances together: they must not fill the disk. */
+const UNSIGNED_AN_HOUR = 300;
 
-type Door = (services: Services, request: Request, ip: string) => Promise<Response>;
+type CallbackHandler = (services: Services, request: Request, ip: string) => Promise<Response>;
 
-/** undefined for what is refused unread: it is too large. */
+/** undefined where it is refused unread: it is too large. */
 async function bodyOf(request: Request): Promise<string | undefined> {
   try {
     return (await readBytes(request, BODY_LIMITS.callback)).toString("utf8");
@@ -53,10 +52,10 @@ const rowOf = (services: Services, call: Call, most: number) => ({
   body: cut(withoutNul(call.body), most),
 });
 
-/** Keeps a call that was not believed, up to so many an hour; beyond that the process log alone says so. */
-async function keepStranger(services: Services, call: Call, verdict: Verdict): Promise<void> {
+/** Keeps a callback that was not believed, up to so many an hour; beyond that only the process log has it. */
+async function keepRefused(services: Services, call: Call, verdict: Verdict): Promise<void> {
   services.log.warn({ provider: call.provider, ip: call.ip, verdict }, "a payment callback was refused");
-  const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, STRANGERS_AN_HOUR, 3600);
+  const { allowed } = await services.cluster.counter.take("payment-callbacks:refused", 1, UNSIGNED_AN_HOUR, 3600);
   if (!allowed) return;
   const { payment_callbacks } = services.db.t;
   await services.db.q
@@ -83,7 +82,7 @@ function report(services: Services, call: Call, verdict: Verdict): boolean {
 }
 
 /** GET and POST /api/user/epay/notify. A gateway repeats its call until it reads "success". */
-export const epayNotify: Door = async (services, request, ip) => {
+export const epayNotify: CallbackHandler = async (services, request, ip) => {
   const say = (word: "success" | "fail") =>
     new Response(word, { headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" } });
   const { search } = new URL(request.url);
@@ -97,7 +96,7 @@ export const epayNotify: Door = async (services, request, ip) => {
   const config = epayConfig(services.options);
   const notice = config && form !== undefined ? readEpayNotice(config, parameters) : undefined;
   if (!notice || notice.kind === "refused") {
-    await keepStranger(services, call, notice?.verdict ?? (config ? "malformed" : "closed"));
+    await keepRefused(services, call, notice?.verdict ?? (config ? "malformed" : "closed"));
     return say("fail");
   }
   if (notice.kind === "unpaid") {
@@ -109,21 +108,20 @@ export const epayNotify: Door = async (services, request, ip) => {
 };
 
 /** POST /api/stripe/webhook. Stripe repeats an event for three days until it is answered with 2xx. */
-export const stripeWebhook: Door = async (services, request, ip) => {
+export const stripeWebhook: CallbackHandler = async (services, request, ip) => {
   const say = (status: number, verdict: Verdict) =>
     Response.json({ received: status === 200, verdict }, { status, headers: { "cache-control": "no-store" } });
   const body = (await bodyOf(request)) ?? "";
   const config = stripeConfig(services.options, services.env);
   const call: Call = { provider: "stripe", trade_no: "", ip, body };
   const refuse = async (status: number, verdict: Verdict) => {
-    await keepStranger(services, call, verdict);
+    await keepRefused(services, call, verdict);
     return say(status, verdict);
   };
   if (!config) return refuse(403, "closed");
   const signature = request.headers.get("stripe-signature") ?? "";
-  if (!isStripeSignature(signature, body, config.webhook_secret, seconds(services))) return refuse(400, "signature");
-  const state = readStripeEvent(body);
-  if (!state) return refuse(400, "malformed");
+  const state = await readStripeEvent(body, signature, config.webhook_secret, seconds(services));
+  if (state === "signature" || state === "malformed") return refuse(400, state);
   if (state.kind === "paid") {
     call.trade_no = state.payment.trade_no;
     const verdict = await settlePayment(services, state.payment, rowOf(services, call, TEXT_LIMITS.payment_callback));

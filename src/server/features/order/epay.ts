@@ -1,8 +1,7 @@
 /**
- * The easy-pay protocol ("易支付", submit.php and api.php). Facts checked 2026-11-22 against the public API pages of
- * gateways that speak it (pay.ecqq.cc, xdpay, pay.xiaoyewl.net) and facts/compatibility.md 4.9: parameters without
- * `sign`,
- * `sign_type` and empty ones, sorted by name, joined `k=v&…`, the merchant's key behind, MD5 in lower case.
+ * The easy-pay protocol ("易支付", submit.php and api.php), by the public API pages of gateways that speak it
+ * (pay.ecqq.cc, xdpay, pay.xiaoyewl.net; read 2026-11-22): parameters without `sign`, `sign_type` and empty ones,
+ * sorted by name, joined `k=v&…`, the merchant's key appended, MD5 in lower case.
  */
 import { createHash } from "node:crypto";
 import * as z from "zod";
@@ -17,13 +16,13 @@ import type { Payment } from "./settle";
 export const EPAY_CURRENCY = "cny";
 
 export interface EpayConfig {
-  /** The gateway's address without a slash at its end. */
+  /** The gateway's address without a trailing slash. */
   address: string;
   pid: string;
   key: string;
 }
 
-/** The configured gateway; undefined while a part is missing, and then nothing is signed, believed or asked. */
+/** The configured gateway; undefined while a part is missing: then nothing is signed, believed or queried. */
 export function epayConfig(options: Pick<OptionStore, "get">): EpayConfig | undefined {
   // Some operators paste the whole address of the payment page.
   const address = options.get("PayAddress").replace(/\/submit\.php$/i, "");
@@ -63,17 +62,17 @@ export function epayForm(config: EpayConfig, order: EpayOrder, notify_url: strin
   return { url: `${config.address}/submit.php`, data: { ...data, sign: epaySign(data, config.key), sign_type: "MD5" } };
 }
 
-/** What a notify call turned out to be. */
+/** The kinds of a notify call. */
 export type EpayNotice =
   | { kind: "paid"; payment: Payment }
-  /** Signed by the gateway, and no payment: nothing to do. */
+  /** Signed by the gateway, and not a payment: nothing to do. */
   | { kind: "unpaid" }
   | { kind: "refused"; verdict: "malformed" | "sign_type" | "signature" | "merchant" };
 
-/** Judges a notify call: signature first, then whose and what it is. */
+/** Checks a notify call: the signature first, then merchant and kind. */
 export function readEpayNotice(config: EpayConfig, parameters: URLSearchParams): EpayNotice {
   const names = [...parameters.keys()];
-  // The same name twice would be signed in one reading and believed in another.
+  // A name that occurs twice could be signed with one value and read with the other.
   if (names.length > 50 || new Set(names).size !== names.length) return { kind: "refused", verdict: "malformed" };
   const given = Object.fromEntries(parameters);
   if ((given.sign_type ?? "MD5").toUpperCase() !== "MD5") return { kind: "refused", verdict: "sign_type" };
@@ -108,7 +107,7 @@ const orderAnswer = z.object({
   money: text.optional(),
 });
 
-/** Some gateways answer an unknown order with 404: what counts is the body. */
+/** Some gateways answer an unknown order with 404: the body counts. */
 function readAnswer(body: string): z.output<typeof orderAnswer> | undefined {
   try {
     return orderAnswer.safeParse(JSON.parse(body)).data;
@@ -122,8 +121,8 @@ function fail(why: string): never {
 }
 
 /**
- * Asks the gateway about an order: its payment, or undefined while there is none. Throws when it cannot be reached or
- * answers something else. Not by way of the worker (WorkerUrl): the address carries the merchant's key.
+ * Queries the gateway about an order: its payment, or undefined while there is none. Throws when it cannot be reached
+ * or answers something else. Not through the worker (WorkerUrl): the address contains the merchant's key.
  */
 export async function askEpay(
   config: EpayConfig,

@@ -1,4 +1,4 @@
-/** Online top-up on both engines, against a gateway of its own and a Stripe of its own. */
+/** Online top-up on both engines, against a simulated gateway and a simulated Stripe. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -78,7 +78,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     expect(findings).toEqual([]);
   };
 
-  /** An order whose payer has paid at the gateway; nobody was told. */
+  /** An order whose payer has paid at the gateway, without a callback. */
   async function paidOrder(amount = 10, method = "alipay", person = user) {
     const form = await person.call.order.pay({ amount, payment_method: method });
     const trade_no = form.data.out_trade_no ?? "";
@@ -122,7 +122,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await user.call.order.quote({ amount: 1 })).toEqual({ data: "7.13" });
     });
 
-    test("what cannot be ordered is refused with success false, the word error, and the text in data, by both calls", async () => {
+    test("an invalid order is refused with success false, the word error, and the text in data, by both calls", async () => {
       await setOption("MinTopUp", "5");
       for (const path of ["/api/user/amount", "/api/user/pay"]) {
         const said = async (amount: unknown) =>
@@ -159,7 +159,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(paymentOrigins(harness.services)).toEqual([epay.url]);
     });
 
-    test("the status says that online top-up is on when either provider is configured whole", async () => {
+    test("the status says that online top-up is on when either provider is completely configured", async () => {
       const enabled = async () => (await harness.guest.rest("GET", "/api/status")).body.data.enable_online_topup;
       // spec: C-307
       expect(await enabled()).toBe(true);
@@ -175,7 +175,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   });
 
   describe("ordering", () => {
-    test("pay answers a signed form for the gateway; callbacks and payer come back without a doubled slash", async () => {
+    test("pay returns a signed form for the gateway; the addresses of callbacks and payer have no doubled slash", async () => {
       const { body } = await user.rest("POST", "/api/user/pay", {
         amount: 10,
         top_up_code: "ignored",
@@ -256,7 +256,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     });
   });
 
-  describe("the gateway's report", () => {
+  describe("the gateway's notify call", () => {
     test("credits the order once, with a log row; twenty replays and both methods change nothing more", async () => {
       const { trade_no } = await paidOrder();
       expect(await notify(epay.report(trade_no))).toBe("success");
@@ -384,9 +384,9 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await keyless.stop();
     });
 
-    test("what strangers send is kept up to 300 calls an hour, in short; what a gateway signed is kept always", async () => {
+    test("unsigned calls are kept up to 300 an hour, truncated; a gateway's signed calls are always kept", async () => {
       const { q, t } = harness.services.db;
-      // A counter of its own: other tests are strangers too.
+      // A separate counter: other tests send unsigned calls too.
       const { cluster, now } = harness.services;
       const services = { ...harness.services, cluster: { ...cluster, counter: localCounter(now) } };
       const before = (await q.select().from(t.payment_callbacks)).length;
@@ -464,7 +464,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await booksBalance();
     });
 
-    test("a completed session that is not paid yet waits for its money; then it is credited, or failed", async () => {
+    test("a completed session that is not paid yet stays pending; then it is credited, or failed", async () => {
       const { trade_no } = await cardOrder();
       expect((await hook(stripeEvent("checkout.session.completed", trade_no, { status: "complete" }))).status).toBe(
         200,
@@ -560,7 +560,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect((await hook({ ...right, headers })).status).toBe(200);
     });
 
-    test("what Stripe refuses fails the order and is said", async () => {
+    test("an order that Stripe refuses fails, and its reason is reported", async () => {
       await setOption("StripeUnitPrice", "0.1");
       const { body } = await user.rest("POST", "/api/user/stripe/pay", { amount: 1 });
       expect(body).toMatchObject({ success: false, message: "error" });
@@ -572,7 +572,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(refused.text).not.toContain("sk_test");
     });
 
-    test("a lost event is found by asking", async () => {
+    test("a lost event is found by querying the session", async () => {
       const { trade_no } = await cardOrder();
       Object.assign(stripe.of(trade_no), { payment_status: "paid", status: "complete" });
       harness.advance(61);
@@ -581,7 +581,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
     });
   });
 
-  describe("asking", () => {
+  describe("querying the provider", () => {
     const later = (trade_no: string) =>
       harness.services.db.q
         .update(harness.services.db.t.orders)
@@ -589,7 +589,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
         .where(eq(harness.services.db.t.orders.trade_no, trade_no))
         .returning();
 
-    test("finds a payment whose report was lost, and not before its minute", async () => {
+    test("finds a payment whose callback was lost, and not before a minute has passed", async () => {
       const { trade_no } = await paidOrder();
       await askAboutOrders(harness.services);
       expect(epay.asked).not.toContain(trade_no);
@@ -601,7 +601,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await booksBalance();
     });
 
-    test("an unpaid order is asked about again ever more seldom, and expires after a day", async () => {
+    test("an unpaid order is queried at growing intervals, and expires after a day", async () => {
       const form = await user.call.order.pay({ amount: 1, payment_method: "alipay" });
       const trade_no = form.data.out_trade_no ?? "";
       const created = (await orderOf(trade_no)).create_time;
@@ -635,7 +635,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await q.update(t.orders).set({ next_check_at: 0 }).where(eq(t.orders.trade_no, trade_no)).returning();
     });
 
-    test("a gateway that cannot be reached is asked once in a round, and its orders keep their turn", async () => {
+    test("a gateway that cannot be reached is queried once in a round, and its orders stay due", async () => {
       const orders = [
         await paidOrder(1),
         await paidOrder(1),
@@ -655,7 +655,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(6 * 500_000);
     });
 
-    test("two instances that ask at once credit once", async () => {
+    test("two instances that query at once credit once", async () => {
       const { trade_no } = await paidOrder();
       await later(trade_no);
       await Promise.all([
@@ -666,7 +666,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(5_000_000);
     });
 
-    test("callbacks are forgotten after half a year, those of strangers after a week", async () => {
+    test("callbacks are deleted after half a year, unsigned ones after a week", async () => {
       const { q, t } = harness.services.db;
       const now = Math.floor(harness.services.now() / 1000);
       const rows = [
@@ -690,7 +690,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
   });
 
   describe("histories and administrators", () => {
-    test("a user sees his own orders, newest first; everybody's are for administrators, who find them by number, name, id and state", async () => {
+    test("users see their own orders, newest first; administrators see all, and find them by number, name, id and state", async () => {
       const other = await harness.person();
       await paidOrder(1, "alipay", other);
       const first = await paidOrder(1);
@@ -724,7 +724,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(all.body.data.total).toBeGreaterThanOrEqual(3);
     });
 
-    test("an administrator completes a lost order once, below his level only, with a log row and an audit line", async () => {
+    test("an administrator completes a lost order once, of users below their level only, with a log row and an audit line", async () => {
       const { trade_no } = await paidOrder();
       const admin = await harness.person({ role: ROLE.admin });
       const complete = (person: Person, number: unknown) =>
@@ -777,7 +777,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await balanceOf(user)).toBe(5_000_000);
     });
 
-    test("an erasure removes what the provider said of the payer, and the books still balance", async () => {
+    test("an erasure removes the provider's data of the payer, and the audit is still clean", async () => {
       const { trade_no } = await paidOrder();
       await notify(epay.report(trade_no));
       const root = await harness.person({ role: ROLE.root });
@@ -787,7 +787,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       await booksBalance();
     });
 
-    test("the inviter of the payer gets his share of a paid order once", async () => {
+    test("the inviter of the payer gets the share of a paid order once", async () => {
       await setOption("InviteRebatePercent", "10");
       const inviter = await harness.person();
       const { q, t } = harness.services.db;

@@ -1,4 +1,4 @@
-/** What of an order may leave the server. */
+/** What may leave the server of an order. */
 import type { OrderAdminView, OrderView } from "../../../shared/order";
 import type { OrderRow } from "../../db/schema";
 

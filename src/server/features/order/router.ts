@@ -1,4 +1,4 @@
-/** Doors of online top-up. The calls of the payment gateways are in callbacks.ts: they are no envelopes. */
+/** Routes of online top-up. The callbacks of the payment gateways are in callbacks.ts. */
 import { orderInput, orderListInput, orderSearchInput, payInput, quoteInput } from "../../../shared/order";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import {

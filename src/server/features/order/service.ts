@@ -1,4 +1,4 @@
-/** Verbs on orders: what a top-up costs, starting a payment, the histories, completing a lost order by hand. */
+/** Verbs on orders: the price of a top-up, starting a payment, the histories, completing a lost order by hand. */
 import { and, desc, eq, or, type SQL } from "drizzle-orm";
 import { policyOrigin } from "../../../shared/content";
 import type { Page } from "../../../shared/envelope";
@@ -32,7 +32,7 @@ import { presentForAdmin, presentOrder } from "./present";
 import { completeSteps, statusText } from "./settle";
 import { openStripeSession, stripeConfig, StripeRefusal } from "./stripe";
 
-/** Whether anything online can be paid with (C-307). */
+/** Whether any online payment is configured (C-307). */
 export const onlineTopupEnabled = ({ options, env }: Pick<Services, "options" | "env">): boolean =>
   epayConfig(options) !== undefined || stripeConfig(options, env) !== undefined;
 
@@ -56,7 +56,7 @@ export function topupInfo({ options, env }: Pick<Services, "options" | "env">): 
   };
 }
 
-/** Price of a dollar, least number of dollars and currency, by who takes the money. */
+/** Price of a dollar, least number of dollars and currency, by provider. */
 function terms({ options }: Pick<Services, "options">, provider: PaymentProvider) {
   return {
     epay: { price: options.get("Price"), minimum: options.get("MinTopUp"), currency: EPAY_CURRENCY },
@@ -75,7 +75,7 @@ interface Quote {
   currency: string;
 }
 
-/** What `amount` dollars cost the caller; refuses what cannot be ordered. */
+/** What `amount` dollars cost the caller; refuses an invalid order. */
 export function quote(ctx: UserCtx, provider: PaymentProvider, amount: number, least = 1): Quote {
   const open = provider === "epay" ? epayConfig(ctx.options) : stripeConfig(ctx.options, ctx.env);
   if (!open) fail("topup_disabled");
@@ -90,7 +90,7 @@ export function quote(ctx: UserCtx, provider: PaymentProvider, amount: number, l
   return { quota, money: moneyText(cents), currency };
 }
 
-/** Seconds until a new order is first asked about. */
+/** Seconds until a new order is first queried. */
 export const FIRST_CHECK = 60;
 
 async function createOrder(
@@ -121,7 +121,7 @@ async function createOrder(
   return order ?? fail("internal");
 }
 
-/** Where the payer comes back to. */
+/** The page that the payer returns to. */
 const walletPage = ({ options }: Pick<Services, "options">): string =>
   `${options.get("ServerAddress") || options.get("CustomCallbackAddress") || fail("callback_address_missing")}/topup`;
 
@@ -140,7 +140,7 @@ export async function pay(ctx: UserCtx, amount: number, given: string): Promise<
 
 export const EPAY_NOTIFY_PATH = "/api/user/epay/notify";
 
-/** A Stripe order; answers the address of its payment page. */
+/** A Stripe order; returns the address of its payment page. */
 export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
   const config = stripeConfig(ctx.options, ctx.env) ?? fail("topup_disabled");
   const quoted = quote(ctx, "stripe", amount);
@@ -162,7 +162,7 @@ export async function payByCard(ctx: UserCtx, amount: number): Promise<string> {
       .where(and(eq(orders.id, order.id), eq(orders.status, "pending")))
       .returning({ id: orders.id });
     ctx.log.warn({ err: error, trade_no: order.trade_no }, "Stripe opened no session");
-    // What is wrong with the amount concerns the payer; a wrong key is the operator's business and stands in the log.
+    // An error of the amount concerns the payer; a wrong key is the operator's business and is in the log.
     const detail =
       error instanceof StripeRefusal && error.status === 400 ? error.message : PAYMENT_PROVIDERS.stripe[ctx.lang];
     return fail("payment_gateway_failed", { detail }, error);
@@ -201,7 +201,7 @@ export async function pageOwnOrders(ctx: UserCtx, { p, page_size }: Paging): Pro
   return { items: rows.map(presentOrder), page: p, page_size, total: all?.n ?? 0 };
 }
 
-/** Everybody's orders, newest first. */
+/** All users' orders, newest first. */
 export async function pageOrders(
   ctx: Ctx,
   { p, page_size, keyword = "", status }: Paging & { keyword?: string; status?: OrderStatus },
@@ -231,7 +231,7 @@ export async function pageOrders(
   };
 }
 
-/** What providers reported about an order, newest first, fifty at most. */
+/** Providers' callbacks about an order, newest first, fifty at most. */
 export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<PaymentCallbackView[]> {
   const { id, received_at, ip, body, verdict } = ctx.db.t.payment_callbacks;
   const { payment_callbacks: t } = ctx.db.t;
@@ -244,8 +244,8 @@ export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<Paymen
 }
 
 /**
- * An administrator vouches that an order was paid. Like every change of somebody's quota it needs the hierarchy's
- * leave; it leaves a log row of the user, one of the administrator, and an audit line.
+ * An administrator confirms that an order was paid. Like every change of another user's quota it needs a higher level;
+ * it leaves a log row of the user, one of the administrator, and an audit line.
  */
 export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<void> {
   const { orders, users, logs, audit_log } = ctx.db.t;

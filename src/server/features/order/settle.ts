@@ -1,6 +1,6 @@
 /**
- * How an order is paid: once, whoever says so and however often. Crediting, marking the order, the log row and the
- * record of the callback are one transaction, so a process that dies leaves all of it or nothing.
+ * How an order is paid: once, whichever report comes and however often. Crediting, marking the order, the log row and
+ * the record of the callback are one transaction, so a process that dies leaves all of it or nothing.
  */
 import { and, eq, inArray } from "drizzle-orm";
 import { centsOf, ORDER_STATUSES, PAYABLE_STATUSES, type PaymentProvider, type Verdict } from "../../../shared/order";
@@ -13,11 +13,11 @@ import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { quotaText } from "../wallet/quota-text";
 
-/** A payment as a provider reports it, believed to be the provider's word. */
+/** A payment as a provider reports it; its signature or answer was verified. */
 export interface Payment {
   provider: PaymentProvider;
   trade_no: string;
-  /** The provider's own number of it. */
+  /** The provider's own id of it. */
   provider_ref: string;
   /** Decimal text of the currency's major unit. */
   money: string;
@@ -29,14 +29,14 @@ export interface Payment {
 export const isSettled = (verdict: Verdict): boolean =>
   verdict === "credited" || verdict === "repeated" || verdict === "noted";
 
-/** What distinguishes a payment from the order that it names. */
+/** The first difference between a payment and the order that it names. */
 function difference(order: OrderRow, payment: Payment): Verdict | undefined {
   if (order.provider !== payment.provider) return "provider";
   const cents = centsOf(payment.money);
   if (cents === undefined || cents !== centsOf(order.money) || payment.currency.toLowerCase() !== order.currency)
     return "amount";
   if (payment.payment_method !== undefined && payment.payment_method !== order.payment_method) return "method";
-  // Only Stripe's number is known before it is paid.
+  // Only Stripe's id is known before it is paid.
   if (order.status !== "success" && order.provider_ref !== "" && order.provider_ref !== payment.provider_ref)
     return "order";
   return undefined;
@@ -44,7 +44,7 @@ function difference(order: OrderRow, payment: Payment): Verdict | undefined {
 
 type NewCallback = Services["db"]["t"]["payment_callbacks"]["$inferInsert"];
 
-/** Credits the order that a believed report names; `callback` is kept with the verdict in the same transaction. */
+/** Credits the order of a verified payment; `callback` is kept with the verdict in the same transaction. */
 export function settlePayment(
   services: Services,
   payment: Payment,
@@ -72,7 +72,7 @@ export function settlePayment(
   );
 }
 
-/** The credit, the mark, the log row. `completed_by`: the administrator who vouches for it. */
+/** The credit, the mark, the log row. `completed_by`: the administrator who confirms it. */
 export function* completeSteps(
   services: Services,
   q: Q,
@@ -83,7 +83,7 @@ export function* completeSteps(
   if (order.status === "refunded") return "state";
   const now = seconds(services);
   const note = `${order.trade_no} ${order.money} ${order.currency}`;
-  // Locks the user; of any number of reports at the same moment one gets past here.
+  // Locks the user; of any number of reports at the same moment one goes on from here.
   const credit = {
     user_id: order.user_id,
     amount: order.quota,
@@ -141,6 +141,6 @@ export async function endOrder(
     .returning({ id: orders.id });
 }
 
-/** The state's name as a message says it. */
+/** The state's name in messages. */
 export const statusText = (status: string, lang: "zh" | "en"): string =>
   Object.entries(ORDER_STATUSES).find(([name]) => name === status)?.[1][lang] ?? status;

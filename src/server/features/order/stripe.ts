@@ -1,14 +1,13 @@
 /**
- * Stripe checkout: sessions and signed webhooks. Own code, not the SDK: two calls and one HMAC against a package of
- * several megabytes in the binary. Sources, read 2026-11-22: docs.stripe.com/api/checkout/sessions (create, retrieve,
- * object), docs.stripe.com/webhooks#verify-manually (scheme v1: HMAC-SHA256 of `<t>.<body>`, tolerance 5 minutes).
+ * Stripe checkout: sessions and signed webhooks, by Stripe's own package. It is loaded at the first use, because it
+ * takes about 8 MB of memory, which only a server that takes cards needs. Its requests go out by `fetch` as all others
+ * do, to the configured address.
  */
-import { createHmac } from "node:crypto";
+import type { Stripe } from "stripe";
 import * as z from "zod";
 import { centsOf, moneyText } from "../../../shared/order";
 import type { Env } from "../../env";
 import { readLimited } from "../../lib/egress";
-import { sameText } from "../../lib/secrets";
 import type { OptionStore } from "../../contracts/option-store";
 import type { Payment } from "./settle";
 
@@ -21,7 +20,7 @@ export interface StripeConfig {
   currency: string;
 }
 
-/** The configured account; undefined while a secret is missing, and then no payment is taken or believed. */
+/** The configured account; undefined while a secret is missing: then no payment is taken or believed. */
 export function stripeConfig(
   options: Pick<OptionStore, "get">,
   env: Pick<Env, "WEIR_STRIPE_API">,
@@ -31,91 +30,104 @@ export function stripeConfig(
   return { api: env.WEIR_STRIPE_API, secret, webhook_secret, currency: options.get("StripeCurrency") };
 }
 
-/** Seconds that a signature's time may differ from ours. */
-const TOLERANCE = 300;
+/** The fields of a checkout session that are read. */
+type Session = Pick<
+  Stripe.Checkout.Session,
+  "id" | "client_reference_id" | "amount_total" | "currency" | "payment_status" | "status" | "url"
+>;
 
-/** Header `Stripe-Signature: t=…,v1=…[,v1=…]`; several v1 while a secret is being replaced. `now`: epoch seconds. */
-export function isStripeSignature(header: string, body: string, secret: string, now: number): boolean {
-  const parts = header.split(",").map((part) => part.trim().split("=", 2));
-  const time = parts.find(([name]) => name === "t")?.[1] ?? "";
-  if (!/^\d{1,12}$/.test(time) || Math.abs(now - Number(time)) > TOLERANCE) return false;
-  const expected = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
-  return parts.some(([name, value]) => name === "v1" && sameText(value ?? "", expected));
-}
-
-/** The part of a checkout session that is read. */
-const session = z.object({
+/**
+ * Checked at run time as well: which version of the API the webhooks of an account have is set in Stripe's dashboard.
+ */
+const sessionShape = z.object({
   id: z.string().max(200),
   client_reference_id: z.string().nullish(),
   amount_total: z.int().min(0).nullish(),
   currency: z.string().nullish(),
-  mode: z.string().nullish(),
-  /** paid, unpaid, no_payment_required */
   payment_status: z.string(),
-  /** open, complete, expired */
   status: z.string().nullish(),
   url: z.string().nullish(),
 });
-type Session = z.output<typeof session>;
+const isSession = (value: unknown): value is Session => sessionShape.safeParse(value).success;
 
-const event = z.object({ type: z.string().max(100), data: z.object({ object: z.unknown() }) });
-
-const paymentOf = (found: Session): Payment => ({
-  provider: "stripe",
-  trade_no: found.client_reference_id ?? "",
-  provider_ref: found.id,
-  money: found.amount_total == null ? "" : moneyText(BigInt(found.amount_total)),
-  currency: found.currency ?? "",
-});
+const eventShape = z.object({ type: z.string().max(100), data: z.object({ object: z.unknown() }) });
 
 /** What a session says about its order. */
 export type StripeState =
   | { kind: "paid"; payment: Payment }
-  /** Not any more: over, or refused by the payer's bank. */
+  /** It cannot be paid any more: it has expired, or the payer's bank refused. */
   | { kind: "ended"; trade_no: string; status: "expired" | "failed" }
   | { kind: "open" };
 
-/** Events that can change an order; all others are acknowledged and forgotten. */
-const EVENTS: Readonly<Record<string, (found: Session) => StripeState>> = {
+const paymentOf = (session: Session): Payment => ({
+  provider: "stripe",
+  trade_no: session.client_reference_id ?? "",
+  provider_ref: session.id,
+  money: session.amount_total == null ? "" : moneyText(BigInt(session.amount_total)),
+  currency: session.currency ?? "",
+});
+
+const ended = ({ client_reference_id }: Session, status: "expired" | "failed"): StripeState => ({
+  kind: "ended",
+  trade_no: client_reference_id ?? "",
+  status,
+});
+
+function stateOf(session: Session): StripeState {
+  if (session.payment_status === "paid") return { kind: "paid", payment: paymentOf(session) };
+  return session.status === "expired" ? ended(session, "expired") : { kind: "open" };
+}
+
+/** Events that can change an order; all others are acknowledged and change nothing. */
+type SessionEvent = Extract<Stripe.Event["type"], `checkout.session.${string}`>;
+const EVENTS: Readonly<Record<SessionEvent, (session: Session) => StripeState>> = {
   "checkout.session.completed": stateOf,
   "checkout.session.async_payment_succeeded": stateOf,
-  "checkout.session.async_payment_failed": (found) => ({
-    kind: "ended",
-    trade_no: found.client_reference_id ?? "",
-    status: "failed",
-  }),
-  "checkout.session.expired": (found) => ({
-    kind: "ended",
-    trade_no: found.client_reference_id ?? "",
-    status: "expired",
-  }),
+  "checkout.session.async_payment_failed": (session) => ended(session, "failed"),
+  "checkout.session.expired": (session) => ended(session, "expired"),
 };
+const isSessionEvent = (type: string): type is SessionEvent => Object.hasOwn(EVENTS, type);
 
-function stateOf(found: Session): StripeState {
-  if (found.payment_status === "paid") return { kind: "paid", payment: paymentOf(found) };
-  if (found.status === "expired")
-    return { kind: "ended", trade_no: found.client_reference_id ?? "", status: "expired" };
-  return { kind: "open" };
-}
+const loadStripe = async () => (await import("stripe")).Stripe;
 
-function parsed(text: string): unknown {
+/** Seconds that the time of a signature may differ from ours. */
+const TOLERANCE = 300;
+
+/**
+ * Reads a webhook. `header`: Stripe-Signature; `now`: epoch seconds. "signature": it is wrong or out of time;
+ * "malformed": the body is not an event.
+ */
+export async function readStripeEvent(
+  body: string,
+  header: string,
+  secret: string,
+  now: number,
+): Promise<StripeState | "signature" | "malformed"> {
+  // The package refuses times that are too old only.
+  const times = [...header.matchAll(/(?:^|,)t=(\d+)/g)].map(([, time]) => Number(time));
+  if (times.some((time) => time > now + TOLERANCE)) return "signature";
+  const { webhooks, errors, createSubtleCryptoProvider } = await loadStripe();
+  let found: unknown;
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    found = await webhooks.constructEventAsync(
+      body,
+      header,
+      secret,
+      TOLERANCE,
+      createSubtleCryptoProvider(),
+      now * 1000,
+    );
+  } catch (error) {
+    return error instanceof errors.StripeSignatureVerificationError ? "signature" : "malformed";
   }
+  const event = eventShape.safeParse(found);
+  if (!event.success) return "malformed";
+  const { type, data } = event.data;
+  if (!isSessionEvent(type)) return { kind: "open" };
+  return isSession(data.object) ? EVENTS[type](data.object) : "malformed";
 }
 
-/** Reads the body of a webhook whose signature is right; undefined when it is no event of ours to read. */
-export function readStripeEvent(body: string): StripeState | undefined {
-  const outer = event.safeParse(parsed(body));
-  if (!outer.success) return undefined;
-  if (!Object.hasOwn(EVENTS, outer.data.type)) return { kind: "open" };
-  const inner = session.safeParse(outer.data.data.object);
-  return inner.success ? EVENTS[outer.data.type]?.(inner.data) : undefined;
-}
-
-/** Stripe understood the call and said no; `message` is its own. */
+/** Stripe understood the call and refused it; `message` is its own. */
 export class StripeRefusal extends Error {
   override readonly name = "StripeRefusal";
   constructor(
@@ -126,60 +138,76 @@ export class StripeRefusal extends Error {
   }
 }
 
-async function callStripe(
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** `fetch` to the configured address, without redirects and with a limit to the answer's size. */
+function fetchAt(api: string, answered: (status: number) => void): typeof fetch {
+  const at = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { pathname, search } = new URL(address instanceof Request ? address.url : address);
+    const response = await fetch(`${api}${pathname}${search}`, { ...init, redirect: "error" });
+    const { status, headers } = response;
+    answered(status);
+    return new Response(await readLimited(response, MAX_ANSWER_BYTES), { status, headers });
+  };
+  return Object.assign(at, { preconnect: fetch.preconnect });
+}
+
+/** A call of the sessions API. Throws StripeRefusal where Stripe refused it. */
+async function callSessions(
   { api, secret }: StripeConfig,
-  path: string,
-  form?: Record<string, string>,
-  idempotencyKey?: string,
+  call: (sessions: Stripe["checkout"]["sessions"]) => Promise<Session>,
 ): Promise<Session> {
-  const response = await fetch(`${api}${path}`, {
-    method: form ? "POST" : "GET",
-    headers: { authorization: `Bearer ${secret}`, ...(idempotencyKey && { "idempotency-key": idempotencyKey }) },
-    ...(form && { body: new URLSearchParams(form) }),
-    redirect: "error",
-    signal: AbortSignal.timeout(15_000),
+  const Client = await loadStripe();
+  let status = 0;
+  const client = new Client(secret, {
+    httpClient: Client.createFetchHttpClient(fetchAt(api, (answered) => (status = answered))),
+    timeout: TIMEOUT_MS,
+    // An order is asked about again, and a payer presses the button again.
+    maxNetworkRetries: 0,
+    telemetry: false,
   });
-  const text = await readLimited(response, 256 * 1024);
-  if (response.ok) return session.parse(parsed(text));
-  const told = z.object({ error: z.object({ message: z.string() }) }).safeParse(parsed(text));
-  if (!told.success) throw new Error(`Stripe answered ${response.status}`);
-  throw new StripeRefusal(response.status, told.data.error.message.slice(0, 300));
+  try {
+    const session: unknown = await call(client.checkout.sessions);
+    if (!isSession(session)) throw new Error("Stripe's answer is not a checkout session");
+    return session;
+  } catch (error) {
+    if (status < 300) throw error;
+    const refused = error instanceof Client.errors.StripeError && error.statusCode !== undefined && error.message;
+    if (!refused) throw new Error(`Stripe answered ${status}`);
+    throw new StripeRefusal(status, refused.slice(0, 300));
+  }
 }
 
 export interface StripeOrder {
   trade_no: string;
-  amount: number;
   money: string;
   currency: string;
 }
 
-/** Opens a session for an order; `url` is where the payer goes. Throws what Stripe says against it. */
+/** Opens a session for an order; `url` is where the payer goes. Throws the reason where Stripe refuses. */
 export async function openStripeSession(
   config: StripeConfig,
   order: StripeOrder,
   page: string,
   product: string,
 ): Promise<{ id: string; url: string }> {
-  const { id, url } = await callStripe(
-    config,
-    "/v1/checkout/sessions",
-    {
-      mode: "payment",
-      client_reference_id: order.trade_no,
-      success_url: `${page}?out_trade_no=${encodeURIComponent(order.trade_no)}`,
-      cancel_url: page,
-      "line_items[0][quantity]": "1",
-      "line_items[0][price_data][currency]": order.currency,
-      "line_items[0][price_data][unit_amount]": String(centsOf(order.money)),
-      "line_items[0][price_data][product_data][name]": product,
-    },
-    order.trade_no,
-  );
+  const { trade_no, currency, money } = order;
+  const params: Stripe.Checkout.SessionCreateParams = {
+    mode: "payment",
+    client_reference_id: trade_no,
+    success_url: `${page}?out_trade_no=${encodeURIComponent(trade_no)}`,
+    cancel_url: page,
+    line_items: [
+      { quantity: 1, price_data: { currency, unit_amount: Number(centsOf(money)), product_data: { name: product } } },
+    ],
+  };
+  const { id, url } = await callSessions(config, (sessions) => sessions.create(params, { idempotencyKey: trade_no }));
   if (!url || !/^https?:\/\//.test(url)) throw new Error("Stripe named no address to pay at");
   return { id, url };
 }
 
 /** Asks Stripe about a session. */
 export async function askStripe(config: StripeConfig, id: string): Promise<StripeState> {
-  return stateOf(await callStripe(config, `/v1/checkout/sessions/${encodeURIComponent(id)}`));
+  return stateOf(await callSessions(config, (sessions) => sessions.retrieve(id)));
 }

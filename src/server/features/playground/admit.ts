@@ -1,6 +1,6 @@
 /**
- * Who may use the playground's call, and what of its body goes upstream (checklist C-559 to C-561): a console session
- * with its user-id header, no key. It spends the user's own balance.
+ * Who may use the playground's call, and which members of its body go upstream (C-559 to C-561): a console session with
+ * its user-id header, no key. It spends the user's own balance.
  */
 import { eq } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -42,7 +42,7 @@ async function limitsOfUser({ db }: Pick<Services, "db">, id: number): Promise<L
 
 type User = Extract<Actor, { kind: "user" }>;
 
-/** Who may use the playground at all. Throws access_token_not_supported, and not_signed_in or why they are not. */
+/** Who may use the playground. Throws access_token_not_supported, and not_signed_in or the session's problem. */
 export function playgroundUser(actor: Actor): User {
   if (actor.kind !== "user") fail((actor.kind === "guest" && actor.problem) || "not_signed_in");
   if (actor.via === "access_token") fail("access_token_not_supported");
@@ -50,8 +50,8 @@ export function playgroundUser(actor: Actor): User {
 }
 
 /**
- * The caller of one playground call. Throws group_denied for a group that the user may not use; without a group their
- * own counts.
+ * The caller of one playground call. Throws group_denied for a group that the user may not use; without a group the
+ * user's own counts.
  */
 export async function admitToPlayground(
   services: Pick<Services, "options" | "db">,

@@ -9,7 +9,7 @@ import { displayPrices } from "../../../shared/price-display";
 import { vendorByKey, vendorOf, vendors } from "../../../shared/vendors";
 
 let weir: Weir;
-/** Never called: only the list of its models matters. */
+/** Never called: only the list of its models is used. */
 const base_url = "http://127.0.0.1:9";
 
 beforeAll(async () => {
@@ -86,10 +86,10 @@ describe("GET /api/pricing", () => {
     for (const secret of ["staff", "svip"]) expect(catalogue).not.toContain(secret);
   });
 
-  test("a user sees his own group too, at the ratios that he pays", async () => {
+  test("users see their own group too, at the ratios that they pay", async () => {
     const { headers } = await weir.newUser({ group: "svip" });
     const list = await asked(headers);
-    // spec: C-303
+    // spec: A-532, C-303
     expect(list.group_ratio).toEqual({ svip: 2, default: 1, vip: 0.25 });
     expect(list.data.map((row) => row.model_name)).toContain("m-svip");
     expect(JSON.stringify(list)).not.toContain("staff");
@@ -113,7 +113,7 @@ describe("GET /api/pricing", () => {
 });
 
 describe("the console's catalogue", () => {
-  test("a guest is shown the prices of new users; a user starts in his own group", async () => {
+  test("a guest is shown the prices of new users; a user starts in their own group", async () => {
     const guest = await (await fetch(`${weir.url}/trpc/pricing.catalogue`)).json();
     // spec: C-160
     expect(guest.result.data.user_group).toBe(DEFAULT_GROUP);
@@ -122,7 +122,7 @@ describe("the console's catalogue", () => {
     expect((await trpc.pricing.catalogue.query()).user_group).toBe("svip");
   });
 
-  test("a model without a price is listed as one that cannot be called, never as free", async () => {
+  test("a model without a price is listed as not callable, never as free", async () => {
     const { models } = await weir.root.trpc.pricing.catalogue.query();
     const unpriced = models.find((model) => model.model === "m-unpriced");
     expect(unpriced).toBeDefined();
@@ -141,8 +141,7 @@ describe("the console's catalogue", () => {
       const price = catalogPrice(model, groups[group]?.ratio ?? Number.NaN, quota_per_unit);
       if (!price) throw new Error("m-tokens has no price");
       const shown = displayPrices(price);
-      // spec: C-628, C-629
-      // spec: C-161
+      // spec: A-529, A-530, A-531, C-161, C-628, C-629
       expect(shown).toEqual({
         input: String(30 * factor),
         output: String(60 * factor),
@@ -184,7 +183,7 @@ describe("vendors", () => {
     expect(vendors.flatMap(({ logo }) => (logo && !logos.includes(logo) ? [logo] : []))).toEqual([]);
   });
 
-  test("the table's vendor wins; other names are told by how they begin, with or without an organisation", () => {
+  test("the table's vendor wins; other names are recognised by how they begin, with or without an organisation", () => {
     const of = (model: string) => vendorOf(model)?.key;
     expect(of("gpt-4o-2099-01-01")).toBe("openai");
     expect(of("Qwen/Qwen3-235B-A22B")).toBe("ali");
@@ -195,7 +194,7 @@ describe("vendors", () => {
   });
 });
 
-test("an administrator is told which of the named models have no price, in their order; nobody else is", async () => {
+test("administrators see which of the named models have no price, in their order; no other user does", async () => {
   const models = ["x-unknown", "m-call", "m-unpriced", "m-tokens", "", "__proto__"];
   expect(await weir.root.trpc.pricing.unpriced.mutate({ models })).toEqual([
     "x-unknown",

@@ -1,6 +1,6 @@
 /**
- * The price list: which models a caller may use, in which groups, and the factors of their prices. Kept per user's
- * group until the pool or an option changes; both replace what they hold as a whole, so comparing identities is enough.
+ * The price list: which models a caller may use, in which groups, and the factors of their prices. Cached per user
+ * group until the pool or an option changes; both replace their values as a whole, so comparing identities is enough.
  */
 import { DEFAULT_GROUP, usableGroups } from "../../../shared/group";
 import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } from "../../../shared/price-list";
@@ -15,13 +15,13 @@ type Sources = Pick<Services, "options" | "pool">;
 
 interface Kept {
   readonly prices: LivePriceBook;
-  /** What the lists were made of. */
+  /** The values that the lists were built from. */
   made: readonly unknown[];
   readonly lists: Map<string, Catalogue>;
 }
 
 const kept = new WeakMap<Services["options"], Kept>();
-/** User groups are few; a cap all the same, because users' rows name them. */
+/** User groups are few; a limit all the same, because users' rows name them. */
 const MAX_LISTS = 100;
 
 function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: string): Catalogue {
@@ -37,7 +37,7 @@ function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: str
       const price = resolvePrice(model, userGroup, userGroup, tables);
       const vendor = vendorOf(model)?.key ?? "";
       if (price.unpriced) return { model, vendor, enable_groups };
-      // The group's ratio is not the model's: it stands once, in `groups`.
+      // The group's ratio is not the model's: it is listed once, in `groups`.
       const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
       const long_context = longContextOf(model, tables);
       const note = priceNoteOf(tables, model);
@@ -53,7 +53,7 @@ function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: str
   return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
 }
 
-/** The group that decides what a caller sees: his own; a guest sees what a new user would. */
+/** The group that decides what a caller sees: their own; a guest sees what a new user would. */
 export const groupOf = (actor: Actor): string => (actor.kind === "user" ? actor.group : DEFAULT_GROUP);
 
 function keptFor(options: Services["options"]): Kept {
@@ -86,10 +86,7 @@ export function catalogue(sources: Sources, userGroup: string): Catalogue {
   return list;
 }
 
-/**
- * GET /api/pricing (facts/console-calls.md /pricing, compatibility.md 1.9). A model without a price is left out: it
- * cannot be called, and a price of 0 would say that it is free.
- */
+/** GET /api/pricing. A model without a price is left out: it cannot be called, and a price of 0 would mean free. */
 export function priceList(sources: Sources, userGroup: string): PriceList {
   const { models, groups } = catalogue(sources, userGroup);
   const names = Object.entries(groups);

@@ -27,7 +27,7 @@ const code = (promise: Promise<unknown>) =>
   );
 
 describe("prices of another gateway", () => {
-  test("a bare address is asked for its factors, and for its list where it keeps them to itself", async () => {
+  test("a bare address is queried for its factors, and for its list where they are not public", async () => {
     pages = {
       "/api/ratio_config": () => Response.json({ success: false, message: "not published" }, { status: 403 }),
       "/api/pricing": () =>
@@ -49,13 +49,13 @@ describe("prices of another gateway", () => {
     expect((await fetched(`${url}/api/pricing`)).url).toBe(`${url}/api/pricing`);
   });
 
-  test("nothing is stored by asking", async () => {
+  test("a query stores nothing", async () => {
     const before = await weir.root.ok("GET", "/api/option/");
     await fetched(url);
     expect(await weir.root.ok("GET", "/api/option/")).toEqual(before);
   });
 
-  test("an answer that is no list of prices, an error, a dead address: each says so", async () => {
+  test("an answer that is not a price list, an error, a dead address: each is reported", async () => {
     pages = {
       "/a": () => new Response("<html>"),
       "/b": () => Response.json({ data: [] }),
@@ -75,13 +75,13 @@ describe("prices of another gateway", () => {
       expect([bad, await code(fetched(bad))]).not.toEqual([bad, "none"]);
   });
 
-  test("nobody but root may ask", async () => {
+  test("only root may query", async () => {
     const admin = await weir.newUser({ role: 10 });
     expect(await code(admin.trpc.pricing.remote.mutate({ url }))).not.toBe("none");
   });
 });
 
-test("without leave, an address inside the network is refused", async () => {
+test("unless the operator allows it, an address inside the network is refused", async () => {
   const closed = await startWeir();
   const refused = await closed.root.trpc.pricing.remote.mutate({ url }).then(
     () => "none",
@@ -103,10 +103,13 @@ describe("POST /api/option/rest_model_ratio", () => {
     await weir.setOption("ModelPrice", { call: 3 });
     const { body } = await weir.root.api("POST", "/api/option/rest_model_ratio");
     expect(body).toMatchObject({ success: true });
+    // spec: D-71
     expect(body.message).not.toBe("");
+    // spec: A-461
     expect(await value("ModelRatio")).toBe(builtIn as string);
     const [act] = (await weir.root.trpc.audit.list.query({ target_type: "option", target_id: "ModelRatio" })).items;
     expect(act).toMatchObject({ action: "option.update", target_id: "ModelRatio" });
+    // spec: D-71
     expect([await value("CompletionRatio"), await value("ModelPrice")]).toEqual(['{"m":2}', '{"call":3}']);
   });
 

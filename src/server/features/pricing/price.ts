@@ -1,6 +1,4 @@
-/**
- * The relay's price seam: prices from the options, compiled once per (model, group, user's group) until one changes.
- */
+/** The relay's prices: from the options, compiled once per (model, group, user's group) until one changes. */
 import { canonicalModel } from "../../../shared/channel-types";
 import {
   type CompiledPrice,
@@ -14,7 +12,7 @@ import type { OptionStore } from "../../contracts/option-store";
 export interface LivePriceBook {
   /** undefined when the model has neither price nor ratio (and SelfUseModeEnabled is off). */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
-  /** The book of the values in force now. */
+  /** The compiled prices of the current values. */
   book(): PriceBook;
 }
 
@@ -28,8 +26,7 @@ export function createPriceBook(options: Pick<OptionStore, "get">): LivePriceBoo
   const book = (): PriceBook => {
     if (current && priceTableKeys.every((key, i) => values[i] === options.get(key))) return current;
     values = priceTableKeys.map((key) => options.get(key));
-    // Every key of PriceTables is an option of the same type; the list is checked against the interface where it
-    // stands.
+    // Every key of PriceTables is an option of the same type; the list's type is checked against the interface.
     const tables = Object.fromEntries(priceTableKeys.map((key, i) => [key, values[i]])) as unknown as PriceTables;
     current = priceBook(tables);
     return current;

@@ -1,4 +1,4 @@
-/** The prices of another gateway: fetched by the policy for addresses that somebody typed (lib/egress). */
+/** The prices of another gateway: fetched by the policy for typed addresses (lib/egress). */
 import { AppError, fail } from "../../../shared/errors";
 import { type IncomingPrices, readPrices } from "../../../shared/price-import";
 import type { PriceNumbers } from "../../../shared/price-rows";
@@ -15,16 +15,13 @@ export interface RemotePrices {
   readonly prices: Record<string, PriceNumbers>;
 }
 
-/** An address that names no path means the gateway there. */
+/** An address without a path means the gateway itself. */
 function addressesOf(typed: string): string[] {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:/i.test(typed) ? typed : `https://${typed}`) ?? fail("address_forbidden");
   return url.pathname === "/" ? PATHS.map((path) => new URL(path, url).href) : [url.href];
 }
 
-/**
- * Throws address_forbidden, price_import_failed (nobody answered as wanted), price_import_empty (an answer without
- * prices).
- */
+/** Throws address_forbidden, price_import_failed (no usable answer), price_import_empty (an answer without prices). */
 export async function fetchPrices(ctx: Pick<Ctx, "options" | "env">, typed: string): Promise<RemotePrices> {
   let problem: AppError | undefined;
   for (const url of addressesOf(typed)) {

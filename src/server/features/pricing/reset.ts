@@ -3,8 +3,8 @@ import { recordAct } from "../audit/record";
 import { forgetOption } from "../option/store";
 
 /**
- * POST /api/option/rest_model_ratio (this spelling): ModelRatio is the built-in table again, also when a later release
- * has a newer one. Nothing else is touched (D-71). The message is what existing front-ends show.
+ * POST /api/option/rest_model_ratio (this spelling): ModelRatio becomes the built-in table again, also when a later
+ * release has a newer one. Nothing else changes (D-71). The message is the one that existing front-ends show.
  */
 export async function resetModelRatio(ctx: Ctx): Promise<{ message: string }> {
   const before = ctx.options.text("ModelRatio");

@@ -1,4 +1,4 @@
-/** Doors of the price list: public, and better for the signed-in, who see the groups they may use. */
+/** Routes of the price list: public; signed-in users see the groups that they may use. */
 import { fail } from "../../../shared/errors";
 import { remotePricesInput } from "../../../shared/price-import";
 import { unpricedInput } from "../../../shared/price-list";
@@ -16,8 +16,8 @@ export const pricingRouter = router({
   catalogue: publicProcedure.query(({ ctx }) => catalogue(ctx, groupOf(ctx.actor))),
 
   /**
-   * Those of the named models that cannot be called for want of a price. It only reads; a query's input has no room for
-   * the names.
+   * The named models that cannot be called because they have no price. A mutation only because a query's input has no
+   * room for the names.
    */
   unpriced: adminProcedure.input(unpricedInput).mutation(({ ctx, input }) => unpricedOf(ctx, input.models)),
 
@@ -33,9 +33,9 @@ export const pricingRouter = router({
     })
     .mutation(({ ctx }) => resetModelRatio(ctx)),
 
-  /** What the price editor shows beside the prices: use of the last 7 days, and of the last 24 hours by group. */
+  /** Recent use for the price editor: of the last 7 days, and of the last 24 hours by group. */
   recentUse: rootProcedure.query(({ ctx }) => recentUse(ctx)),
 
-  /** Another gateway's prices, to be compared with ours; nothing is stored. */
+  /** Another gateway's prices, for comparison; nothing is stored. */
   remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
 });

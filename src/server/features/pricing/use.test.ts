@@ -1,4 +1,4 @@
-/** What the price editor is told about recent use is what the hourly sums say, to those who may set prices. */
+/** The price editor's recent use agrees with the hourly sums, and is shown to those who may set prices. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";

@@ -39,6 +39,6 @@ export async function recentUse(ctx: Ctx): Promise<PriceUse> {
       .orderBy(desc(total(hourly.quota)), hourly.model_name, hourly.group)
       .limit(MAX_USED),
   ]);
-  // Prices go by the canonical name, as the ledger's do.
+  // Prices use the canonical name, like the ledger.
   return { week, day: day.map((use) => ({ ...use, model: canonicalModel(use.model) })) };
 }

@@ -1,6 +1,6 @@
 /**
- * The keys by which push services know this gateway (VAPID, RFC 8292): made when they are first needed, the same for
- * all instances, the private one encrypted. Another pair would make every subscription worthless.
+ * The keys that identify this gateway to push services (VAPID, RFC 8292): made at the first use, the same for all
+ * instances, the private one encrypted. Another pair would make every subscription useless.
  */
 import { eq } from "drizzle-orm";
 import webPush from "web-push";
@@ -26,7 +26,7 @@ export async function vapidKeys({ db, secrets }: Pick<Services, "db" | "secrets"
       public_key: made.publicKey,
       private_key_cipher: secrets.encrypt("push-key", made.privateKey),
     });
-    // Another instance may have been first: then its keys are the keys.
+    // Another instance may have been first: then its keys are used.
     await db.q.insert(meta).values({ name: VAPID, value: kept }).onConflictDoNothing().returning({ name: meta.name });
     value = (await read()) ?? kept;
   }

@@ -10,7 +10,7 @@ import { rotateVapid, VAPID, vapidKeys } from "./keys";
 
 setDefaultTimeout(60_000);
 
-/** A browser's side of RFC 8291: its keys, and how it reads what the push service hands it. */
+/** A browser's side of RFC 8291: its keys, and how it reads the push service's messages. */
 function phone(endpoint: string) {
   const ecdh = createECDH("prime256v1");
   const own = ecdh.generateKeys();
@@ -70,7 +70,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
   const newPhone = () => phone(`http://127.0.0.1:${service.port}/push/${++places}`);
   const scan = async (who: Person = person) =>
     new URL((await who.call.push.begin()).url).searchParams.get("code") ?? "";
-  /** What the phone that opened the address does; nobody is signed in there. */
+  /** The request of the phone that opened the address, without a session. */
   const subscribe = (code: string, subscription: ReturnType<typeof phone>["subscription"]) =>
     person.call.push.subscribe({ code, ...subscription }).then(
       () => "bound",
@@ -78,7 +78,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     );
   const phonesOf = (who: Person) => who.call.push.phones();
 
-  test("a scanned code binds a phone, to which a low balance is then told, encrypted for it alone and signed by our key", async () => {
+  test("a scanned code binds a phone, which then gets the notice of a low balance, encrypted for it alone and signed by our key", async () => {
     const mine = newPhone();
     expect(await subscribe(await scan(), mine.subscription)).toBe("bound");
     // spec: C-020
@@ -103,7 +103,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     expect(house.mails).toEqual([]);
   });
 
-  test("a code works once, for three minutes, until another one is fetched, and as nothing else", async () => {
+  test("a code works once, for three minutes, until another one is fetched, and for no other purpose", async () => {
     const first = await scan();
     const second = await scan();
     // spec: C-020
@@ -161,7 +161,7 @@ describe.each([...ENGINES])("pushed notices on %s", (engine) => {
     expect(await phonesOf(person)).toEqual([]);
   });
 
-  test("a browser that is bound again belongs to the last who bound it; the eleventh takes the place of the first", async () => {
+  test("a browser that is bound again belongs to the last account that bound it; the eleventh takes the place of the first", async () => {
     const other = await house.person();
     const { subscription } = newPhone();
     await subscribe(await scan(), subscription);

@@ -1,4 +1,4 @@
-/** Doors of phones. The console's alone: a phone that scanned a code is nobody yet, its code says whose it is. */
+/** Routes of phones, for the console: a phone that scanned a code has no session, its code names the account. */
 import * as z from "zod";
 import { pushSubscribeInput } from "../../../shared/push";
 import { publicProcedure, router, userProcedure } from "../../http/trpc";
@@ -7,7 +7,7 @@ import { beginPush, ownPhones, removePhone, subscribePhone } from "./service";
 
 export const pushRouter = router({
   begin: userProcedure.mutation(({ ctx }) => beginPush(ctx)),
-  /** The public key that a browser subscribes for. */
+  /** The public key that a browser subscribes with. */
   key: publicProcedure.query(async ({ ctx }) => (await vapidKeys(ctx)).publicKey),
   subscribe: publicProcedure
     .meta({ critical: true })

@@ -14,10 +14,10 @@ type Sender = Pick<Services, "db" | "env" | "options" | "secrets" | "background"
 const KEPT_SECONDS = 24 * 3600;
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES = 64 * 1024;
-/** Answers that say that the subscription is over (RFC 8030 section 7.3). */
+/** Statuses that end a subscription (RFC 8030 section 7.3). */
 const GONE = [404, 410];
 
-/** Sends to all of a user's phones; answers how many took it. Forgets those that are gone. */
+/** Sends to all of a user's phones; returns how many accepted it. Removes those that are gone. */
 export async function pushTo(sender: Sender, user_id: number, message: PushMessage): Promise<number> {
   const { push_subscriptions } = sender.db.t;
   const phones = await sender.db.q.select().from(push_subscriptions).where(eq(push_subscriptions.user_id, user_id));
@@ -41,7 +41,7 @@ async function pushOne(
     );
     const { status } = await egressFetch(endpoint, {
       ...userFetch(sender),
-      // The worker takes text alone, and this is encrypted bytes.
+      // The worker accepts text alone, and this is encrypted bytes.
       worker: undefined,
       method: "POST",
       headers: Object.fromEntries(
@@ -68,7 +68,7 @@ async function forget({ db }: Sender, id: number): Promise<void> {
   await db.q.delete(push_subscriptions).where(eq(push_subscriptions.id, id)).returning({ id: push_subscriptions.id });
 }
 
-/** Whom a push service may turn to (RFC 8292 section 2.1): an https address or a mailbox. */
+/** The operator's contact for push services (RFC 8292 section 2.1): an https address or a mailbox. */
 function contactOf({ options }: Sender): string {
   const address = options.get("ServerAddress");
   if (address.startsWith("https://")) return address;

@@ -89,7 +89,7 @@ export function ownPhones(ctx: UserCtx): Promise<PhoneView[]> {
     .limit(MAX_PHONES);
 }
 
-/** Unbinds one of the caller's phones. Throws phone_not_found, also for somebody else's. */
+/** Unbinds one of the caller's phones. Throws phone_not_found, also for another user's. */
 export async function removePhone(ctx: UserCtx, id: number): Promise<void> {
   const { push_subscriptions } = ctx.db.t;
   const which = and(eq(push_subscriptions.id, id), eq(push_subscriptions.user_id, ctx.actor.id));

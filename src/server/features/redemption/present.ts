@@ -1,4 +1,4 @@
-/** What administrators see of a code: with the code in clear. No one else sees any of it. */
+/** What administrators see of a code, the clear code included. No other user sees any of it. */
 import { pick } from "../../../shared/pick";
 import { REDEMPTION_FIELDS, type RedemptionView } from "../../../shared/redemption";
 import type { Ctx } from "../../contracts/context";

@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("search finds an exact id or a part of the name, and % and _ are letters like others", async () => {
+    test("search finds an exact id or a part of the name, and % and _ are plain characters", async () => {
       const { id } = await rowOf(await one({ name: "50% off_now" }));
       const search = async (keyword: string) =>
         (
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
       expect(await findings()).toEqual([]);
     });
 
-    test("a code is taken with blanks, dashes and capitals, as people paste it", async () => {
+    test("a code is taken with blanks, dashes and capitals, as users paste it", async () => {
       const code = await one({ quota: 5 });
       const pasted = ` ${code.slice(0, 8)}-${code.slice(8, 16)}-${code.slice(16).toUpperCase()}\n`;
       // spec: C-489
@@ -193,7 +193,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("wrong, used, disabled and deleted codes say the same; expired and empty ones their own", async () => {
+    test("wrong, used, disabled and deleted codes give the same error; expired and empty ones their own", async () => {
       const say = async (key: unknown) => (await user.rest("POST", "/api/user/topup", { key })).body;
       const before = await balance(user);
       const disabled = await one();
@@ -218,7 +218,7 @@ for (const engine of ENGINES) {
       expect(await balance(user)).toBe(before + 1);
     });
 
-    test("only unused codes are edited; the number of codes, the key and whoever used it are ignored", async () => {
+    test("only unused codes are edited; the number of codes, the key and the user of the code are ignored", async () => {
       const code = await one({ name: "before" });
       const { id } = await rowOf(code);
       const put = (fields: object, query = "") => admin.rest("PUT", `/api/redemption/${query}`, { id, ...fields });
@@ -302,7 +302,7 @@ for (const engine of ENGINES) {
       expect(JSON.stringify(rows)).not.toContain(code);
     });
 
-    test("ordinary users and strangers reach no code", async () => {
+    test("ordinary users and guests reach no code", async () => {
       const { id } = await rowOf(await one());
       for (const [method, path, body] of [
         ["GET", "/api/redemption/"],

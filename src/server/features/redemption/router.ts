@@ -1,4 +1,4 @@
-/** Doors of redemption codes. The console uses the same procedures as scripts. */
+/** Routes of redemption codes. The console uses the same procedures as scripts. */
 import {
   redeemInput,
   redemptionCreate,
@@ -23,7 +23,7 @@ import {
 } from "./service";
 
 export const redemptionRouter = router({
-  /** A mutation, so that it is never retried by itself. Answers the units that were added. */
+  /** A mutation, so that it is never retried automatically. Returns the units that were added. */
   redeem: userProcedure
     .meta({ rest: "POST /api/user/topup", summary: "Redeem a code", critical: true })
     .input(redeemInput)
@@ -50,7 +50,7 @@ export const redemptionRouter = router({
     .input(redemptionId)
     .query(async ({ ctx, input }) => presentRedemption(ctx, await findRedemption(ctx, input.id))),
 
-  /** All or nothing; answers the codes. */
+  /** All or nothing; returns the codes. */
   create: adminProcedure
     .meta({ rest: "POST /api/redemption/", summary: "Create redemption codes" })
     .input(redemptionCreate)

@@ -1,5 +1,5 @@
 /**
- * Verbs on redemption codes: administrators make and manage them, everybody redeems. Money moves by creditSteps alone.
+ * Verbs on redemption codes: administrators make and manage them, every user redeems. Money moves by creditSteps alone.
  */
 import { and, desc, eq, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
@@ -85,7 +85,7 @@ function requireFuture(ctx: Ctx, expired_time: number): void {
   if (isRedemptionExpired({ expired_time }, seconds(ctx))) fail("redemption_expiry_invalid");
 }
 
-/** Makes `count` codes, all or none; answers them in clear. */
+/** Makes `count` codes, all or none; returns them in clear. */
 export async function createRedemptions(ctx: UserCtx, batch: RedemptionBatch): Promise<string[]> {
   requireFuture(ctx, batch.expired_time);
   const codes = Array.from({ length: batch.count }, () => randomText(CODE_LENGTH, HEX));
@@ -137,12 +137,15 @@ async function recordChange(ctx: Ctx, before: RedemptionRow, after: RedemptionRo
     await recordAct(ctx, { action: "redemption.update", target: after.id, ...facts });
 }
 
-/** Sets the fields that are sent, of an unused code: one that is redeemed meanwhile stays what was paid out (C-354). */
+/**
+ * Sets the fields that are sent, of an unused code: one that is redeemed meanwhile keeps the value that was credited
+ * (C-354).
+ */
 export async function updateRedemption(ctx: Ctx, id: number, change: RedemptionChange): Promise<RedemptionRow> {
   const { redemptions } = ctx.db.t;
   const stored = await findRedemption(ctx, id);
   if (stored.status !== REDEMPTION_STATUS.unused) fail("redemption_not_editable");
-  // An unchanged time may have passed: forms send back what they were given.
+  // An unchanged time may be past: forms send back the old value.
   if (change.expired_time !== undefined && change.expired_time !== stored.expired_time)
     requireFuture(ctx, change.expired_time);
   const { name, quota, expired_time } = change;
@@ -189,7 +192,7 @@ export async function deleteRedemption(ctx: Ctx, id: number): Promise<void> {
   await recordAct(ctx, { action: "redemption.delete", target: id, before: factsOf(gone) });
 }
 
-/** Deletes what nobody can redeem any more: used, disabled, expired. Answers how many. */
+/** Deletes codes that cannot be redeemed any more: used, disabled, expired. Returns how many. */
 export async function deleteInvalidRedemptions(ctx: Ctx): Promise<number> {
   const { redemptions } = ctx.db.t;
   const invalid = or(
@@ -207,7 +210,7 @@ export async function deleteInvalidRedemptions(ctx: Ctx): Promise<number> {
 }
 
 /**
- * Redeems a code for the caller and answers the units that were added. Marking the code, crediting and logging are one
+ * Redeems a code for the caller and returns the units that were added. Marking the code, crediting and logging are one
  * transaction, and the mark is a conditional statement: of any number at the same moment one gets the units.
  */
 export async function redeem(ctx: UserCtx, key: string): Promise<number> {

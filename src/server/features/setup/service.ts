@@ -1,7 +1,7 @@
 /**
- * First run: the root account and what the gateway is for. Closed for ever after the first success, safe against two at
- * once (one row of `meta` decides), and guarded by a code that the server prints when it starts. The code is asked of
- * everybody: behind a proxy that tells nothing of itself every caller seems to be on this machine.
+ * First run: the root account and the purpose of the gateway. Closed forever after the first success, safe against two
+ * at once (one row of `meta` decides), and guarded by a code that the server prints when it starts. Every caller needs
+ * the code: behind a proxy without forwarding headers every caller seems to be on this machine.
  */
 import { eq } from "drizzle-orm";
 import type * as z from "zod";
@@ -20,7 +20,7 @@ import { presentSignedIn } from "../user/present";
 
 const DONE = "setup_done";
 
-/** Databases that are known to be set up, which ends never: strangers may ask as often as they like. */
+/** Databases that are known to be set up, which never changes: guests may ask as often as they like. */
 const known = new WeakSet<object>();
 
 export async function isSetUp(services: Pick<Services, "db">): Promise<boolean> {
@@ -31,16 +31,16 @@ export async function isSetUp(services: Pick<Services, "db">): Promise<boolean> 
   return done !== undefined;
 }
 
-/** Hexadecimal digits: 128 bits, which nobody guesses. */
+/** Hexadecimal digits: 128 bits cannot be guessed. */
 const CODE_DIGITS = 32;
 
-/** The same on every instance and after every restart; worth nothing once the set-up is done. */
+/** The same on every instance and after every restart; useless once the set-up is done. */
 export const setupCode = (services: Pick<Services, "secrets">): string =>
   services.secrets.hash("setup-code", "weir").slice(0, CODE_DIGITS);
 
 /**
- * The wizard's address with the code behind the #, where no proxy and no log sees it. `reached`: the server as this
- * machine reaches it.
+ * The wizard's address with the code after the #, where no proxy and no log sees it. `reached`: the server's address on
+ * this machine.
  */
 export const setupLink = (
   { secrets, options, env }: Pick<Services, "secrets" | "options" | "env">,
@@ -65,7 +65,7 @@ type SetupInput = z.output<typeof setupInput>;
 export async function setUp(ctx: Ctx, input: SetupInput) {
   if (await isSetUp(ctx)) fail("setup_done");
   if (!sameText(input.code.trim().toLowerCase(), setupCode(ctx))) {
-    // Only wrong codes count: the right one is let in, however often others have guessed from the same address.
+    // Only wrong codes count: the right one passes, however often others have guessed from the same address.
     await countCritical(ctx, "setup");
     fail("setup_code_wrong");
   }
@@ -129,7 +129,7 @@ async function createRoot(services: Services, input: SetupInput) {
       );
       if (!row) fail("username_taken");
       // In the same transaction: a process that dies here leaves neither an account without its quota nor a closed
-      // door.
+      // set-up.
       const credit = {
         user_id: row.id,
         amount: ROOT_QUOTA,
@@ -146,7 +146,7 @@ async function createRoot(services: Services, input: SetupInput) {
   return { ...user, quota: ROOT_QUOTA };
 }
 
-/** What the three cards of the wizard mean. */
+/** What the three cards of the wizard set. */
 async function applyMode(
   services: Services,
   { mode, SelfUseModeEnabled, DemoSiteEnabled, server_address }: SetupInput,

@@ -50,13 +50,13 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
     expect((await fetch(`${weir.url}/api/channel/`)).status).toBe(401);
   });
 
-  test("nobody gets in without the set-up code, this machine included", async () => {
+  test("no caller gets in without the set-up code, this machine included", async () => {
     for (const code of ["", "AAAAA-AAAAA", account.code.slice(0, -1), `${account.code}0`]) {
       expect(await post({ ...account, code })).toMatchObject({ status: 403, body: { code: "setup_code_wrong" } });
     }
   });
 
-  test("bad accounts are refused with the specified words", async () => {
+  test("invalid accounts are refused with the specified texts", async () => {
     expect((await post({ ...account, password: "short", confirmPassword: "short" })).body.message).toBe(
       "密码长度不得小于 8 位！",
     );
@@ -65,7 +65,7 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
     expect((await post({ ...account, username: "a-name-that-is-too-long" })).body.code).toBe("username_length");
   });
 
-  test("of ten at once exactly one makes the root account; then the door is closed for ever", async () => {
+  test("of ten at once exactly one makes the root account; then the set-up is closed forever", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => post({ ...account, username: `root${i}` })));
     const won = answers.filter((answer) => answer.body.success);
     expect(won).toHaveLength(1);
@@ -78,7 +78,7 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
     expect(data.setup).toBe(true);
   }, 30_000);
 
-  test("the root account's first quota is in the books", async () => {
+  test("the root account's first quota is in the ledger", async () => {
     const rows = await weir.db.q.select({ quota: weir.db.t.users.quota }).from(weir.db.t.users);
     expect(rows).toEqual([{ quota: ROOT_QUOTA }]);
     expect(await weir.audit()).toEqual([]);

@@ -1,4 +1,4 @@
-/** GET /api/status: what everybody may know. Options name themselves in it (`public` in shared/options.ts). */
+/** GET /api/status: the public values. Options mark themselves as part of it (`public` in shared/options.ts). */
 import { publicStatus } from "../../../shared/options";
 import type { Ctx } from "../../contracts/context";
 import { VERSION } from "../../version";

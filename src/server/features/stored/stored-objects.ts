@@ -1,6 +1,5 @@
 /**
- * What callers left with an upstream or with us, in the table stored_objects: contracts/stored-objects.ts says what is
- * asked of it.
+ * What callers have stored with an upstream or here, in the table stored_objects, behind contracts/stored-objects.ts.
  */
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";
@@ -14,7 +13,7 @@ const decompress = promisify(zstdDecompress);
 const MB = 1 << 20;
 const DAY = 86_400;
 
-/** JSON, compressed, as text: the one spelling that both engines keep as it is. */
+/** JSON, compressed, as base64 text: both engines keep it unchanged. */
 export async function pack(value: unknown): Promise<string> {
   return value === undefined ? "" : (await compress(Buffer.from(JSON.stringify(value)))).toString("base64");
 }

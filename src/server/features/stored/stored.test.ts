@@ -1,4 +1,4 @@
-/** What is kept of callers, on both engines: whose it is, how long it stays, and what the sweep takes. */
+/** Stored objects on both engines: their owners, their lifetime, and the sweep. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
@@ -53,7 +53,7 @@ for (const engine of ENGINES) {
       expect(await unpack(await pack(undefined))).toBeUndefined();
     });
 
-    test("an id finds nothing for anybody else, in another kind, and after its time", async () => {
+    test("an id finds nothing for another user, in another kind, and after its time", async () => {
       await storedObjects().put(response("resp_b", 1));
       expect(await storedObjects().find("response", "resp_b", 2)).toBeUndefined();
       expect(await storedObjects().find("file", "resp_b", 1)).toBeUndefined();
@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
       time -= 30 * DAY;
     });
 
-    test("an id that another one has is not taken over, one's own is replaced", async () => {
+    test("an id of another user is not taken over, the owner's is replaced", async () => {
       await storedObjects().put(response("resp_c", 1));
       await storedObjects().put(response("resp_c", 2, { value: "stolen" }));
       expect(await storedObjects().find("response", "resp_c", 2)).toBeUndefined();
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
       expect((await storedObjects().find("response", "resp_his", 5))?.expires_at).toBe(time + DAY);
     });
 
-    test("the sweep takes what has expired and what lies with a channel that is gone, and leaves the rest", async () => {
+    test("the sweep removes what has expired and what is with a deleted channel, and keeps the rest", async () => {
       await storedObjects().put(response("resp_gone", 6, { expires_at: time - 1 }));
       await storedObjects().put(response("resp_lost", 6, { channel_id: 999_999 }));
       await storedObjects().put({ ...response("file-1", 6, { expires_at: 0 }), kind: "file" });

@@ -1,6 +1,6 @@
 /**
- * The sweep of what callers left: what has expired, what lies with a channel that is gone, and stored responses beyond
- * what one user may keep, those that expire first.
+ * The sweep of stored objects: what has expired, what is with a deleted channel, and stored responses beyond one user's
+ * limit, those that expire first.
  */
 import { and, asc, eq, gt, inArray, lte, ne, notInArray, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
@@ -9,10 +9,10 @@ import { total } from "../../db/sql";
 const MB = 1 << 20;
 /** Rows of a user that are looked at, or deleted, at a time. */
 const BATCH = 500;
-/** What a row costs beside its data: an answer that its vendor keeps has none. */
+/** Bytes of a row beside its data: an answer that its vendor keeps has none. */
 const ROW_BYTES = 256;
 
-/** One round. Safe beside another one. */
+/** One round. Safe beside a concurrent one. */
 export async function sweepStored(services: Pick<Services, "db" | "options" | "now">): Promise<void> {
   const { db, options } = services;
   const { stored_objects: t, channels } = db.t;

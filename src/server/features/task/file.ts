@@ -1,6 +1,6 @@
 /**
- * What a job made, for the console's pages: its owner and administrators see it by their session, whoever keeps the
- * file.
+ * The files of a job, for the console's pages: its owner and administrators see them by their session, wherever the
+ * file is kept.
  */
 import { jobFileRest } from "../../../shared/task-list";
 import { ROLE } from "../../../shared/roles";
@@ -11,7 +11,7 @@ import { scopeOf } from "../log/service";
 import { nameOf } from "./row";
 import { findJob } from "./service";
 
-/** `GET /api/task/file?id=7&n=0`: ranges are answered; what is no picture, sound or film is never sent as one. */
+/** `GET /api/task/file?id=7&n=0`: ranges are supported; what is not a picture, sound or film is never sent as one. */
 export const taskFile: PlainRoute = {
   line: "GET /api/task/file",
   shown: true,
@@ -22,7 +22,7 @@ export const taskFile: PlainRoute = {
     );
     const row = await findJob(ctx, scopeOf(ctx), "any", id);
     const response = await ctx.taskService.file({ ...nameOf(row), index: n }, request, ctx.request_id, ctx.lang);
-    // It is shown on pages of ours alone.
+    // It is shown on this server's pages only.
     response.headers.set("cross-origin-resource-policy", "same-origin");
     return response;
   },

@@ -1,19 +1,16 @@
-/**
- * Tells an address that a caller typed what has become of his job (Midjourney's notifyHook): once, by the policy of
- * lib/egress.ts.
- */
+/** Posts to a caller's address what became of a job (Midjourney's notifyHook): once, by the policy of lib/egress.ts. */
 import type { Services } from "../../contracts/context";
 import { egressFetch } from "../../lib/egress";
 import { userFetch } from "../option/egress-policy";
 
-/** Receivers are told within this time or not at all; their owner can always ask. */
+/** The timeout of a receiver; the job's owner can always query it. */
 const TIMEOUT_MS = 10_000;
-/** What they answer is of no account. */
+/** The receiver's answer is not used. */
 const ANSWER_BYTES = 64 * 1024;
 
 type Needs = Pick<Services, "background" | "env" | "log" | "options">;
 
-/** Answers at once and never throws. */
+/** Returns at once and never throws. */
 export function tellHook(services: Needs, address: string, body: Readonly<Record<string, unknown>>): void {
   const { background, log } = services;
   const work = egressFetch(address, {

@@ -1,6 +1,6 @@
 /**
- * What may leave of a job: never the engine's state nor what was asked, and channels to administrators alone. What the
- * vendor said (`data`) is the provider's own choice of what an owner is shown.
+ * What may leave the server of a job: never the engine's state nor the input, and channels to administrators alone. The
+ * provider chooses what of the vendor's answer (`data`) an owner sees.
  */
 import type { TaskDetail, TaskView } from "../../../shared/task-list";
 import type { TaskRow } from "../../db/schema";
@@ -27,7 +27,7 @@ export const presentJob = (scope: LogScope, row: TaskRow) => ({
   finish_time: row.finish_time_ms,
 });
 
-/** JSON of a column; undefined for '' and for what is none. */
+/** JSON of a column; undefined for '' and for other text. */
 export function parsed(text: string): unknown {
   if (text === "") return undefined;
   try {

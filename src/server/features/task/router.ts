@@ -1,11 +1,11 @@
-/** Doors of asynchronous tasks (music, video, …): everybody's for administrators, the own ones for everybody. */
+/** Routes of asynchronous tasks (music, video, …): all users' for administrators, a user's own for every user. */
 import { jobInput, taskListInput, taskListRest, taskSelfRest } from "../../../shared/task-list";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { scopeOf } from "../log/service";
 import { presentTask, presentTaskDetail } from "./present";
 import { cancelJob, findJob, openJob, pageJobs, sliceJobs, type TimedFilter } from "./service";
 
-/** The wire says seconds; a whole second belongs to the range that ends with it. */
+/** The REST interface has seconds; a whole second belongs to the range that ends with it. */
 const filterOf = <F extends TimedFilter>({ start_timestamp, end_timestamp, ...filter }: F) => ({
   ...filter,
   start: start_timestamp === undefined ? undefined : start_timestamp * 1000,
@@ -13,7 +13,7 @@ const filterOf = <F extends TimedFilter>({ start_timestamp, end_timestamp, ...fi
 });
 
 export const taskRouter = router({
-  /** The console's list: everybody's rows for administrators. */
+  /** The console's list: all users' rows for administrators. */
   list: userProcedure.input(taskListInput).query(async ({ ctx, input }) => {
     const scope = scopeOf(ctx);
     const page = await pageJobs(ctx, scope, "task", filterOf(input));
@@ -46,7 +46,7 @@ export const taskRouter = router({
     return openJob(ctx, row, presentTaskDetail(scope, row));
   }),
 
-  /** Stops a job of either list; its price is given back when the vendor has stopped. Answers its status then. */
+  /** Stops a job of either list; its price is given back when the vendor has stopped. Returns its status then. */
   cancel: userProcedure.input(jobInput).mutation(async ({ ctx, input }) => {
     const { id, status } = await cancelJob(ctx, scopeOf(ctx), input.id);
     return { id, status };

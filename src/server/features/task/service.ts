@@ -1,6 +1,6 @@
 /**
- * Reading jobs: everybody's for administrators, the own ones for everybody else. Drawing jobs and the others are rows
- * of one table, told apart by their platform. Every list walks an index by the time of the submit.
+ * Reading jobs: all users' for administrators, a user's own for every user. Drawing jobs and the others are rows of one
+ * table, separated by their platform. Every list walks an index by the time of the submit.
  */
 import { and, desc, eq, gte, inArray, lte, ne, type SQL, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -8,9 +8,9 @@ import { TASK_PLATFORMS, type TaskPlatform } from "../../../shared/task";
 import { type JobFile, type JobPage, MAX_TASK_TOTAL, type Opened } from "../../../shared/task-list";
 import type { UserCtx } from "../../contracts/context";
 import type { TaskRow } from "../../db/schema";
-import { count, withoutNul } from "../../db/sql";
+import { count } from "../../db/sql";
 import { recordAct } from "../audit/record";
-import type { LogScope } from "../log/filter";
+import { clean, type LogScope } from "../log/filter";
 import { nameOf } from "./row";
 
 /** The platform of drawing jobs, and all the others. */
@@ -31,22 +31,20 @@ export interface JobFilter {
   end?: number | undefined;
 }
 
-/** The range as the wire says it, in units of the list. */
+/** The range of the request, in units of the list. */
 export interface TimedFilter {
   start_timestamp?: number | undefined;
   end_timestamp?: number | undefined;
 }
 
-const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
-
 /**
- * The platform as a condition that leads to no index: without statistics SQLite would read every row of a platform and
- * sort them, rather than walk the newest ones.
+ * The platform as a condition that uses no index: without statistics SQLite would read every row of a platform and sort
+ * them, rather than walk the newest ones.
  */
 const anyPlatform = ({ db }: UserCtx): SQL<string> =>
   db.engine === "sqlite" ? sql<string>`${db.t.tasks.platform} || ''` : sql<string>`${db.t.tasks.platform}`;
 
-/** The rows of the user of that name; a name that nobody bears has none. */
+/** The rows of the user of that name; an unknown name has none. */
 async function ofUser({ db }: UserCtx, name: string): Promise<SQL> {
   const { tasks, users } = db.t;
   const found = await db.q.select({ id: users.id }).from(users).where(eq(users.username, name));
@@ -71,7 +69,7 @@ async function conditions(ctx: UserCtx, scope: LogScope, kind: JobKind, filter: 
   return and(
     all ? undefined : eq(tasks.user_id, ctx.actor.id),
     username ? await ofUser(ctx, username) : undefined,
-    // An id is found by the index that makes it unique.
+    // An id is found by its unique index.
     task_id ? and(eq(tasks.task_id, task_id), inArray(tasks.platform, drawing ? [DRAWING] : OTHERS)) : undefined,
     drawing ? eq(anyPlatform(ctx), DRAWING) : ne(tasks.platform, DRAWING),
     platform ? eq(anyPlatform(ctx), platform) : undefined,
@@ -122,7 +120,7 @@ export async function pageJobs(
   return { items, page, page_size, total: Math.min(n, MAX_TASK_TOTAL), total_exact: n <= MAX_TASK_TOTAL };
 }
 
-/** One job, of one kind or of any; somebody else's is not found, unless an administrator asks. */
+/** One job, of one kind or of any; another user's is not found, unless an administrator asks. */
 export async function findJob(ctx: UserCtx, scope: LogScope, kind: JobKind | "any", id: number): Promise<TaskRow> {
   const { tasks } = ctx.db.t;
   const own = scope === "all" ? undefined : eq(tasks.user_id, ctx.actor.id);
@@ -133,15 +131,15 @@ export async function findJob(ctx: UserCtx, scope: LogScope, kind: JobKind | "an
   return row && (kind === "any" || (row.platform === DRAWING) === (kind === "drawing")) ? row : fail("task_not_found");
 }
 
-/** What the console shows with an opened job. */
+/** The console's view of one job. */
 export async function openJob<View extends object>(ctx: UserCtx, row: TaskRow, view: View): Promise<Opened<View>> {
-  // A vendor that does not say where its files are now is no reason not to show the rest.
+  // Where the vendor cannot say where its files are now, the rest is shown all the same.
   const media = await ctx.taskService.files(nameOf(row)).catch((): JobFile["media"][] => []);
   const files = media.map((kind, n) => ({ media: kind, url: `/api/task/file?id=${row.id}&n=${n}` }));
   return { ...view, files, cancellable: ctx.taskService.canCancel(nameOf(row)) };
 }
 
-/** Stops a job where its vendor can. An administrator's hand in somebody else's job is an act that is recorded. */
+/** Stops a job where its vendor can. An administrator's stop of another user's job is recorded. */
 export async function cancelJob(ctx: UserCtx, scope: LogScope, id: number): Promise<TaskRow> {
   const row = await findJob(ctx, scope, "any", id);
   await ctx.taskService.cancel(nameOf(row));

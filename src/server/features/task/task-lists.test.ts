@@ -118,7 +118,7 @@ for (const engine of ENGINES) {
     const names = async (...asked: Parameters<typeof tasks>) =>
       (await tasks(...asked)).map((row) => row.task_id ?? row.mj_id);
 
-    test("an administrator sees everybody's jobs newest first, everybody else his own; drawing jobs stand in their own list", async () => {
+    test("administrators see all jobs newest first, other users their own; drawing jobs are in a separate list", async () => {
       // spec: C-554
       expect(await names(admin, "", "/api/task/")).toEqual(["others", "film", "words", "song"]);
       // spec: C-459, C-555
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
       expect(own.map((row) => row.channel_id)).toEqual([0, 0, 0, 0, 0]);
     });
 
-    test("a task's times are whole seconds, 0 while it is not so far, and its texts are never null", async () => {
+    test("a task's times are whole seconds, 0 until then, and its texts are never null", async () => {
       const rows = await tasks(admin, "", "/api/task/");
       // spec: C-291, C-292, C-293, C-294
       expect(rows.find((row) => row.task_id === "song")).toMatchObject({
@@ -166,7 +166,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("a drawing job's times are milliseconds, and what the vendor told stands beside them", async () => {
+    test("a drawing job's times are milliseconds, and the vendor's answer is beside them", async () => {
       const [odd, draw] = await tasks(ann, "", "/api/mj/self");
       // spec: C-286, C-287, C-288, C-289, C-290
       expect(draw).toMatchObject({
@@ -200,7 +200,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("a picture's address is this server's, unless the operator lets the vendor's through", async () => {
+    test("a picture's address is this server's, unless the operator allows the vendor's", async () => {
       const root = await h.person({ role: ROLE.root });
       const image = async () => (await tasks(ann, "mj_id=draw", "/api/mj/self"))[0]?.image_url;
       expect(await image()).toBe("/mj/image/draw");
@@ -213,7 +213,7 @@ for (const engine of ENGINES) {
       await root.rest("PUT", "/api/option/", { key: "ServerAddress", value: "" });
     });
 
-    test("each filter narrows; the channel is an administrator's filter and nobody else's", async () => {
+    test("each filter narrows; only administrators filter by channel", async () => {
       // spec: C-554
       // spec: C-156
       expect(await names(ann, "task_id=film")).toEqual(["film"]);
@@ -256,7 +256,7 @@ for (const engine of ENGINES) {
       expect(await names(ann, `end_timestamp=${NOON + 4567}`, "/api/mj/self")).toEqual(["draw"]);
     });
 
-    test("pages are bare arrays from p=0; whatever is odd counts as absent", async () => {
+    test("pages are bare arrays from p=0; invalid parameters count as absent", async () => {
       // spec: C-481
       expect(await names(ann, "p=0&page_size=2")).toEqual(["film", "words"]);
       expect(await names(ann, "p=1&page_size=2")).toEqual(["song"]);
@@ -306,7 +306,7 @@ for (const engine of ENGINES) {
       expect((await admin.call.midjourney.list({ action: "PAN" })).items.map((row) => row.mj_id)).toEqual(["benmj"]);
     });
 
-    test("one job is its owner's and the administrators' to open; for everybody else, and by the other list's door, there is none", async () => {
+    test("one job can be opened by its owner and administrators; other users, and the other list's route, find none", async () => {
       const id = (name: string) => ({ id: ids[name] ?? 0 });
       // spec: C-293
       expect(await ann.call.task.get(id("song"))).toMatchObject({
@@ -327,7 +327,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a job is stopped by its owner or an administrator, whose hand in another's job is recorded; a stranger stops nothing", async () => {
+    test("a job is stopped by its owner or by an administrator, whose act is recorded; another user stops nothing", async () => {
       const { tasks, audit_log } = h.services.db.t;
       const { q } = h.services.db;
       for (const task_id of ["stop-own", "stop-others"])
@@ -335,7 +335,7 @@ for (const engine of ENGINES) {
       const rows = await q.select().from(tasks).where(eq(tasks.platform, "replicate")).orderBy(tasks.id);
       const [own = 0, others = 0] = rows.map((row) => row.id);
       const stopped: unknown[] = [];
-      // A vendor that stops whatever it is asked to.
+      // A vendor that stops every job.
       const cancel: TaskService["cancel"] = async ({ task_id, user_id }) => {
         stopped.push({ task_id, user_id });
         const [row] = await q.update(tasks).set({ status: "FAILURE" }).where(eq(tasks.task_id, task_id)).returning();
@@ -363,7 +363,7 @@ for (const engine of ENGINES) {
       await q.delete(tasks).where(eq(tasks.platform, "replicate"));
     });
 
-    test("neither the engine's notes, nor the vendor's id, nor what was asked leaves the server", async () => {
+    test("neither the engine's state, nor the vendor's id, nor the input leaves the server", async () => {
       const said = [
         (await admin.rest("GET", "/api/task/")).text,
         (await ann.rest("GET", "/api/task/self")).text,

@@ -31,6 +31,29 @@ for (const engine of ENGINES) {
         (error) => error.code,
       );
 
+    /** A query whose rows are waited for by `hold`. */
+    const held = <T extends object>(query: T, hold: () => unknown): T =>
+      new Proxy(query, {
+        get: (target, name) => {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== "function") return member;
+          return (...args: unknown[]): unknown => {
+            if (name === "then")
+              return Promise.resolve(target)
+                .then(async (rows) => (await hold(), rows))
+                .then(...(args as [(rows: unknown) => unknown]));
+            const made: unknown = member.apply(target, args);
+            return typeof made === "object" && made !== null ? held(made, hold) : made;
+          };
+        },
+      });
+    /** A database whose reads are waited for by `hold` before they answer. */
+    const watched = (hold: () => unknown) => {
+      const { db } = h.services;
+      const select = ((...args: []) => held(db.q.select(...args), hold)) as typeof db.q.select;
+      return { ...db, q: { ...db.q, select, update: db.q.update.bind(db.q) } };
+    };
+
     test("every spelling of a key is the same caller", async () => {
       const token = await make({ name: "spelt", rpm: 3, tpm: 4, concurrency: 5 });
       for (const key of [token.key, `sk-${token.key}`, `Bearer sk-${token.key}`, ` bearer  ${token.key} `]) {
@@ -50,7 +73,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("odd keys are 401 and never somebody", async () => {
+    test("odd keys are 401 and never a caller", async () => {
       const odd = [
         undefined,
         "",
@@ -82,7 +105,63 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a prefix, an extension or another case of a key is nobody, and keys that begin alike are two people", async () => {
+    test("a call without a key is told so, and one whose key is too long is not looked up", async () => {
+      for (const key of [undefined, "", " ", "Bearer", "Bearer ", "sk-"])
+        expect([key, await code(key)]).toEqual([key, "token_missing"]);
+      let reads = 0;
+      const cache = createTokenCache({ ...h.services, db: watched(() => reads++) });
+      const ask = (key: string) => cache.authenticate(key, IP, "zh").catch((error) => error.code);
+      expect(await ask("x".repeat(257))).toBe("token_invalid");
+      expect(reads).toBe(0);
+      expect(await ask("x".repeat(256))).toBe("token_invalid");
+      expect(reads).toBe(1);
+      cache.close();
+    });
+
+    test("a message drops the tokens that it names, of one, of one user or of all, and no other", async () => {
+      let reads = 0;
+      const cache = createTokenCache({ ...h.services, db: watched(() => reads++) });
+      const other = await h.person();
+      const [mine, his] = [await make(), await make({}, other)];
+      /** Reads that asking for both costs. */
+      const cost = async (): Promise<number> => {
+        const before = reads;
+        for (const { key } of [mine, his]) await cache.authenticate(key, IP, "zh");
+        return reads - before;
+      };
+      const { db, cluster } = h.services;
+      const tell = (topic: "tokens" | "users", id: number | "*") =>
+        db.tx((q) => cluster.bus.announce(q, topic, String(id)));
+      expect(await cost()).toBe(2);
+      expect(await cost()).toBe(0);
+      for (const [topic, id, reread] of [
+        ["tokens", mine.id, 1],
+        ["tokens", 999_999, 0],
+        ["tokens", "*", 2],
+        ["users", other.ctx.actor.id, 1],
+        ["users", 999_999, 0],
+        ["users", "*", 2],
+      ] as const) {
+        await tell(topic, id);
+        expect([topic, id, await cost()]).toEqual([topic, id, reread]);
+      }
+      cache.close();
+      await tell("tokens", "*");
+    });
+
+    test("the caller's budgets and limits are those of the token and of its owner", async () => {
+      const person = await h.person();
+      const { users } = h.services.db.t;
+      const limited = await make({ budget_day: 1, budget_month: 2 }, person);
+      expect(await authenticate(limited.key)).toMatchObject({ budget_day: 1, budget_month: 2 });
+      const plain = await authenticate((await make({}, person)).key);
+      for (const name of ["budget_day", "budget_month", "user_limits", "groups", "models", "channel_id", "mj_mode"])
+        expect(plain).not.toHaveProperty(name);
+      await h.services.db.q.update(users).set({ rpm: 9 }).where(eq(users.id, person.ctx.actor.id)).returning();
+      expect((await authenticate((await make({}, person)).key)).user_limits).toMatchObject({ rpm: 9 });
+    });
+
+    test("a prefix, an extension or another case of a key is refused, and keys that begin alike are two callers", async () => {
       const other = await h.person();
       const common = "A".repeat(44);
       const keys = new Map<string, Person>([
@@ -173,10 +252,11 @@ for (const engine of ENGINES) {
       await changeUser(h.services, person.ctx.actor.id, { status: 2 });
       expect(await code(token.key)).toBe("user_banned");
       await changeUser(h.services, person.ctx.actor.id, { status: 1, deleted_at: 5 });
+      // spec: D-33
       expect(await code(token.key)).toBe("token_invalid");
     });
 
-    test("addresses: denied ones first, then only allowed ones; IPv4 in IPv6 clothing is IPv4", async () => {
+    test("addresses: denied ones first, then only allowed ones; an IPv4-mapped IPv6 address is IPv4", async () => {
       const token = await make({ allow_ips: "10.0.0.0/8\n2001:db8::/32", deny_ips: "10.6.6.6" });
       for (const ip of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::5"]) expect(await code(token.key, ip)).toBe("ok");
       for (const ip of ["11.0.0.1", "10.6.6.6", "::ffff:10.6.6.6", "::1", "", "not an address"])
@@ -200,7 +280,7 @@ for (const engine of ENGINES) {
       expect(await code(token.key)).toBe("ok");
     });
 
-    test("model limits are a set; limits on with an empty list allow nothing", async () => {
+    test("model limits are a set; limits that are on with an empty list allow nothing", async () => {
       expect(
         (await authenticate((await make({ model_limits_enabled: true, model_limits: "a, b" })).key)).models,
       ).toEqual(new Set(["a", "b"]));
@@ -209,21 +289,13 @@ for (const engine of ENGINES) {
       expect(await authenticate((await make({ model_limits: "a" })).key)).not.toHaveProperty("models");
     });
 
-    test("the cache spares the database, and is not trusted while the bus is deaf", async () => {
+    test("the cache saves queries, and is not trusted while the bus cannot be heard", async () => {
       let fresh = true;
       let reads = 0;
-      const { db, cluster } = h.services;
-      const counting = {
-        ...db,
-        q: {
-          ...db.q,
-          select: ((...args: []) => (reads++, db.q.select(...args))) as typeof db.q.select,
-          update: db.q.update.bind(db.q),
-        },
-      };
+      const { cluster } = h.services;
       const cache = createTokenCache({
         ...h.services,
-        db: counting,
+        db: watched(() => reads++),
         cluster: { ...cluster, bus: { ...cluster.bus, fresh: () => fresh } },
       });
       const token = await make();
@@ -241,15 +313,88 @@ for (const engine of ENGINES) {
       cache.close();
     });
 
+    test("a key that is revoked while it is being read does not stay cached", async () => {
+      const token = await make();
+      const [read, revoked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      // The row of the first read was there before the revocation, and comes after its message.
+      const cache = createTokenCache({
+        ...h.services,
+        db: watched(async () => {
+          read.resolve();
+          await revoked.promise;
+        }),
+      });
+      const ask = () =>
+        cache.authenticate(token.key, IP, "zh").then(
+          () => "ok",
+          (error) => error.code,
+        );
+      const asking = ask();
+      await read.promise;
+      await owner.call.token.delete({ id: token.id });
+      revoked.resolve();
+      // It was asked before the revocation: that one call may still go.
+      expect(await asking).toBe("ok");
+      expect(await ask()).toBe("token_invalid");
+      cache.close();
+    });
+
+    test("no more than twenty thousand keys are kept, and the one that has been there longest goes first", async () => {
+      const { db } = h.services;
+      const { tokens, users } = db.t;
+      const { id } = await make();
+      const [row] = await db.q
+        .select({ token: tokens, user: users })
+        .from(tokens)
+        .innerJoin(users, eq(users.id, tokens.user_id))
+        .where(eq(tokens.id, id));
+      let reads = 0;
+      // Every key is this token's: what is counted is how many the cache knows.
+      const found = { from: () => found, innerJoin: () => found, where: () => (reads++, Promise.resolve([row])) };
+      const q = { ...db.q, select: (() => found) as unknown as typeof db.q.select, update: db.q.update.bind(db.q) };
+      const cache = createTokenCache({ ...h.services, db: { ...db, q } });
+      const readsOf = async (from: number, to: number): Promise<number> => {
+        const before = reads;
+        for (let i = from; i < to; i++) await cache.authenticate(`key${i}`, IP, "zh");
+        return reads - before;
+      };
+      expect(await readsOf(0, 20_000)).toBe(20_000);
+      expect(await readsOf(0, 20_000)).toBe(0);
+      expect(await readsOf(20_000, 20_001)).toBe(1);
+      expect(await readsOf(1, 20_001)).toBe(0);
+      expect(await readsOf(0, 1)).toBe(1);
+      expect(await readsOf(2, 20_001)).toBe(0);
+      cache.close();
+    }, 20_000);
+
     test("the time of the last use is kept, to the minute", async () => {
       const token = await make();
       await authenticate(token.key);
-      await Bun.sleep(20);
-      const [row] = await h.services.db.q
-        .select()
-        .from(h.services.db.t.tokens)
-        .where(eq(h.services.db.t.tokens.id, token.id));
-      expect(Math.abs((row?.accessed_time ?? 0) - h.services.now() / 1000)).toBeLessThan(5);
+      const { tokens } = h.services.db.t;
+      const lastUse = async (): Promise<number> => {
+        const [row] = await h.services.db.q.select().from(tokens).where(eq(tokens.id, token.id));
+        return row?.accessed_time ?? 0;
+      };
+      /** Written without being waited for. */
+      const becomes = async (isSo: (time: number) => boolean): Promise<number> => {
+        for (const end = Date.now() + 5_000; Date.now() < end; await Bun.sleep(5)) {
+          const time = await lastUse();
+          if (isSo(time)) return time;
+        }
+        return lastUse();
+      };
+      const first = await becomes((time) => time > 1);
+      expect(Math.abs(first - h.services.now() / 1000)).toBeLessThan(5);
+      let time = first * 1000;
+      const cache = createTokenCache({ ...h.services, now: () => time });
+      await cache.authenticate(token.key, IP, "zh");
+      time += 59_999;
+      await cache.authenticate(token.key, IP, "zh");
+      time += 1;
+      await cache.authenticate(token.key, IP, "zh");
+      // One write, of the later one.
+      expect(await becomes((at) => at !== first)).toBe(first + 60);
+      cache.close();
     });
   });
 }

@@ -1,9 +1,9 @@
-/** What a caller can spend: his token's quota, or his own where the option says so. */
+/** What a caller can spend: the token's quota, or the user's where the option says so. */
 import { eq } from "drizzle-orm";
 import type { Services } from "../../contracts/context";
 import type { Caller, Funds } from "../../contracts/caller";
 
-/** See `Seams.funds` (contracts/control-plane.ts). */
+/** See `ControlPlane.funds` (contracts/control-plane.ts). */
 export async function fundsOf({ db, options }: Pick<Services, "db" | "options">, caller: Caller): Promise<Funds> {
   const { tokens, users } = db.t;
   const [token] = await db.q

@@ -1,4 +1,4 @@
-/** A token as seen by whoever holds its key: what it has used and may still use, without a session. */
+/** A token as the holder of its key sees it: what it has used and may still use, without a session. */
 import { and, eq, isNull } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { USER_STATUS } from "../../../shared/roles";
@@ -10,8 +10,8 @@ import { compileNetworks, inNetworks } from "../../lib/addresses";
 import { normalKey } from "./authenticate";
 
 /**
- * The token of a relay key in any spelling. A used-up or expired one may still be asked about; a disabled one, one of a
- * banned user and a forbidden address may not. Throws token_missing, token_invalid, token_disabled, user_banned,
+ * The token of a relay key in any spelling. A used-up or expired one is still shown; a disabled one, one of a banned
+ * user and a forbidden address are not. Throws token_missing, token_invalid, token_disabled, user_banned,
  * token_ip_denied.
  */
 export async function tokenOfKey({ db, secrets, ip }: Ctx, presented: string | undefined): Promise<TokenRow> {
@@ -37,7 +37,7 @@ export function keyOf(request: Request): string | undefined {
   return request.headers.get("authorization") ?? new URL(request.url).searchParams.get("key") ?? undefined;
 }
 
-/** Source: facts/compatibility.md 1.7. `expires_at` 0 = never; what an unlimited token has left is no number of use. */
+/** `expires_at` 0 = never. Of an unlimited token the remaining quota has no meaning. */
 export const tokenUsage: PlainRoute = {
   line: "GET /api/usage/token",
   cors: true,

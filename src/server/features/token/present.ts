@@ -1,4 +1,4 @@
-/** What its owner sees of a token. Nobody else sees any of it. */
+/** What its owner sees of a token. No other user sees any of it. */
 import { tokenMjMode } from "../../../shared/midjourney";
 import { pick } from "../../../shared/pick";
 import { TOKEN_FIELDS, tokenStatus, type TokenView, type TokenWithKey } from "../../../shared/token";

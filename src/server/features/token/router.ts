@@ -1,4 +1,4 @@
-/** Doors of tokens: always the signed-in user's own. REST carries the clear key, tRPC the hint and a reveal verb. */
+/** Routes of tokens: always the signed-in user's own. REST has the clear key, tRPC the hint and a reveal verb. */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import {
@@ -36,7 +36,7 @@ export const tokenRouter = router({
 
   get: userProcedure.input(tokenId).query(async ({ ctx, input }) => presentToken(ctx, await findToken(ctx, input.id))),
 
-  /** All or nothing; answers the new tokens with their keys, which the Connect panel shows. */
+  /** All or nothing; returns the new tokens with their keys, which the Connect panel shows. */
   create: userProcedure
     .input(tokenBatch)
     .mutation(async ({ ctx, input }) => (await createTokens(ctx, input)).map((row) => presentWithKey(ctx, row))),
@@ -67,7 +67,7 @@ export const tokenRouter = router({
     .input(tokenId)
     .mutation(({ ctx, input }) => deleteToken(ctx, input.id)),
 
-  // What follows serves scripts and existing front-ends: bare arrays, p from 0, keys in clear without sk-.
+  // The following routes serve scripts and existing front-ends: bare arrays, p from 0, keys in clear without sk-.
 
   listBare: userProcedure
     .meta({ rest: "GET /api/token/", summary: "Own tokens, a page as a bare array" })

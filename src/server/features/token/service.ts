@@ -1,6 +1,6 @@
 /**
- * Verbs on the caller's own tokens. Every statement names the owner, so that an id of somebody else's token is simply
- * not found. Quota of a token is set here as its owner types it; what calls take from it moves in the ledger alone.
+ * Verbs on the caller's own tokens. Every statement names the owner, so that another user's token is not found. The
+ * quota of a token is set here as its owner types it; what calls take from it moves in the ledger alone.
  */
 import { and, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
@@ -49,7 +49,7 @@ function filters(ctx: UserCtx, filter: TokenFilter): SQL | undefined {
   return and(
     owned(ctx),
     keyword ? contains(tokens.name, keyword) : undefined,
-    // The column has the head in clear; what lies behind it is compared after decryption.
+    // The column has the beginning in clear; the rest is compared after decryption.
     key ? startsWith(tokens.key_hint, withoutNul(key.slice(0, HINT_HEAD))) : undefined,
   );
 }
@@ -83,7 +83,7 @@ export async function pageTokens(
     ctx.db.read.select({ n: count() }).from(ctx.db.t.tokens).where(filters(ctx, filter)),
     findTokens(ctx, filter, (page - 1) * page_size, page_size),
   ]);
-  // More than the head of a key was given: it fits one token or none.
+  // More than the beginning of a key was given: it fits one token or none.
   const total = keyText(filter).length > HINT_HEAD ? items.length : (all?.n ?? 0);
   return { items, page, page_size, total };
 }
@@ -199,13 +199,13 @@ export async function updateToken(ctx: UserCtx, id: number, { status, ...change 
       .filter(([, value]) => value !== undefined)
       .map(([field, value]) => [field, typeof value === "string" ? withoutNul(value) : (value ?? "")]),
   );
-  // 3 and 4 are echoes of what was computed; a disabled token stays disabled unless 1 is asked for.
+  // 3 and 4 repeat what was computed; a disabled token stays disabled unless 1 is sent.
   if (status === TOKEN_STATUS.enabled || status === TOKEN_STATUS.disabled) set.status = status;
   if (Object.keys(set).length === 0) return stored;
   return store(ctx, id, set);
 }
 
-/** Nothing but the status. Expired and exhausted tokens cannot be enabled (C-346, C-347). */
+/** Only the status. Expired and exhausted tokens cannot be enabled (C-346, C-347). */
 export async function setTokenStatus(ctx: UserCtx, id: number, status: number): Promise<TokenRow> {
   if (status !== TOKEN_STATUS.enabled && status !== TOKEN_STATUS.disabled) fail("token_status_invalid");
   const token = await findToken(ctx, id);

@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
       expect((await get(token.id)).allow_ips).toBe("");
     });
 
-    test("a user may choose his own group and those offered with a ratio, and no other", async () => {
+    test("users may choose their own group and those offered with a ratio, and no other", async () => {
       const vip = await h.person({ group: "svip" });
       expect(await create({ group: "svip" }, vip)).toMatchObject({ group: "svip" });
       expect(await create({ group: "vip" }, vip)).toMatchObject({ group: "vip" });

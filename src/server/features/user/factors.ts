@@ -1,4 +1,7 @@
-/** What an administrator does for somebody who has lost his second factors. Who may change an account may do this. */
+/**
+ * Removal of second factors by an administrator, for a user who has lost them. It needs the right to change the
+ * account.
+ */
 import { fail } from "../../../shared/errors";
 import type { OwnedFactors } from "../../../shared/factor";
 import type { UserCtx } from "../../contracts/context";
@@ -15,9 +18,9 @@ export async function factorsOfUser(ctx: UserCtx, id: number): Promise<OwnedFact
 }
 
 /**
- * One-time codes, recovery codes and passkeys of another account end; the password and who is signed in stay. It opens
- * a way in, so the administrator proves himself first. Throws step_up_required, user_no_factors, and what the hierarchy
- * refuses.
+ * Removes one-time codes, recovery codes and passkeys of another account; the password and the sessions stay. It opens
+ * a way to sign in, so the administrator needs a step-up. Throws step_up_required, user_no_factors, and the errors of
+ * the hierarchy.
  */
 export async function removeFactorsOfUser(ctx: UserCtx, id: number): Promise<void> {
   requireStepUp(ctx);

@@ -31,7 +31,7 @@ function conditions({ db }: Pick<Ctx, "db">, filter: Partial<UserFilter>): SQL |
   );
 }
 
-/** Deleted accounts are listed too (D-14); ids break ties, so that every account stands on one page (D-15). */
+/** Deleted accounts are listed too (D-14); ids break ties, so that every account is on one page (D-15). */
 export async function pageUsers(
   ctx: Ctx,
   { page, page_size, ...filter }: Partial<UserFilter> & { page: number; page_size: number },
@@ -64,7 +64,7 @@ export async function pageUsers(
   return { items: await withBindings(ctx, rows), page, page_size, total: all?.n ?? 0 };
 }
 
-/** The accounts with what is bound to each. */
+/** The accounts with their bound identities. */
 export async function withBindings(ctx: Pick<Ctx, "db">, rows: readonly UserRow[]): Promise<ManagedUser[]> {
   const { identities } = ctx.db.t;
   if (rows.length === 0) return [];
@@ -102,7 +102,7 @@ export async function getUser(ctx: UserCtx, id: number): Promise<ManagedUser> {
 
 const LEDGER_PAGE = 20;
 
-/** What came into an account, newest first; `before` is the id to go on from. */
+/** Credits of an account, newest first; `before` is the id to go on from. */
 export async function listCredits(
   ctx: UserCtx,
   id: number,

@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
       await h.services.options.set("QuotaForNewUser", "1234");
       const made = await create(admin, { display_name: "" });
       await h.services.options.set("QuotaForNewUser", "0");
-      // spec: A-001, A-183
+      // spec: A-001, A-183, A-426
       expect(made).toMatchObject({
         role: 1,
         status: 1,
@@ -64,6 +64,7 @@ for (const engine of ENGINES) {
         inviter_id: 0,
       });
       const signedIn = await h.guest.rest("POST", "/api/user/login", { username: made.username, password: PASSWORD });
+      // spec: A-426
       expect(signedIn.body).toMatchObject({ success: true, data: { id: made.id } });
       expect(announced).toContain(String(made.id));
       expect(await findings()).toEqual([]);
@@ -80,16 +81,21 @@ for (const engine of ENGINES) {
         { username: null, password: null },
         { username: ["a"], password: {} },
       ]) {
+        // spec: A-351
         expect([body, await told(admin, body)]).toEqual([body, "用户名和密码不能为空！"]);
       }
       expect(await told(admin, { username, password: PASSWORD })).toBe("用户名已被使用");
+      // spec: A-509
       expect(await told(admin, { username: "x".repeat(13), password: PASSWORD })).toContain("用户名长度");
+      // spec: D-42
       expect(await told(admin, { username: "fresh", password: "1234567" })).toBe("密码长度不得小于 8 位！");
-      // spec: C-467
+      // spec: D-42
+      expect(await told(admin, { username: "fresh", password: "x".repeat(21) })).toContain("20");
+      // spec: A-410, C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 10 })).toContain("权限大于等于自己");
       // spec: C-467
       expect(await told(admin, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
-      // spec: C-467
+      // spec: A-410, C-467
       expect(await told(root, { username: "fresh", password: PASSWORD, role: 100 })).toContain("权限大于等于自己");
       expect(await create(root, { role: 10 })).toMatchObject({ role: 10 });
     });
@@ -102,7 +108,7 @@ for (const engine of ENGINES) {
       expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     });
 
-    test("no call is for ordinary users, and role 10 reaches neither role 10 nor role 100", async () => {
+    test("ordinary users may make no call, and role 10 reaches neither role 10 nor role 100", async () => {
       const user = await h.person();
       const { id } = await create(admin);
       const calls: [string, string, object?][] = [
@@ -114,7 +120,7 @@ for (const engine of ENGINES) {
         ["POST", "/api/user/manage", { id, action: "delete" }],
       ];
       for (const [method, path, body] of calls) {
-        // spec: C-456
+        // spec: A-403, C-456
         expect((await user.rest(method, path, body)).body).toMatchObject({
           success: false,
           message: "无权进行此操作，权限不足",
@@ -134,32 +140,60 @@ for (const engine of ENGINES) {
             ),
           )),
         ];
-        // spec: C-464..C-466, C-469..C-471
+        // spec: A-407, A-408, A-409, C-464..C-466, C-469..C-471
         for (const body of told) expect(body.success).toBe(false);
+        // spec: A-408, A-409
         expect(await rowOf(other)).toEqual(before);
       }
-      // spec: A-001
+      // spec: A-001, D-54
       expect((await admin.rest("GET", `/api/user/${admin.ctx.actor.id}`)).body.data.id).toBe(admin.ctx.actor.id);
+      // spec: D-54
       expect((await admin.rest("PUT", "/api/user/", { id: admin.ctx.actor.id, quota: 1e9 })).body.success).toBe(false);
     });
 
-    test("the five actions change what they say, answer the new state, and are refused where nothing would change", async () => {
+    test("no one disables, deletes or demotes a super administrator, another one neither; another one may read", async () => {
+      const other = await h.person({ role: ROLE.root });
+      const { id } = other.ctx.actor;
+      const before = await rowOf(id);
+      const manage = async (by: Person, action: string) =>
+        (await by.rest("POST", "/api/user/manage", { id, action })).body.success;
+      for (const by of [admin, root, other]) {
+        // spec: A-412, D-55
+        expect(await manage(by, "disable")).toBe(false);
+        // spec: A-413, D-55
+        expect(await manage(by, "delete")).toBe(false);
+        // spec: A-414, D-55
+        expect(await manage(by, "demote")).toBe(false);
+      }
+      // spec: D-55
+      expect((await root.rest("PUT", "/api/user/", { id, display_name: "x" })).body.success).toBe(false);
+      expect(await rowOf(id)).toEqual(before);
+      // spec: D-55
+      expect((await root.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({ id, role: ROLE.root });
+    });
+
+    test("the five actions make their change, return the new state, and are refused where nothing would change", async () => {
       const { id } = await create(root);
       const manage = async (by: Person, action: string) =>
         (await by.rest("POST", "/api/user/manage", { id, action })).body;
-      // spec: C-468
+      // spec: A-411, C-468
       expect((await manage(admin, "promote")).message).toBe("普通管理员无法提升其他用户为管理员");
-      // spec: A-328
+      // spec: A-328, A-430
       expect((await manage(root, "promote")).data).toMatchObject({ role: 10, status: 1 });
+      // spec: D-34
       expect((await manage(root, "promote")).message).toBe("该用户已经是管理员");
-      // spec: A-329
+      // spec: A-329, A-430
       expect((await manage(root, "demote")).data).toMatchObject({ role: 1, status: 1 });
+      // spec: D-34
       expect((await manage(root, "demote")).success).toBe(false);
+      // spec: D-34
       expect((await manage(admin, "enable")).success).toBe(false);
-      // spec: A-330
+      // spec: A-330, A-430
       expect((await manage(admin, "disable")).data).toMatchObject({ role: 1, status: 2 });
       expect((await manage(admin, "disable")).success).toBe(false);
+      // spec: A-331, A-430
       expect((await manage(admin, "enable")).data).toMatchObject({ role: 1, status: 1 });
+      // spec: A-337
       for (const action of ["fly", "", "toString"]) expect((await manage(root, action)).message).toBe("未知的操作");
       expect((await root.rest("POST", "/api/user/manage", { id: 999_999, action: "disable" })).body.message).toBe(
         "用户不存在",
@@ -181,28 +215,35 @@ for (const engine of ENGINES) {
         .values({ token_hash: `h${id}`, user_id: id, created_at: 1, last_seen_at: 1, expires_at: 9e9 });
       await q.insert(t.identities).values({ user_id: id, provider: "github", subject: `s${id}`, created_at: 1 });
       await q.insert(t.logs).values({ request_id: `r${id}`, created_at: 1, type: 3, user_id: id, username, folded: 2 });
-      // spec: C-486
+      // spec: A-424, C-486
       expect((await admin.rest("GET", `/api/user/${id}`)).body.data).toMatchObject({
         id,
         username,
         github_id: `s${id}`,
       });
       const { body } = await admin.rest("POST", "/api/user/manage", { id, action: "delete" });
+      // spec: A-430
       expect(body).toMatchObject({ success: true, data: { status: 1, role: 1 } });
+      // spec: D-33
       expect(await q.select().from(t.sessions).where(eq(t.sessions.user_id, id))).toEqual([]);
+      // spec: D-35
       expect(await q.select().from(t.identities).where(eq(t.identities.user_id, id))).toEqual([]);
       const listed = (await admin.rest("GET", `/api/user/search?keyword=${username}`)).body.data.items[0];
+      // spec: A-332, D-14
       expect(listed).toMatchObject({ id, username, github_id: "" });
-      // spec: A-182
+      // spec: A-182, A-332
       expect(listed.DeletedAt).toMatch(/^\d{4}-\d\d-\d\dT/);
       const log = (await admin.rest("GET", `/api/log/?username=${username}`)).body.data;
+      // spec: A-332
       expect(log.items).toHaveLength(1);
       for (const action of ["enable", "disable", "promote", "demote", "delete"]) {
+        // spec: A-333
         expect((await root.rest("POST", "/api/user/manage", { id, action })).body.message).toBe(
           "该用户已注销，无法恢复",
         );
       }
       expect((await root.rest("PUT", "/api/user/", { id, display_name: "back" })).body.success).toBe(false);
+      // spec: D-35
       expect((await admin.rest("POST", "/api/user/", { username, password: PASSWORD })).body.message).toBe(
         "用户名已被使用",
       );
@@ -211,7 +252,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("second factors are removed by who may change the account and has just proved himself, once, with an audit line of what there was", async () => {
+    test("second factors are removed with the right to change the account and a recent proof, once, with an audit line of what there was", async () => {
       const { q, t } = h.services.db;
       const { id } = await create(admin);
       const lock = (user_id: number) => q.insert(t.totps).values({ user_id, secret_cipher: "x", enabled_at: 1 });
@@ -246,23 +287,28 @@ for (const engine of ENGINES) {
       expect(await root.call.user.factors({ id: root.ctx.actor.id })).toMatchObject({ totp: true });
     });
 
-    test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below nothing", async () => {
+    test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below zero", async () => {
       const { id } = await create(admin);
       const put = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body;
       expect((await put({ quota: 1000 })).data.quota).toBe(1000);
+      // spec: A-427, D-47
       expect((await put({ quota: 1000, display_name: "same" })).data).toMatchObject({
         quota: 1000,
         display_name: "same",
       });
       expect((await put({ quota: 400 })).data.quota).toBe(400);
+      // spec: D-47
       expect((await put({ quota: -1 })).message).toBe("额度不足以扣减，当前余额：400");
+      // spec: A-366
       for (const quota of [1.5, "abc", [1], 1e16]) expect((await put({ quota })).message).toBe("额度必须是整数");
       // The console sends the difference; the same call twice counts once.
       const adjust = { id, add_quota: -100, note: "合同 7", adjust_key: "a-key-of-one-click" };
       const [a, b] = await Promise.all([admin.call.user.update(adjust), admin.call.user.update(adjust)]);
+      // spec: A-367
       expect([a.quota, b.quota]).toEqual([300, 300]);
       await expect(admin.call.user.update({ id, add_quota: -301 })).rejects.toThrow();
       const { items } = await admin.call.user.credits({ id });
+      // spec: D-47
       expect(items.map((entry) => [entry.amount, entry.kind, entry.note])).toEqual([
         [-100, "adjust", "合同 7"],
         [-600, "adjust", ""],
@@ -270,7 +316,7 @@ for (const engine of ENGINES) {
       ]);
       const { q, t } = h.services.db;
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, id)).orderBy(t.logs.id);
-      // spec: C-357
+      // spec: C-357, D-47
       expect(rows.map((row) => [row.type, row.quota])).toEqual([
         [3, 0],
         [3, 0],
@@ -311,6 +357,7 @@ for (const engine of ENGINES) {
         group: "vip",
         rpm: 60,
       });
+      // spec: A-368, A-404
       expect(await rowOf(id)).toMatchObject({
         username,
         role: 1,
@@ -334,35 +381,79 @@ for (const engine of ENGINES) {
       expect(await told({ group: "nowhere" })).toBe("分组 nowhere 不存在");
       expect(await told({ group: "constructor" })).toBe("分组 constructor 不存在");
       expect(await told({ username: root.ctx.actor.username })).toBe("用户名已被使用");
+      // spec: A-509
+      expect(await told({ username: "x".repeat(13) })).toContain("用户名长度");
+      // spec: D-42
       expect(await told({ password: "short" })).toBe("密码长度不得小于 8 位！");
+      // spec: D-42
+      expect(await told({ password: "x".repeat(21) })).toContain("20");
       expect(await told({ rpm: -1 })).not.toBe("");
       const text = JSON.stringify(await acts(id));
       expect(text).not.toContain("another password");
       expect(text).not.toContain((await rowOf(id)).password_hash);
     });
 
-    test("every account stands on exactly one page; search joins keyword and group, and takes % and _ as they are", async () => {
+    test("every account is on exactly one page; search combines keyword and group, and % and _ are plain characters", async () => {
       const tag = randomText(5);
       for (let i = 0; i < 5; i++)
         await create(admin, { username: `${tag}_${i}`, display_name: i === 0 ? `100%${tag}` : "" });
+      const gone = await create(admin, { username: `${tag}_x` });
+      await admin.rest("POST", "/api/user/manage", { id: gone.id, action: "delete" });
+      const { q, t } = h.services.db;
+      await q
+        .update(t.users)
+        .set({ email: `mail.of.${tag}@example.com` })
+        .where(eq(t.users.id, gone.id));
       const ids: number[] = [];
       for (let p = 1; ; p++) {
         const { data } = (await admin.rest("GET", `/api/user/?p=${p}&page_size=7`)).body;
-        expect(data).toMatchObject({ page: p, page_size: 7 });
+        // spec: A-422
+        expect({ ...data }).toMatchObject({
+          items: expect.any(Array),
+          page: p,
+          page_size: 7,
+          total: expect.any(Number),
+        });
         ids.push(...data.items.map((item: { id: number }) => item.id));
         if (ids.length >= data.total || data.items.length === 0) break;
       }
+      // spec: A-422, D-15
       expect(ids).toEqual([...new Set(ids)].sort((x, y) => x - y));
       const search = async (query: string) => (await admin.rest("GET", `/api/user/search?${query}`)).body.data;
-      expect((await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`)).total).toBe(5);
+      // spec: A-423, D-13
+      expect((await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`)).total).toBe(6);
+      // spec: D-13
       expect((await search(`keyword=${tag}&group=vip`)).total).toBe(0);
+      // spec: D-13
       expect((await search(`keyword=${encodeURIComponent(`%${tag}`)}`)).total).toBe(1);
       expect((await search(`keyword=${tag.slice(0, 2)}${"_".repeat(3)}`)).total).toBe(0);
+      // spec: D-13
+      expect((await search(`keyword=mail.of.${tag}`)).items).toMatchObject([{ id: gone.id }]);
+      // spec: D-14
+      expect(ids).toContain(gone.id);
+      // Nobody has spent anything: the order is that of the ids alone, and no page repeats another.
+      const sorted: number[] = [];
+      for (let page = 1; sorted.length < ids.length; page++) {
+        const { items } = await admin.call.user.list({ sort: "used_quota", desc: true, page, page_size: 7 });
+        if (items.length === 0) break;
+        sorted.push(...items.map((item) => item.id));
+      }
+      // spec: D-15
+      expect(sorted.toSorted((x, y) => x - y)).toEqual(ids);
+      // spec: A-423, D-60
+      expect(await search("keyword=&group=&p=0&page_size=")).toMatchObject({
+        items: expect.any(Array),
+        page: 1,
+        page_size: 10,
+        total: ids.length,
+      });
+      // spec: D-13
       expect((await search(`keyword=${ids[0]}`)).items.map((item: { id: number }) => item.id)).toContain(ids[0]);
+      // spec: D-60
       expect(await search("p=-5&page_size=100000&keyword=")).toMatchObject({ page: 1, page_size: 100 });
       expect((await admin.rest("GET", `/api/user/search?keyword=${"x".repeat(500)}`)).body.success).toBe(false);
       expect(JSON.stringify(await search(""))).not.toMatch(/hash|password|cipher/);
-      // Five passwords are hashed, and every page is a call: a busy machine needs its time.
+      // Five passwords are hashed, and every page is a call: a busy machine needs more time.
     }, 30_000);
 
     test("an export holds account, tokens, ledger and the whole log in slices, and no key", async () => {
@@ -402,7 +493,7 @@ for (const engine of ENGINES) {
       await expect(admin.call.user.export({ id: root.ctx.actor.id })).rejects.toThrow();
     });
 
-    test("an erasure leaves nothing that names the person, and every sum as it was", async () => {
+    test("an erasure leaves nothing that names the person, and every sum unchanged", async () => {
       const { id, username } = await create(root, { display_name: "Jane Doe" });
       await root.call.user.update({ id, add_quota: 50 });
       const { q, t } = h.services.db;

@@ -1,7 +1,6 @@
 /**
- * Verbs of administrators on other people's accounts. Each decides by `mayActOn` on the locked row, writes its audit
- * row in the same transaction and announces "users", so that caches of every instance forget the account within a
- * second.
+ * Verbs of administrators on other users' accounts. Each decides by `mayActOn` on the locked row, writes its audit row
+ * in the same transaction and announces "users", so that caches of every instance drop the account within a second.
  */
 import { eq } from "drizzle-orm";
 import type * as z from "zod";
@@ -30,7 +29,7 @@ import { claimName } from "./name";
 
 const announce = (ctx: UserCtx, q: Q, id: number): Steps<void> => ctx.cluster.bus.announce(q, "users", String(id));
 
-/** The account, locked until the transaction ends, when the caller may do this to it; the refusal otherwise. */
+/** The account, locked until the transaction ends, when the caller may change it so; the refusal otherwise. */
 export function* lockedTarget(ctx: UserCtx, q: Q, id: number, action: UserAction): Steps<UserRow> {
   const { users } = ctx.db.t;
   const [row] = yield* run(forUpdate(ctx.db, q.select().from(users).where(eq(users.id, id))));
@@ -49,7 +48,7 @@ async function presented(ctx: UserCtx, row: UserRow): Promise<ManagedUser> {
   return user ?? fail("user_not_found");
 }
 
-/** What the audit log keeps of an account; balances have entries of their own. */
+/** What the audit log keeps of an account; balances have separate entries. */
 const factsOf = ({
   username,
   display_name,
@@ -109,18 +108,18 @@ export async function createUser(
   return presented(ctx, created);
 }
 
-/** How a balance is to change: by so many units, or to so many. */
+/** The change of a balance: by so many units, or to so many. */
 type Adjustment = { by: number; note?: string | undefined; key?: string | undefined } | { to: number };
 
 /**
  * A ledger entry of the difference, never an overwritten balance (D-47): calls that run meanwhile keep what they took.
- * A deduction beyond the balance is refused. The owner reads it in his log as type 3.
+ * A deduction beyond the balance is refused. The owner sees it in their log as type 3.
  */
 function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): Steps<void> {
   const note = withoutNul("by" in wanted ? (wanted.note ?? "") : "");
   const key = ("by" in wanted && wanted.key) || randomText(20);
   let balance = user.quota;
-  // A balance of an older release may be beyond what one exact number can correct: then it takes several.
+  // A balance of an older release may exceed what one exact number can correct: then it takes several.
   for (let part = 0; ; part++) {
     const missing = "by" in wanted ? (part === 0 ? wanted.by : 0) : wanted.to - balance;
     if (missing === 0) break;
@@ -199,7 +198,7 @@ export async function updateUser(
   }
 }
 
-/** The columns that a change writes. A group must have a ratio, unless it is the one the account is in already. */
+/** The columns of a change. A group must have a ratio, unless it is the account's current one. */
 function columnsOf(ctx: UserCtx, stored: UserRow, change: UserChange): Partial<UserRow> {
   const group = change.group === undefined ? undefined : withoutNul(change.group);
   if (group !== undefined && group !== stored.group && !Object.hasOwn(groupFacts(ctx).ratios, group))

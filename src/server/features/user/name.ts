@@ -6,8 +6,8 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 
 /**
- * Throws username_taken when another account has this name: a deleted one, too (D-35), and in whatever case (D-84). Of
- * two that come at the same moment with the very same spelling, the unique index refuses one.
+ * Throws username_taken when another account has this name: a deleted one, too (D-35), and in any case (D-84). Of two
+ * at the same moment with the same spelling, the unique index refuses one.
  */
 export function* claimName({ db }: Pick<Ctx, "db">, q: Q, name: string, except = 0): Steps<void> {
   const { users } = db.t;

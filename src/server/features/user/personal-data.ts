@@ -1,6 +1,6 @@
 /**
- * All that is known of one person: handed out, or removed. What money needs stays: ledger, charges and orders carry an
- * id and no name; so `weir audit` holds before and after.
+ * All data of one person: exported, or removed. What money needs stays: ledger, charges and orders have an id and no
+ * name; so `weir audit` passes before and after.
  */
 import { and, asc, eq, gt, inArray, isNull, ne, or } from "drizzle-orm";
 import { seconds, type UserCtx } from "../../contracts/context";
@@ -19,8 +19,8 @@ const SLICE = 1000;
 const BATCH = 500;
 
 /**
- * One part of an export, as lines `{ kind, … }`: without `cursor` everything but the log, with it the log from behind
- * that id on. `next` is the cursor of the following part, absent at the end. No key, hash or cipher is in it.
+ * One part of an export, as lines `{ kind, … }`: without `cursor` everything but the log, with it the log after that
+ * id. `next` is the cursor of the following part, absent at the end. No key, hash or cipher is in it.
  */
 export async function exportUser(
   ctx: UserCtx,
@@ -116,13 +116,13 @@ async function exportLog(ctx: UserCtx, id: number, cursor: number): Promise<{ li
   return { lines, ...(rows.length === SLICE && last ? { next: last.id } : {}) };
 }
 
-/** What stands where a name stood. It is longer than a name may be, so nobody can take it. */
+/** Replaces a name. It is longer than a name may be, so no user can take it. */
 export const erasedName = (id: number): string => `erased-user-${id}`;
 
 /**
- * Removes name, address, bindings, tokens, files, bodies and addresses of calls of an account, for ever; deletes the
- * account first where it lives. The rows of its calls stay, without whom they were made by name. May be repeated when
- * it was cut short.
+ * Removes name, address, bindings, tokens, files, bodies and IP addresses of calls of an account, forever; an account
+ * that is not deleted is deleted first. The rows of its calls stay, without names. May be repeated when it was
+ * interrupted.
  */
 export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
   const { users, tokens, audit_log } = ctx.db.t;
@@ -160,7 +160,7 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
         .where(eq(tokens.user_id, id))
         .returning({ id: tokens.id }),
     );
-    // Names in the log of what was done to this account; what this account did as an administrator stays his.
+    // Names in the log of what was done to this account; what this account did as an administrator stays in its name.
     yield* run(
       q
         .update(audit_log)
@@ -186,7 +186,7 @@ async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
     .delete(stored_objects)
     .where(eq(stored_objects.user_id, id))
     .returning({ id: stored_objects.object_id });
-  // A job that runs is still charged or given back; what it was about is nobody's business any more.
+  // A running job is still charged or given back; its content is removed.
   const over = and(eq(tasks.user_id, id), eq(tasks.next_poll_at_ms, 0));
   await ctx.db.bulk.delete(tasks).where(over).returning({ id: tasks.id });
   const bare = { username: erasedName(id), prompt: "", input: "", data: "", client_key: null };
@@ -194,7 +194,8 @@ async function eraseFiles(ctx: UserCtx, id: number): Promise<void> {
 }
 
 /**
- * One batch of the log: name, address and token name go, with the kept bodies; the text of failures may quote a prompt.
+ * One batch of the log: name, address and token name are removed, and the kept bodies; the text of failures may quote a
+ * prompt.
  */
 async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<number> {
   const { logs, log_bodies } = ctx.db.t;

@@ -1,4 +1,4 @@
-/** What of an account may leave the server. Hashes, tokens and codes are not named here, so they cannot. */
+/** What may leave the server of an account. Hashes, tokens and codes are not listed here, so they cannot. */
 import { boundIds } from "../../../shared/identity";
 import type { SignedInUser } from "../../../shared/user";
 import type { ManagedUser } from "../../../shared/user-manage";
@@ -45,7 +45,7 @@ export function presentManaged(
   };
 }
 
-/** GET /api/user/self. Unbound identities are "", never null (facts/console-calls.md 1.2). */
+/** GET /api/user/self. Unbound identities are "", never null. */
 export const presentUser = (row: UserRow, identities: readonly { provider: string; subject: string }[]) => ({
   ...presentSignedIn(row),
   email: row.email,

@@ -1,4 +1,4 @@
-/** Doors of accounts: one's own, and those that an administrator manages. */
+/** Routes of accounts: the caller's own, and those that an administrator manages. */
 import * as z from "zod";
 import {
   userCreate,
@@ -61,13 +61,13 @@ export const userRouter = router({
     .input(userManage)
     .mutation(({ ctx, input }) => manageUser(ctx, input.id, input.action)),
 
-  /** What came into an account: its ledger. */
+  /** Credits of an account. */
   credits: adminProcedure
     .input(userId.extend({ before: z.int().positive().optional() }))
     .query(({ ctx, input }) => listCredits(ctx, input.id, input.before)),
   factors: adminProcedure.input(userId).query(({ ctx, input }) => factorsOfUser(ctx, input.id)),
   removeFactors: adminProcedure.input(userId).mutation(({ ctx, input }) => removeFactorsOfUser(ctx, input.id)),
-  /** A mutation, because it is written down. */
+  /** A mutation, because it is recorded. */
   export: adminProcedure.input(userExport).mutation(({ ctx, input }) => exportUser(ctx, input.id, input.cursor)),
   erase: rootProcedure.input(userId).mutation(({ ctx, input }) => eraseUser(ctx, input.id)),
 });

@@ -1,4 +1,4 @@
-/** A user's own account. Management of others: issue of the accounts specification, same folder. */
+/** A user's own account. manage.ts has the management of others. */
 import { and, eq, ne } from "drizzle-orm";
 import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
@@ -80,7 +80,7 @@ export async function updateSelf(
   }
 }
 
-/** Deletes the caller's own account, softly and for ever, and signs him out. A super administrator cannot. */
+/** Deletes the caller's own account, softly and forever, and signs them out. A super administrator cannot. */
 export async function deleteSelf(ctx: UserCtx): Promise<void> {
   if (ctx.actor.role >= ROLE.root) fail("root_protected");
   requireStepUp(ctx);

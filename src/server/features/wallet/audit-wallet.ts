@@ -1,6 +1,6 @@
 /**
- * The audit of what brings units in: codes, orders, dividends, withdrawals, and rows that belong to nobody. Each rule
- * is one statement that answers (name, expected, found) for every row that breaks it.
+ * The audit of all credits: codes, orders, dividends, withdrawals, and rows without a user. Each rule is one statement
+ * that returns (name, expected, found) for every row that breaks it.
  */
 import { type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
@@ -21,14 +21,14 @@ export const WALLET_RULES = {
 const CHARGE = sql.raw(String(LOG_TYPE.consume));
 const REFUND = sql.raw(String(LOG_TYPE.refund));
 const USED = sql.raw(String(REDEMPTION_STATUS.used));
-/** An order that was paid and refunded later keeps its credit; what was taken back is a credit of its own. */
+/** An order that was paid and refunded later keeps its credit; the deduction is a separate credit. */
 const PAID = sql.raw("('success', 'refunded')");
 
 /** Idempotency keys of credits. */
 const codeKey = sql.raw("'redeem:' || r.id");
 const orderKey = sql.raw("'order:' || o.trade_no");
 
-/** Rows of `table` whose user is not there. (Accounts are never removed, only marked as deleted.) */
+/** Rows of `table` whose user does not exist. (Accounts are never removed, only marked as deleted.) */
 const ownerless = (table: string, row: string, amount: string) => sql`
   SELECT '${sql.raw(table)} ' || ${sql.raw(row)} AS name, 0 AS expected, ${sql.raw(amount)} AS found
   FROM ${sql.raw(table)} AS x WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.id = x.user_id)`;

@@ -1,6 +1,6 @@
 /**
- * The audit: do the books balance? Every check is one statement, so one snapshot: it may run beside live traffic. On
- * SQLite it runs on the second door. Names every row that breaks a rule; an empty answer is a clean audit.
+ * The audit: does the ledger balance? Every check is one statement, so one snapshot: it may run beside live traffic. On
+ * SQLite it uses the read connections. Returns every row that breaks a rule; an empty answer is a clean audit.
  */
 import { type SQL, sql } from "drizzle-orm";
 import { DIMENSIONS } from "../../../shared/dashboard";
@@ -54,8 +54,8 @@ const differing = (table: string, column: string, sums: SQL) => sql`
   WHERE x.${sql.raw(column)} <> coalesce(s.n, 0)`;
 
 /**
- * The first hour whose rows are all there: cleaning removes rows and leaves roll-ups. Part of the statement, so that a
- * cleaning that begins meanwhile is no finding.
+ * The first hour whose rows are all there: cleaning removes rows and keeps roll-ups. Part of the statement, so that a
+ * cleaning that begins meanwhile is not a finding.
  */
 const SINCE = sql`(${logCompleteSince()} + 3599) / 3600 * 3600`;
 

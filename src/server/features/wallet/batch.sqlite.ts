@@ -57,7 +57,7 @@ interface Hour {
   use_time: number;
 }
 
-/** Made once; holds the sums of the batch that runs. `seconds`: epoch seconds. */
+/** Created once; holds the sums of the current batch. `seconds`: epoch seconds. */
 export class Batch {
   readonly #users = new Map<number, UserMoves>();
   readonly #tokens = new Map<number, TokenMoves>();
@@ -71,7 +71,7 @@ export class Batch {
     this.#seconds = seconds;
   }
 
-  /** The user as this transaction sees him, the batch's moves included. */
+  /** The user as this transaction sees them, the batch's moves included. */
   user(id: number): { quota: number; usable: boolean } | undefined {
     const { row, moved } = this.#user(id);
     return row ? { quota: row.quota + moved, usable: row.usable === 1 } : undefined;
@@ -86,7 +86,7 @@ export class Batch {
       : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
   }
 
-  /** What a charge may take of a user and a token to whom `back` and `tokenBack` are given back with it. */
+  /** What a charge may take from a user and a token that get `back` and `tokenBack` with it. */
   room(user_id: number, back: number, token_id: number, tokenBack: number): Room {
     const { row, moved, charged } = this.#user(user_id);
     const token = token_id === 0 ? undefined : this.token(token_id);
@@ -97,7 +97,7 @@ export class Batch {
     };
   }
 
-  /** Adds units (negative: takes) to a user and his token. */
+  /** Adds units (negative: takes) to a user and their token. */
   move(user_id: number, units: number, token_id: number, tokenUnits: number): void {
     if (units !== 0) this.#user(user_id).moved += units;
     if (tokenUnits !== 0) this.#token(token_id).moved += tokenUnits;
@@ -115,7 +115,7 @@ export class Batch {
     token.settled = true;
   }
 
-  /** Takes the log row of a charge into its hour and its channel: it is written with `folded = 1`. */
+  /** Adds the log row of a charge to its hour and its channel: it is written with `folded = 1`. */
   count(log: CallLog, user_id: number, token_id: number, quota: number): void {
     const { created_at, username = "", channel = 0, model_name = "", group = "" } = log;
     const hour = created_at - (created_at % 3600);

@@ -42,7 +42,7 @@ const POSTGRES_TYPE: Record<string, string> = { string: "text", number: "bigint"
 /** Postgres types in the order of LOG_COLUMNS, for the casts of INSERT … SELECT. */
 export const LOG_COLUMN_TYPES = FALLBACKS.map((value) => POSTGRES_TYPE[typeof value]);
 
-/** What a settlement says itself: it wins over the row. */
+/** Columns of the settlement, which win over the row. */
 type Settled = Required<Pick<CallLog, "request_id" | "user_id" | "token_id" | "quota">>;
 
 /** Values in the order of LOG_COLUMNS, NUL characters removed (Postgres text cannot hold them). */
@@ -56,7 +56,7 @@ export function logValues(log: CallLog, settled: Settled): Cell[] {
   return values;
 }
 
-/** The row that a settlement writes, as both engines keep it. */
+/** The row that a settlement writes, the same on both engines. */
 export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement): CallLog => ({
   ...log,
   request_id,
@@ -75,7 +75,7 @@ export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement
   upstream_request_id: withoutNul(log.upstream_request_id ?? ""),
 });
 
-/** What a charge may take before a balance or a total leaves the exact integers. */
+/** What a charge may take before a balance or a total exceeds the exact integers. */
 export interface Room {
   /** Of the user, what was held for the call given back. */
   quota: number;
@@ -84,14 +84,14 @@ export interface Room {
   remain_quota: number | undefined;
 }
 
-/** The units of `quota` that can be charged: all of them, but for counts that no vendor's answer can have. */
+/** The units of `quota` that can be charged: all of them, except for counts that no real answer can have. */
 export const chargeable = (quota: number, { quota: balance, used_quota, remain_quota = UNITS_LIMIT }: Room): number =>
   Math.max(
     0,
     Math.min(quota, CHARGE_LIMIT, UNITS_LIMIT - used_quota, balance + UNITS_LIMIT, remain_quota + UNITS_LIMIT),
   );
 
-/** Amounts are whole units below 2^53; anything else is a fault of the caller and must not reach a balance. */
+/** Amounts are whole units below 2^53; anything else is a caller's fault and must not reach a balance. */
 export function checkUnits(amount: number): void {
   if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError(`Not an amount of units: ${amount}`);
 }

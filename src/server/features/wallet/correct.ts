@@ -1,7 +1,7 @@
 /**
- * The true settle of a call that a sweep has charged meanwhile at its running cost: the charge becomes what the call
- * came to, for its user, its token, the roll-ups and its log row. Written once for both engines. It happens once: the
- * corrected row no longer says that a sweep wrote it.
+ * The true settle of a call that a sweep has charged meanwhile at its running cost: the charge becomes the call's, for
+ * its user, its token, the roll-ups and its log row. Written once for both engines. It happens once: the corrected row
+ * is not marked as a sweep's any more.
  */
 import { and, eq, sql } from "drizzle-orm";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
@@ -24,7 +24,7 @@ function isSwept(other: string): boolean {
 }
 
 /**
- * Answers whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is.
+ * Returns whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is.
  */
 export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boolean> {
   const { users, tokens, logs } = db.t;
@@ -101,7 +101,7 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boole
   return true;
 }
 
-/** Takes a charge out of its hour and its channel; the fold counts the corrected row. */
+/** Removes a charge from its hour and its channel; the fold counts the corrected row. */
 function* unfold(db: Db, q: Q, row: LogRow): Steps<void> {
   const { usage_hourly: t, channels } = db.t;
   const hour = row.created_at - (row.created_at % 3600);

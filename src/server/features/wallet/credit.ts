@@ -11,7 +11,7 @@ import type { Credit, CreditResult } from "../../contracts/ledger";
 
 /**
  * Runs inside `db.tx(…, { durable: true })`: credits wait for the disk. Units may be negative (a deduction), but never
- * take a balance below zero, and never lift it beyond what the books can hold. `now`: epoch seconds.
+ * take a balance below zero, and never lift it beyond UNITS_LIMIT. `now`: epoch seconds.
  */
 export function* creditSteps(db: Db, q: Q, credit: Credit, now: number): Steps<CreditResult> {
   const { users, credits } = db.t;

@@ -1,9 +1,9 @@
-/** Answers to a hold that both engines give alike. */
+/** Answers to a hold, the same on both engines. */
 import type { HoldRequest, HoldResult } from "../../contracts/ledger";
 
 /** The answer to a hold that took `held` units. */
 export const granted = ({ amount }: Pick<HoldRequest, "amount">, held: number): HoldResult =>
   held < amount ? { ok: true, held } : { ok: true };
 
-/** The same for a hold that is there already: it took `least` or more. */
+/** The answer to a hold that exists already: it took `least` or more. */
 export const askedAgain = (request: HoldRequest): HoldResult => granted(request, request.least ?? request.amount);

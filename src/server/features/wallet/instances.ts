@@ -1,22 +1,25 @@
-/** Running processes: a row with a heartbeat in database time, so that nobody's clock decides who is dead. */
+/**
+ * Running processes: a row with a heartbeat in database time, so that a wrong local clock does not decide which process
+ * is dead.
+ */
 import { and, eq, notExists, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../db/types";
 
 export const HEARTBEAT_MS = 5_000;
 /** An instance whose heartbeat is older is silent: its holds are swept. */
 export const SILENT_SECONDS = 30;
-/** Rows of instances that ended without a goodbye are kept this long, for show. */
+/** Rows of instances that ended without unregistering are kept this long, for display. */
 const FORGET_SECONDS = 86_400;
 
 /** Epoch seconds by the database's clock, the same for all instances. */
 export const databaseNow = (db: Db): SQL<number> =>
   db.engine === "sqlite" ? sql<number>`unixepoch()` : sql<number>`extract(epoch from clock_timestamp())::bigint`;
 
-/** So many heartbeats in a row are as long as the silence that condemns. */
+/** So many heartbeats in a row are as long as the silence after which an instance counts as dead. */
 const STEADY_BEATS = (SILENT_SECONDS * 1000) / HEARTBEAT_MS;
-/** Heartbeats further apart are a break. */
+/** Heartbeats further apart are a gap. */
 const MOST_PAUSE_MS = 3 * HEARTBEAT_MS;
-/** Heartbeats without an answer: one on a connection that fell silent must not keep the next from a new one. */
+/** Heartbeats without an answer: one on a silent connection must not keep the next from a new one. */
 const MOST_WAITING = 3;
 
 export interface Instance {
@@ -27,13 +30,13 @@ export interface Instance {
   steady(): boolean;
   /** One heartbeat now. */
   beat(): Promise<void>;
-  /** Says goodbye: stops the heartbeat and removes the row. Call it after the ledger is flushed. */
+  /** Unregisters: stops the heartbeat and removes the row. Call it after the ledger is flushed. */
   stop(): Promise<void>;
 }
 
 /**
- * Registers this process, before it takes its first hold, and keeps its heartbeat. `failed` hears of heartbeats the
- * database did not take; the next one is tried all the same.
+ * Registers this process, before it takes its first hold, and keeps its heartbeat. `failed` is called for heartbeats
+ * that the database did not take; the next one is tried all the same.
  */
 export async function startInstance(
   db: Db,
@@ -44,7 +47,7 @@ export async function startInstance(
   const { instances } = db.t;
   const beat = async () => {
     const now = databaseNow(db);
-    // An upsert: the row may have been forgotten while this process was suspended.
+    // An upsert: the row may have been removed while this process was suspended.
     await db.q
       .insert(instances)
       .values({ id, started_at: now, heartbeat_at: now, version })
@@ -55,7 +58,7 @@ export async function startInstance(
   let waiting = 0;
   let last = performance.now();
   const tick = async (): Promise<void> => {
-    // The one before hangs, or this process stood still.
+    // The one before hangs, or this process was suspended.
     if (waiting > 0 || performance.now() - last > MOST_PAUSE_MS) unbroken = 0;
     last = performance.now();
     if (waiting >= MOST_WAITING) return;
@@ -83,8 +86,8 @@ export async function startInstance(
 }
 
 /**
- * Runs `work` while no instance lives and none can register itself (it waits, and then looks at the secret again).
- * Throws InstancesLive when one does. For Postgres; a SQLite database is opened alone.
+ * Runs `work` while no instance lives and none can register (it waits, and then reads the secret again). Throws
+ * InstancesLive when one does. For Postgres; a SQLite database is opened by one process.
  */
 export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise<T> {
   const { postgres } = db.driver;

@@ -33,7 +33,7 @@ test("it has its whole size on disk from the start, and is readable for its owne
   expect(blocks * 512).toBeGreaterThanOrEqual(JOURNAL_BYTES);
 });
 
-test("whatever is appended and freed in any order, what was not freed is found again, whole", async () => {
+test("in whatever order records are appended and freed, those not freed are found again, whole", async () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.string({ unit: "grapheme", maxLength: 3000 }) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 50 }) },
@@ -59,7 +59,7 @@ test("whatever is appended and freed in any order, what was not freed is found a
   );
 });
 
-test("when it is full it says so, and a freed place can be used again", () => {
+test("a full journal refuses records, and freed room is used again", () => {
   const journal = opened();
   const text = "x".repeat(100_000);
   const places: Place[] = [];
@@ -72,14 +72,14 @@ test("when it is full it says so, and a freed place can be used again", () => {
   expect(journal.append(text)).toBeUndefined();
 });
 
-test("a text that looks like a record is none", () => {
+test("a text that looks like a record is not taken for one", () => {
   const journal = opened();
   journal.append(`${"y".repeat(512 - 16)}\u00ffWJ\u0001${"z".repeat(600)}`);
   closeAll();
   expect(opened()).toMatchObject({ torn: 0, found: { length: 1 } });
 });
 
-test("a record whose bytes are not as they were written is passed over and counted", () => {
+test("a record whose bytes have changed is skipped and counted", () => {
   const journal = opened();
   for (const text of ["first", "second", "third"]) journal.append(text);
   closeAll();
@@ -90,7 +90,7 @@ test("a record whose bytes are not as they were written is passed over and count
   expect([texts(again), again.torn]).toEqual([["first", "third"], 1]);
 });
 
-test("two at once have a file each; one that comes when another has gone takes over what it left", () => {
+test("two processes have a file each; a later one takes over the file of one that has ended", () => {
   const [first, second] = [opened(), opened()];
   expect(first.path).not.toBe(second.path);
   first.append("of the first");

@@ -1,10 +1,10 @@
 /**
- * The journal of a process: ends of calls that the ledger could not take, on disk until it can. It lies in the data
+ * The journal of a process: ends of calls that the ledger could not take, on disk until it can. It is in the data
  * folder, with Postgres too, and has its whole size from the start, so that a full disk takes nothing from it.
  *
- * Every process has a file of its own, `settles-<n>.journal`, for as long as it holds `settles-<n>.lock` (a lock of the
- * kernel, so it ends with the process; a process id would come again in the next container). A file that nobody holds
- * is a dead process's: the next one to start takes it over with what waits in it.
+ * Every process has a separate file, `settles-<n>.journal`, for as long as it holds `settles-<n>.lock` (a lock of the
+ * kernel, so it ends with the process; a process id would come again in the next container). A file without a lock is a
+ * dead process's: the next one to start takes it over with its records.
  *
  * A record begins at a block: a mark, length and checksum, then JSON. The mark's first byte never occurs in UTF-8, so
  * nothing that a caller sends can look like the beginning of a record. A freed record loses its mark; that write is not
@@ -50,12 +50,12 @@ export interface Journal {
   close(): void;
 }
 
-/** Takes a journal of `folder`, and every other that no living process holds. */
+/** Opens a journal in `folder`, and every other that no living process holds. */
 export function openJournal(folder: string): Journal {
   const files: JournalFile[] = [];
   for (let n = 1; n <= MOST_FILES; n++) {
     const name = join(folder, `settles-${n}`);
-    // One of its own is enough; beyond that only what others left.
+    // One own file is enough; beyond that only files that others left.
     if (files.length > 0 && !existsSync(`${name}.journal`)) break;
     const lock = lockFile(`${name}.lock`);
     if (lock) files.push(new JournalFile(`${name}.journal`, lock));
@@ -71,7 +71,7 @@ export function openJournal(folder: string): Journal {
     used: () => own.used / BLOCKS,
     append: (text) => own.append(text),
     sync: () => {
-      // All that come while one runs share the next.
+      // All calls while one sync runs share the next.
       next ??= (written ?? Promise.resolve())
         .catch(() => undefined)
         .then(() => {

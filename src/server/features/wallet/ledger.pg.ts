@@ -15,14 +15,14 @@ import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import type { HoldRefusal, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import type { HoldRefusal, HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
 import { TOKEN_STATUS } from "../../../shared/token";
 import { USER_STATUS } from "../../../shared/roles";
 
 const MAX_TRIES = 6;
-/** A verb is given up after this time, however often it was asked: its caller waits. */
+/** A verb is given up after this time, retries included: its caller waits. */
 const MAX_MS = 10_000;
 
 /** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
@@ -118,8 +118,8 @@ const FIRST_LOG_PARAMETER = 7;
 
 /**
  * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, then the
- * log row. `due` is what the books can hold of the charge, as `chargeable` in call-log.ts says it. `charged` comes
- * after the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
+ * log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
+ * the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
  */
 export const SETTLE = `
 WITH u AS MATERIALIZED (
@@ -163,7 +163,7 @@ SELECT charged, found FROM moves`;
 
 interface HoldAnswer {
   reason: "ok" | HoldRefusal;
-  /** int8 comes as text. */
+  /** int8 is returned as text. */
   user_balance: string;
   token_balance: string;
   rest: string;
@@ -177,115 +177,122 @@ interface Moved {
 
 /** `now`: epoch milliseconds. */
 export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
-  const pending = new Set<Promise<unknown>>();
+  const retries = new Retries(client);
   const seconds = () => Math.floor(now() / 1000);
-
-  /**
-   * Runs a verb; again after a deadlock, a serialisation failure, a lost connection or one that went silent. The last
-   * two may have committed, which is why every verb may be repeated: hold and settle are guarded by their keys, a
-   * second release finds nothing, and a second extend holds more than was asked for, which settle gives back.
-   */
-  function persist<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
-    const attempts = async () => {
-      const until = performance.now() + MAX_MS;
-      for (let tries = 1; ; tries++) {
-        try {
-          return await verb(tries === 1 ? client : client.within("usual", until - performance.now()));
-        } catch (error) {
-          if (tries >= MAX_TRIES || !(isTransient(error) || isUnavailable(error)) || performance.now() >= until)
-            throw error;
-          await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
-        }
-      }
-    };
-    const running = attempts();
-    pending.add(running);
-    const done = () => pending.delete(running);
-    running.then(done, done);
-    return running;
-  }
-
-  /** One row or none, as the statement's SELECT names it. */
-  async function one<Row>(
-    on: { unsafe(text: string, values: unknown[]): PromiseLike<Row[]> },
-    statement: string,
-    values: unknown[],
-  ): Promise<Row | undefined> {
-    const [row] = await on.unsafe(statement, values);
-    return row;
-  }
-
-  /**
-   * A hold that commits while SETTLE waits for the user's row is not in its snapshot. So without a hold nothing is done
-   * at first, and the rare call that has none locks the user in a statement of its own, after which a new snapshot sees
-   * everything. (Found by tests/money/histories.test.ts.)
-   */
-  async function settle(on: Connections, settlement: Settlement): Promise<SettleResult> {
-    const { request_id, user_id, token_id, quota, log, held_only = false } = settlement;
-    const row = logValues(log, { request_id, user_id, token_id, quota });
-    const values = (only_with_hold: boolean) => [
-      request_id,
-      user_id,
-      token_id,
-      quota,
-      seconds(),
-      only_with_hold,
-      ...row,
-    ];
-    let moved = await one<Moved>(on, SETTLE, values(true));
-    if (!moved?.found && !held_only) {
-      moved = await on.begin(async (tx) => {
-        await tx`SELECT id FROM users WHERE id = ${user_id} FOR NO KEY UPDATE`;
-        return one<Moved>(tx, SETTLE, values(false));
-      });
-    }
-    if (moved?.charged) return { settled: true, hold_missing: !moved.found };
-    if (held_only) return { settled: false };
-    // A charge of this call is there already: a sweep's is corrected.
-    return (await db.tx((q) => correctSteps(db, q, settlement)))
-      ? { settled: true, hold_missing: true }
-      : { settled: false };
-  }
-
-  const release = async (request_id: string): Promise<boolean> =>
-    (await persist((on) => one(on, RELEASE, [request_id]))) !== undefined;
-
   return {
-    hold: async (request) => {
-      const { request_id, user_id, token_id, amount, draft, least = amount } = request;
-      checkUnits(amount);
-      checkUnits(least);
-      const values = [request_id, user_id, token_id, amount, seconds(), instanceId, draft, least];
-      try {
-        const answer = await persist((on) => one<HoldAnswer>(on, HOLD, values));
-        if (!answer) throw new Error("The hold statement answered nothing");
-        const { reason, user_balance, token_balance } = answer;
-        if (reason === "ok") return granted(request, Number(answer.held));
-        const balance = Number(reason.startsWith("user") ? user_balance : token_balance);
-        const left = Number(answer.rest);
-        return { ok: false, reason, balance, ...(reason === "user_quota" && left < balance && { left }) };
-      } catch (error) {
-        // Asked again: the row is there, and this statement was undone as a whole.
-        if (isUniqueViolation(error)) return askedAgain(request);
-        throw error;
-      }
-    },
+    hold: (request) => hold(retries, request, seconds(), instanceId),
     extend: async (request_id, amount, running) => {
       checkUnits(amount);
       checkUnits(running);
-      const answer = await persist((on) => one<{ covered: boolean }>(on, EXTEND, [request_id, amount, running]));
+      const answer = await retries.run((on) => one<{ covered: boolean }>(on, EXTEND, [request_id, amount, running]));
       return answer?.covered ?? false;
     },
     settle: async (settlement) => {
       checkUnits(settlement.quota);
-      return persist((on) => settle(on, settlement));
+      return retries.run((on) => settle(db, on, settlement, seconds()));
     },
-    release,
+    release: async (request_id) => (await retries.run((on) => one(on, RELEASE, [request_id]))) !== undefined,
     refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, seconds()), { durable: true }),
-    queued: () => pending.size,
-    flush: async () => {
-      while (pending.size > 0) await Promise.allSettled(pending);
-    },
+    queued: () => retries.running,
+    flush: () => retries.flush(),
   };
+}
+
+/**
+ * Runs verbs; again after a deadlock, a serialisation failure, a lost connection or one that went silent. The last two
+ * may have committed, which is why every verb may be repeated: hold and settle are guarded by their keys, a second
+ * release finds nothing, and a second extend holds more than was asked for, which settle gives back.
+ */
+class Retries {
+  readonly #client: Connections;
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(client: Connections) {
+    this.#client = client;
+  }
+
+  get running(): number {
+    return this.#pending.size;
+  }
+
+  run<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
+    const running = this.#attempts(verb);
+    this.#pending.add(running);
+    const done = () => this.#pending.delete(running);
+    running.then(done, done);
+    return running;
+  }
+
+  async flush(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  }
+
+  async #attempts<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
+    const client = this.#client;
+    const until = performance.now() + MAX_MS;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await verb(tries === 1 ? client : client.within("usual", until - performance.now()));
+      } catch (error) {
+        if (tries >= MAX_TRIES || !(isTransient(error) || isUnavailable(error)) || performance.now() >= until)
+          throw error;
+        await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
+      }
+    }
+  }
+}
+
+/** One row or none, as the statement's SELECT names it. */
+async function one<Row>(
+  on: { unsafe(text: string, values: unknown[]): PromiseLike<Row[]> },
+  statement: string,
+  values: unknown[],
+): Promise<Row | undefined> {
+  const [row] = await on.unsafe(statement, values);
+  return row;
+}
+
+async function hold(retries: Retries, request: HoldRequest, seconds: number, instanceId: string): Promise<HoldResult> {
+  const { request_id, user_id, token_id, amount, draft, least = amount } = request;
+  checkUnits(amount);
+  checkUnits(least);
+  const values = [request_id, user_id, token_id, amount, seconds, instanceId, draft, least];
+  try {
+    const answer = await retries.run((on) => one<HoldAnswer>(on, HOLD, values));
+    if (!answer) throw new Error("The hold statement answered nothing");
+    const { reason, user_balance, token_balance } = answer;
+    if (reason === "ok") return granted(request, Number(answer.held));
+    const balance = Number(reason.startsWith("user") ? user_balance : token_balance);
+    const left = Number(answer.rest);
+    return { ok: false, reason, balance, ...(reason === "user_quota" && left < balance && { left }) };
+  } catch (error) {
+    // A repeated hold: its row is there, and this statement was undone as a whole.
+    if (isUniqueViolation(error)) return askedAgain(request);
+    throw error;
+  }
+}
+
+/**
+ * A hold that commits while SETTLE waits for the user's row is not in its snapshot. So without a hold nothing is done
+ * at first, and the rare call that has none locks the user in a separate statement, after which a new snapshot sees
+ * everything. (Found by tests/money/histories.test.ts.)
+ */
+async function settle(db: Db, on: Connections, settlement: Settlement, seconds: number): Promise<SettleResult> {
+  const { request_id, user_id, token_id, quota, log, held_only = false } = settlement;
+  const row = logValues(log, { request_id, user_id, token_id, quota });
+  const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds, only_with_hold, ...row];
+  let moved = await one<Moved>(on, SETTLE, values(true));
+  if (!moved?.found && !held_only) {
+    moved = await on.begin(async (tx) => {
+      await tx`SELECT id FROM users WHERE id = ${user_id} FOR NO KEY UPDATE`;
+      return one<Moved>(tx, SETTLE, values(false));
+    });
+  }
+  if (moved?.charged) return { settled: true, hold_missing: !moved.found };
+  if (held_only) return { settled: false };
+  // This call has a charge already: one that a sweep made is corrected.
+  return (await db.tx((q) => correctSteps(db, q, settlement)))
+    ? { settled: true, hold_missing: true }
+    : { settled: false };
 }

@@ -1,4 +1,4 @@
-/** Picks the ledger of the database's engine. */
+/** The ledger of the database's engine. */
 import type { Db } from "../../db/types";
 import type { Ledger } from "../../contracts/ledger";
 import { createPostgresLedger } from "./ledger.pg";
@@ -12,7 +12,7 @@ export function createLedger(db: Db, instanceId: string, now: () => number): Led
     : createPostgresLedger(db, postgres as NonNullable<typeof postgres>, instanceId, now);
 }
 
-/** The ledger, and `heard` gets the user of every charge that was committed. It must be quick and not throw. */
+/** The ledger; `heard` is called with the user of every committed charge. It must be quick and not throw. */
 export const tellCharges = (ledger: Ledger, heard: (user_id: number) => void): Ledger => ({
   ...ledger,
   settle: (settlement) =>

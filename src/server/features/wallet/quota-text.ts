@@ -1,4 +1,4 @@
-/** Units as people read them in names, log rows and messages: dollars, or units where the operator shows units. */
+/** Units as text for names, log rows and messages: dollars, or units where the operator shows units. */
 import type { Services } from "../../contracts/context";
 
 const dollars = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 6 });

@@ -1,9 +1,9 @@
 /**
  * Refunds: the reversing entry of a charge, for its user, its token and (by the fold) channel totals and roll-ups. The
  * charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a
- * task does both in one transaction. A charge is refunded once, by its whole or a part: the unique request id of the
- * refund's row, made from the charge's, is the guard. Budgets that counted the charge, and name it on its row, count it
- * no longer.
+ * task does both in one transaction. A charge is refunded once, in whole or in part: the unique request id of the
+ * refund's row, made from the charge's, is the guard. Budgets that counted the charge, and are named on its row, count
+ * it no longer.
  */
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod";
@@ -16,7 +16,7 @@ import type { Refund, RefundedCharge, RefundResult } from "../../contracts/ledge
 
 const kept = z.object({ admin_info: z.object({ budgets: z.array(z.string()) }) });
 
-/** The budgets that a charge's row names (ConsumeOther). */
+/** The budgets on a charge's row (ConsumeOther). */
 function budgetsIn(other: string): readonly string[] {
   if (!other.includes(`"budgets"`)) return [];
   const { data } = kept.safeParse(JSON.parse(other));
@@ -27,8 +27,8 @@ function budgetsIn(other: string): readonly string[] {
 export const refundRequestId = (charge_id: string): string => `${charge_id}/refund`;
 
 /**
- * `units` back to the budgets that counted a charge (negative: taken), in the order in which all take them; those of
- * periods that are long over are gone.
+ * `units` back to the budgets that counted a charge (negative: taken), in the common lock order; budgets of periods
+ * that are long over have no row any more.
  */
 export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number): Steps<void> {
   const { budget_spend } = db.t;
@@ -101,7 +101,7 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
       q
         .update(tokens)
         .set({
-          // As with a charge: only a limited token pays, so only a limited one gets back.
+          // Like the charge: only a limited token pays, so only a limited one gets it back.
           remain_quota: sql`${tokens.remain_quota} + case when ${tokens.unlimited_quota} then 0 else ${units} end`,
           used_quota: sql`${tokens.used_quota} - ${units}`,
         })

@@ -2,7 +2,7 @@
  * The sweep: ends the holds of processes that died. Only holds of instances silent for 30 s are touched, so an old
  * process that drains beside a new one keeps its own; never the sweeper's own, whose calls live. It runs on an instance
  * whose own heartbeat has been unbroken for as long (instances.ts): after the database was away every instance looks
- * silent. A running stream is charged at what `extend` last recorded; a call that had cost nothing yet is released.
+ * silent. A running stream is charged at the cost that `extend` last recorded; a call without cost yet is released.
  * Both leave a log row with the end reason "gateway_restart".
  */
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
@@ -21,7 +21,7 @@ export interface Swept {
   released: number;
 }
 
-/** One round, if this instance has the lease; undefined if another one does it. */
+/** One round, if this instance has the lease; undefined if another one has it. */
 export async function sweep(services: { db: Db; ledger: Ledger; cluster: Cluster }): Promise<Swept | undefined> {
   let swept: Swept | undefined;
   await services.cluster.lease.hold("sweep", async () => {
@@ -50,7 +50,7 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
         });
         if (settled) swept.settled++;
       } else {
-        // The row first: a crash in between only repeats this. Its own id leaves the call's free for a late settle.
+        // The row first: a crash in between only repeats this. A separate id leaves the call's free for a late settle.
         await db.q
           .insert(db.t.logs)
           .values({ ...restartLog(hold, 0), request_id: sweptRequestId(hold.request_id), type: LOG_TYPE.error })
@@ -62,7 +62,7 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
   }
 }
 
-/** Request id of the row that says a call was released by a sweep. */
+/** Request id of the log row of a call that a sweep released. */
 export const sweptRequestId = (request_id: string): string => `${request_id}/swept`;
 
 /**
@@ -97,7 +97,7 @@ function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
     .then((rows) => rows);
 }
 
-/** The draft as the row of a call that the gateway's end cut off. */
+/** The draft as the row of a call that ended with its gateway process. */
 function restartLog(hold: HoldRow, quota: number): CallLog {
   const bare: CallLog = {
     request_id: hold.request_id,

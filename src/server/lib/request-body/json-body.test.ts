@@ -69,7 +69,7 @@ test("a byte counts as a token at most, an embedded file as some thousands", () 
   expect(inputTokenBound(bytes(image + image))).toBeLessThan(18_000);
 });
 
-test("an outline has what is short and the shape of what is long, and only of one whole object", () => {
+test("an outline has short values and the shape of long ones, and only of one whole object", () => {
   const long = `[${"0.123456,".repeat(3000)}1]`;
   const text = ` {"object":"list","data":${long},"usage":{"prompt_tokens":8},"n":1 } \n`;
   expect(outline(bytes(text))).toEqual({ object: "list", data: [], usage: { prompt_tokens: 8 }, n: 1 });

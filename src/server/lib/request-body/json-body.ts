@@ -1,15 +1,15 @@
 /**
- * The caller's body: read within bounds by lib/request-body/read-body.ts, parsed once for its facts. It is sent on as
- * it was written (json.ts splices).
+ * A caller's JSON body: read within bounds by read-body.ts, parsed once for its facts, and sent on as it was written
+ * (lib/json-bytes.ts changes single members).
  */
 import { fail } from "../../../shared/errors";
 import { isObject, type JsonObject, topLevelMembers, tryParse } from "../json-bytes";
 import type { Bytes } from "../sse";
 
-/** Bodies that were parsed, as long as their bytes are kept: a translation reads what the relay has read already. */
+/** Parsed bodies, for as long as their bytes are in use: a translation reuses what the relay has parsed. */
 const parsed = new WeakMap<Bytes, JsonObject>();
 
-/** A body as an object that nobody may change; undefined for what is none. */
+/** A body as a read-only object; undefined for what is no object. */
 export function bodyObject(bytes: Bytes): JsonObject | undefined {
   const known = parsed.get(bytes);
   if (known) return known;
@@ -17,7 +17,7 @@ export function bodyObject(bytes: Bytes): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Throws bad_json for what is no JSON, and for what is no object. */
+/** Throws bad_json for what is no JSON, or no object. */
 export function parseBody(bytes: Bytes): JsonObject {
   let value: unknown;
   try {
@@ -32,11 +32,11 @@ export function parseBody(bytes: Bytes): JsonObject {
 }
 
 const modelKey = Buffer.from('"model"');
-// An ASCII letter or underscore written as \u00XX: nobody does this to a member name in good faith.
+// An ASCII letter or underscore written as \u00XX: no honest client does this to a member name.
 const escapedLetter = /\\u00(?:[4-7][0-9a-fA-F])/;
 const escape = Buffer.from("\\u00");
 
-/** Could "model" be named twice at the top? Price and upstream might then read different ones. */
+/** Whether "model" may be named twice at the top: price and upstream might then read different ones. */
 function ambiguous(bytes: Bytes): boolean {
   const first = bytes.indexOf(modelKey);
   if (first >= 0 && bytes.indexOf(modelKey, first + 7) >= 0) return true;
@@ -59,8 +59,8 @@ const base64Mark = Buffer.from(";base64,");
 const EMBEDDED_TOKENS = 8192;
 
 /**
- * An upper bound of the tokens of a body: a byte is never more than a token, and an embedded file (data URL) counts as
- * at most EMBEDDED_TOKENS.
+ * An upper bound of the tokens of a body: a byte is at most one token, and an embedded file (data URL) counts as at
+ * most EMBEDDED_TOKENS.
  */
 export function inputTokenBound(bytes: Bytes): number {
   let bound = bytes.length;

@@ -1,11 +1,11 @@
 /**
- * What a parser would make of JSON text, counted over its bytes before anything is parsed: 60 MB of `{},{},…` would
- * stop the process for seconds and take gigabytes. Numbers are not counted: an embedding call may hold millions of
- * token ids.
+ * The size of what a parser would make of JSON text, counted over its bytes before anything is parsed: 60 MB of
+ * `{},{},…` would stop the process for seconds and take gigabytes. Numbers are not counted: an embedding call may hold
+ * millions of token ids.
  */
 import { AppError } from "../../../shared/errors";
 
-/** Most that one JSON text of a caller may hold. */
+/** The most that one JSON text of a caller may contain. */
 export const JSON_LIMITS = {
   /** Objects and arrays. */
   containers: 100_000,
@@ -13,27 +13,27 @@ export const JSON_LIMITS = {
   depth: 100,
   /** Names of members, and texts. */
   strings: 500_000,
-  /** Names that differ: each costs a parser more than the object that it stands in. */
+  /** Different names: each costs a parser more than the object that it is in. */
   names: 20_000,
 } as const;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 /**
- * Bytes of a string that are looked at one by one before a search begins: most strings are short, and a search costs
+ * Bytes of a string that are compared one by one before a search starts: most strings are short, and a search costs
  * more to start.
  */
 const SHORT = 16;
-/** Names before they are told apart: few bodies have more. */
+/** Names that are not compared at all: few bodies have more. */
 const NAMES_FREE = 1000;
-/** Bits, a power of two, that stand for names; two that share one count as one, which lets a few more through. */
+/** Bits, a power of two, that represent names; two that share one count as one, which lets a few more through. */
 const NAME_BITS = 1 << 18;
 /** Bytes of a name up to which a loop is quicker than a call. */
 const SHORT_NAME = 64;
-/** Of this process alone, so that nobody can make names that share a bit. */
+/** Random per process, so that no caller can construct names that share a bit. */
 const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 
-/** Counts text that arrives in pieces of any size. What is no JSON is for the parser to say. */
+/** Counts text that arrives in pieces of any size. Invalid JSON is left to the parser. */
 export class JsonScan {
   #containers = 0;
   #strings = 0;
@@ -79,7 +79,7 @@ export class JsonScan {
     if (this.#containers > JSON_LIMITS.containers || this.#strings > JSON_LIMITS.strings) this.#refuse();
   }
 
-  /** Notes a name, [start, end). */
+  /** Counts a name, [start, end). */
   #note(bytes: Uint8Array, start: number, end: number): void {
     this.#seen ??= new Uint32Array(NAME_BITS >>> 5);
     const bit = hashOf(bytes, start, end) & (NAME_BITS - 1);
@@ -91,7 +91,7 @@ export class JsonScan {
   }
 
   /**
-   * The index after the closing quote of the string that `from` is in; the length when it goes on in the next piece.
+   * The index after the closing quote of the string that `from` is in; the length when it continues in the next piece.
    */
   #stringEnd(bytes: Uint8Array, from: number): number {
     const start = this.#escaping ? from + 1 : from;
@@ -119,7 +119,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Whether an odd number of backslashes stands before `at`. */
+/** Whether an odd number of backslashes is before `at`. */
 function isEscaped(bytes: Uint8Array, at: number, start: number): boolean {
   let first = at;
   while (first > start && bytes[first - 1] === BACKSLASH) first--;

@@ -17,7 +17,7 @@ export class Form {
     this.#scanner = scanner;
   }
 
-  /** Reads a request's body. Throws what bodyChunks throws, and invalid_request for what is no whole form. */
+  /** Reads a request's body. Throws what bodyChunks throws, and invalid_request for an incomplete or invalid form. */
   static async read(request: Request, boundary: string, limit: number): Promise<Form> {
     const spool = new SpoolFile();
     const scanner = new MultipartScanner(boundary);
@@ -30,7 +30,7 @@ export class Form {
       await spool.end();
     } catch (error) {
       spool.close();
-      // Without a code of its own it is the connection: the caller went while he was sending.
+      // An error without a code is the connection's: the caller disconnected while sending.
       if (!(error instanceof AppError)) fail("invalid_request", { detail: "multipart" }, error);
       throw error;
     }
@@ -41,19 +41,19 @@ export class Form {
     return `multipart/form-data; boundary=${/^[\w'()+,./:=?-]+$/.test(this.#scanner.boundary) ? this.#scanner.boundary : `"${this.#scanner.boundary}"`}`;
   }
 
-  /** The names of its parts, in order, doubles included. */
+  /** The names of its parts, in order, with repetitions. */
   names(): string[] {
     return this.#scanner.parts.map(({ name }) => name);
   }
 
-  /** The parts of a name, files and fields. */
+  /** The parts with a name, fields and files. */
   parts(name: string): Part[] {
     return this.#scanner.parts.filter((part) => part.name === name);
   }
 
   /**
-   * A text field, "" and absent are undefined. A name that stands twice, or on a file, is refused: others may read the
-   * other one.
+   * A text field; "" and absent are undefined. A name that is repeated, or on a file, is refused: an upstream might
+   * read the other one.
    */
   text(name: string): string | undefined {
     const [part, second] = this.parts(name);
@@ -61,7 +61,7 @@ export class Form {
     return part?.value || undefined;
   }
 
-  /** What the text fields say, doubles included. */
+  /** The values of the text fields, with repetitions. */
   texts(): string[] {
     return this.#scanner.parts.flatMap((part) => (part.filename === undefined && part.value ? [part.value] : []));
   }
@@ -104,7 +104,7 @@ export class Form {
     return this.#spool.read(part.start, part.end);
   }
 
-  /** The form for an upstream: byte for byte, but for the field `model` where `model` is given. */
+  /** The form for an upstream: byte for byte, except for the field `model` where `model` is given. */
   body(model: string | undefined): ReturnType<SpoolFile["body"]> {
     const { size } = this.#spool;
     if (model === undefined) return this.#spool.body([[0, size]]);
@@ -125,7 +125,7 @@ export class Form {
     return this.#spool.inFile;
   }
 
-  /** Lets the bytes go. */
+  /** Frees the bytes. */
   close(): void {
     this.#spool.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Forms (multipart/form-data, RFC 7578), read as their bytes arrive: where each part stands, and the values of the text
- * fields. The bytes themselves go on as the caller wrote them, so nothing here builds a form.
+ * Forms (multipart/form-data, RFC 7578), read as their bytes arrive: the place of each part, and the values of the text
+ * fields. The bytes are sent on as the caller wrote them, so nothing here writes a form.
  */
 import { fail } from "../../../shared/errors";
 import { asBuffer, type Bytes } from "../sse";
@@ -26,9 +26,7 @@ const HEADERS_END = Buffer.from("\r\n\r\n");
 
 const bad = (detail = "multipart"): never => fail("invalid_request", { detail });
 
-/**
- * The boundary that a content type names, undefined when it is no form. Throws invalid_request for a form without one.
- */
+/** The boundary in a content type, undefined when it is no form. Throws invalid_request for a form without one. */
 export function boundaryOf(contentType: string): string | undefined {
   if (!/^multipart\/form-data\b/i.test(contentType.trim())) return undefined;
   const [, quoted, token] = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s;",]{1,200}))/i.exec(contentType) ?? [];
@@ -39,11 +37,11 @@ export function boundaryOf(contentType: string): string | undefined {
 export class MultipartScanner {
   readonly boundary: string;
   readonly parts: Part[] = [];
-  /** Offset of the first delimiter's dashes: what is put there becomes the first part. */
+  /** Offset of the first delimiter's dashes: text inserted there becomes the first part. */
   first = -1;
   readonly #delimiter: Bytes;
   #state: "between" | "headers" | "content" | "over" = "content";
-  // The line break before the first delimiter may be missing: one is imagined.
+  // The line break before the first delimiter may be missing, so one is added in front.
   #rest: Bytes = CRLF;
   #offset = -CRLF.length;
   /** The part that is being read; undefined before the first delimiter. */
@@ -74,7 +72,7 @@ export class MultipartScanner {
     return this.parts;
   }
 
-  /** Reads on; answers how many bytes are done with, undefined when more must come first. */
+  /** Reads on; returns how many bytes are done, undefined when more are needed first. */
   #step(bytes: Bytes): number | undefined {
     switch (this.#state) {
       case "content":
@@ -107,12 +105,12 @@ export class MultipartScanner {
   #content(bytes: Bytes): number | undefined {
     const skip = this.#part ? Math.max(0, this.#part.start - this.#offset) : 0;
     const at = bytes.indexOf(this.#delimiter);
-    // What may be the beginning of a delimiter waits.
+    // A possible beginning of a delimiter waits.
     const upTo = at < 0 ? bytes.length - this.#delimiter.length + 1 : at;
     if (this.#part && this.#part.filename === undefined && upTo > skip) {
       this.#textSize += upTo - skip;
       if (this.#textSize > MAX_FIELDS) bad(this.#part.name);
-      // A copy: the chunk it stands in may be large.
+      // A copy: the chunk that it is in may be large.
       this.#text.push(Buffer.from(bytes.subarray(skip, upTo)));
     }
     if (at < 0) return upTo > 0 ? upTo : undefined;

@@ -44,7 +44,7 @@ describe("reading a request body", () => {
     expect(await codeOf(() => readBody(post("x", { "content-encoding": "lzma" }), 999))).toBe("invalid_request");
   });
 
-  test("each encoding that we know is unpacked, and what unpacks too far is left", async () => {
+  test("each known encoding is unpacked, and a body that unpacks too far is refused", async () => {
     const packers = {
       gzip: Bun.gzipSync,
       deflate: (bytes: Uint8Array<ArrayBuffer>) => deflateSync(bytes),
@@ -64,7 +64,7 @@ describe("reading a request body", () => {
     }
   });
 
-  test("a packed body that is cut off is refused", async () => {
+  test("a compressed body that is cut off is refused", async () => {
     const packed = Bun.gzipSync(crypto.getRandomValues(new Uint8Array(1000)));
     expect(await codeOf(() => readBody(post(packed.slice(0, 500), { "content-encoding": "gzip" }), MB))).toBe(
       "invalid_request",
@@ -72,8 +72,8 @@ describe("reading a request body", () => {
   });
 });
 
-describe("what a parser would make of JSON", () => {
-  /** Counts with the parser: the truth. */
+describe("the size of what a parser would make of JSON", () => {
+  /** Counts by parsing: the reference. */
   function truth(value: unknown, depth = 1): { containers: number; strings: number; depth: number } {
     if (typeof value === "string") return { containers: 0, strings: 1, depth: 0 };
     if (typeof value !== "object" || value === null) return { containers: 0, strings: 0, depth: 0 };
@@ -100,7 +100,7 @@ describe("what a parser would make of JSON", () => {
     expect(await refused(`{"a":`.repeat(depth + 1))).toBe("body_too_complex");
   });
 
-  test("many different names are too much, many times the same ones are not", async () => {
+  test("many different names are too much, many equal ones are not", async () => {
     const { names } = JSON_LIMITS;
     const named = (count: number, pad: string): string =>
       `[${Array.from({ length: count }, (_, i) => `{"${pad}${i.toString(36)}${pad}":0}`).join(",")}]`;
@@ -133,7 +133,7 @@ describe("what a parser would make of JSON", () => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
       const bytes = Buffer.from(text);
       const { containers, strings } = truth(value);
-      // What fits beside the text exactly, and one more of each: the counts are neither short nor long.
+      // As much as fits exactly, and one more of each.
       for (let cut = 0; cut <= bytes.length; cut++) {
         const scan = new JsonScan();
         scan.push(bytes.subarray(0, cut));

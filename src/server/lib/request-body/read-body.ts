@@ -1,6 +1,6 @@
 /**
- * Bodies of requests, read within bounds: bytes as they are sent, bytes as they unpack, and what a parser would make of
- * them. Everything is checked while it arrives, so that a body that is refused was never whole in memory.
+ * Bodies of requests, read within bounds: bytes as sent, bytes as unpacked, and the size of what a parser would make of
+ * them. All are checked while the body arrives, so that a refused one was never whole in memory.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,21 +11,21 @@ import { JsonScan } from "./json-scan";
 const KB = 1 << 10;
 const MB = 1 << 20;
 
-/** Most bytes of a body, packed and unpacked. Calls of /v1 and its sisters have WEIR_MAX_BODY_MB. */
+/** Most bytes of a body, packed and unpacked. Calls of the relay have WEIR_MAX_BODY_MB. */
 export const BODY_LIMITS = {
-  /** Doors that are open to everybody: set-up, sign-in, registration, reset, verification, public tRPC. */
+  /** Routes without sign-in: set-up, sign-in, registration, reset, verification, public tRPC. */
   public: 64 * KB,
-  /** What payment gateways and vendors of jobs report. */
+  /** Callbacks of payment gateways and of vendors of jobs. */
   callback: MB,
-  /** Forms and settings of who is signed in. */
+  /** Forms and settings of signed-in users. */
   api: 4 * MB,
 } as const;
 
-/** A body that unpacks to more than this many times its size is made to hurt: text comes to 3 to 20 times. */
+/** A body that unpacks to more than this many times its size is an attack: text has a ratio of 3 to 20. */
 const MAX_RATIO = 100;
-/** Unpacked bytes that may be of any ratio: a short body that repeats itself is harmless. */
+/** Unpacked bytes that may have any ratio: a short repetitive body is harmless. */
 const RATIO_FREE = 2 * MB;
-/** A declared length up to which a body is taken in one piece. */
+/** A declared length up to which a body is read in one piece. */
 const ONE_PIECE = 256 * KB;
 /** Bytes that are unpacked, and counted, at a time. */
 const PIECE = 64 * KB;
@@ -54,14 +54,14 @@ const encodingOf = (request: Request): string =>
   request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
 
 /**
- * The bytes of a body of JSON. Throws what bodyChunks throws, and body_too_complex for what would be too much to parse
+ * The bytes of a JSON body. Throws what bodyChunks throws, and body_too_complex for what would be too much to parse
  * (json-scan.ts).
  */
 export function readBody(request: Request, limit: number): Promise<Bytes> {
   return read(request, limit, new JsonScan());
 }
 
-/** The same of a body that is no JSON. */
+/** The same for a body that is no JSON. */
 export function readBytes(request: Request, limit: number): Promise<Bytes> {
   return read(request, limit);
 }
@@ -73,7 +73,7 @@ async function read(request: Request, limit: number, scan?: JsonScan): Promise<B
     scan?.push(bytes);
     return bytes;
   }
-  // One buffer that grows: a caller may send a byte at a time, and each would be an object.
+  // One growing buffer: a caller may send a byte at a time, and each would be an object.
   let bytes = Buffer.allocUnsafeSlow(Math.min(Number(declared ?? 0) || PIECE, limit + 1));
   let size = 0;
   let scanned = 0;
@@ -94,9 +94,9 @@ async function read(request: Request, limit: number, scan?: JsonScan): Promise<B
 }
 
 /**
- * A body as it arrives, unpacked where Content-Encoding says so. Throws body_too_large beyond `limit` bytes, before and
- * after unpacking, body_unpacks_too_far, and invalid_request for an encoding that is unknown or not true. Who stops
- * reading stops the unpacking.
+ * A body as it arrives, unpacked according to Content-Encoding. Throws body_too_large beyond `limit` bytes, before and
+ * after unpacking, body_unpacks_too_far, and invalid_request for an encoding that is unknown or does not match. Ending
+ * the iteration ends the unpacking.
  */
 export async function* bodyChunks(request: Request, limit: number): AsyncGenerator<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw bodyTooLarge(limit);
@@ -119,7 +119,7 @@ async function* upTo(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncGen
 async function* unpacked(sent: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
   if (!isEncoding(encoding)) fail("invalid_request", { detail: "content-encoding" });
   const inflater = inflaters[encoding]();
-  // Its failure is the reader's: the inflater passes it on.
+  // Its error reaches the reader through the inflater.
   pipeline(Readable.from(sent), inflater).catch(() => undefined);
   let size = 0;
   try {

@@ -1,6 +1,6 @@
 /**
  * A caller's body, kept so that any attempt can send it again: in memory up to SPOOL_LIMIT, beyond it in a temporary
- * file. The file loses its name as soon as it is open, so nothing is left of it however the process ends.
+ * file. The file is unlinked as soon as it is open, so nothing is left of it however the process ends.
  */
 import { randomUUID } from "node:crypto";
 import { readSync } from "node:fs";
@@ -14,7 +14,7 @@ export const SPOOL_LIMIT = 4 << 20;
 /** Bytes read from the file at a time. */
 const PIECE = 256 << 10;
 
-/** Bytes of their own, or a range [start, end) of the spool. */
+/** The bytes themselves, or a range [start, end) of the spool. */
 export type Piece = Bytes | readonly [start: number, end: number];
 
 export class SpoolFile {
@@ -33,7 +33,7 @@ export class SpoolFile {
     return this.#file !== undefined;
   }
 
-  /** Adds bytes at the end. One at a time: the next call waits for this one. */
+  /** Adds bytes at the end. One call at a time: await it before the next. */
   async add(chunk: Uint8Array): Promise<void> {
     this.#parts.push(asBuffer(chunk));
     this.#size += chunk.length;
@@ -53,7 +53,7 @@ export class SpoolFile {
     }
   }
 
-  /** Told once after the last `add`. */
+  /** Call once after the last `add`. */
   async end(): Promise<void> {
     if (this.#file) await this.#flush();
     else this.#parts = [Buffer.concat(this.#parts)];
@@ -72,7 +72,7 @@ export class SpoolFile {
     return bytes;
   }
 
-  /** The same at once, for whoever cannot wait. */
+  /** The same, synchronous. */
   readNow(start: number, end: number): Bytes {
     if (!this.#file) return this.#parts[0]?.subarray(start, end) ?? Buffer.alloc(0);
     const bytes = Buffer.alloc(end - start);
@@ -84,7 +84,7 @@ export class SpoolFile {
     return bytes;
   }
 
-  /** The pieces one after the other, as the body of a request, and how many bytes that is. After `end`. */
+  /** The pieces one after the other as the body of a request, and how many bytes that is. After `end`. */
   body(pieces: readonly Piece[]): { body: Bytes | ReadableStream<Uint8Array>; length: number } {
     const length = pieces.reduce((sum, piece) => sum + sizeOf(piece), 0);
     if (!this.#file) {
@@ -116,7 +116,7 @@ export class SpoolFile {
     }
   }
 
-  /** Lets everything go. May be called again. */
+  /** Frees memory and file. May be called again. */
   close(): void {
     this.#parts = [];
     const file = this.#file;
@@ -128,7 +128,7 @@ export class SpoolFile {
 const isRange = (piece: Piece): piece is readonly [start: number, end: number] => !Buffer.isBuffer(piece);
 const sizeOf = (range: Piece): number => (isRange(range) ? range[1] - range[0] : range.length);
 
-/** Names of this process alone: several may share the folder. A name lasts from `open` to `unlink`. */
+/** Unique per process: several may share the folder. A name lasts from `open` to `unlink`. */
 export const SPOOL_NAME = `weir-body-${process.pid}-`;
 
 async function nameless(): Promise<FileHandle> {

@@ -1,6 +1,6 @@
 /**
- * A large request body (architecture: bodies over 4 MB spool): while an upstream is waited for, it is in a temporary
- * file and not in memory. Its bytes come back for each attempt, and what is sent flows from the file.
+ * A large request body: while the relay waits for an upstream, it is in a temporary file instead of memory. Its bytes
+ * come back for each attempt, and are sent as a stream from the file.
  */
 import type { Bytes } from "../sse";
 import { SpoolFile } from "./spool-file";
@@ -8,7 +8,7 @@ import { SpoolFile } from "./spool-file";
 /** A range [start, end) of the file. */
 export type ByteRange = readonly [start: number, end: number];
 
-/** A request whose body can leave memory: empty bytes then, and a range of the file. */
+/** A request whose body can leave memory: then it has empty bytes and a range of the file. */
 export interface Sendable {
   body: Bytes;
   place?: ByteRange | undefined;
@@ -18,7 +18,7 @@ export const EMPTY: Bytes = Buffer.alloc(0);
 
 export class SpooledBody {
   readonly #spool = new SpoolFile();
-  /** Where bytes are that are in the file already, for as long as somebody has them. */
+  /** The range of bytes that are in the file already, for as long as they are referenced. */
   readonly #places = new WeakMap<Bytes, ByteRange>();
   #end = 0;
 
@@ -53,14 +53,14 @@ export class SpooledBody {
     return bytes;
   }
 
-  /** The same at once, for whoever cannot wait. */
+  /** The same, synchronous. */
   readNow(): Bytes {
     return this.#spool.readNow(0, this.#end);
   }
 
-  /** What a request sends, from the file. Its bytes leave memory, if nobody else has them. */
+  /** The body of a request, streamed from the file. Its bytes leave memory, if nothing else refers to them. */
   async send(outgoing: Sendable): Promise<ReturnType<SpoolFile["body"]>> {
-    // Sent a second time there are no bytes left.
+    // When it is sent a second time there are no bytes left.
     if (outgoing.body.length > 0) {
       outgoing.place = await this.#write(outgoing.body);
       outgoing.body = EMPTY;
@@ -68,7 +68,7 @@ export class SpooledBody {
     return this.#spool.body([outgoing.place ?? [0, 0]]);
   }
 
-  /** Lets the file go. May be called again. */
+  /** Frees the file. May be called again. */
   close(): void {
     this.#spool.close();
   }

@@ -11,6 +11,7 @@ import type {
   WireObject,
 } from "../chat-events";
 import type { FeatureRecord } from "./features";
+import type { AnswerSupport, RequestSupport } from "./shared/support";
 
 /** What an answer's frames say of themselves where the upstream does not, or says what the caller must not see. */
 export interface AnswerContext {
@@ -69,10 +70,10 @@ export interface ChatDialect {
   readonly key: DialectKey;
   /** Throws RequestFault where the body is not a call of this dialect. */
   decodeRequest(body: WireObject, address?: RequestAddress): ChatPrompt;
-  /** A call of this dialect as a channel of another one can be told it; absent: as it is. */
+  /** A call of this dialect for a channel of another one; absent: as it is. */
   forOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;
   encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject;
-  /** A call of another dialect as a channel of this one can be told it; absent: as it is. */
+  /** A call of another dialect for a channel of this one; absent: as it is. */
   fromOthers?(prompt: ChatPrompt, warn: Warn): ChatPrompt;
   /** undefined when the body is no answer of this dialect. `id` names calls where the upstream gives no ids. */
   decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined;
@@ -86,4 +87,8 @@ export interface ChatDialect {
   writeError(error: RelayError): WireObject;
   /** What the dialect can say; what it cannot names the vendor's limit. */
   readonly features: FeatureRecord;
+  /** What `encodeRequest` does with each member of a prompt. */
+  readonly requestSupport: RequestSupport;
+  /** What `encodeAnswer` and `streamEncoder` do with each member of an answer. */
+  readonly answerSupport: AnswerSupport;
 }

@@ -6,5 +6,5 @@ import type { ChatDialect } from "./translation";
  */
 export type VendorDialect = Pick<
   ChatDialect,
-  "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features"
+  "encodeRequest" | "fromOthers" | "decodeAnswer" | "streamDecoder" | "readError" | "features" | "requestSupport"
 >;

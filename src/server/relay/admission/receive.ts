@@ -6,7 +6,7 @@ import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import { EMPTY } from "../../lib/request-body/spooled-body";
 import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
 import type { ChatRequest } from "../../protocol/chat-events";
-import { asksForHiddenTurns } from "../../protocol/hidden-turns";
+import { allowsHiddenTurns } from "../../protocol/hidden-turns";
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Bytes } from "../../lib/sse";
 import type { Asked, Authenticated, Conversation } from "../call/call";
@@ -62,7 +62,7 @@ export function parse(operation: Operation, { bytes, form }: Content): Received 
   const body = adapter ? Buffer.from(JSON.stringify(json)) : bytes;
   const asked = operation.read(json);
   checkLength("model", asked.model, TEXT_LIMITS.model);
-  if (asksForHiddenTurns(json)) asked.hidden_turns = true;
+  if (allowsHiddenTurns(json)) asked.hidden_turns = true;
   return { body, json, form: undefined, asked, input_bound: asked.terms?.input_bound ?? inputTokenBound(body) };
 }
 

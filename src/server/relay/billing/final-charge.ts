@@ -9,7 +9,7 @@ import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { Asked, Attempted } from "../call/call";
 import { tokensOfContent, tokensOfText } from "./token-estimate";
 import type { Usage } from "../../protocol/chat-events";
-import { asksForHiddenTurns } from "../../protocol/hidden-turns";
+import { allowsHiddenTurns } from "../../protocol/hidden-turns";
 import { type CheckedUsage, checkUsage, countsOutput, withSide } from "../../protocol/usage-check";
 
 /** How a call ended, for its bill. */
@@ -93,7 +93,7 @@ function hidesTurns({ call, channel }: Attempted): boolean {
   const { request } = call.asked;
   if (request.hidden_turns || channel.type.agent || ownToolOf(request.model) !== undefined) return true;
   try {
-    return asksForHiddenTurns(channel.override?.({}) ?? {});
+    return allowsHiddenTurns(channel.override?.({}) ?? {});
   } catch {
     // Rules that need more of a body than nothing: a charge does not wait for them.
     return false;

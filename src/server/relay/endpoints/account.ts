@@ -1,14 +1,14 @@
 /**
- * GET /dashboard/billing/subscription and /usage: the pair that chat clients read a balance from. They compute
- * hard_limit_usd - total_usage / 100 (facts/compatibility.md 1.12).
+ * GET /dashboard/billing/subscription and /usage: chat clients compute the balance from the two, as hard_limit_usd -
+ * total_usage / 100.
  */
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
 
-/** What an unlimited token shows as its limit. */
+/** The limit reported for an unlimited token. */
 const UNLIMITED = 100_000_000;
 
-/** What a caller may spend and has spent, in the unit that balances are shown in. */
+/** What a caller may spend and has spent, in the unit in which balances are shown. */
 async function figures(
   controlPlane: ControlPlane,
   caller: Caller,
@@ -30,7 +30,7 @@ export async function subscription(controlPlane: ControlPlane, caller: Caller) {
   };
 }
 
-/** The dates that clients send are ignored: it is the total. */
+/** The date range that clients send is ignored: the answer is the total. */
 export async function usage(controlPlane: ControlPlane, caller: Caller) {
   const { used } = await figures(controlPlane, caller);
   return { object: "list", total_usage: used * 100 };

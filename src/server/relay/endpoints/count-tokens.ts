@@ -1,7 +1,7 @@
 /**
- * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and without a
- * row. A channel that speaks the caller's dialect is asked; where there is none, or it fails, the answer is an estimate
- * and says so.
+ * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and not
+ * logged. A channel that speaks the caller's dialect is called; without one, or when it fails, the answer is an
+ * estimate and says so.
  */
 import { fail } from "../../../shared/errors";
 import { withHeaders } from "../../../shared/header-override";
@@ -16,26 +16,26 @@ import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
 import type { Bytes } from "../../lib/sse";
-import { languageOf, operationFor } from "../providers/dispatch";
+import { modelDialect, operationFor } from "../providers/dispatch";
 import { send, providerContextFor } from "../providers/provider-context";
 import { supportsNatively } from "../providers/capabilities";
 import { addClaudeHeaders, atVersion, namesOf } from "../providers/vendor-rules";
 import { StoredConversation } from "./stored/conversation";
-import { below } from "../upstream/pinned-request";
+import { appendPath } from "../upstream/pinned-request";
 import type { Received } from "../admission/receive";
 import { responses } from "../operations/dialect-chat";
 import { type Operation, readModel } from "../operations/operation";
 
-/** How a dialect counts. */
+/** How a dialect counts tokens. */
 export interface TokenCounter {
   readonly dialect: "anthropic" | "gemini" | "openai-responses";
-  /** The operation that channels must take as it is, where that is not a matter of their dialect. */
+  /** The operation that a channel must pass through, where its dialect does not decide that. */
   readonly operation?: Operation;
-  /** What the address of a call becomes. */
+  /** The path of the counting call, from the path of an ordinary call. */
   address(url: string): string;
-  /** The member that holds the count. */
+  /** The member of the response that holds the count. */
   readonly member: "input_tokens" | "totalTokens";
-  /** What else the answer says. */
+  /** Further members of our response. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -55,22 +55,22 @@ export const geminiCounter: TokenCounter = {
 export const responsesCounter: TokenCounter = {
   dialect: "openai-responses",
   operation: responses,
-  address: (url) => below(url, "/input_tokens"),
+  address: (url) => appendPath(url, "/input_tokens"),
   member: "input_tokens",
   more: { object: "response.input_tokens" },
 };
 
-/** Longest wait for a vendor's count. */
+/** Timeout of the vendor's count. */
 const COUNT_MS = 10_000;
 
-/** The door of a counter. `named` is the model where the path names it. */
+/** The route handler of a counter. `named` is the model where the path names it. */
 export const counting =
   (counter: TokenCounter, named?: string): SideHandler =>
   async ({ engine, caller, request, responder }) =>
     responder.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
 
 /**
- * The answer's body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found,
+ * The response body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found,
  * bad_json, body_too_large, previous_response_not_found.
  */
 async function countTokens(
@@ -100,15 +100,15 @@ async function countTokens(
   const own = candidates.filter((channel) =>
     counter.operation
       ? supportsNatively(channel, counter.operation)
-      : languageOf(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
+      : modelDialect(channel, channel.model_mapping.get(model) ?? model) === counter.dialect,
   );
   const [channel] = own
-    .flatMap((one) => (conversation ? (conversation.knower(one) ?? []) : one))
+    .flatMap((one) => (conversation ? (conversation.boundChannel(one) ?? []) : one))
     .toSorted((a, b) => b.priority - a.priority);
-  if (!channel && conversation?.home) throw conversation.home.missing;
+  if (!channel && conversation?.binding) throw conversation.binding.missing;
   const count =
     channel &&
-    (await ask(
+    (await requestCount(
       engine,
       engine.routing.keys.take(channel, model),
       counter,
@@ -121,10 +121,10 @@ async function countTokens(
 }
 
 /**
- * What the channel counts; undefined when it does not answer as it should. `betas`: the caller's names of beta
- * features, as for the call itself.
+ * The channel's count; undefined when its answer cannot be used. `betas`: the beta features that the caller names, as
+ * for an ordinary call.
  */
-async function ask(
+async function requestCount(
   engine: Engine,
   channel: PoolChannel,
   counter: TokenCounter,
@@ -156,17 +156,17 @@ async function ask(
   };
   const context = providerContextFor(engine, channel, AbortSignal.timeout(COUNT_MS), () => engine.controlPlane.now());
   try {
-    const inquiry = provider.count
+    const countRequest = provider.count
       ? await provider.count(outgoing, context)
       : { outgoing: { ...outgoing, url: counter.address(url) }, member: counter.member };
     const response = await (provider.count && provider.open
-      ? provider.open(inquiry.outgoing, context)
-      : send(inquiry.outgoing, context));
+      ? provider.open(countRequest.outgoing, context)
+      : send(countRequest.outgoing, context));
     const answer = response.ok ? tryParse(new Uint8Array(await response.arrayBuffer())) : undefined;
-    const count = isObject(answer) ? answer[inquiry.member] : undefined;
+    const count = isObject(answer) ? answer[countRequest.member] : undefined;
     return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;
   } catch {
-    // A count that cannot be had is estimated.
+    // The estimate replaces a count that failed.
     return undefined;
   }
 }

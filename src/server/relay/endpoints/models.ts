@@ -1,6 +1,6 @@
 /**
- * GET /v1/models and /v1/models/{model}: what this caller may call, from the pool; no upstream is asked. In the shape
- * that the caller's SDK reads (facts/compatibility.md 1.10).
+ * GET /v1/models and /v1/models/{model}: what this caller may call, read from the pool without an upstream call, in the
+ * shape that the caller's SDK reads.
  */
 import { knownModels } from "../../../shared/channel-types";
 import type { ControlPlane } from "../../contracts/control-plane";
@@ -8,14 +8,14 @@ import type { Caller } from "../../contracts/caller";
 
 const owners = new Map(knownModels().map(({ id, owned_by }) => [id, owned_by]));
 
-/** A fixed time, as vendors' lists have one: models have no birthday here. */
+/** A fixed `created` time: Weir does not know when a model was released. */
 const CREATED = 1626777600;
 const CREATED_AT = new Date(CREATED * 1000).toISOString();
 
-/** Whose list it is to look like. */
+/** The vendor whose list format is returned. */
 export type ListShape = "openai" | "anthropic" | "gemini";
 
-/** Anthropic's SDK names its version, Google's brings the key in a place of its own. */
+/** Anthropic's SDK sends its API version, Google's sends the key in its own header or query parameter. */
 export function listShape(request: Request): ListShape {
   if (request.headers.has("anthropic-version")) return "anthropic";
   const { search, pathname } = new URL(request.url);
@@ -51,11 +51,11 @@ const lists: Readonly<Record<ListShape, (names: readonly string[]) => object>> =
   gemini: (names) => ({ models: names.map(gemini) }),
 };
 
-/** Names of the models in the caller's group; with group auto in any of its groups. */
+/** Names of the models in the caller's group; with group auto, in any of its groups. */
 const modelsOf = ({ pool }: ControlPlane, { group, groups }: Caller): readonly string[] =>
   groups ? [...new Set(groups.flatMap((name) => pool.models(name)))].sort() : pool.models(group);
 
-/** Models that some enabled channel serves in the caller's group and that his key may use. */
+/** Models that an enabled channel serves in the caller's group and that the caller's token allows. */
 export function listModels(controlPlane: ControlPlane, caller: Caller, shape: ListShape = "openai"): object {
   const names = modelsOf(controlPlane, caller).filter((name) => !caller.models || caller.models.has(name));
   return lists[shape](names);

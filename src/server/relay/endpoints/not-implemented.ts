@@ -1,9 +1,6 @@
-/**
- * Paths of the OpenAI API that Weir knows and does not serve: refused in words, so that nobody looks for a typing
- * error.
- */
+/** Paths of the OpenAI API that Weir knows but does not serve: they get an error that says so, not a plain 404. */
 
-/** Exact lines, and beginnings that end in `*`. */
+/** Exact paths, and prefixes that end in `*`. */
 export const unservedRoutes: readonly string[] = [
   "POST /v1/edits",
   "DELETE /v1/models/*",

@@ -33,7 +33,7 @@ import type { Upgrade } from "../realtime/open";
 import { thrownError } from "../response/error-response";
 import { Responder } from "../response/responder";
 import { createRouting } from "../routing/router";
-import { asksForBackground, submitBackground } from "../tasks/background/submit";
+import { isBackground, submitBackground } from "../tasks/background/submit";
 import { createTaskService } from "../tasks/service";
 import { answersInMore } from "../upstream/retry-policy";
 import { routeCall } from "../upstream/route-call";
@@ -149,7 +149,7 @@ async function openCall(
     const parsing = parse(operation, content);
     const received = parsing instanceof Promise ? await parsing : parsing;
     ({ model } = received.asked);
-    if (asksForBackground(operation, received))
+    if (isBackground(operation, received))
       return await answerSideCall(
         { answer: submitBackground(received), billed: true },
         { ...authenticated, request, responder },

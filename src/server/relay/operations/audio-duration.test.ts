@@ -67,8 +67,8 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof AppError ? error.code : error),
   );
 
-describe("the duration of a sound file", () => {
-  test("is what the file says, exactly", async () => {
+describe("the duration of an audio file", () => {
+  test("is the one in the file's header, exactly", async () => {
     expect(await secondsOf(wav(2.5), "a.wav", "audio/wav")).toEqual({ seconds: 2.5, exact: true });
     const mp3 = await secondsOf(Buffer.concat(Array<Buffer>(1000).fill(mp3Frame)), "a.mp3", "audio/mpeg");
     expect(mp3.exact).toBe(true);
@@ -80,7 +80,7 @@ describe("the duration of a sound file", () => {
     expect((await secondsOf(wav(2), "", "")).seconds).toBe(2);
   });
 
-  test("is not shortened by a header that claims less than there is", async () => {
+  test("is not shortened by a header that claims less than the samples last", async () => {
     expect((await secondsOf(wav(600, 1), "a.wav", "audio/wav")).seconds).toBeGreaterThanOrEqual(599);
   });
 
@@ -91,7 +91,7 @@ describe("the duration of a sound file", () => {
     expect(seconds).toBeLessThan(12);
   });
 
-  test("of what is no sound is refused, and broken files end in a number or a refusal", async () => {
+  test("is refused for other data, and broken files end in a number or an error", async () => {
     for (const [bytes, name, type] of [
       [Buffer.from("no sound"), "a.mp3", "audio/mpeg"],
       [Buffer.alloc(5000), "a.wav", "audio/wav"],
@@ -113,7 +113,7 @@ describe("the duration of a sound file", () => {
     }
   });
 
-  test("is billed by begun seconds, a thousand tokens a minute", () => {
+  test("is billed per started second, a thousand tokens a minute", () => {
     expect([0.1, 2.5, 60, 61].map(durationTokens)).toEqual([17, 50, 1000, 1017]);
   });
 });

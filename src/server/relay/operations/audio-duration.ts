@@ -1,15 +1,16 @@
-/** How long a sound file is. */
+/** The duration of an audio file. */
 import { type IAudioMetadata, parseFromTokenizer } from "music-metadata";
 import { fromBuffer } from "strtok3";
 import { fail } from "../../../shared/errors";
 import type { Bytes } from "../../lib/sse";
 
-/** For a file that does not say how long it is (what browsers record does not): bytes a second, as of 32 kbit/s. */
+/** Bytes a second (32 kbit/s) assumed for a file without a duration, such as a browser's recording. */
 const GUESSED_BYTES_PER_SECOND = 4_000;
-/** No upstream takes more, and a larger number is a broken file: a week. */
+/** A week in seconds: no upstream takes longer audio, and a larger number means a broken file. */
 const MOST_SECONDS = 7 * 86_400;
 /**
- * Reads after which other work has its turn, and after which a file is given up: a broken one has millions of parts.
+ * Reads after which other work gets a turn, and after which a file is given up: a broken one can have millions of
+ * parts.
  */
 const READS_A_TURN = 1_000;
 const MOST_READS = 40_000;
@@ -18,7 +19,7 @@ type Format = IAudioMetadata["format"];
 
 class TooManyParts extends Error {}
 
-/** What the parser finds; undefined when it gave up. Throws the parser's error for what it does not know. */
+/** The parser's result; undefined when it gave up. Throws the parser's error for an unknown format. */
 async function parse(
   bytes: Bytes,
   hints: { path: string; mimeType?: string } | undefined,
@@ -40,22 +41,21 @@ async function parse(
   }
 }
 
-/** Whether the parser found any fact of a sound: a name alone makes it believe. */
+/** Whether the parser found any property of audio: by a file name alone it would accept anything. */
 const isSound = ({ container, codec, hasAudio, sampleRate, duration }: Format): boolean =>
   (container !== undefined || codec !== undefined) &&
   (hasAudio !== false || sampleRate !== undefined || duration !== undefined);
 
 /**
- * The seconds of a sound file by what it says; `exact` is false when it does not say and they are guessed from its
- * size. Throws invalid_request for what is no sound. A header that claims less than its samples last does not make them
- * cheaper.
+ * The seconds of an audio file from its own data; `exact` is false when they are estimated from its size. Throws
+ * invalid_request for other data. A header that claims less than its samples last does not lower the price.
  */
 export async function secondsOf(
   bytes: Bytes,
   filename: string,
   contentType: string,
 ): Promise<{ seconds: number; exact: boolean }> {
-  // Its own first bytes say what it is; name and type only where they do not.
+  // The first bytes decide the format; name and type only where they do not.
   const format = await parse(bytes, undefined)
     .catch(() => parse(bytes, { path: filename, ...(contentType && { mimeType: contentType }) }))
     .catch((error: unknown) => fail("invalid_request", { detail: "file" }, error));

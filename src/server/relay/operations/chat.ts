@@ -29,7 +29,7 @@ export const chat: Operation = {
   },
 };
 
-/** POST /v1/completions: the older call; a prompt instead of messages. */
+/** POST /v1/completions: the legacy call, with a prompt instead of messages. */
 export const completions: Operation = {
   key: "completions",
   streams: true,

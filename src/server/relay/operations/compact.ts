@@ -1,6 +1,6 @@
 /**
- * POST /v1/responses/compact (types of the `openai` SDK 7.55, CompactedResponse): what a vendor compacts is sealed and
- * only itself can read it, so it is asked of channels that serve the Responses API and translated for none.
+ * POST /v1/responses/compact (types of the `openai` SDK 7.55, CompactedResponse): the result is encrypted and only its
+ * vendor can read it, so the call goes to channels that serve the Responses API and is never translated.
  */
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { type Operation, readModel } from "./operation";

@@ -1,7 +1,7 @@
 /**
- * Conversations of callers that do not speak OpenAI's chat dialect. Channels are asked for `chat`, in whichever
- * language theirs is. Only what the relay must know is read here; the rest is the translation's, or the vendor's where
- * it passes through.
+ * Conversations of callers that do not speak OpenAI's chat dialect. Channels are selected by the operation `chat`,
+ * whatever their dialect. Only what the relay needs is read here; translation, or the vendor in passthrough, checks the
+ * rest.
  */
 import { fail } from "../../../shared/errors";
 import { isObject } from "../../lib/json-bytes";
@@ -21,7 +21,7 @@ export const messages: Operation = {
   },
 };
 
-/** POST /v1/responses (OpenAI). Its answers repeat the call. */
+/** POST /v1/responses (OpenAI). Its responses repeat the request. */
 export const responses: Operation = {
   key: "chat",
   native: { operation: "responses", dialect: "openai-responses" },
@@ -30,7 +30,7 @@ export const responses: Operation = {
   read(body) {
     const model = readModel(body);
     const { input } = body;
-    // A template that the vendor keeps, or an answer that is continued, may say it all.
+    // A prompt template stored by the vendor, or an answer that is continued, may be the whole input.
     const said =
       typeof input === "string" ||
       Array.isArray(input) ||
@@ -41,7 +41,10 @@ export const responses: Operation = {
   },
 };
 
-/** POST /v1beta/models/{model}:generateContent and :streamGenerateContent (Gemini): the path names model and manner. */
+/**
+ * POST /v1beta/models/{model}:generateContent and :streamGenerateContent (Gemini): the path names the model and whether
+ * to stream.
+ */
 export const generateContent = (model: string, stream: boolean): Operation => ({
   key: "chat",
   streams: true,

@@ -1,14 +1,14 @@
 /**
  * POST /v1beta/models/{model}:embedContent and :batchEmbedContents (ai.google.dev/api/embeddings, November 2026):
- * embeddings for Google's callers, on whichever channel. What only Google understands of a text travels under `google`,
- * one entry a text, for channels that are Google's.
+ * embeddings for Google's callers, on any channel. Members that only Google knows travel under `google`, one entry per
+ * text, for Google's channels.
  */
 import { fail } from "../../../shared/errors";
 import { isObject, type JsonObject } from "../../lib/json-bytes";
 import { embeddings } from "./embeddings";
 import { type Operation, readCount } from "./operation";
 
-/** The words of a content. */
+/** The text of a content. */
 function textOf(request: JsonObject): string {
   const parts = isObject(request.content) ? request.content.parts : undefined;
   if (!Array.isArray(parts) || parts.length === 0) fail("invalid_request", { detail: "content" });
@@ -32,7 +32,7 @@ function dimensionsOf(requests: readonly JsonObject[]): number | undefined {
       (request) => readCount(request, "outputDimensionality") ?? readCount(request, "output_dimensionality"),
     ),
   );
-  // OpenAI's call has one length for all of its texts.
+  // OpenAI's call has one length for all texts.
   if (found.size > 1) fail("invalid_request", { detail: "outputDimensionality" });
   return [...found][0];
 }
@@ -50,7 +50,7 @@ function valuesOf(item: unknown): number[] {
   return Array.isArray(embedding) ? embedding.filter((value) => typeof value === "number") : [];
 }
 
-/** `batch`: several texts, and a list of answers. The path names the model. */
+/** `batch`: several texts, and a list in the response. The path names the model. */
 export const embedContent = (model: string, batch: boolean): Operation => ({
   ...embeddings,
   adapter: {

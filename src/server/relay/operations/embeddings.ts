@@ -12,7 +12,7 @@ export const embeddings: Operation = {
   },
 };
 
-/** POST /v1/engines/{model}/embeddings: the older spelling; the path's model counts, whatever the body says. */
+/** POST /v1/engines/{model}/embeddings: the legacy path; its model wins over the body's. */
 export const engineEmbeddings = (model: string): Operation => ({
   ...embeddings,
   read: (body) => ({ ...embeddings.read({ ...body, model }), model_added: true }),

@@ -1,16 +1,16 @@
-/** What pictures cost (facts/compatibility.md 4.6). */
+/** The price of generated images. */
 import { printDecimal } from "../../../shared/decimal";
 import { compilePrice, type CompiledPrice, type Usage } from "../../../shared/pricing";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { isObject } from "../../lib/json-bytes";
 import type { Terms } from "../../protocol/call-terms";
 
-/** What a request says about its pictures. */
-export interface ImageAsk {
+/** The members of a request that decide the price of its images. */
+export interface ImageRequest {
   n: number;
   size: string | undefined;
   quality: string | undefined;
-  /** Pictures sent on the way (streams). */
+  /** Partial images of a stream. */
   partial_images: number;
   /** Bytes of the prompt. */
   input_bytes: number;
@@ -27,46 +27,46 @@ const sizeFactors: Readonly<Record<string, number>> = {
   "1792x1024": 2,
 };
 
-function qualityFactor(model: string, { size, quality }: ImageAsk): number {
+function qualityFactor(model: string, { size, quality }: ImageRequest): number {
   if (!model.startsWith("dall-e-3") || quality !== "hd") return 1;
   return sizeFactors[size ?? ""] === 2 ? 1.5 : 2;
 }
 
 /**
- * Output tokens of one picture by quality: square, and at most of the other shapes
- * (platform.openai.com/docs/guides/image-generation, November 2026). A quality or size left open counts as the dearest.
+ * Output tokens of one image by quality: square, and the maximum of the other shapes
+ * (platform.openai.com/docs/guides/image-generation, November 2026). An absent quality or size counts as the most
+ * expensive one.
  */
 const outputTokens: Readonly<Record<string, readonly [square: number, other: number]>> = {
   low: [272, 408],
   medium: [1056, 1584],
   high: [4160, 6240],
 };
-const DEAREST = 6240;
-/** Output tokens of one partial picture. */
+const MOST_EXPENSIVE = 6240;
+/** Output tokens of one partial image. */
 const PARTIAL_TOKENS = 100;
-/** Tokens of one picture in the input, at most. */
+/** Most tokens of one input image. */
 const INPUT_IMAGE_TOKENS = 8192;
 
 /**
- * Output tokens of one picture of a Gemini model, at most at the size that is asked for
- * (ai.google.dev/gemini-api/docs/pricing: 1290 up to
- * 2.5, 1120 from 3 on; November 2026), and the words and thoughts that may come with it.
+ * Most output tokens of one image of a Gemini model at the requested size (ai.google.dev/gemini-api/docs/pricing: 1290
+ * up to 2.5, 1120 from 3 on; November 2026), and of the text and thoughts that may come with it.
  */
 const GEMINI_TOKENS = 1290;
-const GEMINI_BESIDE = 2048;
+const GEMINI_TEXT_TOKENS = 2048;
 
-function tokensOf(model: string, { n, size, quality, partial_images }: ImageAsk): number {
+function tokensOf(model: string, { n, size, quality, partial_images }: ImageRequest): number {
   if (model.startsWith("gemini-")) return n * GEMINI_TOKENS;
   const row = outputTokens[quality ?? ""];
-  const one = row === undefined ? DEAREST : size === "1024x1024" ? row[0] : row[1];
+  const one = row === undefined ? MOST_EXPENSIVE : size === "1024x1024" ? row[0] : row[1];
   return n * one + partial_images * PARTIAL_TOKENS;
 }
 
-/** USD of one picture at model ratio 1. */
+/** USD of one image at model ratio 1. */
 const USD_PER_RATIO = 0.0025;
 const perPicture = new WeakMap<CompiledPrice, CompiledPrice>();
 
-/** A ratio as the price of one picture. */
+/** A ratio as the price of one image. */
 function pricePerPicture(price: CompiledPrice): CompiledPrice {
   if (price.by === "call") return price;
   let known = perPicture.get(price);
@@ -82,8 +82,8 @@ function pricePerPicture(price: CompiledPrice): CompiledPrice {
   return known;
 }
 
-/** The terms of a call for pictures, and the most output tokens it may have. */
-export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_output: number } {
+/** The price terms of an image call, and the most output tokens that it may have. */
+export function imageTerms(model: string, ask: ImageRequest): { terms: Terms; max_output: number } {
   const factors: Record<string, number> = {};
   const size = sizeFactors[ask.size ?? ""] ?? 1;
   const quality = qualityFactor(model, ask);
@@ -94,7 +94,7 @@ export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_ou
     return { terms: { times, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
   }
   const image_out = tokensOf(model, ask);
-  const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_BESIDE : 0);
+  const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_TEXT_TOKENS : 0);
   const input_bound = ask.input_bytes + ask.input_images * INPUT_IMAGE_TOKENS;
   const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out };
   return {
@@ -103,7 +103,7 @@ export function imageTerms(model: string, ask: ImageAsk): { terms: Terms; max_ou
   };
 }
 
-/** Usage of a picture: its output tokens are pictures unless details say that some are text. */
+/** Usage of an image call: its output tokens are image tokens unless the details say that some are text. */
 export function imageUsage(value: unknown): Usage | undefined {
   const usage = readUsage(value);
   if (!usage || !isObject(value)) return undefined;

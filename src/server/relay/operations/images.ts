@@ -5,15 +5,15 @@ import { dataUrlOf, mediaTypeOfUrl } from "../../protocol/dialects/shared/media"
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Part } from "../../lib/request-body/multipart";
 import type { Form } from "../../lib/request-body/multipart-form";
-import { imageTerms, imageUsage, type ImageAsk } from "./image-price";
+import { imageTerms, imageUsage, type ImageRequest } from "./image-price";
 import { type UntranslatedRules, type Operation, readCount, readFlag, readModelOr, readText } from "./operation";
 
-/** The model of a body that names none (facts/compatibility.md 1.10). */
+/** The model of a body that names none. */
 const DEFAULT_MODEL = "dall-e-2";
-/** More pictures than any vendor makes in one call. */
+/** More images than any vendor makes in one call. */
 const MAX_IMAGES = 128;
 
-function request(model: { model: string; model_added?: true }, stream: boolean, ask: ImageAsk): ChatRequest {
+function request(model: { model: string; model_added?: true }, stream: boolean, ask: ImageRequest): ChatRequest {
   if (ask.n < 1 || ask.n > MAX_IMAGES) fail("invalid_request", { detail: "n" });
   const { terms, max_output } = imageTerms(model.model, ask);
   return { ...model, stream, include_usage: true, max_output, terms };
@@ -33,7 +33,7 @@ function read(body: JsonObject): ChatRequest {
 const imagesIn = (value: unknown): number =>
   Array.isArray(value) ? value.length : value === undefined || value === null ? 0 : 1;
 
-/** A form names the model, the picture and, for edits, what to do with it. */
+/** A form names the model, the image and, for edits, the prompt. */
 function readForm(form: Form): ChatRequest {
   const images = form.files("image");
   const named = form.text("model");

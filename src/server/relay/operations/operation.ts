@@ -1,4 +1,4 @@
-/** What an operation asks of a request body. One small file per operation. */
+/** What an operation reads of a request body. One small file per operation. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { JsonObject } from "../../lib/json-bytes";
@@ -7,25 +7,25 @@ import type { Form } from "../../lib/request-body/multipart-form";
 
 export interface Operation {
   readonly key: OperationKey;
-  /** Whether answers can be streamed. */
+  /** Whether responses can be streamed. */
   readonly streams: boolean;
   /** Throws model_missing and invalid_request. */
   read(body: JsonObject): ChatRequest;
-  /** The operation under which channels declare that they take such a call as it is, and the dialect of it. */
+  /** The operation by which channels declare that they pass such a call through, and its dialect. */
   readonly native?: { readonly operation: OperationKey; readonly dialect: DialectKey };
-  /** What its calls may refer to: files, or earlier answers as well (stored/thread.ts). */
+  /** What its calls may refer to: files, or earlier answers as well (endpoints/stored/conversation.ts). */
   readonly refers?: "files" | "responses";
-  /** For what is no conversation. */
+  /** For operations that are not conversations. */
   readonly direct?: UntranslatedRules;
-  /** For callers that do not ask for it in OpenAI's words. */
+  /** For callers whose format is not OpenAI's. */
   readonly adapter?: RequestAdapter;
 }
 
-/** An operation in a caller's own words, made of OpenAI's. */
+/** An operation in a caller's own format, converted to and from OpenAI's. */
 export interface RequestAdapter {
   /** Throws invalid_request. */
   toOpenAi(body: JsonObject): JsonObject;
-  /** OpenAI's body without what only a vendor of the caller's kind understands. */
+  /** OpenAI's body without the members that only a vendor of the caller's kind knows. */
   withoutHints(body: JsonObject): JsonObject;
   fromOpenAi(answer: JsonObject): JsonObject;
 }
@@ -38,7 +38,7 @@ export function readModel(body: JsonObject): string {
   return model;
 }
 
-/** Throws text_too_long: what is not stored whole is not stored, and no model has such a name. */
+/** Throws text_too_long: a longer name could not be stored whole, and no model has one. */
 export function checkLength(name: string, text: string, max: number): void {
   if (text.length > max) fail("text_too_long", { name, max });
 }
@@ -51,7 +51,7 @@ export function readFlag(body: JsonObject, name: string): boolean {
   return value;
 }
 
-/** A whole number >= 0; absent and null are undefined. */
+/** An integer >= 0; absent and null are undefined. */
 export function readCount(body: JsonObject, name: string): number | undefined {
   const value = body[name];
   if (value === undefined || value === null) return undefined;
@@ -59,7 +59,7 @@ export function readCount(body: JsonObject, name: string): number | undefined {
   return value;
 }
 
-/** A text; absent, null and "" are undefined. */
+/** A string; absent, null and "" are undefined. */
 export function readText(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   if (value === undefined || value === null || value === "") return undefined;
@@ -68,7 +68,8 @@ export function readText(body: JsonObject, name: string): string | undefined {
 }
 
 /**
- * The model's name, or the operation's own when the body names none: `model_added` then says that it must be put in.
+ * The model's name, or the operation's default when the body names none: then `model_added` says that it must be added
+ * to the body.
  */
 export function readModelOr(body: JsonObject, otherwise: string): { model: string; model_added?: true } {
   const { model } = body;
@@ -77,22 +78,24 @@ export function readModelOr(body: JsonObject, otherwise: string): { model: strin
     : { model: readModel(body) };
 }
 
-/** What the relay must know of an operation that no dialect translates. */
+/** What the relay must know about an operation that no dialect translates. */
 export interface UntranslatedRules {
-  /** Whether a body may be JSON. */
+  /** Whether the body may be JSON. */
   readonly json: boolean;
-  /** Reads a multipart form; absent: it may not be one. */
+  /** Reads a multipart form; absent: forms are refused. */
   readForm?(form: Form): ChatRequest | Promise<ChatRequest>;
   /** The form as the body of OpenAI's JSON call, for vendors that take no forms; absent: there is no such call. */
   inJson?(form: Form): Promise<JsonObject>;
-  /** Where a vendor's path for the operation ends, and how it ends for this one (images: /generations -> /edits). */
+  /**
+   * The ending of a vendor's path for the base operation, and the ending for this one (images: /generations -> /edits).
+   */
   readonly path?: readonly [ordinary: string, own: string];
-  /** Answers need not be JSON: sound, or text in the format that was asked for. */
+  /** Responses need not be JSON: audio, or text in the requested format. */
   readonly plain: "audio" | "text" | "never";
-  /** Whether a JSON body is an answer of this operation. */
+  /** Whether a JSON body is a response of this operation. */
   isAnswer(body: JsonObject): boolean;
-  /** Bytes of generated text in an answer; absent: what it makes is no text, or is priced by the request. */
+  /** Bytes of generated text in a response; absent: the output is not text, or is priced per request. */
   contentBytes?(body: JsonObject): number;
-  /** The usage of an answer, or of an object { usage } that stood in a stream; undefined when it names none. */
+  /** The usage in a response, or in a stream's { usage } object; undefined when there is none. */
   usageOf(body: JsonObject): Usage | undefined;
 }

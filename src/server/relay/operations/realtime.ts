@@ -1,8 +1,8 @@
-/** GET /v1/realtime: a WebSocket on which many responses are made. See relay/realtime/. */
+/** GET /v1/realtime: a WebSocket that carries many responses. See relay/realtime/. */
 import { fail } from "../../../shared/errors";
 import type { Operation } from "./operation";
 
-/** Its model stands in the address; there is no body to read. */
+/** The model is in the query; there is no body to read. */
 export const realtime: Operation = {
   key: "realtime",
   streams: true,

@@ -1,4 +1,4 @@
-/** POST /v1/rerank: the shape that Jina and Cohere share. */
+/** POST /v1/rerank: the format that Jina and Cohere share. */
 import { fail } from "../../../shared/errors";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import type { Usage } from "../../protocol/chat-events";
@@ -10,7 +10,7 @@ const tokensIn = (value: unknown): number | undefined => (isObject(value) ? toke
 
 /**
  * Jina: usage.total_tokens; Cohere, Xinference and SiliconFlow: meta.tokens.input_tokens or meta.billed_units;
- * SiliconFlow's documents show `tokens` beside the results. All of it is input.
+ * SiliconFlow also documents `tokens` beside the results. All of it is input.
  */
 function usageOf(body: JsonObject): Usage | undefined {
   const usage = readUsage(body.usage);

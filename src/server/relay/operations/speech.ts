@@ -1,11 +1,11 @@
-/** POST /v1/audio/speech: text in, sound out, untouched; billed by the characters of the text. */
+/** POST /v1/audio/speech: text in, audio out, passed through; billed by the characters of the text. */
 import { fail } from "../../../shared/errors";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import type { Usage } from "../../protocol/chat-events";
 import { type Operation, readModelOr, readText } from "./operation";
 
 const DEFAULT_MODEL = "tts-1";
-/** Tokens of sound that one character becomes at most (Chinese, spoken slowly), and some for the shortest text. */
+/** Most audio tokens per character (slow Chinese speech), and a minimum for the shortest text. */
 const AUDIO_TOKENS_PER_CHARACTER = 8;
 const AUDIO_TOKENS_LEAST = 256;
 
@@ -16,7 +16,7 @@ function characters(text: string): number {
   return count;
 }
 
-/** What comes out is sound. */
+/** The output is audio. */
 function speechUsage(value: unknown): Usage | undefined {
   const usage = readUsage(value);
   return usage && { ...usage, output: 0, audio_out: (usage.audio_out ?? 0) + (usage.output ?? 0) };
@@ -30,7 +30,7 @@ export const speech: Operation = {
     const { input } = body;
     if (typeof input !== "string" || input === "") fail("invalid_request", { detail: "input" });
     const count = characters(input);
-    // Only an event stream reports tokens; then they are the bill.
+    // Only an event stream reports tokens; then they are billed.
     const stream = readText(body, "stream_format") === "sse";
     return {
       ...model,

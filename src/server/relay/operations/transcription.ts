@@ -1,4 +1,4 @@
-/** POST /v1/audio/transcriptions and /translations: a form with a sound file; billed by its duration. */
+/** POST /v1/audio/transcriptions and /translations: a form with an audio file; billed by its duration. */
 import { fail } from "../../../shared/errors";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import type { ChatRequest, Usage } from "../../protocol/chat-events";
@@ -8,9 +8,9 @@ import type { Form } from "../../lib/request-body/multipart-form";
 import type { UntranslatedRules, Operation } from "./operation";
 
 const DEFAULT_MODEL = "whisper-1";
-/** Tokens that a minute of sound is billed as (facts/compatibility.md 4.6); begun seconds count whole. */
+/** Tokens billed per minute of audio; started seconds count whole. */
 const TOKENS_PER_MINUTE = 1000;
-/** Tokens of text that a second of speech becomes at most, for the hold. */
+/** Most text tokens per second of speech, for the hold. */
 const TEXT_TOKENS_PER_SECOND = 8;
 
 export const durationTokens = (seconds: number): number => Math.round((Math.ceil(seconds) / 60) * TOKENS_PER_MINUTE);
@@ -35,7 +35,7 @@ async function readForm(form: Form): Promise<ChatRequest> {
   };
 }
 
-/** `{type: "duration", seconds}` or tokens; transcriptions spell the details of the input in the singular. */
+/** `{type: "duration", seconds}` or tokens; transcriptions name the input details in the singular. */
 function usageOf(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.seconds === "number" && Number.isFinite(value.seconds))
@@ -49,12 +49,12 @@ const rules: UntranslatedRules = {
   readForm,
   isAnswer: (body) => typeof body.text === "string" || Array.isArray(body.segments),
   usageOf: (body) => usageOf(body.usage),
-  // Where the duration is the bill, the text is free.
+  // When the duration is billed, the text is free.
   contentBytes: ({ text, usage }) =>
     typeof text === "string" && isObject(usage) && typeof usage.seconds !== "number" ? Buffer.byteLength(text) : 0,
 };
 
-/** A body that is no form never gets here. */
+/** Non-form bodies are refused before this. */
 const read = (): never => fail("invalid_request", { detail: "content-type" });
 
 export const transcriptions: Operation = { key: "transcription", streams: true, read, direct: rules };

@@ -6,8 +6,8 @@ import { tokenRefused, type ProviderServices, providerContextFor } from "./provi
 
 const channel = makeChannel(1, "https://up.example");
 
-describe("a channel's token", () => {
-  test("is fetched once for all who wait, kept, and renewed a minute before it ends", async () => {
+describe("a channel's access token", () => {
+  test("is fetched once for all waiting calls, cached, and renewed a minute before it expires", async () => {
     let now = 0;
     let asked = 0;
     const tokens = new AccessTokenCache();
@@ -24,7 +24,7 @@ describe("a channel's token", () => {
     expect(await get()).toBe("t2");
   });
 
-  test("that lives shortly is kept for half its life; one without a life is fetched for every call", async () => {
+  test("with a short lifetime is cached for half of it; one without a lifetime is fetched for every call", async () => {
     let now = 0;
     let asked = 0;
     const tokens = new AccessTokenCache();
@@ -42,7 +42,7 @@ describe("a channel's token", () => {
     expect(await get(0)).toBe("t3");
   });
 
-  test("belongs to the channel and its key: a changed key, another channel or a dropped token asks again", async () => {
+  test("belongs to the channel and its key: a changed key, another channel or a dropped token is fetched again", async () => {
     let asked = 0;
     const tokens = new AccessTokenCache();
     const get = (of: typeof channel) =>
@@ -59,7 +59,7 @@ describe("a channel's token", () => {
     expect(await get(channel)).toBe("t4");
   });
 
-  test("a call that leaves takes only its own flight along: who waited asks for himself, and nothing is kept of a failure", async () => {
+  test("an aborted call cancels only its own fetch: waiting calls fetch themselves, and failures are not cached", async () => {
     const tokens = new AccessTokenCache();
     const first = Promise.withResolvers<{ token: string; expires_in: number }>();
     const left = tokens.get(
@@ -78,7 +78,7 @@ describe("a channel's token", () => {
   });
 });
 
-test("a vendor that refuses the credentials is a matter of the key, one that is down or busy is not", () => {
+test("a vendor that refuses the credentials faults the key, one that is down or busy does not", () => {
   const classOf = (status: number): string => {
     const failed = tokenRefused(status, "no");
     expect(failed).toBeInstanceOf(UpstreamError);

@@ -5,7 +5,10 @@ import { supportsNatively } from "./capabilities";
 import { addressOf } from "./dispatch";
 import { providerOf } from "./registry";
 
-/** The address of an operation, made from the vendor's address of its kind; undefined when that has no such ending. */
+/**
+ * The address of an operation, derived from the vendor's address of the base operation; undefined when that has no such
+ * ending.
+ */
 export function directUrl(url: string | undefined, operation: Operation, complete: boolean): string | undefined {
   const path = operation.direct?.path;
   if (url === undefined || !path || complete) return url;
@@ -16,16 +19,16 @@ export function directUrl(url: string | undefined, operation: Operation, complet
     : undefined;
 }
 
-/** Where a channel is asked for an operation; undefined when its type does not serve it. */
+/** The address of an operation at a channel; undefined when its type does not serve it. */
 export function urlOf(channel: PoolChannel, operation: Operation, model: string, stream = false): string | undefined {
   if (operation.direct && operation.native && !supportsNatively(channel, operation, model)) return undefined;
   const address = addressOf(channel, operation, model, stream);
-  // An edit in the vendor's own words stands where its pictures are made.
+  // An edit in the vendor's own format goes to the address of its generations.
   if (operation.direct?.inJson && providerOf(channel)?.direct?.[operation.key]?.edits) return address;
   return directUrl(address, operation, channel.type.complete_url);
 }
 
-/** An address that names a version of the API names the caller's, where he asks for one (C-237). */
+/** An address with an API version carries the caller's version where the caller names one (C-237). */
 export function withVersion(url: string | undefined, { api_version }: { api_version: string }): string | undefined {
   return api_version === "" ? url : url?.replace(/([?&]api-version=)[^&]*/, (_, name: string) => name + api_version);
 }

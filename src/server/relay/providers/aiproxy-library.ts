@@ -1,4 +1,4 @@
-/** AI Proxy's knowledge bases: the channel names which one is asked (facts: `other`). */
+/** AI Proxy's knowledge bases: the channel's `other` field names the knowledge base. */
 import { bodyOf, withBody } from "./changed-body";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";

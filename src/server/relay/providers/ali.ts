@@ -1,6 +1,6 @@
 /**
- * Alibaba Cloud Model Studio: OpenAI's language at paths of its own, but for pictures and the older rerankers. Many
- * pictures are jobs: made by one call, asked for by others until they are done (help.aliyun.com/zh/model-studio:
+ * Alibaba Cloud Model Studio: OpenAI's format at its own paths, except for images and the older rerankers. Many image
+ * models are asynchronous: one call creates a job, others poll it until it is done (help.aliyun.com/zh/model-studio:
  * text-to-image-v2-api-reference, qwen-image-api, qwen-image-edit-api, wan2-5-image-edit-api-reference,
  * wan-image-generation-api-reference, wanx-image-edit, manage-asynchronous-tasks, text-rerank-api; error-code; read
  * November 2026).
@@ -14,7 +14,7 @@ import type { WireError, WireObject } from "../../protocol/chat-events";
 import { afterAcceptance, UpstreamError } from "../../protocol/upstream-error";
 import { classifyStatus } from "../../protocol/upstream-failure";
 import { tryParse } from "../../lib/json-bytes";
-import { rewritten } from "./framing";
+import { replaceBody } from "./framing";
 import { ordinary } from "./ordinary";
 import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
 import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
@@ -25,24 +25,24 @@ const EDIT_JOB = "/api/v1/services/aigc/image2image/image-synthesis";
 const PICTURE_NOW = "/api/v1/services/aigc/multimodal-generation/generation";
 const RERANK = "/api/v1/services/rerank/text-rerank/text-rerank";
 
-/** Models whose pictures are jobs; the newer ones answer at once. */
+/** Models whose images are asynchronous jobs; the newer ones answer at once. */
 const isJob = (model: string): boolean =>
   /^(?:wanx|wan2\.[0-5]-|flux|stable-diffusion|qwen-image(?:-plus)?$)/.test(model);
-/** Jobs that edit pictures; wanx2.1-imageedit, the older one, has words of its own. */
+/** Jobs that edit images; the older one, wanx2.1-imageedit, has its own format. */
 const isEditJob = (model: string): boolean => /^(?:wanx[\w.-]*-imageedit|wan2\.5-i2i)/.test(model);
 const isOldEditor = (model: string): boolean => model.startsWith("wanx");
-/** Rerankers that do not stand at the compatible path. */
+/** Rerankers that are not at the compatible path. */
 const isOldReranker = (model: string): boolean => model.startsWith("gte-rerank");
 
-/** Pauses between two questions: short at first, for the quick models. The vendor counts 20 a second and account. */
+/** Poll intervals: short at first, for the fast models. The vendor allows 20 polls a second per account. */
 const FIRST_POLL_MS = 500;
 const LAST_POLL_MS = 3_000;
 const unfinished = new Set(["PENDING", "RUNNING"]);
 
-/** Members of OpenAI's call that Model Studio knows by the same names. */
+/** Members of OpenAI's call that Model Studio names the same. */
 const pictureParameters = ["n", "seed", "prompt_extend", "watermark", "style"] as const;
 
-/** The input of a job that edits. Only the older model knows a mask. */
+/** The input of an edit job. Only the older model supports a mask. */
 async function editInput(model: string, body: WireObject): Promise<WireObject> {
   const prompt = text(body.prompt);
   const pictures = picturesOf(body);
@@ -70,12 +70,12 @@ const images: DirectCodec = {
     refuseStream(body, "Model Studio");
     const prompt = text(body.prompt);
     const pictures = picturesOf(body);
-    // Pictures come as addresses, good for 24 hours.
+    // Images are returned as URLs that are valid for 24 hours.
     if (response_format === "b64_json")
       throw new RequestFault("response_format", "Model Studio answers with addresses");
     const wan = model.startsWith("wan");
     const own = Object.fromEntries(pictureParameters.map((name) => [name, body[name]]));
-    // Without a number Wan makes four, and all are charged.
+    // Without a number Wan makes four, and charges all.
     const n = body.n ?? (wan ? 1 : undefined);
     const parameters = {
       ...own,
@@ -120,22 +120,22 @@ const rerank: DirectCodec = {
   },
 };
 
-/** Asks for a job until it has ended. */
+/** Polls a job until it has ended. */
 async function ended(made: Response, { channel, headers }: Outgoing, context: ProviderContext): Promise<Response> {
   let response = made;
   let bytes = await made.arrayBuffer();
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(LAST_POLL_MS, pause * 1.5)) {
     const { task_id, task_status } = object(object(tryParse(new Uint8Array(bytes))).output);
-    if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return rewritten(response, bytes);
+    if (typeof task_id !== "string" || !unfinished.has(text(task_status))) return replaceBody(response, bytes);
     await context.wait(pause);
     const { authorization = "" } = headers;
     const asked = await context.fetch(`${channel.base_url}/api/v1/tasks/${encodeURIComponent(task_id)}`, {
       method: "GET",
       headers: { authorization },
     });
-    // Too many questions, or a gate that is busy: the job goes on.
+    // Rate limited or overloaded: the job continues.
     if (asked.status === 429 || asked.status >= 500) continue;
-    // It is being made: nobody else is asked for it.
+    // The job runs at this vendor: a retry elsewhere would pay twice.
     if (!asked.ok)
       throw new UpstreamError({
         ...classifyStatus(
@@ -163,7 +163,7 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
-/** A failed job names its error inside `output`; a refused call beside `request_id`, or as OpenAI does. */
+/** A failed job has its error inside `output`; a refused call beside `request_id`, or in OpenAI's format. */
 export function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const { output } = body;

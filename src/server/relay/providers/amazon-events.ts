@@ -3,7 +3,7 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { OutFrame } from "../../protocol/dialects/translation";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
 import { asBuffer } from "../../lib/sse";
-import { piecesOf } from "./framing";
+import { chunksOf } from "./framing";
 
 /** Bytes of a message, at most: Amazon's own limit for a payload. */
 const MESSAGE_LIMIT = 16 << 20;
@@ -14,12 +14,12 @@ const codec = new EventStreamCodec(
 );
 
 /**
- * Cuts a stream into its messages: each begins with its length, four bytes. Throws for a message that is too large, or
- * cut.
+ * Splits a stream into its messages, each of which begins with its length in four bytes. Throws for a message that is
+ * too large or truncated.
  */
 async function* messagesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of piecesOf(body)) {
+  for await (const piece of chunksOf(body)) {
     rest = rest.length === 0 ? asBuffer(piece) : Buffer.concat([rest, piece]);
     while (rest.length >= 4) {
       const length = rest.readUInt32BE(0);
@@ -32,7 +32,7 @@ async function* messagesOf(body: ReadableStream<Uint8Array> | null): AsyncGenera
   if (rest.length > 0) throw Object.assign(new Error("an event was cut"), { code: "ECONNRESET" });
 }
 
-/** What Amazon calls an error, as Anthropic calls it: one classification reads both. */
+/** Amazon's error names as Anthropic's, so that one classification reads both. */
 const errorTypes: Readonly<Record<string, string>> = {
   throttling: "rate_limit_error",
   servicequotaexceeded: "rate_limit_error",
@@ -49,8 +49,8 @@ const errorTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Anthropic's error object for one of Amazon's. `name`: ThrottlingException, throttlingException, or with more behind a
- * colon.
+ * Anthropic's error object for one of Amazon's. `name`: ThrottlingException, throttlingException, or with a suffix
+ * after a colon.
  */
 export function amazonError(name: string, message: unknown): JsonObject {
   const bare = (name.split(":")[0] ?? "").replace(/Exception$/, "").toLowerCase();
@@ -60,7 +60,7 @@ export function amazonError(name: string, message: unknown): JsonObject {
   };
 }
 
-/** An answer that refuses, with its error in that form; Amazon names it in a header. */
+/** An error response, with its error in Anthropic's form; Amazon names it in a header. */
 export async function withError(response: Response): Promise<Response> {
   const body = tryParse(new Uint8Array(await response.arrayBuffer()));
   const said = isObject(body) ? (body.message ?? body.Message) : undefined;
@@ -75,7 +75,7 @@ export async function withError(response: Response): Promise<Response> {
   });
 }
 
-/** The frames of a stream: `read` makes one of an event and its payload, undefined where it says nothing. */
+/** The frames of a stream: `read` converts an event and its payload, undefined to skip it. */
 export async function* jsonEvents(
   body: ReadableStream<Uint8Array> | null,
   read: (event: string, payload: JsonObject) => OutFrame | undefined,

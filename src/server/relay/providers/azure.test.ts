@@ -42,7 +42,7 @@ describe("Azure's address", () => {
     expect(azure.url(mapped, "chat", "prod-4.1")).toContain("/deployments/prod-4.1/");
   });
 
-  test("edits and translations go to their own paths, in front of the query", () => {
+  test("edits and translations go to their own paths, with the query kept", () => {
     expect(urlOf(channel(), imageEdits, "gpt-image-1")).toBe(
       "https://res.openai.azure.com/openai/deployments/gpt-image-1/images/edits?api-version=2023-06-01-preview",
     );

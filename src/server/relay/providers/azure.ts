@@ -10,8 +10,8 @@ import { isCloudflareGateway, ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 
 /**
- * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); what the operator wrote into
- * the model mapping is the deployment's name as it is.
+ * The name of a model's deployment. Portals name deployments without dots (gpt-35-turbo); a name in the operator's
+ * model mapping is used unchanged.
  */
 function deploymentOf({ model_mapping }: PoolChannel, model: string): string {
   for (const mapped of model_mapping.values()) if (mapped === model) return model;
@@ -19,7 +19,12 @@ function deploymentOf({ model_mapping }: PoolChannel, model: string): string {
 }
 
 /** Paths that name no deployment: the model is in the body or the query. */
-function wholePath(channel: PoolChannel, operation: Operation, version: string, model: string): string | undefined {
+function undeployedPath(
+  channel: PoolChannel,
+  operation: Operation,
+  version: string,
+  model: string,
+): string | undefined {
   if (operation === "responses") return "/openai/v1/responses";
   if (operation !== "realtime") return undefined;
   return `/openai/realtime?api-version=${version}&deployment=${encodeURIComponent(deploymentOf(channel, model))}`;
@@ -31,7 +36,7 @@ export const azure: Provider = {
     if (path === undefined) return undefined;
     const { base_url, type, other } = channel;
     const version = encodeURIComponent(otherFor(type.id, other, model));
-    const whole = wholePath(channel, operation, version, model);
+    const whole = undeployedPath(channel, operation, version, model);
     if (whole !== undefined) return base_url + whole;
     const deployments = isCloudflareGateway(channel) ? "" : "/openai/deployments";
     return `${base_url}${deployments}/${encodeURIComponent(deploymentOf(channel, model))}${path}?api-version=${version}`;
@@ -40,7 +45,7 @@ export const azure: Provider = {
   prepare(outgoing) {
     const { channel, operation, model, body } = outgoing;
     const deployment = deploymentOf(channel, model);
-    // An address without a deployment takes its name as the model.
+    // The address names no deployment, so the body's model is the deployment.
     return operation === "responses" && deployment !== model
       ? { ...outgoing, body: withMembers(body, { model: deployment }) }
       : outgoing;

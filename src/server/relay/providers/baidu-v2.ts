@@ -1,6 +1,6 @@
 /**
- * Baidu Qianfan, generation 2: OpenAI's language, and models with -search behind their name, which are asked with web
- * search on (cloud.baidu.com/doc/qianfan-api/s/3m7of64lb: web_search; read November 2026).
+ * Baidu Qianfan, generation 2: OpenAI's format. Models with the suffix -search are called with web search on
+ * (cloud.baidu.com/doc/qianfan-api/s/3m7of64lb: web_search; read November 2026).
  */
 import { withoutSearch } from "../../../shared/thinking-suffix";
 import { isObject, tryParse, withMembers } from "../../lib/json-bytes";

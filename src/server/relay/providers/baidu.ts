@@ -8,14 +8,14 @@ import { readError } from "../../protocol/dialects/baidu/answer";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
 import { count, isObject, list, optionalText } from "../../protocol/dialects/shared/json";
 import { tryParse } from "../../lib/json-bytes";
-import { rewritten } from "./framing";
+import { replaceBody } from "./framing";
 import { keyParts } from "./parts";
 import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
 import { send, tokenRefused } from "./provider-context";
 
 const ROOT = "/rpc/2.0/ai_custom/v1/wenxinworkshop";
 
-/** Models whose endpoint is not their name in small letters. */
+/** Models whose endpoint is not their name in lower case. */
 const endpoints: Readonly<Record<string, string>> = {
   "ernie-4.0-8k": "completions_pro",
   "ernie-bot-4": "completions_pro",
@@ -38,7 +38,7 @@ const endpoints: Readonly<Record<string, string>> = {
 
 const folders: Readonly<Partial<Record<Operation, string>>> = { chat: "chat", embeddings: "embeddings" };
 
-/** A token, by the key and the secret of an application; good for 30 days. */
+/** A token for the key and secret of an application; valid for 30 days. */
 const accessToken = (outgoing: Outgoing, context: ProviderContext): Promise<string> =>
   context.token(async () => {
     const { api_key: client_id = "", secret_key: client_secret = "" } = keyParts(outgoing.channel);
@@ -52,7 +52,7 @@ const accessToken = (outgoing: Outgoing, context: ProviderContext): Promise<stri
     return { token, expires_in: count(answer.expires_in) ?? 3600 };
   });
 
-async function ask(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
+async function sendWithToken(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
   const access_token = await accessToken(outgoing, context);
   return send({ ...outgoing, url: `${outgoing.url}?${new URLSearchParams({ access_token })}` }, context);
 }
@@ -60,7 +60,7 @@ async function ask(outgoing: Outgoing, context: ProviderContext): Promise<Respon
 /** "Access token invalid or no longer valid", and expired. */
 const stale = new Set(["110", "111"]);
 
-/** OpenAI's embeddings; the vendor takes lists of texts only, and names the list otherwise. */
+/** OpenAI's embeddings; the vendor takes only lists of texts, and names the list differently. */
 const embeddings: DirectCodec = {
   encode({ input, user }) {
     const texts = typeof input === "string" ? [input] : list(input);
@@ -82,14 +82,14 @@ export const baidu: Provider = {
   },
   headers: () => ({}),
   async open(outgoing, context) {
-    const response = await ask(outgoing, context);
+    const response = await sendWithToken(outgoing, context);
     if (!/json/i.test(response.headers.get("content-type") ?? "")) return response;
     const bytes = await response.arrayBuffer();
     const error = readError(tryParse(new Uint8Array(bytes)));
-    if (!error || !stale.has(error.code)) return rewritten(response, bytes);
-    // A kept token was taken back: one new one is worth a try.
+    if (!error || !stale.has(error.code)) return replaceBody(response, bytes);
+    // The cached token was revoked: one new token is worth a try.
     context.dropToken();
-    return ask(outgoing, context);
+    return sendWithToken(outgoing, context);
   },
   direct: { embeddings },
 };

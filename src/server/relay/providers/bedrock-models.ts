@@ -1,18 +1,18 @@
 /**
- * What Amazon calls the models (docs.aws.amazon.com/bedrock/latest/userguide, "Supported foundation models" and
- * "inference profiles"; platform.claude.com/docs, "Claude on Amazon Bedrock"; November 2026). A name that already is
- * Amazon's (with its vendor in front, or an ARN) stays as it is.
+ * Amazon's model ids (docs.aws.amazon.com/bedrock/latest/userguide, "Supported foundation models" and "inference
+ * profiles"; platform.claude.com/docs, "Claude on Amazon Bedrock"; November 2026). A name that is already Amazon's
+ * (with its vendor prefix, or an ARN) is used unchanged.
  */
 
-/** Names whose version is not that of the rule: `-v1:0` behind a date, nothing without one. */
+/** Names whose version suffix breaks the rule: `-v1:0` after a date, nothing without one. */
 const versions: Readonly<Record<string, string>> = {
   "claude-3-5-sonnet-20241022": "-v2:0",
   "claude-opus-4-6": "-v1",
 };
 
 /**
- * Where a profile across regions begins, by the region that is asked; the first that fits. Everywhere else: all the
- * world.
+ * The prefix of a cross-region inference profile, by the region of the call; the first match wins. Any other region
+ * uses the global profile.
  */
 const geographies: readonly (readonly [region: string, prefix: string])[] = [
   ["us-gov-", "us-gov."],
@@ -21,7 +21,7 @@ const geographies: readonly (readonly [region: string, prefix: string])[] = [
   ["eu-", "eu."],
 ];
 
-/** Models with a profile for Asia and the Pacific; later ones are served from there by the one for all the world. */
+/** Models with a profile for Asia-Pacific; later ones are served there by the global profile. */
 const apac = /^claude-(3-haiku|3-5-sonnet|3-7-sonnet|sonnet-4-2025)|^nova-(pro|lite|micro)-v1/;
 
 const AMAZONS = /^arn:|^[a-z][a-z0-9-]*\.[a-z]/;
@@ -35,18 +35,18 @@ export function bedrockModel(model: string, region: string): string {
   return `${prefix}anthropic.${model}${versions[model] ?? (/-\d{8}$/.test(model) ? "-v1:0" : "")}`;
 }
 
-/** The model itself behind a profile across regions: what CountTokens asks for. An ARN stays as it is. */
+/** The model behind a cross-region profile, which CountTokens needs. An ARN stays as it is. */
 export const withoutProfile = (id: string): string =>
   id.replace(/^(?:us-gov|us|eu|apac|jp|au|ca|global)\.(?=[a-z0-9-]+\.)/, "");
 
-/** Models of other makers, by the maker in their id: they are asked by Converse. Everything else is Claude. */
+/** Models of other makers, by the maker in their id: they are called through Converse. Everything else is Claude. */
 const OTHERS =
   /^nova-|(?:^|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|writer|zai)\./;
 
 export const isClaude = (model: string): boolean => !OTHERS.test(model);
 
 /**
- * The beta features of Anthropic that Bedrock knows; it refuses a call that names any other
+ * The beta features of Anthropic that Bedrock supports; it refuses a call that names any other
  * (docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response).
  */
 export const bedrockBetas: ReadonlySet<string> = new Set([

@@ -96,7 +96,7 @@ describe("Bedrock's request", () => {
     expect(ready?.headers["x-amz-date"]).toBe("20261121T120000Z");
   });
 
-  test("temporary credentials: the session token travels and is signed", async () => {
+  test("temporary credentials: the session token is sent and signed", async () => {
     const [id, secret] = ["AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"];
     const signature = async (token: string): Promise<readonly [unknown, string | undefined]> => {
       const ready = await bedrock.prepare?.(
@@ -107,7 +107,7 @@ describe("Bedrock's request", () => {
     };
     const body =
       '{"anthropic_version":"bedrock-2023-05-31","max_tokens":10,"messages":[{"role":"user","content":"hello"}]}';
-    // The first is the vector of Amazon's signer above: it proves the steps that the second is made by.
+    // The first assertion is the vector of Amazon's signer above: it proves the steps by which the second is made.
     expect(await signature("")).toEqual([undefined, sigV4(secret, body)]);
     expect(sigV4(secret, body)).toBe("dccefd60da36303db2aa6d0ec169c863eb2f7587b176a5251e64b858a8e89c60");
     expect(await signature("FwoGZXIvYXdzEBYaD+/=")).toEqual([
@@ -116,7 +116,7 @@ describe("Bedrock's request", () => {
     ]);
   });
 
-  test("a search of the web, which Bedrock does not run, is left out with a warning; other tools stay", async () => {
+  test("the web search tool, which Bedrock does not run, is left out with a warning; other tools stay", async () => {
     const warned: string[] = [];
     const noting = {
       ...context,
@@ -139,13 +139,13 @@ describe("Bedrock's request", () => {
     expect(warned).toEqual(["dropped_tool web_search", "dropped_tool web_search"]);
   });
 
-  test("an API key travels as it is, without a signature", async () => {
+  test("an API key is sent unchanged, without a signature", async () => {
     const ready = await bedrock.prepare?.(outgoing("my-api-key|eu-west-1"), context);
     expect(ready?.headers).toEqual({ authorization: "Bearer my-api-key" });
     expect(ready?.url).toStartWith("https://bedrock-runtime.eu-west-1.amazonaws.com/model/eu.anthropic.");
   });
 
-  test("a key of another form has no address", () => {
+  test("a key in another format has no address", () => {
     expect(bedrock.url(channel("only-a-key"), "chat", "claude-3-haiku-20240307")).toBeUndefined();
   });
 });
@@ -164,7 +164,7 @@ describe("Amazon's names of models", () => {
     ["arn:aws:bedrock:us-east-1:1:inference-profile/x", "us-east-1", "arn:aws:bedrock:us-east-1:1:inference-profile/x"],
   ])("%s in %s is %s", (model, region, id) => expect(bedrockModel(model, region)).toBe(id));
 
-  test("Claude is told from the models of other makers", () => {
+  test("Claude is distinguished from the models of other makers", () => {
     for (const model of [
       "claude-opus-4-6",
       "us.anthropic.claude-3-haiku-20240307-v1:0",
@@ -206,13 +206,13 @@ describe("an event stream", () => {
   ]);
   const texts = ['{"type":"ping"}', "initial-response", '{"type":"message_stop","text":"é"}'];
 
-  test("says the same wherever it is cut, and byte by byte", async () => {
+  test("reads the same wherever it is split, even byte by byte", async () => {
     for (let cut = 0; cut <= whole.length; cut++)
       expect(await readAll([whole.subarray(0, cut), whole.subarray(cut)])).toEqual(texts);
     expect(await readAll([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(texts);
   });
 
-  test("that breaks off inside an event, lies about its length or fails its checksum throws", async () => {
+  test("that is truncated, has a wrong length or fails its checksum throws", async () => {
     await expect(readAll([whole.subarray(0, whole.length - 1)])).rejects.toThrow("cut");
     await expect(readAll([Buffer.from("<html>this is no event stream</html>")])).rejects.toThrow("length");
     const broken = Buffer.from(whole);
@@ -220,14 +220,14 @@ describe("an event stream", () => {
     await expect(readAll([broken])).rejects.toThrow(/checksum/i);
   });
 
-  test("an exception inside it is an error in Anthropic's words, and nothing after it counts", async () => {
+  test("an exception inside it becomes Anthropic's error, and everything after it is ignored", async () => {
     const said = await readAll([amazonException("throttlingException", "slow down"), claudePiece({ type: "ping" })]);
     expect(said.map((text) => JSON.parse(text))).toEqual([
       { type: "error", error: { type: "rate_limit_error", message: "slow down" } },
     ]);
   });
 
-  test("is given up when nobody reads it any more", async () => {
+  test("is cancelled when its reader stops", async () => {
     let gone = false;
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(claudePiece({ type: "ping" })),
@@ -240,7 +240,7 @@ describe("an event stream", () => {
   });
 });
 
-test("refusals carry Amazon's own name of the error: bad keys are told from forbidden models", async () => {
+test("errors carry Amazon's own name: bad keys are distinguished from denied models", async () => {
   const refused = async (name: string, status: number): Promise<unknown> =>
     (await withError(Response.json({ message: "no" }, { status, headers: { "x-amzn-errortype": name } }))).json();
   expect(await refused("UnrecognizedClientException:http://x", 403)).toEqual({

@@ -1,8 +1,8 @@
 /**
  * Amazon Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference: InvokeModel, InvokeModelWithResponseStream,
- * Converse, ConverseStream; @anthropic-ai/bedrock-sdk 1.1; November 2026). Claude is asked in Anthropic's language by
- * InvokeModel, all others in Amazon's by Converse. The key is an access key, signed with (SigV4), temporary ones with
- * their session token, or an API key; each names the region.
+ * Converse, ConverseStream; @anthropic-ai/bedrock-sdk 1.1; November 2026). Claude is called in Anthropic's format
+ * through InvokeModel, all other models in Amazon's through Converse. The key is an access key that signs requests
+ * (SigV4), with a session token if it is temporary, or an API key; each names the region.
  */
 import { AwsV4Signer } from "aws4fetch";
 import { splitKey } from "../../../shared/channel-types";
@@ -18,14 +18,12 @@ import { eventsOf } from "./framing";
 import type { Outgoing, Provider } from "./provider";
 import { send } from "./provider-context";
 
-/** The version of the Messages API that Bedrock speaks. */
+/** The version of the Messages API on Bedrock. */
 const VERSION = "bedrock-2023-05-31";
 
 const partsOf = ({ type, key }: PoolChannel): Record<string, string | undefined> => splitKey(type.id, key) ?? {};
 
-/**
- * Bedrock runs no search of the web and refuses a call that declares one (platform.claude.com/docs, web search tool).
- */
+/** Bedrock has no web search tool and refuses a call that declares one (platform.claude.com/docs, web search tool). */
 function withoutSearch(body: JsonObject, warn: Warn): JsonObject {
   if (!Array.isArray(body.tools)) return body;
   const kept = body.tools.filter((tool) => !isObject(tool) || !/^web_search_\d/.test(String(tool.type)));
@@ -35,7 +33,7 @@ function withoutSearch(body: JsonObject, warn: Warn): JsonObject {
   return kept.length === 0 ? rest : { ...body, tools: kept };
 }
 
-/** Anthropic's body as Bedrock takes it: model and manner are in the address, version and betas in the body. */
+/** Anthropic's body as Bedrock takes it: model and streaming are in the address, version and betas in the body. */
 function claudeBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
   const { model: _, stream: __, ...rest } = withoutSearch(body, warn);
   const named = (betas ?? "")
@@ -68,12 +66,12 @@ async function signed(outgoing: Outgoing, now: number): Promise<Record<string, s
   const signer = new AwsV4Signer({
     method: "POST",
     url: outgoing.url,
-    // Only host and date: what proxies may change on the way is not signed.
+    // Only host and date are signed, because proxies may change other headers.
     headers: {},
     body: outgoing.body,
     accessKeyId: access_key,
     secretAccessKey: secret_key,
-    // Of temporary credentials: it travels beside the signature, and is signed.
+    // The session token of temporary credentials is sent beside the signature, and signed.
     ...(session_token !== undefined && { sessionToken: session_token }),
     service: "bedrock",
     region,
@@ -83,7 +81,7 @@ async function signed(outgoing: Outgoing, now: number): Promise<Record<string, s
   return Object.fromEntries(headers);
 }
 
-/** The body of a call that is only counted: InvokeModel wants a limit of the answer, above the one of its thoughts. */
+/** The body of a token count: InvokeModel requires max_tokens, larger than the thinking budget. */
 function countedBody(body: JsonObject, betas: string | undefined, warn: Warn): JsonObject {
   const { thinking } = body;
   const thoughts = isObject(thinking) && typeof thinking.budget_tokens === "number" ? thinking.budget_tokens : 0;
@@ -115,8 +113,8 @@ export const bedrock: Provider = {
       : ready;
   },
   /**
-   * CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens), of what InvokeModel would be
-   * sent.
+   * CountTokens (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens), for the request that
+   * InvokeModel would be sent.
    */
   async count(outgoing, { now, warn }) {
     const { region = "" } = partsOf(outgoing.channel);

@@ -1,19 +1,19 @@
-/** What a channel takes of a caller without translation, and what it remembers of it. */
+/** What a channel passes through without translation, and whether it stores responses. */
 import type { Operation } from "../operations/operation";
-import { languageOf, operationFor } from "./dispatch";
+import { modelDialect, operationFor } from "./dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 
-type Asked = Pick<Operation, "native">;
+type NativeOperation = Pick<Operation, "native">;
 
-/** Whether a channel has the caller's own operation besides its conversations. `model`: the vendor's name of it. */
-export const supportsNatively = (channel: PoolChannel, { native }: Asked, model = ""): boolean =>
+/** Whether a channel serves the caller's own operation besides chat. `model`: the vendor's name of it. */
+export const supportsNatively = (channel: PoolChannel, { native }: NativeOperation, model = ""): boolean =>
   native !== undefined && operationFor(channel, { key: "chat", native }, model) === native.operation;
 
-/** Whether it takes the calls of an operation in the caller's own dialect. */
-export const isNative = (channel: PoolChannel, operation: Asked, model = ""): boolean =>
+/** Whether it passes through calls of an operation in the caller's own dialect. */
+export const isNative = (channel: PoolChannel, operation: NativeOperation, model = ""): boolean =>
   supportsNatively(channel, operation, model) ||
-  (operation.native !== undefined && languageOf(channel, model) === operation.native.dialect);
+  (operation.native !== undefined && modelDialect(channel, model) === operation.native.dialect);
 
-/** Whether it keeps the answers itself, so that a later call can go on from one. */
-export const isStateful = (channel: PoolChannel, operation: Asked): boolean =>
+/** Whether it stores its responses, so that a later call can continue one. */
+export const isStateful = (channel: PoolChannel, operation: NativeOperation): boolean =>
   isNative(channel, operation) && channel.type.stateless !== true && channel.setting.stateless !== true;

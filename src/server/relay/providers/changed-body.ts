@@ -1,9 +1,9 @@
-/** A request that leaves with another body. */
+/** Replacing the body of an outgoing request. */
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { WireObject } from "../../protocol/chat-events";
 import type { Outgoing } from "./provider";
 
-/** The body as an object; {} where it is none. */
+/** The body as an object; {} if it is none. */
 export function bodyOf({ body }: Pick<Outgoing, "body">): WireObject {
   const parsed = tryParse(body);
   return isObject(parsed) ? parsed : {};

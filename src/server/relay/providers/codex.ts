@@ -1,8 +1,8 @@
 /**
- * ChatGPT's Codex service (github.com/openai/codex, codex-rs/core/src/client.rs and codex-rs/protocol; the refusals in
- * the issues of clients of it, November 2026): OpenAI's Responses for a ChatGPT account. It streams only, stores
- * nothing, and refuses every member that its own program does not send. The key holds an access token and the account's
- * id; renewing the token is the business of who signed in: the key need not hold what that takes.
+ * ChatGPT's Codex service (github.com/openai/codex, codex-rs/core/src/client.rs and codex-rs/protocol; its errors as
+ * reported in the issues of its clients, November 2026): OpenAI's Responses for a ChatGPT account. It only streams,
+ * stores nothing, and refuses every member that its own client does not send. The key holds an access token and the
+ * account's id; Weir does not renew the token, so the key need not hold a refresh token.
  */
 import { splitKey } from "../../../shared/channel-types";
 import { readError } from "../../protocol/dialects/openai-responses/stream-decode";
@@ -13,8 +13,8 @@ import { framesOf, isEvents } from "./framing";
 import type { Provider } from "./provider";
 import { send } from "./provider-context";
 
-/** The members of a request that the service takes. */
-const TAKEN: ReadonlySet<string> = new Set([
+/** The members of a request that the service accepts. */
+const ACCEPTED: ReadonlySet<string> = new Set([
   "model",
   "instructions",
   "input",
@@ -28,12 +28,12 @@ const TAKEN: ReadonlySet<string> = new Set([
   "text",
   "client_metadata",
 ]);
-/** Members whose loss changes nothing. */
-const SILENT: ReadonlySet<string> = new Set(["stream", "store", "stream_options"]);
+/** Members that can be dropped without a warning. */
+const DROPPED_SILENTLY: ReadonlySet<string> = new Set(["stream", "store", "stream_options"]);
 /** The service refuses calls without instructions. */
 const INSTRUCTIONS = "You are a helpful assistant.";
 
-/** The service lets nobody speak as the system but by `instructions`. */
+/** The service accepts a system prompt only as `instructions`. */
 function itemOf(item: unknown): unknown {
   return isObject(item) && item.role === "system" ? { ...item, role: "developer" } : item;
 }
@@ -41,8 +41,8 @@ function itemOf(item: unknown): unknown {
 function codexBody(body: JsonObject, warn: Warn): JsonObject {
   const taken: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(body)) {
-    if (TAKEN.has(name)) taken[name] = value;
-    else if (!SILENT.has(name) && value !== null && value !== undefined) warn("dropped_field", name);
+    if (ACCEPTED.has(name)) taken[name] = value;
+    else if (!DROPPED_SILENTLY.has(name) && value !== null && value !== undefined) warn("dropped_field", name);
   }
   const { instructions, input } = body;
   return {
@@ -57,8 +57,8 @@ function codexBody(body: JsonObject, warn: Warn): JsonObject {
 
 const ends: ReadonlySet<unknown> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** The whole answer that a stream ends with. Its items may stand in the events before it alone. */
-async function wholeAnswer(response: Response): Promise<Response> {
+/** The complete response at the end of a stream. Its items may be only in the events before it. */
+async function completeResponse(response: Response): Promise<Response> {
   const items: unknown[] = [];
   for await (const { data } of framesOf(response.body)) {
     const event = data === undefined ? undefined : tryParse(Buffer.from(data));
@@ -91,9 +91,9 @@ export const codex: Provider = {
   },
   async open(outgoing, context) {
     const response = await send(outgoing, context);
-    return outgoing.stream || !isEvents(response) ? response : wholeAnswer(response);
+    return outgoing.stream || !isEvents(response) ? response : completeResponse(response);
   },
-  /** OpenAI's, and `{ detail }` where the service refuses before any model does. */
+  /** OpenAI's error, or `{ detail }` when the service refuses before the model is called. */
   readError(body): WireError | undefined {
     const error = readError(body);
     if (error || !isObject(body) || typeof body.detail !== "string") return error;

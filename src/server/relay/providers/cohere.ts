@@ -1,5 +1,5 @@
 /**
- * Cohere: its v2 addresses, and embeddings and reranking in its own words (docs.cohere.com/reference: embed, rerank;
+ * Cohere: its v2 addresses, and embeddings and reranking in its own format (docs.cohere.com/reference: embed, rerank;
  * read November 2026).
  */
 import type { WireObject } from "../../protocol/chat-events";
@@ -17,10 +17,10 @@ import {
 import { ordinary } from "./ordinary";
 import type { DirectCodec, Provider } from "./provider";
 
-/** What the vendor counts of a call that makes no text. */
+/** The vendor's token count of a call that generates no text. */
 const billedInput = (meta: unknown): number | undefined => count(object(object(meta).billed_units).input_tokens);
 
-/** The vendor demands to know what the vectors are for; `input_type` and `truncate` are its words. */
+/** The vendor requires the purpose of the vectors; `input_type` and `truncate` are its own members. */
 const embeddings: DirectCodec = {
   encode(body) {
     const texts = typeof body.input === "string" ? [body.input] : list(body.input);
@@ -48,14 +48,14 @@ const embeddings: DirectCodec = {
   },
 };
 
-/** A document is its text; an object of several fields is told as JSON. */
+/** A document is its text; an object with several fields is sent as JSON. */
 function documentText(document: unknown, index: number): string {
   if (typeof document === "string") return document;
   if (!isObject(document)) throw new RequestFault(`documents[${index}]`);
   return typeof document.text === "string" ? document.text : JSON.stringify(document);
 }
 
-/** The vendor gives places and scores; the documents are put beside them here for who asked for them. */
+/** The vendor returns indexes and scores; the documents are added here for callers that want them. */
 const rerank: DirectCodec = {
   encode(body) {
     if (typeof body.query !== "string") throw new RequestFault("query");

@@ -1,6 +1,6 @@
 /**
- * Coze: whose bot is asked, and its events (docs.coze.cn/developer_guides/chat_v3, read November 2026). An answer is
- * always streamed: the vendor's whole answers must be asked for every second until they are there, and are kept by it.
+ * Coze: which bot is called, and its events (docs.coze.cn/developer_guides/chat_v3, read November 2026). Calls are
+ * always streamed: a whole answer would have to be polled every second, and stays stored at the vendor.
  */
 import { COMPLETED, MESSAGE } from "../../protocol/dialects/coze/answer";
 import type { WireObject } from "../../protocol/chat-events";
@@ -22,7 +22,7 @@ async function* written(response: Response): AsyncGenerator<string> {
   for await (const event of named(response)) yield JSON.stringify(event);
 }
 
-/** What a whole answer is read from. */
+/** The event that a whole answer is read from. */
 const counts = new Set([MESSAGE, COMPLETED, "conversation.chat.failed", "conversation.chat.requires_action", "error"]);
 
 async function gathered(response: Response): Promise<Response> {
@@ -33,7 +33,7 @@ async function gathered(response: Response): Promise<Response> {
 
 export const coze: Provider = {
   ...ordinary,
-  /** The channel's bot; a channel that names none has bots for models. */
+  /** The channel's bot; when the channel names none, its models are bot ids. */
   prepare: (outgoing) => withBody(outgoing, { ...bodyOf(outgoing), bot_id: outgoing.channel.other || outgoing.model }),
   async open(outgoing, context) {
     const response = await send(outgoing, context);

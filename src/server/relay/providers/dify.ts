@@ -1,5 +1,5 @@
 /**
- * Dify: the address by the kind of the application, uploads, and whole answers out of events (docs.dify.ai, API
+ * Dify: the address by the type of the application, uploads, and whole answers built from events (docs.dify.ai, API
  * reference, read November 2026).
  */
 import { readError } from "../../protocol/dialects/dify/answer";
@@ -21,7 +21,7 @@ const paths = {
   workflow: "/v1/workflows/run",
 } as const;
 
-/** Uploads one file for the user of the call; the entry that names it. */
+/** Uploads one file for the user of the call, and returns the entry that names it. */
 async function upload(
   file: WireObject,
   user: string,
@@ -33,7 +33,7 @@ async function upload(
   const blob = new Blob([Buffer.from(text(data), "base64")], { type: text(media_type) });
   form.set("file", blob, text(name) || `file.${text(media_type).split("/")[1] ?? "bin"}`);
   form.set("user", user);
-  // The form brings its own type, with its boundary.
+  // The form sets its own content type, with its boundary.
   const { authorization = "" } = headers;
   const response = await context.fetch(`${channel.base_url}/v1/files/upload`, {
     method: "POST",
@@ -49,7 +49,7 @@ async function upload(
   return { type, transfer_method: "local_file", upload_file_id: id };
 }
 
-/** A whole answer, as it would have come in one piece: the words joined, a run as it ended, or the error. */
+/** A whole answer built from the stream: the joined text, the finished workflow run, or the error. */
 async function gathered(response: Response): Promise<Response> {
   let answer = "";
   let run: WireObject | undefined;

@@ -12,7 +12,7 @@ function channel(type: number, more: Partial<PoolChannel> = {}): PoolChannel {
   return makeChannel(1, more.base_url ?? (fact.base_url || "https://up.example"), { type: fact, ...more });
 }
 
-describe("the language of a call", () => {
+describe("the dialect of a call", () => {
   test.each([
     [
       "DeepSeek declares Anthropic's calls",
@@ -41,12 +41,12 @@ describe("the language of a call", () => {
     ]).toEqual([operation, dialect, address]);
   });
 
-  test("of an OpenAI caller is that of the channel's conversations", () => {
+  test("of an OpenAI caller is that of the channel's chat calls", () => {
     expect([operationFor(channel(43), chat, "m"), dialectOf(channel(43), chat, "m")]).toEqual(["chat", "openai-chat"]);
     expect(dialectOf(channel(43), responses, "m")).toBe("openai-chat");
   });
 
-  test("is the channel's where its setting says so, at an address that is not the vendor's, and where it is complete", () => {
+  test("is the channel's where its setting says so, at an address other than the vendor's, and at a complete URL", () => {
     const told = channel(43, { setting: { native_calls: "never" } });
     expect([operationFor(told, messages, "m"), dialectOf(told, messages, "m")]).toEqual(["chat", "openai-chat"]);
     const elsewhere = { base_url: "https://mirror.example" };
@@ -73,7 +73,7 @@ describe("the language of a call", () => {
   });
 });
 
-describe("a coding plan instead of an address", () => {
+describe("a coding plan as the address", () => {
   test.each([
     [
       26,
@@ -133,7 +133,7 @@ describe("what is sent", () => {
   }
   const said = [{ role: "user", content: "hi" }];
 
-  test("an Anthropic caller's body goes through as it is but for the model's name, with the key where Anthropic has it", async () => {
+  test("an Anthropic caller's body passes through unchanged except for the model's name, with the key in Anthropic's header", async () => {
     const body = {
       model: "claude",
       max_tokens: 9,
@@ -155,7 +155,7 @@ describe("what is sent", () => {
     ]);
   });
 
-  test("top_p stays below what the vendor takes, passed through and translated", async () => {
+  test("top_p stays within the vendor's range, passed through and translated", async () => {
     expect((await sent(26, "/v1/chat/completions", { model: "glm-4", messages: said, top_p: 1 })).body).toMatchObject({
       top_p: 0.99,
     });
@@ -170,7 +170,7 @@ describe("what is sent", () => {
     });
   });
 
-  test("an application of Ark is asked at its own path", async () => {
+  test("an application of Ark is called at its own path", async () => {
     const bot = await sent(45, "/v1/chat/completions", { model: "bot-20250101", messages: said });
     expect(bot.url).toBe("https://ark.cn-beijing.volces.com/api/v3/bots/chat/completions");
     expect((await sent(45, "/v1/chat/completions", { model: "doubao", messages: said })).url).toEndWith(

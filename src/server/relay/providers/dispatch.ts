@@ -1,4 +1,4 @@
-/** How a channel is spoken to: the language of a call, its address, and the exchange itself. */
+/** Sends a call to a channel: its dialect, its address, and the exchange. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { isCodingPlan } from "../../../shared/channel-types/plans";
 import { isUpstreamDialect, type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
@@ -8,33 +8,33 @@ import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
-import { rewritten } from "./framing";
+import { replaceBody } from "./framing";
 import type { Outgoing, ProviderContext } from "./provider";
 import { providerOf } from "./registry";
-import { overridden } from "./rewrite";
+import { applyOverrides } from "./param-override";
 import { send } from "./provider-context";
 
 /**
- * The language of a channel's model; undefined when the relay does not speak it. `model` is the vendor's name of it.
+ * The dialect of a channel's model; undefined when the relay does not support it. `model` is the vendor's name of it.
  */
-export function languageOf(channel: PoolChannel, model: string): UpstreamDialectKey | undefined {
+export function modelDialect(channel: PoolChannel, model: string): UpstreamDialectKey | undefined {
   const dialect = providerOf(channel)?.dialect?.(channel, model) ?? channel.type.dialect;
   return isUpstreamDialect(dialect) ? dialect : undefined;
 }
 
 const EMPTY: Bytes = Buffer.alloc(0);
 
-/** What is asked of a channel, as far as its language depends on it. */
-export type Asked = Pick<Operation, "key" | "native">;
+/** The parts of a call on which the channel's dialect depends. */
+export type CalledOperation = Pick<Operation, "key" | "native">;
 
 /**
- * The operation that a channel is asked for. One whose conversations are OpenAI's, and that declares the caller's own
- * operation besides, takes such a call as it is, and then nothing is translated. Many a server that stands behind a
- * vendor's type lacks the vendor's other operations: at another address than the vendor's own only what
- * `setting.native_calls` allows. A complete address is that of one operation, the channel's own.
+ * The operation that a channel is called for. A channel whose chat calls are OpenAI's and that also declares the
+ * caller's own operation passes such a call through, so nothing is translated. Many servers behind a vendor's type lack
+ * the vendor's other operations: at an address other than the vendor's, only those in `setting.native_calls` are used.
+ * A complete URL is that of one operation, the channel's own.
  */
-export function operationFor(channel: PoolChannel, { key, native }: Asked, model: string): OperationKey {
-  const takes = native && languageOf(channel, model) === "openai-chat" && takesNative(channel);
+export function operationFor(channel: PoolChannel, { key, native }: CalledOperation, model: string): OperationKey {
+  const takes = native && modelDialect(channel, model) === "openai-chat" && takesNative(channel);
   return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
 }
 
@@ -45,42 +45,51 @@ function takesNative({ type, setting, base_url }: PoolChannel): boolean {
 }
 
 /**
- * The dialect in which an operation is asked and answered: the caller's own where the channel takes it as it is; chat
- * in the model's language; the others in OpenAI's, which is the channel's own or made of it (`Provider.direct`).
- * undefined: the channel is not asked for it.
+ * The dialect in which an operation is called: the caller's own where the channel passes it through; chat in the
+ * model's dialect; other operations in OpenAI's, which the channel speaks or `Provider.direct` converts. undefined: the
+ * channel cannot be called for it.
  */
-export function dialectOf(channel: PoolChannel, operation: Asked, model: string): UpstreamDialectKey | undefined {
+export function dialectOf(
+  channel: PoolChannel,
+  operation: CalledOperation,
+  model: string,
+): UpstreamDialectKey | undefined {
   const asked = operationFor(channel, operation, model);
   if (operation.native && asked === operation.native.operation) return operation.native.dialect;
-  const language = languageOf(channel, model);
+  const language = modelDialect(channel, model);
   if (asked === "chat") return language;
   return language === "openai-chat" || providerOf(channel)?.direct?.[asked] ? "openai-chat" : undefined;
 }
 
-/** The address of an operation; undefined when the channel cannot be asked for it. */
-export function addressOf(channel: PoolChannel, operation: Asked, model: string, stream = false): string | undefined {
+/** The address of an operation; undefined when the channel cannot be called for it. */
+export function addressOf(
+  channel: PoolChannel,
+  operation: CalledOperation,
+  model: string,
+  stream = false,
+): string | undefined {
   if (dialectOf(channel, operation, model) === undefined) return undefined;
   return providerOf(channel)?.url(channel, operationFor(channel, operation, model), model, stream);
 }
 
-/** The error object in a body of a channel, undefined when there is none. */
+/** The error object in a channel's response body, undefined when there is none. */
 export function readChannelError(
   channel: PoolChannel,
-  operation: Asked,
+  operation: CalledOperation,
   model: string,
   body: unknown,
 ): WireError | undefined {
   const own = providerOf(channel)?.readError?.(body);
   if (own) return own;
-  // What is no conversation is refused in the vendor's own language too.
+  // Errors of other operations are in the vendor's own format too.
   const { native } = operation;
   const asIs = native && operationFor(channel, operation, model) === native.operation;
-  return upstreamDialects[(asIs ? native.dialect : languageOf(channel, model)) ?? "openai-chat"].readError(body);
+  return upstreamDialects[(asIs ? native.dialect : modelDialect(channel, model)) ?? "openai-chat"].readError(body);
 }
 
 /**
- * Sends a request the way its channel wants it, and answers in the dialect that `dialectOf` names. Throws what fetch
- * does, Failed, and RequestFault for what the vendor cannot be asked.
+ * Sends a request in the channel's format, and answers in the dialect that `dialectOf` names. Throws what fetch does,
+ * Failed, and RequestFault for what the vendor does not support.
  */
 export function exchange(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
   const { channel, operation, form, spooled } = outgoing;
@@ -88,7 +97,7 @@ export function exchange(outgoing: Outgoing, context: ProviderContext): Promise<
   const codec = form ? undefined : provider?.direct?.[operation];
   return codec || provider?.prepare || provider?.open || spooled
     ? exchangeOwnWay(outgoing, context)
-    : send(overridden(outgoing), context);
+    : send(applyOverrides(outgoing), context);
 }
 
 async function exchangeOwnWay(outgoing: Outgoing, context: ProviderContext): Promise<Response> {
@@ -100,9 +109,9 @@ async function exchangeOwnWay(outgoing: Outgoing, context: ProviderContext): Pro
   const encoded = codec
     ? { ...outgoing, body: Buffer.from(JSON.stringify(await codec.encode(asked, outgoing))) }
     : outgoing;
-  const changed = overridden(encoded);
+  const changed = applyOverrides(encoded);
   const ready = provider?.prepare ? await provider.prepare(changed, context) : changed;
-  // The attempt keeps `outgoing` for as long as the upstream takes.
+  // The attempt keeps `outgoing` in memory for as long as the upstream takes.
   if (outgoing.spooled && ready !== outgoing) outgoing.body = EMPTY;
   const response = await (provider?.open ? provider.open(ready, context) : send(ready, context));
   return codec && response.ok
@@ -110,7 +119,10 @@ async function exchangeOwnWay(outgoing: Outgoing, context: ProviderContext): Pro
     : response;
 }
 
-/** An answer as OpenAI would write it. What is none stays as it is: its error is read where all are. */
+/**
+ * A response converted to OpenAI's format. One that cannot be converted stays unchanged: its error is read with all
+ * others.
+ */
 async function toOpenAi(
   response: Response,
   decode: (answer: WireObject) => Promise<WireObject | Response | undefined>,
@@ -119,8 +131,8 @@ async function toOpenAi(
   const answer = tryParse(new Uint8Array(bytes));
   const decoded = isObject(answer) ? await decode(answer) : undefined;
   if (decoded instanceof Response) return decoded;
-  if (!decoded) return rewritten(response, bytes);
-  const made = rewritten(response, JSON.stringify(decoded));
+  if (!decoded) return replaceBody(response, bytes);
+  const made = replaceBody(response, JSON.stringify(decoded));
   made.headers.set("content-type", "application/json");
   return made;
 }

@@ -1,14 +1,14 @@
 /**
- * FastGPT: applications that are asked in OpenAI's language (doc.fastgpt.io, "Chat API"; the answers' code is public,
- * labring/FastGPT: v1/chat/completions and common/response; read November 2026). Its counts of tokens mean nothing, and
- * its errors have numbers of their own: with status 500, or as an event `error` of a stream that began with 200.
+ * FastGPT: applications in OpenAI's format (doc.fastgpt.io, "Chat API"; the server's code is public, labring/FastGPT:
+ * v1/chat/completions and common/response; read November 2026). Its token counts mean nothing, and its errors have
+ * their own codes: with status 500, or as an event `error` of a stream that began with 200.
  */
 import { type ErrorKind, wireError } from "../../protocol/dialects/shared/error-kind";
 import { isObject, text } from "../../protocol/dialects/shared/json";
 import type { OutFrame } from "../../protocol/dialects/translation";
 import type { WireError } from "../../protocol/chat-events";
 import { tryParse } from "../../lib/json-bytes";
-import { eventsOf, framesOf, rewritten } from "./framing";
+import { eventsOf, framesOf, replaceBody } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 import { send } from "./provider-context";
@@ -30,21 +30,21 @@ function readError(body: unknown): WireError | undefined {
   return wireError(text(body.message), String(body.code), (code) => kinds.get(code));
 }
 
-/** The vendor writes 1 for every count and says that they are not real: without them tokens are estimated. */
+/** The vendor reports 1 for every count and documents that they are not real: without them tokens are estimated. */
 const isPlaceholder = (usage: unknown): boolean =>
   isObject(usage) && usage.prompt_tokens === 1 && usage.completion_tokens === 1;
 
 async function withoutCounts(response: Response): Promise<Response> {
   const bytes = await response.arrayBuffer();
   const answer = tryParse(new Uint8Array(bytes));
-  if (!isObject(answer) || !isPlaceholder(answer.usage)) return rewritten(response, bytes);
+  if (!isObject(answer) || !isPlaceholder(answer.usage)) return replaceBody(response, bytes);
   const { usage: _, ...rest } = answer;
-  return rewritten(response, JSON.stringify(rest));
+  return replaceBody(response, JSON.stringify(rest));
 }
 
 /**
- * The events as they came (an application's details have names, and its last ones follow [DONE]: that goes last here),
- * an error in OpenAI's words.
+ * The vendor's events (an application's details are named events, and its last ones follow [DONE], which goes last
+ * here), with errors in OpenAI's format.
  */
 async function* events(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string | OutFrame> {
   let done = false;

@@ -1,4 +1,4 @@
-/** Google Gemini: the address names the model and what is wanted of it (ai.google.dev/api, November 2026). */
+/** Google Gemini: the address names the model and the method (ai.google.dev/api, November 2026). */
 import { geminiEmbeddings, googleImages, isImagen } from "./google-codecs";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";

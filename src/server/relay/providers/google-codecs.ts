@@ -1,7 +1,6 @@
 /**
- * Embeddings and pictures of Google's models, asked in OpenAI's words (ai.google.dev/api/embeddings and /api/models,
- * method predict; cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and /text-embeddings-api;
- * types of
+ * Embeddings and images of Google's models in OpenAI's format (ai.google.dev/api/embeddings and /api/models, method
+ * predict; cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and /text-embeddings-api; types of
  * @google/genai 3.1; November 2026).
  */
 import { mediaPart } from "../../protocol/dialects/gemini/parts-encode";
@@ -14,7 +13,7 @@ import { picturesOf, refuseMask, refuseStream, whiteMaskOf } from "./pictures";
 import type { DirectCodec } from "./provider";
 import { safetyOf } from "./vendor-rules";
 
-/** The texts of an embeddings call. Throws RequestFault for tokens: Google counts its own. */
+/** The texts of an embeddings call. Throws RequestFault for token ids: Google has its own tokenizer. */
 function textsOf({ input }: WireObject): string[] {
   const inputs = Array.isArray(input) ? input : [input];
   const texts = inputs.filter((one) => typeof one === "string");
@@ -26,7 +25,7 @@ function numbersOf(values: unknown): number[] {
   return list(values).filter((value) => typeof value === "number");
 }
 
-/** OpenAI's list of vectors; as base64 of little-endian floats where that was asked for. */
+/** OpenAI's list of vectors; as base64 of little-endian floats if requested. */
 function embeddingList(vectors: number[][], asked: WireObject, tokens: number | undefined): WireObject {
   const packed = asked.encoding_format === "base64";
   const data = vectors.map((vector, index) => {
@@ -37,7 +36,7 @@ function embeddingList(vectors: number[][], asked: WireObject, tokens: number | 
   return { object: "list", data, model: text(asked.model), ...usage };
 }
 
-/** What only Google's own callers say of each text, see operations/embed-content.ts. */
+/** Members that only Google's own callers set for each text, see operations/embed-content.ts. */
 function hintsOf({ google }: WireObject, index: number): { taskType?: string; title?: string } {
   const { taskType, title } = object(list(google)[index]);
   return compact({ taskType: optionalText(taskType), title: optionalText(title) });
@@ -91,10 +90,12 @@ export const vertexEmbeddings: DirectCodec = {
   },
 };
 
-/** Shapes that every picture model of Google knows. */
+/** Aspect ratios that every image model of Google supports. */
 const ratios = { "1:1": 1, "3:4": 3 / 4, "4:3": 4 / 3, "9:16": 9 / 16, "16:9": 16 / 9 } as const;
 
-/** The shape nearest to a size such as 1024x1536, or a shape itself; undefined where the caller leaves it open. */
+/**
+ * The aspect ratio nearest to a size such as 1024x1536, or an aspect ratio itself; undefined when the caller sets none.
+ */
 function aspectRatio(size: unknown): string | undefined {
   const said = optionalText(size);
   if (said === undefined || said === "" || said === "auto") return undefined;
@@ -106,7 +107,7 @@ function aspectRatio(size: unknown): string | undefined {
   return Object.entries(ratios).toSorted(([, a], [, b]) => distance(a) - distance(b))[0]?.[0];
 }
 
-/** Models that make pictures by :predict; the others do by :generateContent. */
+/** Models that generate images with :predict; the others use :generateContent. */
 export const isImagen = (model: string): boolean => model.startsWith("imagen");
 
 const filtered = (reason: string): WireObject => ({
@@ -118,10 +119,10 @@ const filtered = (reason: string): WireObject => ({
   },
 });
 
-/** The models of Imagen that edit, such as imagen-3.0-capability-001; the others would draw something else. */
+/** The models of Imagen that edit, such as imagen-3.0-capability-001; the others would generate a new image. */
 const edits = (model: string): boolean => model.includes("-capability");
 
-/** What an Imagen model is asked: to draw, or to edit one picture, the whole of it or what a mask marks. */
+/** The body for an Imagen model: generate, or edit one image, all of it or the masked part. */
 function imagenInstance(
   model: string,
   prompt: string,
@@ -150,9 +151,9 @@ function imagenInstance(
 }
 
 /**
- * Imagen, and Gemini models that draw and edit (ai.google.dev/gemini-api/docs/image-generation;
- * cloud.google.com/vertex-ai/ generative-ai/docs/model-reference/imagen-api-edit; November 2026). Always base64: Google
- * keeps no addresses.
+ * Imagen, and Gemini models that generate and edit (ai.google.dev/gemini-api/docs/image-generation;
+ * cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api-edit; November 2026). Always base64: Google
+ * returns no URLs.
  */
 export const googleImages: DirectCodec = {
   edits: true,
@@ -176,7 +177,7 @@ export const googleImages: DirectCodec = {
       ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
     };
     const parts = [{ text: prompt }, ...pictures.map((picture) => mediaPart(sourceOfUrl(picture), "image/jpeg"))];
-    // Imagen's thresholds have other words.
+    // Imagen's thresholds have other names.
     return { contents: [{ role: "user", parts }], generationConfig, ...safetyOf(rules) };
   },
   decode(answer, _, { now }) {

@@ -1,5 +1,5 @@
 /**
- * An access token of Google for a service account (developers.google.com/identity/protocols/oauth2/service-account,
+ * A Google access token for a service account (developers.google.com/identity/protocols/oauth2/service-account,
  * "HTTP/REST"; November 2026): a signed assertion is exchanged for it.
  */
 import { importPKCS8, SignJWT } from "jose";
@@ -12,7 +12,7 @@ import type { FreshToken, ProviderContext } from "./provider";
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-/** An assertion's life in seconds: the longest that Google takes. */
+/** Lifetime of an assertion in seconds: the longest that Google accepts. */
 const LIFE = 3600;
 
 export interface ServiceAccount {
@@ -22,7 +22,7 @@ export interface ServiceAccount {
   token_uri: string;
 }
 
-/** The service account in a channel's key; undefined when it is none. */
+/** The service account in a channel's key; undefined when the key is none. */
 export function serviceAccount({ type, key }: PoolChannel): ServiceAccount | undefined {
   const { project_id = "", client_email = "", private_key = "", token_uri = TOKEN_URI } = splitKey(type.id, key) ?? {};
   return project_id && client_email && private_key ? { project_id, client_email, private_key, token_uri } : undefined;
@@ -42,7 +42,7 @@ async function assertion({ client_email, private_key, token_uri }: ServiceAccoun
     .sign(key);
 }
 
-/** A new token. Throws Failed where Google gives none. */
+/** A new token. Throws Failed when Google refuses. */
 export async function googleToken(
   account: ServiceAccount,
   { fetch, now, redact }: ProviderContext,

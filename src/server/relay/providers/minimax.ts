@@ -1,6 +1,6 @@
 /**
- * MiniMax: chat is OpenAI's, speech is not (platform.minimax.io/docs/api-reference/speech-t2a-http, read November
- * 2026).
+ * MiniMax: chat in OpenAI's format, speech in its own (platform.minimax.io/docs/api-reference/speech-t2a-http, read
+ * November 2026).
  */
 import { RequestFault } from "../../protocol/dialects/shared/fault";
 import { compact, object, text } from "../../protocol/dialects/shared/json";
@@ -15,13 +15,13 @@ const formats: Readonly<Record<string, string>> = {
   pcm: "audio/pcm",
 };
 
-/** Words of the vendor's own that a caller may put into his body. */
-const ownWords = ["language_boost", "pronunciation_dict", "timbre_weights", "voice_modify"] as const;
+/** The vendor's own members that a caller may add to the body. */
+const ownMembers = ["language_boost", "pronunciation_dict", "timbre_weights", "voice_modify"] as const;
 
 const formatOf = ({ response_format }: Readonly<Record<string, unknown>>): string =>
   response_format === undefined || response_format === null ? "mp3" : text(response_format);
 
-/** Sound comes as hexadecimal digits inside JSON. */
+/** Audio arrives as hexadecimal digits inside JSON. */
 const speech: DirectCodec = {
   encode(body) {
     const format = formatOf(body);
@@ -35,14 +35,14 @@ const speech: DirectCodec = {
       voice_setting: compact({ voice_id: body.voice, speed: body.speed ?? undefined, ...object(body.voice_setting) }),
       audio_setting: { ...object(body.audio_setting), format },
       output_format: "hex",
-      ...Object.fromEntries(ownWords.flatMap((word) => (body[word] === undefined ? [] : [[word, body[word]]]))),
+      ...Object.fromEntries(ownMembers.flatMap((word) => (body[word] === undefined ? [] : [[word, body[word]]]))),
     };
   },
   decode(answer, asked) {
     const digits = text(object(answer.data).audio);
     if (digits === "" || digits.length % 2 !== 0) return undefined;
     const sound = Buffer.from(digits, "hex");
-    // What is no digit ends the reading.
+    // The first invalid digit ends the data.
     if (sound.length * 2 !== digits.length) return undefined;
     return new Response(sound, { headers: { "content-type": formats[formatOf(asked)] ?? "application/octet-stream" } });
   },

@@ -1,5 +1,5 @@
 /**
- * Mistral: chat in its own narrower language, embeddings without the words that it refuses (docs.mistral.ai/api, read
+ * Mistral: chat in its own narrower dialect, embeddings without the members that it refuses (docs.mistral.ai/api, read
  * November 2026).
  */
 import { compact } from "../../protocol/dialects/shared/json";

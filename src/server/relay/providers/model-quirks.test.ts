@@ -13,8 +13,8 @@ const fit = (key: string, body: string, model = "m") => {
   return [sent.toString(), warnings.map(({ detail }) => detail)];
 };
 
-describe("a body for a vendor that takes less", () => {
-  test("top_p above the vendor's greatest is brought down to it, every other byte stays, and it is noted", () => {
+describe("a body for a vendor with a narrower range", () => {
+  test("top_p above the vendor's maximum is lowered to it with a warning, and every other byte stays", () => {
     expect(fit("perplexity", '{"model":"m", "top_p" : 1,"x":[1, 2]}')).toEqual([
       '{"model":"m", "top_p" : 0.99,"x":[1, 2]}',
       ["top_p"],
@@ -22,7 +22,7 @@ describe("a body for a vendor that takes less", () => {
     expect(fit("zhipu", '{"top_p":1.0}')).toEqual(['{"top_p":0.99}', ["top_p"]]);
   });
 
-  test("what the vendor's newer models refuse is left out for them alone, and it is noted", () => {
+  test("members that the vendor's newer models refuse are left out for those only, with a warning", () => {
     const body = '{"model":"m","temperature":0.6,"n":1,"messages":[{"role":"user","content":"\\"top_p\\""}]}';
     const left = '{"model":"m","messages":[{"role":"user","content":"\\"top_p\\""}]}';
     for (const model of ["kimi-k2.5", "kimi-k2.7-code", "kimi-k3", "kimi-k3.1-pro"])
@@ -32,7 +32,7 @@ describe("a body for a vendor that takes less", () => {
     expect(fit("moonshot", 'not json "n"', "kimi-k3")).toEqual(['not json "n"', []]);
   });
 
-  test("what fits, what is no number and other vendors' bodies stay as they are", () => {
+  test("values in range, values that are not numbers and other vendors' bodies stay unchanged", () => {
     for (const body of [
       '{"top_p":0.99}',
       '{"top_p":0}',
@@ -48,11 +48,10 @@ describe("a body for a vendor that takes less", () => {
 });
 
 /**
- * compatibility.md 5.1, type 1; platform.openai.com/docs/api-reference/chat/create (max_tokens, developer messages),
- * November 2026.
+ * Channel type 1; platform.openai.com/docs/api-reference/chat/create (max_tokens, developer messages), November 2026.
  */
 describe("a body for OpenAI's reasoning models", () => {
-  test("names its limit as they take it, the newer name before the older", () => {
+  test("names its limit as they do, the newer name before the older", () => {
     for (const model of ["o3-mini", "gpt-5", "gpt-5.1-2025-11-13", "openai/o1"])
       expect(fit("openai", '{"max_tokens":5,"stop":null}', model)).toEqual([
         '{"stop":null,"max_completion_tokens":5}',
@@ -64,7 +63,7 @@ describe("a body for OpenAI's reasoning models", () => {
     ]);
   });
 
-  test("calls a system a developer where the model knows only him", () => {
+  test("renames the system role to developer where the model knows only that", () => {
     const body = (role: string) =>
       JSON.stringify({
         messages: [
@@ -77,7 +76,7 @@ describe("a body for OpenAI's reasoning models", () => {
       expect(fit("openai", body("system"), model)).toEqual([body("system"), []]);
   });
 
-  test("stays byte for byte where there is nothing to change, and for other models", () => {
+  test("stays unchanged where there is nothing to change, and for other models", () => {
     const plain =
       '{ "max_completion_tokens" : 5,"messages":[{"role":"user","content":"\\"max_tokens\\" \\"system\\""}]}';
     expect(fit("openai", plain, "o3")).toEqual([plain, []]);

@@ -1,6 +1,6 @@
 /**
- * What a vendor takes less of than its dialect allows (shared/channel-types): brought into its range, or left out; and
- * what its models call otherwise.
+ * Where a vendor accepts less than its dialect allows (shared/channel-types): values are brought into range or dropped,
+ * and members that its models name differently are renamed.
  */
 import type { ChannelType } from "../../../shared/channel-types";
 import { newLimit } from "../../protocol/dialects/openai-chat/request-encode";
@@ -10,16 +10,16 @@ import type { Bytes } from "../../lib/sse";
 
 const names = (body: Bytes, member: string): boolean => body.includes(`"${member}"`);
 
-/** The models that know a developer instead of a system; the first two of their kind knew neither. */
-const ofDevelopers = (model: string): boolean => /^(?!o1-(?:mini|preview))o\d/.test(model);
+/** Models that take the role developer instead of system; the first two reasoning models knew neither. */
+const usesDeveloperRole = (model: string): boolean => /^(?!o1-(?:mini|preview))o\d/.test(model);
 
 /**
- * A body in the words of OpenAI's reasoning models: their limit has a newer name, and who instructs them another
- * (platform.openai.com/docs/api-reference/chat/create, November 2026). Every other body as it is.
+ * A body as OpenAI's reasoning models take it: the token limit has a newer name, and the system role is developer
+ * (platform.openai.com/docs/api-reference/chat/create, November 2026). Any other body stays unchanged.
  */
-function inNewWords(model: string, body: Bytes): Bytes {
+function asReasoningBody(model: string, body: Bytes): Bytes {
   const limited = newLimit(model) && names(body, "max_tokens");
-  const instructed = ofDevelopers(model) && body.includes('"system"');
+  const instructed = usesDeveloperRole(model) && body.includes('"system"');
   const parsed = limited || instructed ? tryParse(body) : undefined;
   if (!isObject(parsed)) return body;
   const { max_tokens, ...rest } = parsed;
@@ -34,11 +34,11 @@ function inNewWords(model: string, body: Bytes): Bytes {
 }
 
 /**
- * A body of OpenAI's chat as the vendor of `type` takes it for a model of that name. Bodies that need no change are not
- * read.
+ * A body in OpenAI's chat dialect as the vendor of `type` takes it for that model. Bodies that need no change are not
+ * parsed.
  */
 export function adaptBody(type: ChannelType, model: string, asked: Bytes): { body: Bytes; warnings: Warning[] } {
-  const body = inNewWords(model, asked);
+  const body = asReasoningBody(model, asked);
   const { max_top_p, refuses } = type;
   const refused = refuses?.models.test(model) ? refuses.members.filter((member) => names(body, member)) : [];
   if (refused.length === 0 && (max_top_p === undefined || !names(body, "top_p"))) return { body, warnings: [] };

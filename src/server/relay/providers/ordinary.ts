@@ -1,9 +1,9 @@
-/** Every vendor that speaks its dialect at an ordinary address with its key in a header. */
+/** Vendors that use their dialect at an ordinary address with the key in a header. */
 import { type AuthStyle, isCodingPlan, operationPath, planAddress, splitKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Provider } from "./provider";
 
-/** The key itself and the headers that its other parts travel in (Qianfan: `key|appid`). */
+/** The key itself and the headers for its other parts (Qianfan: `key|appid`). */
 function keyAndHeaders({ type, key }: PoolChannel): { key: string; headers: Record<string, string> } {
   const named = Object.entries(type.key_format.headers);
   if (named.length === 0) return { key, headers: {} };
@@ -12,7 +12,7 @@ function keyAndHeaders({ type, key }: PoolChannel): { key: string; headers: Reco
   return { key: parts.api_key ?? key, headers: Object.fromEntries(present) };
 }
 
-/** How a key is put into headers. Styles that need code (jwt, signed, access-token) are their providers' business. */
+/** Authorization headers by auth style. Styles that need code (jwt, signed, access-token) are in their providers. */
 const authHeader: Readonly<Partial<Record<AuthStyle, (key: string) => [name: string, value: string]>>> = {
   bearer: (key) => ["authorization", `Bearer ${key}`],
   token: (key) => ["authorization", `Token ${key}`],
@@ -27,7 +27,7 @@ const fill = (template: string, channel: PoolChannel, model: string): string =>
     : template;
 
 /**
- * Behind Cloudflare's AI Gateway the address says whose API is called; the vendor's own version or deployments are not
+ * Behind Cloudflare's AI Gateway the base address names the API; the vendor's own version or deployments are not
  * repeated (developers.cloudflare.com/ai-gateway, providers openai and azureopenai; November 2026).
  */
 export const isCloudflareGateway = ({ base_url, type }: PoolChannel): boolean =>

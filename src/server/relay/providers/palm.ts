@@ -1,13 +1,13 @@
 /**
- * Google PaLM: the address names the model; an answer comes whole, so that a stream is one event
- * (ai.google.dev/api/palm, November 2026).
+ * Google PaLM: the address names the model; a response arrives whole, so a stream is one event (ai.google.dev/api/palm,
+ * November 2026).
  */
 import { eventsOf } from "./framing";
 import { ordinary } from "./ordinary";
 import type { Provider } from "./provider";
 import { send } from "./provider-context";
 
-/** What the vendor calls the model of that name. */
+/** The vendor's id of a model. */
 const names: Readonly<Record<string, string>> = { "PaLM-2": "chat-bison-001" };
 
 async function* whole(response: Response): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 /**
- * The pictures that a call for pictures brings along, in OpenAI's words
- * (platform.openai.com/docs/api-reference/images/createEdit, JSON body; November 2026).
+ * The input images of an image call in OpenAI's format (platform.openai.com/docs/api-reference/images/createEdit, JSON
+ * body; November 2026).
  */
 import { whiteWhereClear } from "../../lib/png-mask";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
@@ -8,7 +8,7 @@ import { isObject, text } from "../../protocol/dialects/shared/json";
 import { sourceOfUrl } from "../../protocol/dialects/shared/media";
 import type { WireObject } from "../../protocol/chat-events";
 
-/** The address of one picture, a data URL among them. Throws RequestFault for a file that only OpenAI has. */
+/** The URL of one image, which may be a data URL. Throws RequestFault for a file id: only OpenAI has that file. */
 function addressOf(picture: unknown, param: string): string {
   const named = isObject(picture) ? picture.image_url : picture;
   const address = text(isObject(named) ? named.url : named);
@@ -19,7 +19,7 @@ function addressOf(picture: unknown, param: string): string {
 const given = (value: unknown): unknown[] => (value === undefined || value === null ? [] : [value].flat());
 
 /**
- * The pictures to edit, in order: `images`, and `image` as many callers write it; none for a call that only draws.
+ * The images to edit, in order: `images`, or `image`, which many callers send; none for a call that only generates.
  * Throws RequestFault.
  */
 export const picturesOf = ({ image, images }: WireObject): string[] => [
@@ -28,8 +28,8 @@ export const picturesOf = ({ image, images }: WireObject): string[] => [
 ];
 
 /**
- * The mask of an edit as base64 of a PNG that is white where the picture is to change, which is how vendors besides
- * OpenAI mark it; undefined where none is given. Throws RequestFault for one whose transparency cannot be read.
+ * The mask of an edit as base64 of a PNG that is white where the image may change, the format of vendors other than
+ * OpenAI; undefined without a mask. Throws RequestFault if its transparency cannot be read.
  */
 export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefined> {
   const [first] = given(mask);
@@ -42,14 +42,15 @@ export async function whiteMaskOf({ mask }: WireObject): Promise<string | undefi
 }
 
 /**
- * Throws RequestFault where a mask is given: the model has none, and an edit without it would change what was to stay.
+ * Throws RequestFault if there is a mask: the model supports none, and an edit without it would change what should
+ * stay.
  */
 export function refuseMask({ mask }: WireObject): void {
   if (given(mask).length > 0)
     throw new RequestFault("mask", "this model takes no mask; say in the prompt what is to change");
 }
 
-/** Throws RequestFault for a stream: `maker` sends its pictures when they are done. */
+/** Throws RequestFault for a stream: `maker` returns its images only when they are done. */
 export function refuseStream({ stream }: WireObject, maker: string): void {
   if (stream === true) throw new RequestFault("stream", `${maker} sends pictures whole`);
 }

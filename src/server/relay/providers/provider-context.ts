@@ -1,6 +1,4 @@
-/**
- * What a provider may use of the world: the network under the call's signal and the channel's proxy, time, and tokens.
- */
+/** The tools of a provider: the network with the call's signal and the channel's proxy, time, and tokens. */
 import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../../lib/timers";
 import type { Warn } from "../../protocol/chat-events";
@@ -9,17 +7,17 @@ import { UpstreamError } from "../../protocol/upstream-error";
 import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Outgoing, ProviderContext } from "./provider";
-import { noteMinted, redactOf } from "./redact";
+import { rememberToken, redactOf } from "./redact";
 import { AccessTokenCache } from "./access-token-cache";
 
-/** Where tools come from: the relay's engine, or a test of a channel. */
+/** Where tools come from: the relay's engine, or a channel test. */
 export interface ProviderServices {
   readonly timers: Timers;
   readonly accessTokens: AccessTokenCache;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
 }
 
-/** What a fetch for a channel has in common: the signal, its proxy, no redirect. */
+/** Fetch options that all of a channel's requests share: the signal, its proxy, no redirects. */
 export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal): BunFetchRequestInit {
   return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
 }
@@ -37,8 +35,8 @@ export function providerContextFor(
     redact: redactOf(channel),
     fetch: (url, init) => {
       const { authorization = "" } = init.headers ?? {};
-      // A token that the sender made of the key.
-      if (!authorization.endsWith(channel.key)) noteMinted(channel, authorization);
+      // The request carries a token that the provider derived from the key.
+      if (!authorization.endsWith(channel.key)) rememberToken(channel, authorization);
       return box.fetch(url, { ...init, ...initFor(channel, signal) });
     },
     now,
@@ -55,9 +53,9 @@ export function providerContextFor(
         });
         signal.addEventListener("abort", leave, { once: true });
       }),
-    async token(ask) {
-      const token = await box.accessTokens.get(channel, now, ask);
-      noteMinted(channel, token);
+    async token(fetchToken) {
+      const token = await box.accessTokens.get(channel, now, fetchToken);
+      rememberToken(channel, token);
       return token;
     },
     dropToken: () => box.accessTokens.drop(channel),
@@ -66,11 +64,11 @@ export function providerContextFor(
 
 const ownBox: ProviderServices = { timers: realTimers, accessTokens: new AccessTokenCache(), fetch: fetchThrough };
 
-/** Tools for a call of our own: the test of a channel. */
+/** Tools for a call of Weir itself: the channel test. */
 export const ownProviderContext = (channel: PoolChannel, signal: AbortSignal): ProviderContext =>
   providerContextFor(ownBox, channel, signal, Date.now);
 
-/** Sends a request as it stands. */
+/** Sends a request unchanged. */
 export const send = (outgoing: Outgoing, context: Pick<ProviderContext, "fetch">): Promise<Response> => {
   const { url, headers, body, form, spooled } = outgoing;
   return spooled
@@ -92,8 +90,9 @@ async function sendLarge(
 }
 
 /**
- * What a vendor that gave no token leaves the attempt with: `status` of its answer, and its words. Refused credentials
- * count as such whatever the status (OAuth answers 400). `redact` is the channel's, where the words are the vendor's.
+ * The failure of an attempt whose vendor gave no token: `status` of its answer, and its message. Refused credentials
+ * count as such whatever the status (OAuth answers 400). `redact` removes the channel's secrets when the message is the
+ * vendor's.
  */
 export function tokenRefused(status: number, message: string, redact: Redact = asIs): UpstreamError {
   const bad = status >= 200 && status < 500 && status !== 429;

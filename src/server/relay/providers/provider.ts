@@ -1,6 +1,6 @@
 /**
- * A provider is an address: where a call goes and how it proves itself. The ordinary OpenAI-compatible vendor is data
- * (shared/channel-types.ts) and needs no file; an odd one (`custom: true`) has one file here, registered in
+ * A provider decides the address and the authentication of a call. An ordinary OpenAI-compatible vendor is data
+ * (shared/channel-types.ts) and needs no file; an unusual one (`custom: true`) has one file here, registered in
  * registry.ts.
  */
 import type { Operation } from "../../../shared/channel-types";
@@ -18,90 +18,90 @@ export interface Outgoing {
   readonly operation: Operation;
   /** The vendor's name of the model. */
   readonly model: string;
-  /** The answer is to be streamed. */
+  /** Whether the response is streamed. */
   readonly stream: boolean;
   readonly url: string;
-  /** Names in small letters. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * JSON text in the language of the channel; empty where there is a form, and when a large one has gone to its file.
-   */
+  /** JSON text in the channel's dialect; empty for a form, and when a large body was written to a file. */
   body: Bytes;
-  /** The file of a call with a large body: it is sent from there. */
+  /** The file that holds a large body: it is sent from there. */
   spooled?: SpooledBody;
-  /** Where `body` lies in that file. */
+  /** The position of `body` in that file. */
   place?: ByteRange;
-  /** The body stays as the caller wrote it: no override changes it. */
+  /** The body stays as the caller sent it: no override changes it. */
   readonly as_is?: boolean;
-  /** Sent instead of `body`: a multipart form, which flows. */
+  /** Sent instead of `body`: a streamed multipart form. */
   readonly form?: BodyInit;
   /** Read instead of `body` for a vendor that takes no forms: the caller's form as the body of OpenAI's JSON call. */
   readonly inJson?: () => Promise<WireObject>;
-  /** What the operator says of calls to single makers' models. */
+  /** The operator's options for calls to Claude and Gemini models. */
   readonly rules?: VendorRules;
 }
 
-/**
- * The inquiry how many tokens a conversation has: the request, ready to be sent, and the member of its answer that
- * tells.
- */
-export interface CountInquiry {
+/** A token count request for a conversation, ready to be sent, and the member of the response that holds the count. */
+export interface CountRequest {
   readonly outgoing: Outgoing;
   readonly member: string;
 }
 
 type Decoded = WireObject | Response | undefined;
 
-/** An operation that is no conversation, of a vendor that does not speak OpenAI's language for it. */
+/** An operation other than chat of a vendor that has its own format for it. */
 export interface DirectCodec {
-  /** OpenAI's body (with the vendor's name of the model) as the vendor wants it. Throws RequestFault. */
+  /** Converts OpenAI's body (with the vendor's name of the model) to the vendor's. Throws RequestFault. */
   encode(body: WireObject, outgoing: Pick<Outgoing, "channel" | "model" | "rules">): WireObject | Promise<WireObject>;
-  /** Pictures are edited as well: `encode` then finds them in the body (pictures.ts). */
+  /** Image edits are supported as well: `encode` then finds the images in the body (pictures.ts). */
   readonly edits?: true;
   /**
-   * The vendor's answer as OpenAI's (rerank: Jina's): an object, or a Response for what is no JSON. undefined: no
-   * answer of this operation. `asked` is OpenAI's body. Throws Failed where what the answer names cannot be fetched.
+   * Converts the vendor's answer to OpenAI's (rerank: Jina's): an object, or a Response for other media types.
+   * undefined: not an answer of this operation. `asked` is OpenAI's body. Throws Failed when a file that the answer
+   * names cannot be fetched.
    */
   decode(answer: WireObject, asked: WireObject, context: ProviderContext): Decoded | Promise<Decoded>;
 }
 
 export interface Provider {
   /**
-   * The URL of a call; undefined when this vendor does not serve the operation. `stream`: the answer is to be streamed.
+   * The URL of a call; undefined when this vendor does not serve the operation. `stream`: whether the response is
+   * streamed.
    */
   url(channel: PoolChannel, operation: Operation, model: string, stream?: boolean): string | undefined;
-  /** Headers of a call besides content-type and accept; names in small letters. */
+  /** Headers of a call besides content-type and accept; names in lower case. */
   headers(channel: PoolChannel): Record<string, string>;
-  /** The language of a model, where that is not the type's. undefined: the type's. */
+  /** The dialect of a model, if it differs from the type's. undefined: the type's. */
   dialect?(channel: PoolChannel, model: string): UpstreamDialectKey | undefined;
   /**
-   * The last change before the request leaves: a token put in, a signature over it, the body wrapped. Throws Failed
-   * where no token is to be had.
+   * The last change before the request is sent: a token, a signature, a wrapped body. Throws Failed when there is no
+   * token.
    */
   prepare?(outgoing: Outgoing, context: ProviderContext): Outgoing | Promise<Outgoing>;
   /**
-   * Sends the request, where that is not one fetch, and answers as the relay reads it: an error with its status; a
-   * whole answer as one JSON object; a stream as events whose data is the channel's dialect (framing.ts makes them of
-   * the vendor's frames, lines or messages). Ends with `tools.signal`.
+   * Sends the request, where that takes more than one fetch, and answers in the format that the relay reads: an error
+   * with its status; a whole answer as one JSON object; a stream as events in the channel's dialect (framing.ts builds
+   * them from the vendor's frames, lines or messages). Aborts with `tools.signal`.
    */
   open?(outgoing: Outgoing, context: ProviderContext): Promise<Response>;
   /**
-   * The inquiry for the conversation of `outgoing`, which is in the model's language and has the address of a call;
-   * where that is not asked below the call's own address. Throws Failed where no token is to be had.
+   * The token count request for the conversation in `outgoing`, which is in the model's dialect and has the address of
+   * a call. Absent: the count is at a path below the call's own address. Throws Failed when there is no token.
    */
-  count?(outgoing: Outgoing, context: ProviderContext): Promise<CountInquiry>;
-  /** The error object of a body, where the channel's dialect cannot tell. */
+  count?(outgoing: Outgoing, context: ProviderContext): Promise<CountRequest>;
+  /** The error object of a body, where the channel's dialect does not find it. */
   readError?(body: unknown): WireError | undefined;
-  /** Its calls refuse a limit of output tokens, whatever their language. */
+  /** Its calls refuse a limit of output tokens, in any dialect. */
   readonly unlimited?: true;
-  /** Operations besides chat that need words of their own; the rest is OpenAI's where the type's dialect is. */
+  /**
+   * Operations other than chat with their own format; without an entry they are in OpenAI's where the type's dialect
+   * is.
+   */
   readonly direct?: Readonly<Partial<Record<Operation, DirectCodec>>>;
 }
 
 export interface ProviderContext {
-  /** Aborts when the call is over or too late. */
+  /** Aborts when the call ends or times out. */
   readonly signal: AbortSignal;
-  /** One request; no redirect is followed: it could lead anywhere with the channel's key. */
+  /** One request; redirects are not followed, because they could send the channel's key anywhere. */
   fetch(
     url: string,
     init: Pick<RequestInit, "method" | "body"> & { headers?: Record<string, string> },
@@ -110,19 +110,19 @@ export interface ProviderContext {
   now(): number;
   /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
   wait(ms: number): Promise<void>;
-  /** Takes note of what of the request the vendor cannot be told. */
+  /** Records a member of the request that the vendor does not support, as a warning. */
   readonly warn: Warn;
-  /** The channel's access token: a kept one, or a new one by `ask`. */
-  token(ask: () => Promise<FreshToken>): Promise<string>;
-  /** The vendor's words without the channel's secrets. */
+  /** The channel's access token: a cached one, or a new one from `fetchToken`. */
+  token(fetchToken: () => Promise<FreshToken>): Promise<string>;
+  /** The vendor's message without the channel's secrets. */
   readonly redact: Redact;
-  /** Forgets the channel's token: the vendor no longer takes it. */
+  /** Drops the channel's token: the vendor no longer accepts it. */
   dropToken(): void;
 }
 
-/** A token as its vendor gave it. */
+/** A token from its vendor. */
 export interface FreshToken {
   token: string;
-  /** Seconds that it is good for. */
+  /** Lifetime in seconds. */
   expires_in: number;
 }

@@ -8,7 +8,7 @@ const type = channelType(1);
 if (!type) throw new Error("no such type");
 const channel = unsavedChannel(type, "https://x.example", KEY);
 
-/** What goes on of a stream that comes in pieces of `size` bytes. */
+/** The output of a stream that arrives in chunks of `size` bytes. */
 function passed(text: string, size: number): string {
   const events = new RedactedEvents(channel);
   const bytes = Buffer.from(text);
@@ -18,7 +18,7 @@ function passed(text: string, size: number): string {
   return Buffer.concat([...out, events.end()]).toString();
 }
 
-test("events pass byte for byte wherever they are cut; those that tell of an error lose the secret", () => {
+test("events pass byte for byte wherever they are split; those with an error lose the secret", () => {
   const picture = `data: {"b64":"${"A".repeat(200_000)}"}`;
   for (const end of ["\n\n", "\r\n\r\n"]) {
     const harmless = [
@@ -41,7 +41,7 @@ test("events pass byte for byte wherever they are cut; those that tell of an err
   }
 });
 
-test("a whole answer is touched only where an error stands in it", () => {
+test("a whole answer is changed only if it contains an error", () => {
   const answer = Buffer.from(
     JSON.stringify({ error: null, choices: [{ message: { content: `it is ${KEY}, an "error"` } }] }),
   );
@@ -51,7 +51,7 @@ test("a whole answer is touched only where an error stands in it", () => {
   );
 });
 
-test("a secret is found however it is escaped, and what is short is no secret", () => {
+test("a secret is found however it is escaped, and short values are not secrets", () => {
   const once = JSON.stringify({ key: KEY });
   for (const text of [
     KEY,

@@ -1,23 +1,23 @@
 /**
- * A channel's own secrets, taken literally out of whatever its upstream says besides answers: errors, reasons of failed
- * jobs, ids. An upstream, or a proxy before it, may repeat what it was sent. Shapes of keys are guessed only afterwards
- * (failures.ts).
+ * Removes a channel's own secrets literally from everything that its upstream says besides answers: errors, reasons of
+ * failed jobs, ids. An upstream, or a proxy before it, may repeat what it was sent. Patterns of keys are matched only
+ * afterwards (protocol/upstream-failure.ts).
  */
 import { splitKey } from "../../../shared/channel-types";
 import { withHeaders } from "../../../shared/header-override";
 import type { PoolChannel } from "../../contracts/channel";
 import { type Bytes, firstFrameEnd, lastFrameEnd } from "../../lib/sse";
 
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 const MARK = "[key]";
-/** Shorter ones are words of every text. */
+/** Shorter values occur in ordinary text. */
 const SHORTEST = 8;
-/** A longer member of JSON is no words: a picture, a film. */
+/** A longer JSON member is an image or a video, not text. */
 const LONGEST = 256 << 10;
-/** Minted tokens that a channel is remembered by: those of calls that run beside each other. */
-const MOST_MINTED = 16;
+/** Issued tokens remembered per channel, for calls that run at the same time. */
+const MAX_ISSUED_TOKENS = 16;
 
-/** Headers whose values everybody may read. */
+/** Headers whose values are not secret. */
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-language",
@@ -30,25 +30,25 @@ const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   "anthropic-beta",
   "openai-beta",
 ]);
-/** Members of a JSON credential that are the vendor's own: addresses, and what kind it is. */
+/** Members of a JSON credential that are not secret: the vendor's addresses, and its type. */
 const PUBLIC_PART = /^(?:https?:\/\/\S*|service_account|googleapis\.com)$/;
 
 interface Known {
   minted: readonly string[];
-  /** What its secrets are looked for by; undefined until somebody asks. */
+  /** The search forms of its secrets; undefined until first needed. */
   forms: readonly string[] | undefined;
 }
 
 const known = new WeakMap<PoolChannel, Known>();
 
-/** Takes note of a token that was made for a channel, so that it is known when it is repeated. */
-export function noteMinted(channel: PoolChannel, token: string): void {
+/** Remembers a token that was issued for a channel, so that it is found when it is repeated. */
+export function rememberToken(channel: PoolChannel, token: string): void {
   const minted = known.get(channel)?.minted ?? [];
   if (token.length < SHORTEST || minted.includes(token)) return;
-  known.set(channel, { minted: [...minted, token].slice(-MOST_MINTED), forms: undefined });
+  known.set(channel, { minted: [...minted, token].slice(-MAX_ISSUED_TOKENS), forms: undefined });
 }
 
-/** A header's value, the token behind its scheme, and what a Basic one holds. */
+/** A header's value, the token after its scheme, and the content of a Basic one. */
 function headerSecrets(value: string): string[] {
   const token = /^[\w-]+ +(\S+)$/.exec(value)?.[1];
   if (token === undefined) return [value];
@@ -56,7 +56,7 @@ function headerSecrets(value: string): string[] {
   return [value, token, account, account.slice(account.indexOf(":") + 1)];
 }
 
-/** Who signs in by an address, and what its query says. */
+/** The credentials in an address, and the values of its query. */
 function addressSecrets(address: string | undefined): string[] {
   if (address === undefined || !URL.canParse(address)) return [];
   const { username, password, searchParams } = new URL(address);
@@ -79,20 +79,20 @@ function decoded(text: string): string {
   }
 }
 
-/** `id.secret`, which most of a vendor's types take as one word. */
+/** `id.secret`, which most types treat as one word. */
 function halves(key: string): string[] {
   const pieces = key.split(".");
   return pieces.length === 2 && pieces.every((piece) => piece.length >= 2 * SHORTEST) ? pieces : [];
 }
 
-/** Everything that is a channel's alone. */
+/** All secrets of a channel. */
 function secretsOf(channel: PoolChannel, minted: readonly string[]): Set<string> {
   const { key, type, headers, setting, base_url, organization } = channel;
   const sent = Object.entries(withHeaders({}, headers, key)).filter(([name]) => !PUBLIC_HEADERS.has(name));
   const parts = [...Object.values(splitKey(type.id, key) ?? {}), ...key.split("|"), ...halves(key)].filter(
     (part) => !PUBLIC_PART.test(part),
   );
-  // A private key has many lines, and one of them is enough to be known by.
+  // A private key has many lines, and one of them identifies it.
   const lines = parts.flatMap((part) => part.split(/\r?\n|\\n/)).filter((line) => !line.startsWith("-----"));
   const all = [
     key,
@@ -108,7 +108,9 @@ function secretsOf(channel: PoolChannel, minted: readonly string[]): Set<string>
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret.length >= SHORTEST));
 }
 
-/** What of the base64 of a longer text is the secret's alone, by where in it the secret begins. */
+/**
+ * The parts of a longer text's base64 that depend on the secret alone, for each offset at which the secret may begin.
+ */
 function insideBase64(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const length = before + Buffer.byteLength(secret);
@@ -118,7 +120,7 @@ function insideBase64(secret: string): string[] {
   });
 }
 
-/** Everything that a channel's secrets are looked for by, longest first. */
+/** All forms in which a channel's secrets are searched for, longest first. */
 function formsFor(channel: PoolChannel): readonly string[] {
   const before = known.get(channel);
   if (before?.forms) return before.forms;
@@ -133,16 +135,13 @@ function formsFor(channel: PoolChannel): readonly string[] {
   return forms;
 }
 
-/**
- * A text as it was before it was escaped, and where each of its characters begins in the text as it stands (and the
- * last ends).
- */
+/** An unescaped text, and the position of each of its characters in the original (and where the last ends). */
 interface Plain {
   text: string;
   starts: readonly number[];
 }
 
-/** One escaped character: in JSON, in an address, in a page. */
+/** One escaped character: in JSON, in a URL, in HTML. */
 const ESCAPED =
   /\\(?:u([0-9a-f]{4})|([nrt"'/\\]))|%([0-9a-f]{2})|&#(?:x([0-9a-f]{1,6})|(\d{1,7}));|&(amp|lt|gt|quot);/gi;
 const LETTERS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", amp: "&", lt: "<", gt: ">", quot: '"' };
@@ -174,10 +173,10 @@ function unescaped({ text, starts }: Plain): Plain {
   return { text: said, starts: begins };
 }
 
-/** From where to where. */
+/** Start and end of a match. */
 type Part = readonly [from: number, to: number];
 
-/** Where the forms stand. */
+/** The positions of the forms. */
 const partsOf = ({ text, starts }: Plain, forms: readonly string[]): Part[] =>
   forms.flatMap((form) => {
     const parts: Part[] = [];
@@ -200,7 +199,7 @@ function without(text: string, parts: readonly Part[]): string {
 const MOST_ESCAPES = 3;
 const MAY_BE_ESCAPED = /[\\%&]/;
 
-/** A text without the channel's secrets, as they are and escaped up to three times. */
+/** A text without the channel's secrets, unescaped and escaped up to three times. */
 export function redact(channel: PoolChannel, text: string): string {
   if (text.length < SHORTEST) return text;
   const forms = formsFor(channel);
@@ -216,13 +215,13 @@ export function redact(channel: PoolChannel, text: string): string {
   return found.length === 0 ? said : without(said, found);
 }
 
-/** The same as a function of the text: for what knows no channels. */
+/** The same as a function of the text, for code that does not know the channel. */
 export const redactOf =
   (channel: PoolChannel) =>
   (text: string): string =>
     redact(channel, text);
 
-/** A JSON value without the channel's secrets, members' names included. */
+/** A JSON value without the channel's secrets, also in the names of members. */
 export function redactJson<T>(channel: PoolChannel, value: T): T;
 export function redactJson(channel: PoolChannel, value: unknown): unknown {
   if (typeof value === "string") return value.length > LONGEST ? value : redact(channel, value);
@@ -233,28 +232,25 @@ export function redactJson(channel: PoolChannel, value: unknown): unknown {
   );
 }
 
-/** What was thrown, without the channel's secrets, for the log. */
+/** A thrown value without the channel's secrets, for the log. */
 export function redactError(channel: PoolChannel, error: unknown): Error {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
   return Object.assign(new Error(redact(channel, message)), { name, stack: redact(channel, stack ?? "") });
 }
 
 const ERROR_NAME = Buffer.from('error"');
-/** An error in JSON: a member that is one, or an event of that type. `"error": null` is none. */
-const SAYS_ERROR = /"[a-z_]*error"\s*:\s*[{["]|"type"\s*:\s*"error"/;
+/** An error in JSON: a member `error`, or an event of that type. `"error": null` is none. */
+const MAY_CONTAIN_ERROR = /"[a-z_]*error"\s*:\s*[{["]|"type"\s*:\s*"error"/;
 
 const BETWEEN_EVENTS = /((?:\r?\n){2})/;
 
-/**
- * JSON or events that pass through: without the channel's secrets where they tell of an error, untouched where they do
- * not.
- */
+/** JSON or events that pass through: without the channel's secrets if they contain an error, unchanged otherwise. */
 export function redactErrors(channel: PoolChannel, bytes: Bytes): Bytes {
   if (!bytes.includes(ERROR_NAME)) return bytes;
-  // Byte for byte: what is cut inside a character stays as it is.
+  // Byte for byte: a chunk that ends inside a character is not changed.
   const text = bytes.toString("latin1");
-  if (!SAYS_ERROR.test(text)) return bytes;
-  // What tells of no error stays, also where both come together.
+  if (!MAY_CONTAIN_ERROR.test(text)) return bytes;
+  // Events without an error stay unchanged, also when both arrive together.
   const said = text
     .split(BETWEEN_EVENTS)
     .map((event) => redactEvent(channel, event))
@@ -262,30 +258,30 @@ export function redactErrors(channel: PoolChannel, bytes: Bytes): Bytes {
   return said === text ? bytes : Buffer.from(said, "latin1");
 }
 
-/** The same of one event as text. */
+/** The same for one event as text. */
 export const redactEvent = (channel: PoolChannel, event: string): string =>
-  event.includes('error"') && SAYS_ERROR.test(event) ? redact(channel, event) : event;
+  event.includes('error"') && MAY_CONTAIN_ERROR.test(event) ? redact(channel, event) : event;
 
-/** An event beyond this is a picture. */
+/** A longer event is an image. */
 const LONGEST_EVENT = 64 << 10;
-/** A blank line may be cut between any two of its bytes. */
+/** A blank line may be split between any two of its bytes. */
 const BLANK_LINE = 4;
 
 /**
- * Events that pass through, cut anywhere: those that tell of an error go on without the channel's secrets. Memory is
+ * Events that pass through, split anywhere: those with an error are sent without the channel's secrets. Memory is
  * constant.
  */
 export class RedactedEvents {
   readonly #channel: PoolChannel;
   #held: Bytes = Buffer.alloc(0);
-  /** In the middle of an event that is too long to be held. */
+  /** Inside an event that is too long to be buffered. */
   #long = false;
 
   constructor(channel: PoolChannel) {
     this.#channel = channel;
   }
 
-  /** Whole events, and long ones as they come; the rest stays until more has come. */
+  /** Complete events, and long ones in chunks; the rest is buffered until more arrives. */
   push(chunk: Uint8Array): Bytes {
     const all: Bytes = Buffer.concat([this.#held, chunk]);
     const begins = this.#long ? firstFrameEnd(all, 0, all.length) : 0;
@@ -296,7 +292,7 @@ export class RedactedEvents {
     return this.#keep(all, goes, begins);
   }
 
-  /** What is left when the body has ended. */
+  /** The rest when the body has ended. */
   end(): Bytes {
     return redactErrors(this.#channel, this.#keep(this.#held, this.#held.length, this.#held.length));
   }

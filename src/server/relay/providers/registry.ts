@@ -1,4 +1,4 @@
-/** Provider files by the key of their channel type. The compiler demands an entry for each type that is `custom`. */
+/** Provider files by the key of their channel type. The compiler requires an entry for each type that is `custom`. */
 import type { CustomProviderKey } from "../../../shared/channel-types";
 import type { PoolChannel } from "../../contracts/channel";
 import { aiproxyLibrary } from "./aiproxy-library";
@@ -25,7 +25,7 @@ import { vertex } from "./vertex";
 import { xai } from "./xai";
 import { zhipuV3 } from "./zhipu-v3";
 
-/** Types whose answers are jobs: not called from here, but by the tasks that they belong to. */
+/** Types that only serve jobs: src/server/relay/tasks calls them. */
 export const taskTypes = [
   "midjourney",
   "midjourney-plus",
@@ -57,7 +57,7 @@ const custom: Readonly<Record<Exclude<CustomProviderKey, (typeof taskTypes)[numb
   replicate,
   "aiproxy-library": aiproxyLibrary,
 
-  // Vendors in China with signatures, frames or jobs of their own
+  // Vendors in China with their own signatures, frames or jobs
   ali,
   baidu,
   "baidu-v2": baiduV2,

@@ -1,5 +1,5 @@
 /**
- * Replicate: pictures as predictions, waited for inside the call (replicate.com/docs/reference/http:
+ * Replicate: images as predictions, awaited inside the call (replicate.com/docs/reference/http:
  * models.predictions.create, predictions.get; docs/topics/predictions/create-a-prediction; read November 2026).
  */
 import { RequestFault } from "../../protocol/dialects/shared/fault";
@@ -13,20 +13,19 @@ import { ordinary } from "./ordinary";
 import type { DirectCodec, Outgoing, Provider, ProviderContext } from "./provider";
 import { send } from "./provider-context";
 
-/** Seconds that the vendor may hold the first request open; 60 is its most. */
+/** Seconds for which the vendor may hold the first request open; 60 is its maximum. */
 const WAIT_S = 60;
 /**
- * How long a prediction may run that nobody waits for any more
- * (replicate.com/changelog/2025-10-16-prediction-deadlines).
+ * The maximum run time of a prediction whose caller has gone (replicate.com/changelog/2025-10-16-prediction-deadlines).
  */
 const CANCEL_AFTER = "10m";
-/** Pause before a prediction is asked for again. */
+/** Pause between polls of a prediction. */
 const POLL_MS = 1_000;
-/** Largest picture that is fetched to be given as base64. */
+/** Largest image that is fetched and returned as base64. */
 const PICTURE_LIMIT = 32 << 20;
 
-/** Members of OpenAI's body that have a word of the vendor's own, or none; the rest are the model's own inputs. */
-const openaiWords = new Set([
+/** Members of OpenAI's body that the vendor names differently, or not at all; all others are the model's own inputs. */
+const openaiMembers = new Set([
   "model",
   "prompt",
   "n",
@@ -43,7 +42,7 @@ const openaiWords = new Set([
   "user",
 ]);
 
-/** What pictures may be cut to. */
+/** Aspect ratios that images can have. */
 const ratios = ["1:1", "16:9", "21:9", "3:2", "2:3", "4:5", "5:4", "3:4", "4:3", "9:16", "9:21"] as const;
 
 const valueOf = (ratio: string): number => {
@@ -51,7 +50,7 @@ const valueOf = (ratio: string): number => {
   return Math.log(width / height);
 };
 
-/** The ratio that is nearest to a size (1792x1024); undefined where the caller leaves it open. */
+/** The ratio nearest to a size (1792x1024); undefined when the caller sets none. */
 function ratioOf(size: unknown): string | undefined {
   const found = /^(\d{2,5})x(\d{2,5})$/.exec(text(size));
   if (!found) return undefined;
@@ -59,11 +58,11 @@ function ratioOf(size: unknown): string | undefined {
   return ratios.toSorted((a, b) => Math.abs(valueOf(a) - wanted) - Math.abs(valueOf(b) - wanted))[0];
 }
 
-/** A picture's bytes: it is named by its address, or written into it. */
+/** The bytes of an image, from its URL or data URL. */
 async function base64Of(address: string, context: ProviderContext): Promise<string> {
   const inside = /^data:[^,]*;base64,/.exec(address);
   if (inside) return address.slice(inside[0].length);
-  // The key stays here: the address is public, and of another host.
+  // Sent without the key: the URL is public, and on another host.
   const response = await context.fetch(address, { method: "GET" });
   const size = Number(response.headers.get("content-length") ?? 0);
   if (!response.ok || size > PICTURE_LIMIT) throw new UpstreamError(failureOf("malformed", response.status));
@@ -74,12 +73,12 @@ const images: DirectCodec = {
   encode(body) {
     if (body.stream === true) throw new RequestFault("stream");
     const own = Object.fromEntries(
-      Object.entries(body).filter(([name, value]) => !openaiWords.has(name) && value !== null),
+      Object.entries(body).filter(([name, value]) => !openaiMembers.has(name) && value !== null),
     );
     const input = compact({
       prompt: body.prompt,
       aspect_ratio: ratioOf(body.size),
-      // Models that make one picture only do not know the word.
+      // Models that make only one image do not have this input.
       num_outputs: typeof body.n === "number" && body.n > 1 ? body.n : undefined,
       output_format: body.output_format === "jpeg" ? "jpg" : body.output_format,
       ...own,
@@ -100,7 +99,7 @@ const images: DirectCodec = {
   },
 };
 
-/** `owner/name` is a model with an address of its own; `owner/name:version` is named in the body. */
+/** `owner/name` is a model with its own address; `owner/name:version` is named in the body. */
 const versionOf = (model: string): string | undefined =>
   model.includes(":") ? model.slice(model.indexOf(":") + 1) : undefined;
 
@@ -132,7 +131,7 @@ export const replicate: Provider = {
     };
     return version === undefined ? ready : withBody(ready, { ...bodyOf(ready), version });
   },
-  /** Until the prediction is over; the limits of the call are the limit. */
+  /** Waits until the prediction is over; the call's timeouts apply. */
   async open(outgoing, context) {
     const made = await send(outgoing, context);
     return made.ok ? afterAcceptance(context.signal, () => ended(made, outgoing, context)) : made;
@@ -141,17 +140,17 @@ export const replicate: Provider = {
   direct: { images },
 };
 
-/** Asks for a prediction until it is over. */
+/** Polls a prediction until it is over. */
 async function ended(made: Response, { channel, headers }: Outgoing, context: ProviderContext): Promise<Response> {
   const { authorization = "" } = headers;
   for (let response = made; ;) {
     const prediction = tryParse(Buffer.from(await response.arrayBuffer()));
     if (!isObject(prediction) || !unfinished.has(text(prediction.status))) return Response.json(prediction ?? {});
     await context.wait(POLL_MS);
-    // Not the address in the answer: the key goes to the channel's host only.
+    // Not the address in the answer: the key is sent to the channel's host only.
     const address = `${channel.base_url}/v1/predictions/${encodeURIComponent(text(prediction.id))}`;
     response = await context.fetch(address, { method: "GET", headers: { authorization } });
-    // It is being made: nobody else is asked for it.
+    // The prediction runs at this vendor: a retry elsewhere would pay twice.
     if (!response.ok)
       throw new UpstreamError({
         ...classifyStatus(

@@ -1,17 +1,17 @@
-/** A vendor that answers one message over a WebSocket with many. */
+/** A vendor that answers one WebSocket message with many. */
 import { socketThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../contracts/channel";
 import type { ProviderContext } from "./provider";
 
-/** The browser's types of WebSocket, which are in force, know no options. */
+/** The browser's WebSocket type, which the compiler uses, has no options. */
 const Socket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => WebSocket;
 
-/** Most characters that wait for a caller who reads slowly: a WebSocket cannot be asked to pause. */
+/** Most buffered characters for a slow caller: a WebSocket cannot be paused. */
 const MAX_WAITING = 16 << 20;
 
 /**
- * Connects, sends one text and yields the texts that come, until the other side or the reader ends it. Throws when
- * there is no connection, when it breaks, and when the call's signal aborts. Goes through the channel's proxy.
+ * Connects, sends one text and yields the texts received, until the other side or the reader ends it. Throws when the
+ * connection fails or breaks, and when the call's signal aborts. Uses the channel's proxy.
  */
 export async function* messagesOf(
   url: string,

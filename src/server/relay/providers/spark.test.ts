@@ -26,7 +26,7 @@ describe("the version of Spark", () => {
     expect(sparkVersion(model, other)).toEqual({ path, domain });
   });
 
-  test("is none where nobody names one", () => {
+  test("is absent if neither model nor channel names one", () => {
     expect(sparkVersion("SparkDesk", "")).toBeUndefined();
     expect(sparkVersion("SparkDesk", "v9.9")).toBeUndefined();
   });

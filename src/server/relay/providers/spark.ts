@@ -1,6 +1,6 @@
 /**
- * iFlytek Spark: a WebSocket for each call, at an address that is signed (xfyun.cn/doc/spark/Web.html, 1.1: addresses
- * and domains; general_url_authentication.html; read November 2026).
+ * iFlytek Spark: one WebSocket per call, at a signed address (xfyun.cn/doc/spark/Web.html, 1.1: addresses and domains;
+ * general_url_authentication.html; read November 2026).
  */
 import { createHmac } from "node:crypto";
 import { joinFrames, LAST } from "../../protocol/dialects/spark/answer";
@@ -31,7 +31,7 @@ const versions: Readonly<Record<string, Version>> = {
 const byDomain = new Map(Object.values(versions).map((version) => [version.domain.toLowerCase(), version]));
 
 /**
- * A model is a domain (`generalv3.5`), ends with its version (`SparkDesk-v3.5`), or is of the version that the channel
+ * A model is a domain (`generalv3.5`), ends in its version (`SparkDesk-v3.5`), or has the version that the channel
  * names.
  */
 export function sparkVersion(model: string, other: string): Version | undefined {
@@ -41,7 +41,7 @@ export function sparkVersion(model: string, other: string): Version | undefined 
   return byDomain.get(name) ?? versions[suffix ?? ""] ?? versions[name] ?? versions[named] ?? byDomain.get(named);
 }
 
-/** The address with its proof: the signature covers host, date and request line. `now` in epoch milliseconds. */
+/** The signed address: the signature covers host, date and request line. `now` in epoch milliseconds. */
 export function sparkAddress(address: string, api_key: string, api_secret: string, now: number): string {
   const url = new URL(address);
   const date = new Date(now).toUTCString();
@@ -64,10 +64,10 @@ async function* framesOf({ url, body, channel }: Outgoing, context: ProviderCont
   }
 }
 
-/** How the vendor's gate refuses: the proof, the account, or too many calls. */
+/** Reasons for which the vendor's gateway refuses: the signature, the account, or the rate. */
 const REFUSED = new Set([401, 403, 429]);
 
-/** A refused handshake tells a WebSocket nothing: the same address asked without one tells why. */
+/** A WebSocket gets no reason for a refused handshake: an ordinary request to the same address does. */
 async function refusal(url: string, context: ProviderContext): Promise<Response> {
   const response = await context.fetch(url.replace(/^ws/, "http"), { method: "GET" });
   if (REFUSED.has(response.status)) return response;

@@ -1,17 +1,17 @@
 /**
- * Members of a call that make the same tokens dearer at the vendor: a faster tier, a certain region. A price knows none
- * of them, so a channel passes them on only where its operator says so (shared/channel-setting). Sources: types of the
- * `openai` SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo), @google/genai 3.1 (serviceTier); the
- * price pages of OpenAI (fast mode, formerly priority processing) and Anthropic (fast mode, data residency); read
+ * Members of a call for which the vendor charges more per token: a faster tier, a certain region. Weir's prices do not
+ * include them, so a channel passes them on only if its operator allows it (shared/channel-setting). Sources: types of
+ * the `openai` SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo), @google/genai 3.1 (serviceTier);
+ * the price pages of OpenAI (fast mode, formerly priority processing) and Anthropic (fast mode, data residency); read
  * November 2026.
  */
 import type { ChannelSetting } from "../../../shared/channel-setting";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 
 interface Tier {
-  /** The switch that lets it through. */
+  /** The setting that allows it. */
   readonly allowed: "allow_service_tier" | "allow_speed" | "allow_inference_geo";
-  /** What costs no more than the price of the model. */
+  /** Values that cost no more than the model's price. */
   readonly ordinary: ReadonlySet<unknown>;
 }
 
@@ -41,7 +41,7 @@ export function surchargedFields(body: WireObject, setting: ChannelSetting): str
   });
 }
 
-/** The call without members, and a word of each. */
+/** The call without those members, with a warning for each. */
 export function without(body: WireObject, members: readonly string[]): { body: WireObject; warnings: Warning[] } {
   const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !members.includes(name)));
   return { body: rest, warnings: members.map((detail) => ({ code: "dropped_field", detail })) };

@@ -1,5 +1,5 @@
 /**
- * Tencent Hunyuan: one address for every action, named by a header and signed with it (api/1729/101842, November 2026).
+ * Tencent Hunyuan: one address for all actions, named by a header and signed with it (api/1729/101842, November 2026).
  */
 import { keyParts } from "./parts";
 import type { Provider } from "./provider";

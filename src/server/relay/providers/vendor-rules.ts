@@ -1,7 +1,7 @@
 /**
- * What the operator says of the calls to one maker's models (options on the card "models"): headers, limits and
- * thoughts of Claude, safety, version and thoughts of Gemini, bodies that stay as they are; and what the names of
- * models say of their thoughts. Here and nowhere else they meet a call.
+ * The operator's rules for Claude and Gemini models (options on the card "models"): headers, limits and thinking of
+ * Claude, safety, version and thinking of Gemini, passthrough bodies; and the thinking that a model name's suffix asks
+ * for. They are applied to calls only here.
  */
 import { type AskedEffort, type AskedThoughts, type Maker, splitThinking } from "../../../shared/thinking-suffix";
 import { modelFacts } from "../../protocol/dialects/anthropic/models";
@@ -13,11 +13,11 @@ import { isObject } from "../../lib/json-bytes";
 import type { PoolChannel } from "../../contracts/channel";
 import type { VendorRules } from "../../contracts/vendor-rules";
 
-/** A model as a channel is asked for it: `asked` is the caller's name, `model` the vendor's. */
+/** A model at a channel: `asked` is the caller's name, `model` the vendor's. */
 export interface ModelNames {
   readonly asked: string;
   readonly model: string;
-  /** What the name asks of thoughts. */
+  /** The thinking that the name's suffix asks for. */
   readonly thoughts?: AskedThoughts;
 }
 
@@ -26,28 +26,28 @@ const entryOf = <Value>(
   { asked, model }: Pick<ModelNames, "asked" | "model">,
 ): Value | undefined => [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
 
-/** The dialects that name an effort by its word, in a member of the body. */
-const inWords = (dialect: UpstreamDialectKey | undefined): boolean =>
+/** The dialects in which a member of the body names the effort. */
+const effortFields = (dialect: UpstreamDialectKey | undefined): boolean =>
   dialect === "openai-chat" || dialect === "openai-responses";
 
 /**
- * Whose names with endings mean something at a channel of a dialect. OpenAI and xAI have no models of such names; what
- * stands at another address may (deployments, other gateways): there a name is its own unless the channel lists the
- * model besides.
+ * Where suffixes of model names have a meaning, by dialect. OpenAI and xAI have no models with such names; other
+ * addresses may (deployments, other gateways): there a name is used unchanged unless the channel also lists the model
+ * without the suffix.
  */
-const understood: Readonly<
+const suffixRules: Readonly<
   Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>
 > = {
   claude: ({ dialect, rules }) => dialect === "anthropic" && rules.claude_thinking_share !== undefined,
   gemini: ({ dialect, rules }) => dialect === "gemini" && rules.gemini_thinking_share !== undefined,
-  openai: ({ dialect, ours }) => inWords(dialect) && ours,
-  grok: ({ dialect, ours }) => inWords(dialect) && ours,
+  openai: ({ dialect, ours }) => effortFields(dialect) && ours,
+  grok: ({ dialect, ours }) => effortFields(dialect) && ours,
 };
 
 type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
 
 /**
- * The names of a model at a channel that speaks `dialect`: the vendor's own has no suffix of ours, and is what the
+ * The names of a model at a channel that uses `dialect`: the vendor's name has no suffix of Weir's, and is what the
  * mapping makes of the name without it.
  */
 export function namesOf(
@@ -61,7 +61,7 @@ export function namesOf(
   if (!split) return { asked, model };
   const mapped = model !== asked;
   const ours = base_url === type.base_url || (!mapped && models.has(split.model));
-  if (!understood[split.maker]({ dialect, rules, ours })) return { asked, model };
+  if (!suffixRules[split.maker]({ dialect, rules, ours })) return { asked, model };
   return {
     asked,
     model: (mapped ? undefined : model_mapping.get(split.model)) ?? split.model,
@@ -73,35 +73,36 @@ const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort =>
   typeof thoughts === "string" && thoughts !== "some";
 
 /**
- * What a body in one of OpenAI's languages lacks to ask for the effort that its model's name does: nothing where the
- * caller says himself how much to think. undefined: that is not said in a member (types of the `openai` SDK 7.55:
- * reasoning_effort, reasoning).
+ * The members that a body in one of OpenAI's dialects needs for the effort in its model's name: none if the caller sets
+ * the effort. undefined: this dialect has no such member (types of the `openai` SDK 7.55: reasoning_effort, reasoning).
  */
 export function effortMembers(
   body: WireObject,
   dialect: UpstreamDialectKey,
   { thoughts }: ModelNames,
 ): WireObject | undefined {
-  if (!isWord(thoughts) || !inWords(dialect)) return undefined;
+  if (!isWord(thoughts) || !effortFields(dialect)) return undefined;
   const said = isObject(body.reasoning) ? body.reasoning : undefined;
   if (dialect === "openai-chat")
     return said || typeof body.reasoning_effort === "string" ? {} : { reasoning_effort: thoughts };
   return typeof said?.effort === "string" ? {} : { reasoning: { ...said, effort: thoughts } };
 }
 
-/** Whether a body goes to the channel as its caller wrote it. */
-export const passesAsIs = ({ setting }: Pick<PoolChannel, "setting">, rules: VendorRules | undefined): boolean =>
+/** Whether a body is sent to the channel as its caller wrote it. */
+export const isPassthrough = ({ setting }: Pick<PoolChannel, "setting">, rules: VendorRules | undefined): boolean =>
   setting.pass_through_body_enabled === true || rules?.pass_through === true;
 
-/** max_tokens of a call that names none. The general entry never exceeds what a model is known to allow. */
+/** max_tokens of a call that sets none. The general entry never exceeds the model's known maximum. */
 export function claudeMaxTokens(names: ModelNames, rules: VendorRules | undefined): number {
   const { maxTokens } = modelFacts(names.model);
   const table = rules?.claude_max_tokens ?? {};
   return entryOf(table, names) ?? Math.min(maxTokens, table.default ?? maxTokens);
 }
 
-/** Most that is added for thoughts to a limit that the caller did not name: within every adaptive model's own. */
-const MOST_ROOM = 64_000;
+/**
+ * Most tokens added for thinking to a limit that the caller did not set: within the maximum of every adaptive model.
+ */
+const MAX_THINKING_ROOM = 64_000;
 
 function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): ChatPrompt {
   const limit = prompt.max_output ?? claudeMaxTokens(names, rules);
@@ -109,22 +110,22 @@ function forClaude(prompt: ChatPrompt, names: ModelNames, rules: VendorRules): C
   const share = names.thoughts === "some" ? (rules.claude_thinking_share ?? 0) : 0;
   const wished = share > 0 ? (adaptive ? {} : { budget: Math.floor(limit * share) }) : undefined;
   const reasoning = prompt.reasoning ?? wished;
-  // Adaptive thoughts are part of the limit: an answer keeps the room that it would have without them.
+  // Adaptive thinking counts towards the limit, so the answer keeps the room that it would have without it.
   const room =
     prompt.max_output === undefined && adaptive && reasoning ? budgetOf(wantedEffort(reasoning) ?? "high") : 0;
   return {
     ...prompt,
-    max_output: room > 0 ? Math.max(limit, Math.min(MOST_ROOM, limit + room)) : limit,
+    max_output: room > 0 ? Math.max(limit, Math.min(MAX_THINKING_ROOM, limit + room)) : limit,
     ...(reasoning && { reasoning }),
   };
 }
 
-/** The categories that every Gemini model knows (ai.google.dev/gemini-api/docs/safety-settings, November 2026). */
+/** The categories that every Gemini model supports (ai.google.dev/gemini-api/docs/safety-settings, November 2026). */
 const CATEGORIES = ["HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT"].map(
   (name) => `HARM_CATEGORY_${name}`,
 );
 
-/** The thresholds that calls of Gemini models carry, as their bodies have them; {} where the operator sets none. */
+/** The safety thresholds of calls to Gemini models, in the format of their bodies; {} if the operator sets none. */
 export function safetyOf(rules: VendorRules | undefined): { safetySettings?: WireObject[] } {
   const { default: general, ...named } = rules?.gemini_safety ?? {};
   const thresholds = {
@@ -136,8 +137,8 @@ export function safetyOf(rules: VendorRules | undefined): { safetySettings?: Wir
 }
 
 /**
- * The thoughts that a name asks for. A share of the limit needs one, and a model that takes tokens; else the model
- * thinks as it does by itself.
+ * The thinking that a name asks for. A share of the limit needs a limit, and a model that takes a budget in tokens;
+ * otherwise the model thinks as it does by default.
  */
 function geminiThoughts(
   { thoughts, model }: ModelNames,
@@ -163,10 +164,10 @@ function forOpenai(prompt: ChatPrompt, { thoughts }: ModelNames): ChatPrompt {
 }
 
 /**
- * The conversation, written in `from`, as the operator wants it said to the makers of Claude and Gemini. What the
- * caller says himself wins; to a maker in whose own language he speaks only the name of his model adds anything.
+ * The conversation, written in `from`, with the operator's rules for Claude and Gemini applied. The caller's own
+ * members win; a caller that uses the maker's own dialect only gets what the model's name asks for.
  */
-export function ruled(
+export function applyVendorRules(
   prompt: ChatPrompt,
   from: UpstreamDialectKey,
   to: UpstreamDialectKey,
@@ -184,8 +185,8 @@ export function ruled(
 const BETAS = /^[\w., -]{1,500}$/;
 
 /**
- * Puts what an Anthropic caller names of beta features, and the operator's headers for the model, beside a call's;
- * lists of features are joined.
+ * Adds the beta features of an Anthropic caller and the operator's headers for the model to a call's headers; lists of
+ * features are joined.
  */
 export function addClaudeHeaders(
   headers: Record<string, string>,
@@ -208,7 +209,7 @@ export function addClaudeHeaders(
   }
 }
 
-/** An address of the Gemini API with the version that the operator wants for the model. */
+/** An address of the Gemini API with the version that the operator sets for the model. */
 export function atVersion(
   url: string,
   { type }: Pick<PoolChannel, "type">,

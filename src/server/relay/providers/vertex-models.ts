@@ -1,9 +1,9 @@
 /**
- * What Google calls the models on Vertex AI (platform.claude.com/docs, "Claude on Vertex AI";
- * cloud.google.com/vertex-ai, "Use open models via MaaS"; November 2026), and in which language each is asked.
+ * Google's model ids on Vertex AI (platform.claude.com/docs, "Claude on Vertex AI"; cloud.google.com/vertex-ai, "Use
+ * open models via MaaS"; November 2026), and the dialect of each.
  */
 
-/** Makers of open models, by how a model's name begins; the full name is `maker/model`. */
+/** Makers of open models, by the start of a model's name; the full name is `maker/model`. */
 const makers: readonly (readonly [start: string, maker: string])[] = [
   ["llama-", "meta"],
   ["deepseek-", "deepseek-ai"],
@@ -14,12 +14,12 @@ const makers: readonly (readonly [start: string, maker: string])[] = [
   ["minimax-", "minimaxai"],
 ];
 
-/** Names that differ by more than the place of the date. */
+/** Names that differ by more than the position of the date. */
 const claude: Readonly<Record<string, string>> = {
   "claude-3-5-sonnet-20241022": "claude-3-5-sonnet-v2@20241022",
 };
 
-/** Who serves a model there: its publisher's own call, or the door for open models. */
+/** How a model is served there: its publisher's own call, or the endpoint for open models. */
 export function vertexFamily(model: string): "gemini" | "anthropic" | "openai-chat" {
   if (model.startsWith("claude-")) return "anthropic";
   return model.includes("/") || model.endsWith("-maas") ? "openai-chat" : "gemini";
@@ -39,7 +39,7 @@ export function vertexModel(model: string): string {
   }
 }
 
-/** The address of a location (cloud.google.com/vertex-ai/docs/general/locations; @google/genai 3.1). */
+/** The host of a location (cloud.google.com/vertex-ai/docs/general/locations; @google/genai 3.1). */
 export function vertexHost(location: string): string {
   if (location === "global") return "https://aiplatform.googleapis.com";
   if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;

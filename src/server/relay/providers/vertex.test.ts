@@ -34,18 +34,18 @@ describe("Vertex' address", () => {
     expect(vertex.url(map, "chat", "gemini-2.5-pro")).toStartWith("https://us-central1-aiplatform.googleapis.com/");
   });
 
-  test("does not exist for a key that is no service account, nor without a region", () => {
+  test("does not exist for a key that is not a service account, or without a region", () => {
     expect(vertex.url(channel("global", "{}"), "chat", "gemini-2.5-pro")).toBeUndefined();
     expect(vertex.url(channel("global", "no json"), "chat", "gemini-2.5-pro")).toBeUndefined();
     expect(vertex.url(channel(""), "chat", "gemini-2.5-pro")).toBeUndefined();
   });
 });
 
-describe("a key of the express mode", () => {
+describe("an express mode key", () => {
   const KEY = "AQ.Ab8RN6KexampleKeyOfTheExpressMode";
   const express = channel("", KEY);
 
-  test("asks for Google's own models without project and region; other makers' are not served", () => {
+  test("calls Google's own models without project and region; other makers' are not served", () => {
     const base = "https://aiplatform.googleapis.com/v1/publishers/google/models/";
     expect(vertex.url(express, "chat", "gemini-2.5-flash", true)).toBe(
       `${base}gemini-2.5-flash:streamGenerateContent?alt=sse`,
@@ -57,7 +57,7 @@ describe("a key of the express mode", () => {
     ]).toEqual([undefined, undefined]);
   });
 
-  test("travels as a header; a refusal is not asked again", async () => {
+  test("is sent as a header; a refused call is not repeated", async () => {
     const calls: BunFetchRequestInit[] = [];
     const fetch = async (_: string, init: BunFetchRequestInit) => {
       calls.push(init);
@@ -80,7 +80,7 @@ describe("a key of the express mode", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("is told from a broken credential", () => {
+  test("is distinguished from a broken credential", () => {
     const problem = (key: string) => keyProblem(41, key);
     expect(problem(KEY)).toBeUndefined();
     expect(problem(JSON.stringify(account))).toBeUndefined();
@@ -107,7 +107,7 @@ test("models have Google's names and their makers' languages", () => {
   ]);
 });
 
-test("errors are read as Google's, and Anthropic's are left to Anthropic's language", () => {
+test("errors are read as Google's, and Anthropic's are left to Anthropic's dialect", () => {
   expect(
     vertex.readError?.([{ error: { code: 429, message: "Quota exceeded", status: "RESOURCE_EXHAUSTED" } }]),
   ).toMatchObject({ message: "Quota exceeded" });
@@ -116,7 +116,7 @@ test("errors are read as Google's, and Anthropic's are left to Anthropic's langu
   ).toBeUndefined();
 });
 
-test("a private key that cannot be read, or that Google refuses, is bad credentials and never repeated", async () => {
+test("a private key that cannot be read, or that Google refuses, is bad credentials and never in the error", async () => {
   const found = serviceAccount(channel("global"));
   if (!found) throw new Error("no account");
   const tools = {
@@ -124,7 +124,7 @@ test("a private key that cannot be read, or that Google refuses, is bad credenti
     fetch: async () =>
       Response.json({ error: "invalid_grant", error_description: "Invalid JWT Signature." }, { status: 400 }),
   };
-  // Only what the token's fetch uses.
+  // Only what the token fetch uses.
   const failure: unknown = await googleToken(found, tools as unknown as ProviderContext).catch(
     (error: unknown) => error,
   );

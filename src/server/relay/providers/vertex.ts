@@ -1,9 +1,9 @@
 /**
  * Google Vertex AI (cloud.google.com/vertex-ai/generative-ai/docs: model reference, partner models, open models;
  * @anthropic-ai/vertex-sdk 1.1; November 2026): Gemini, Claude and open models of one project, each in its maker's
- * language, with the token of a service account. The region is the channel's, for all models or for each. An API key
- * instead is that of the express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview):
- * Google's own models, no project, no region.
+ * dialect, with a service account's token. The channel names the region, for all models or for each. An API key instead
+ * means express mode (cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview): Google's own models,
+ * no project, no region.
  */
 import { type Operation, otherFor, splitKey } from "../../../shared/channel-types";
 import { geminiDialect } from "../../protocol/dialects/gemini/dialect";
@@ -16,7 +16,7 @@ import type { Outgoing, Provider, ProviderContext } from "./provider";
 import { send, tokenRefused } from "./provider-context";
 import { vertexFamily, vertexHost, vertexModel } from "./vertex-models";
 
-/** The version of the Messages API that Vertex speaks. */
+/** The version of the Messages API on Vertex. */
 const VERSION = "vertex-2023-10-16";
 
 const google = (model: string, call: string): string => `publishers/google/models/${encodeURIComponent(model)}:${call}`;
@@ -24,13 +24,13 @@ const google = (model: string, call: string): string => `publishers/google/model
 const chatCalls = {
   gemini: (model: string, stream: boolean) =>
     google(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
-  // The @ before the date stays as it is.
+  // The @ before the date is not escaped.
   anthropic: (model: string, stream: boolean) =>
     `publishers/anthropic/models/${encodeURIComponent(model).replace("%40", "@")}:${stream ? "streamRawPredict" : "rawPredict"}`,
   "openai-chat": () => "endpoints/openapi/chat/completions",
 } as const;
 
-/** The end of an operation's address; undefined where Vertex does not serve it by that model. */
+/** The end of an operation's address; undefined where Vertex does not serve it for that model. */
 function callOf(operation: Operation, model: string, stream: boolean): string | undefined {
   const family = vertexFamily(model);
   if (operation === "chat") return chatCalls[family](vertexModel(model), stream);
@@ -39,8 +39,8 @@ function callOf(operation: Operation, model: string, stream: boolean): string | 
   return operation === "images" ? google(model, isImagen(model) ? "predict" : "generateContent") : undefined;
 }
 
-/** The request as the maker of its model takes it there. */
-function spoken(outgoing: Outgoing): Outgoing {
+/** The request in the format of the model's maker on Vertex. */
+function inMakersFormat(outgoing: Outgoing): Outgoing {
   const { model, stream } = outgoing;
   switch (vertexFamily(model)) {
     case "anthropic": {
@@ -63,7 +63,7 @@ function spoken(outgoing: Outgoing): Outgoing {
 
 const expressKey = ({ type, key }: PoolChannel): string | undefined => splitKey(type.id, key)?.api_key;
 
-/** The request with the account's token, or with the key of the express mode. Throws Failed where there is neither. */
+/** The request with the account's token, or with the express mode key. Throws Failed when there is neither. */
 async function authorized(outgoing: Outgoing, context: ProviderContext): Promise<Outgoing> {
   const key = expressKey(outgoing.channel);
   if (key !== undefined) return { ...outgoing, headers: { ...outgoing.headers, "x-goog-api-key": key } };
@@ -74,7 +74,7 @@ async function authorized(outgoing: Outgoing, context: ProviderContext): Promise
 }
 
 /**
- * The same conversation, to be counted: Claude's at a door of its own that is told the model
+ * The token count of the same conversation: Claude's at a separate endpoint with the model in the body
  * (docs.cloud.google.com/vertex-ai, partner models, Claude, count tokens), Gemini's beside its calls (model reference,
  * CountTokens).
  */
@@ -102,11 +102,11 @@ export const vertex: Provider = {
   },
   headers: () => ({}),
   dialect: (_, model) => vertexFamily(model),
-  prepare: (outgoing, context) => authorized(spoken(outgoing), context),
+  prepare: (outgoing, context) => authorized(inMakersFormat(outgoing), context),
   async open(outgoing, context) {
     const response = await send(outgoing, context);
     if (response.status !== 401 || expressKey(outgoing.channel) !== undefined) return response;
-    // A kept token was taken back: one new one is worth a try.
+    // The cached token was revoked: one new token is worth a try.
     context.dropToken();
     await response.body?.cancel();
     return send(await authorized(outgoing, context), context);
@@ -116,6 +116,6 @@ export const vertex: Provider = {
     member: vertexFamily(outgoing.model) === "anthropic" ? "input_tokens" : "totalTokens",
   }),
   direct: { embeddings: vertexEmbeddings, images: googleImages },
-  // Google refuses in its own words what the makers of the models never see; theirs are read as their language wants.
+  // Google's own errors come before the model is called; the maker's errors are read in the maker's dialect.
   readError: (body) => (isObject(body) && body.type === "error" ? undefined : geminiDialect.readError(body)),
 };

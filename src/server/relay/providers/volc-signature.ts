@@ -22,17 +22,17 @@ const SIGNED = "content-type;host;x-content-sha256;x-date";
 const sha256 = (data: string): string => createHash("sha256").update(data).digest("hex");
 const hmac = (key: string | Buffer, data: string): Buffer => createHmac("sha256", key).update(data).digest();
 
-/** RFC 3986: what encodeURIComponent leaves beyond it is encoded as well. */
+/** RFC 3986: encodeURIComponent leaves some characters that must be encoded as well. */
 const encode = (value: string): string =>
   encodeURIComponent(value).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Query members by name, in the order of their bytes. */
+/** Query members sorted by name, in byte order. */
 function canonicalQuery(query: URLSearchParams): string {
   const pairs = [...query].map(([name, value]) => `${encode(name)}=${encode(value)}`);
   return pairs.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)).join("&");
 }
 
-/** The headers that a signed request carries; names in small letters. */
+/** The headers of a signed request; names in lower case. */
 export function volcHeaders(request: VolcRequest): Record<string, string> {
   const { host, pathname, searchParams } = new URL(request.url);
   const date = new Date(request.now).toISOString().replace(/[:-]|\.\d{3}/g, "");

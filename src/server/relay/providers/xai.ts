@@ -1,8 +1,8 @@
 /**
- * xAI: OpenAI's language. A model with -search behind its name searches the web, which xAI does for calls of its
- * Responses API alone (docs.x.ai/developers/tools; search_parameters of the chat API answer 410 since 2026). Its
- * pictures have neither a size nor a style, and a quality only where that is a tier of the price
- * (docs.x.ai/developers/rest-api-reference/inference/images); read November 2026.
+ * xAI: OpenAI's format. A model with the suffix -search searches the web, which xAI supports in its Responses API only
+ * (docs.x.ai/developers/tools; search_parameters of the chat API answer 410 since 2026). Its images have no size or
+ * style, and a quality only where that is a price tier (docs.x.ai/developers/rest-api-reference/inference/images); read
+ * November 2026.
  */
 import { withoutSearch } from "../../../shared/thinking-suffix";
 import { isObject } from "../../lib/json-bytes";
@@ -12,8 +12,8 @@ import type { Outgoing, Provider } from "./provider";
 
 const searches = (model: string): boolean => withoutSearch(model) !== undefined;
 
-// X is not searched unasked: its calls come back as custom_tool_call, which other dialects' callers would take for
-// calls of theirs.
+// X is not searched by default: its calls come back as custom_tool_call, which callers of other dialects would take for
+// their own tools.
 const WEB_SEARCH = { type: "web_search" } as const;
 const isSearch = (tool: unknown): boolean =>
   isObject(tool) && (tool.type === WEB_SEARCH.type || tool.type === "x_search");
@@ -26,7 +26,7 @@ function searching(outgoing: Outgoing, model: string): Outgoing {
 
 const hasQuality = (model: string): boolean => model.startsWith("grok-imagine-image-2");
 
-function drawing(outgoing: Outgoing): Outgoing {
+function images(outgoing: Outgoing): Outgoing {
   const { size: _, style: __, quality, ...rest } = bodyOf(outgoing);
   return withBody(outgoing, quality !== undefined && hasQuality(outgoing.model) ? { ...rest, quality } : rest);
 }
@@ -41,6 +41,6 @@ export const xai: Provider = {
     if (as_is || form) return outgoing;
     const searched = operation === "chat" ? withoutSearch(model) : undefined;
     if (searched !== undefined) return searching(outgoing, searched);
-    return operation === "images" ? drawing(outgoing) : outgoing;
+    return operation === "images" ? images(outgoing) : outgoing;
   },
 };

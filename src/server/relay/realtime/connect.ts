@@ -3,7 +3,7 @@ import { socketThrough } from "../../lib/proxy";
 import type { Admitted, Asked, Attempted } from "../call/call";
 import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { timeoutsFor } from "../call/timeouts";
-import { headersOf } from "../providers/rewrite";
+import { headersOf } from "../providers/param-override";
 import { providerOf } from "../providers/registry";
 import type { PoolChannel } from "../../contracts/channel";
 import { attemptFailed, attemptServed, beginAttempt } from "../upstream/attempt-record";

@@ -1,8 +1,8 @@
-/** The end of the process: answers that run, and sessions whose response runs, may finish it. */
+/** The end of the process: streams, and sessions with a response in progress, may finish it. */
 import type { Engine } from "../call/call";
 
 /**
- * Asks every session and stream to go, and cuts what is left after `graceMs`. Resolves when all have ended and are
+ * Asks every session and stream to end, and cuts the rest after `graceMs`. Resolves when all have ended and are
  * charged.
  */
 export async function endSessions(engine: Engine, graceMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * The server events of a realtime session that the relay reads: those that carry usage, the session or errors. All
+ * The server events of a realtime session that the relay reads: those with usage, session settings or errors. All
  * others pass unread. Shapes: OpenAI's API reference, "Realtime server events", as typed by its SDK (openai 7.55,
  * resources/realtime, November 2026); Azure OpenAI follows the same reference. Pure.
  */
@@ -12,24 +12,22 @@ import { transcriptions } from "../operations/transcription";
 import { tokenCount } from "../../protocol/usage-check";
 
 export type RealtimeEvent =
-  /**
-   * The session as it is now; `transcription_model` writes the caller's speech down, and is billed by its own price.
-   */
+  /** The current session; `transcription_model` transcribes the caller's speech and is billed at its own price. */
   | { type: "session"; transcription_model: string | undefined }
   | { type: "response_created"; id: string }
-  /** `failed`: the upstream calls it a failure. `usage` undefined: it named none. */
+  /** `failed`: the upstream reports a failure. `usage` undefined: it reports none. */
   | { type: "response_done"; id: string; usage: Usage | undefined; failed: boolean; error: WireError | undefined }
   | { type: "transcribed"; usage: Usage | undefined }
   | { type: "error"; error: WireError };
 
-/** Whether a frame can be an event that matters. Errs towards yes: a text may quote such a name. */
+/** Whether a frame may be a relevant event. May be wrong towards yes: a text may quote such a name. */
 const NOTABLE =
   /"(?:error|session\.(?:created|updated)|transcription_session\.(?:created|updated)|response\.(?:created|done)|conversation\.item\.input_audio_transcription\.completed)"/;
 
-/** Generated content: its event's name begins the frame. */
+/** Generated content: the event's name is at the start of the frame. */
 const DELTA = /^\s*\{\s*"type"\s*:\s*"response\.[a-z_.]*?(audio)?\.delta"/;
 
-/** Bytes of base64 that one token of sound comes to: 50 ms of 16-bit mono at 24 kHz, the API's default format. */
+/** Base64 bytes per audio token: 50 ms of 16-bit mono at 24 kHz, the API's default format. */
 const BASE64_PER_AUDIO_TOKEN = 3200;
 
 const child = (object: JsonObject | undefined, name: string): JsonObject | undefined => {
@@ -40,8 +38,8 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const tokens = (object: JsonObject | undefined, name: string): number => tokenCount(object?.[name]) ?? 0;
 
 /**
- * The usage of response.done as disjoint buckets: cached tokens of every kind are taken out of their kind. undefined
- * when it names no totals.
+ * The usage of response.done as disjoint buckets: cached tokens of each kind are subtracted from that kind. undefined
+ * when there are no totals.
  */
 export function realtimeUsage(value: unknown): Usage | undefined {
   if (!isObject(value) || (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number"))
@@ -65,14 +63,14 @@ export function realtimeUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** The session's transcription model, where today's API and its preview put it. */
+/** The session's transcription model, where the current API and its preview put it. */
 function transcriptionModel(session: JsonObject | undefined): string | undefined {
   const input = child(child(session, "audio"), "input");
   const transcription = child(input, "transcription") ?? child(session, "input_audio_transcription");
   return text(transcription?.model) || undefined;
 }
 
-/** The event of a text frame; undefined for one that does not matter, and for what is no event. */
+/** The event of a text frame; undefined for irrelevant events and for anything else. */
 export function readEvent(frame: string): RealtimeEvent | undefined {
   if (!NOTABLE.test(frame)) return undefined;
   const event = tryParse(Buffer.from(frame));
@@ -100,29 +98,31 @@ export function readEvent(frame: string): RealtimeEvent | undefined {
   }
 }
 
-/** What a frame adds to the estimate of a response that never tells its usage; undefined for frames without content. */
+/**
+ * What a frame adds to the estimate of a response that never reports its usage; undefined for frames without content.
+ */
 export function generatedBy(frame: string): { output: number; audio_out: number } | undefined {
   const delta = DELTA.exec(frame.slice(0, 100));
   if (!delta) return undefined;
-  // A text delta is a token.
+  // One text delta is about one token.
   return delta[1] === undefined
     ? { output: 1, audio_out: 0 }
     : { output: 0, audio_out: frame.length / BASE64_PER_AUDIO_TOKEN };
 }
 
-/** Sound that the caller sends: its event's name begins the frame. */
+/** Audio that the caller sends: the event's name is at the start of the frame. */
 const SOUND = /^\s*\{\s*"type"\s*:\s*"input_audio_buffer\.append"/;
 /** What the caller adds to a conversation. */
 const ITEM = /"type"\s*:\s*"conversation\.item\.create"/;
 
-/** What a frame of the caller's adds to the estimate of the input. */
+/** What a caller's frame adds to the estimate of the input. */
 export function saidBy(frame: string | Uint8Array): { input: number; audio_in: number } {
   if (typeof frame === "string" && SOUND.test(frame.slice(0, 100)))
     return { input: 0, audio_in: frame.length / BASE64_PER_AUDIO_TOKEN };
   return { input: typeof frame === "string" && ITEM.test(frame) ? tokensOfContent(frame.length) : 0, audio_in: 0 };
 }
 
-/** An error event of our own. */
+/** An error event sent by Weir itself. */
 export function errorEvent({ message, type, param, code }: RelayError, requestId: string): string {
   return JSON.stringify({
     type: "error",

@@ -1,4 +1,4 @@
-/** What a vendor says of a job, and what the house makes of it: progress never goes back, a success needs a result. */
+/** Applies a vendor's report to a job: progress never goes back, and a success needs a result. */
 import { isFinal, type TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { Usage } from "../../protocol/chat-events";
@@ -12,8 +12,8 @@ import type { FinalPrice, TaskReport, TaskWatcher } from "./provider";
 import type { Priced, Task, TaskChange } from "../../contracts/task-store";
 
 /**
- * How far a job is: a report that is behind what is known is an old one. MODAL and UNKNOWN may follow anything that
- * runs.
+ * The order of states: a report that is behind the known state is outdated. MODAL and UNKNOWN may follow any running
+ * state.
  */
 const rank: Readonly<Record<TaskStatus, number>> = {
   NOT_START: 0,
@@ -26,20 +26,18 @@ const rank: Readonly<Record<TaskStatus, number>> = {
   FAILURE: 4,
 };
 
-/** Most doubts that are kept with a job: a batch may have one for every line. */
+/** Most doubts stored with a job: a batch may have one for every line. */
 const MOST_DOUBTS = 10;
 
 export const NO_RESULT = "the upstream reported success without a result";
 
 const percentOf = (progress: string): number => Number(/^(\d{1,3})%$/.exec(progress)?.[1] ?? 0);
 
-/**
- * A vendor's time (its clock may be wrong, or in another unit) between `from` and now. 0, what is no number: unknown.
- */
+/** A vendor's time (its clock or unit may be wrong) clamped between `from` and now. 0 or undefined: unknown. */
 const within = (time_ms: number | undefined, from: number, now: number): number | undefined =>
   time_ms !== undefined && time_ms > 0 ? Math.max(from, Math.min(Math.floor(time_ms), now)) : undefined;
 
-/** A report as the change it makes; the job's status is `task.status` until the book has taken it. */
+/** The change that a report makes; the job's status is `task.status` until the store has written it. */
 function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
   const percent = Math.min(100, Math.max(percentOf(task.progress), Math.floor(report.percent ?? 0)));
   const began =
@@ -56,7 +54,7 @@ function changeOf(task: Task, report: TaskReport, now: number): TaskChange {
   };
 }
 
-/** Takes a report of a job in. False: somebody else has decided about the job meanwhile; nothing changed. */
+/** Applies a report. False: the job was changed concurrently, and nothing is written. */
 export async function applyReport(
   controlPlane: Pick<ControlPlane, "tasks" | "now" | "option" | "sendWebhook" | "pool" | "usageDoubted">,
   watcher: TaskWatcher,
@@ -72,7 +70,7 @@ export async function applyReport(
       ...change,
       next_poll_at_ms: now + pauseOf(watcher, now - task.submit_time_ms, 0),
     });
-    if (won) tellChange(controlPlane, watcher, task, change);
+    if (won) notifyChange(controlPlane, watcher, task, change);
     return won;
   }
   const began = change.start_time_ms ?? task.start_time_ms;
@@ -94,12 +92,12 @@ export async function applyReport(
   const quota = final && price ? unitsOf(price, final.priced) : task.quota;
   const doubted = final && final.doubts.length > 0 ? { state: { ...state, usage_doubts: final.doubts } } : {};
   const won = await taskStore.succeed(task, task.status, quota, { ...ended, ...doubted });
-  if (won) tellChange(controlPlane, watcher, task, { ...ended, status: "SUCCESS" });
+  if (won) notifyChange(controlPlane, watcher, task, { ...ended, status: "SUCCESS" });
   if (won && quota > task.quota) await taskStore.collect(task.id);
   return won;
 }
 
-/** What a job is really priced by, as far as its vendor's count can be believed (usage-check.ts). */
+/** The final price terms of a job, as far as its vendor's count is plausible (protocol/usage-check.ts). */
 function checkedPrice(
   { pool, usageDoubted }: Pick<ControlPlane, "pool" | "usageDoubted">,
   task: Task,
@@ -119,7 +117,7 @@ function checkedPrice(
   return { priced: { ...final, usage }, doubts: all };
 }
 
-/** Ends a job as failed. False: somebody else has decided about it meanwhile. */
+/** Ends a job as failed. False: the job was changed concurrently. */
 export async function failTask(
   controlPlane: Pick<ControlPlane, "tasks" | "now" | "option" | "sendWebhook">,
   watcher: TaskWatcher | undefined,
@@ -129,7 +127,7 @@ export async function failTask(
 ): Promise<boolean> {
   const won = await controlPlane.tasks.fail(task, task.status, fail_reason, change);
   if (won && watcher)
-    tellChange(controlPlane, watcher, task, {
+    notifyChange(controlPlane, watcher, task, {
       finish_time_ms: controlPlane.now(),
       ...change,
       status: "FAILURE",
@@ -139,8 +137,8 @@ export async function failTask(
   return won;
 }
 
-/** Whoever wants to know of a job is told what it has become. */
-function tellChange(
+/** Sends the job's webhook, if it has one, after a change. */
+function notifyChange(
   controlPlane: Pick<ControlPlane, "now" | "option" | "sendWebhook">,
   watcher: TaskWatcher,
   task: Task,

@@ -12,7 +12,7 @@ import { redactError } from "../providers/redact";
 import type { PoolChannel } from "../../contracts/channel";
 import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
-import { errand, type RequestOutcome } from "./provider-context";
+import { withTaskContext, type RequestOutcome } from "./provider-context";
 
 /** `provider` asks the channel of the attempt. */
 export async function attemptJob<Input>(
@@ -32,7 +32,7 @@ export async function attemptJob<Input>(
   try {
     const job = { channel, model, action, input, task_id, ...(parent && { parent }) };
     const limits = { ms: Math.min(firstByteMs, totalMs), total_ms: Math.min(totalMs, SUBMIT_LIMIT_MS / 2) };
-    const accepted = await errand(engine, channel, limits, (context) => provider.submit(job, context), {
+    const accepted = await withTaskContext(engine, channel, limits, (context) => provider.submit(job, context), {
       submits: true,
       heard,
     });

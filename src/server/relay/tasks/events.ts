@@ -1,4 +1,4 @@
-/** A vendor's stream of events about a job: its first event tells what was accepted, all of them are for the caller. */
+/** A vendor's event stream about a job: its first event says what was accepted, and all events go to the caller. */
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
@@ -6,15 +6,18 @@ import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../../lib/s
 
 export interface Events {
   first: JsonObject;
-  /** Every byte as it came, the first event included. Whoever has it reads it or cancels it. */
+  /** Every byte as received, including the first event. The holder must read or cancel it. */
   all: ReadableStream<Uint8Array>;
 }
 
-/** Whether an answer is a stream of events. */
+/** Whether a response is an event stream. */
 export const isEvents = ({ headers }: Response): boolean =>
   /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
 
-/** Reads an answer up to its first event. Throws Failed where it ends before that, or where that is no JSON object. */
+/**
+ * Reads a response up to its first event. Throws Failed when it ends before that, or when the event is not a JSON
+ * object.
+ */
 export async function readEvents({ body, status }: Response): Promise<Events> {
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
   const splitter = new FrameSplitter(REPEAT_LIMIT);

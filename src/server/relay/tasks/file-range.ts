@@ -1,6 +1,6 @@
-/** A file that is in memory, answered as its own server would: whole, or one range of its bytes (RFC 9110, 14). */
+/** Serves a file in memory: whole, or one range of its bytes (RFC 9110, 14). */
 
-/** First and last byte of `bytes=0-99`, `bytes=100-` or `bytes=-50` in a file of `size`; undefined: no such bytes. */
+/** First and last byte of `bytes=0-99`, `bytes=100-` or `bytes=-50` in a file of `size`; undefined: unsatisfiable. */
 function rangeIn(range: string, size: number): { first: number; last: number } | undefined {
   const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   const first = from === "" ? Math.max(0, size - Number(to)) : Number(from);
@@ -8,7 +8,7 @@ function rangeIn(range: string, size: number): { first: number; last: number } |
   return first <= last && first < size && (from !== "" || to !== "") ? { first, last } : undefined;
 }
 
-/** `range` is a header that has the form of one, or undefined. */
+/** `range` is a well-formed range header, or undefined. */
 export function fromMemory(
   { type, bytes }: { type: string; bytes: Uint8Array<ArrayBuffer> },
   range?: string,

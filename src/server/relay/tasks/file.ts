@@ -1,7 +1,7 @@
 /**
- * The files of finished jobs, passed through: only addresses that a job of ours produced are ever fetched. A part of a
- * file may be asked for (RFC 9110, 14: one range of bytes). What a browser is told of a file is its kind, never a page
- * or a drawing with scripts, whatever the vendor says.
+ * Streams the files of finished jobs through: only addresses that one of our jobs produced are fetched. One range of
+ * bytes may be requested (RFC 9110, 14). The content type is that of the file's kind, never HTML or SVG with scripts,
+ * whatever the vendor says.
  */
 import { AppError, fail } from "../../../shared/errors";
 import { isFinal } from "../../../shared/task";
@@ -12,7 +12,7 @@ import { asIs, classifyStatus, failureOf } from "../../protocol/upstream-failure
 import { keyOwning } from "../routing/key-rotation";
 import { initFor } from "../providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
-import { ERRAND_MS } from "./clock";
+import { REQUEST_TIMEOUT_MS } from "./clock";
 import { fromMemory } from "./file-range";
 import type { ResultFile } from "../../contracts/task-service";
 import { watcherOf } from "./registry";
@@ -21,12 +21,12 @@ import { taskTools } from "./provider-context";
 
 const RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
-/** What a vendor may say of the part that it sends: numbers, and nothing else. */
+/** A vendor's Content-Range is passed on only if it consists of numbers. */
 const CONTENT_RANGE = /^bytes (?:\d+-\d+|\*)\/(?:\d+|\*)$/;
 
 /**
- * What a file of a kind may be called, what it is called when its vendor says anything else, and how large one that is
- * passed through may be.
+ * The content types that a kind of file may have, the one used for any other, and the largest size that is passed
+ * through.
  */
 export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> =
   {
@@ -40,31 +40,31 @@ function typeOf({ media }: ResultFile, headers: Headers): string {
   return fileKinds[media].may.test(said) ? said : fileKinds[media].otherwise;
 }
 
-/** Whether a job has files to show. */
+/** Whether a job has files. */
 const hasFiles = ({ status, platform }: Task): boolean =>
   status === "SUCCESS" || (!isFinal(status) && watcherOf(platform)?.half_done === true);
 
 /**
- * Files of a job, in order; none while it is not finished, unless its vendor shows what is half done. The channel may
- * be gone: public ones do not need it.
+ * Files of a job, in order; none before it has finished, unless its vendor shows unfinished ones. The channel may be
+ * deleted: public files do not need it.
  */
 export async function filesOf(engine: Engine, task: Task): Promise<readonly ResultFile[]> {
   const watcher = watcherOf(task.platform);
   if (!hasFiles(task) || !watcher?.files) return [];
   const channel = channelOf(engine, task);
-  const context = channel ? taskTools(engine, channel, ERRAND_MS) : undefined;
+  const context = channel ? taskTools(engine, channel, REQUEST_TIMEOUT_MS) : undefined;
   return watcher.files(task, channel, context);
 }
 
-/** The channel that holds a job, enabled or not; undefined when it or its key is gone. */
+/** The channel of a job, enabled or not; undefined when the channel or its key is deleted. */
 export function channelOf({ controlPlane }: Engine, { channel_id, channel_key_id }: Task): PoolChannel | undefined {
   const holder = controlPlane.pool.byId(channel_id);
   return holder && keyOwning(holder.channel, channel_key_id);
 }
 
 /**
- * Answers one file of a job, the `index`th from 0. Throws task_not_finished, task_file_missing (also for a link that
- * its vendor has let expire), address_forbidden, and Failed.
+ * Serves one file of a job, the `index`th from 0. Throws task_not_finished, task_file_missing (also for a link that has
+ * expired), address_forbidden, and Failed.
  */
 export async function sendFile(
   engine: Engine,
@@ -122,16 +122,13 @@ export async function sendFile(
   );
 }
 
-/**
- * A small file that stands in its address itself (RFC 2397, base64): nothing is fetched. undefined: its address leads
- * somewhere.
- */
+/** A small file in a data URL (RFC 2397, base64), which needs no fetch. undefined: another kind of URL. */
 function inAddress(url: string): { type: string; bytes: Uint8Array<ArrayBuffer> } | undefined {
   const [, type, base64] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(url) ?? [];
   return type === undefined || base64 === undefined ? undefined : { type, bytes: Buffer.from(base64, "base64") };
 }
 
-/** What a vendor's own address sends elsewhere is fetched there without the channel's key. */
+/** A redirect of the vendor's own address is followed without the channel's key. */
 async function opened(
   engine: Engine,
   task: Task,
@@ -154,7 +151,7 @@ async function opened(
   return controlPlane.openAddress(new URL(location, file.url).href, { headers: public_headers, signal });
 }
 
-/** The body as its reader takes it, cut when it stands still for too long or is larger than `most` bytes. */
+/** The body at its reader's speed, cut when it stalls for too long or exceeds `most` bytes. */
 function limited(
   response: Response,
   { timers, controlPlane }: Engine,

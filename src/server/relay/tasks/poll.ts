@@ -1,6 +1,7 @@
 /**
- * One round of looking after jobs: what is due is asked for, by channel and key; what was left half done is ended; what
- * is too old has failed. One instance does it at a time (the lease of serve.ts), but nothing breaks when two do.
+ * One round of polling: due jobs are polled, by channel and key; interrupted submits are ended; jobs past their
+ * deadline fail. Only one instance does it at a time (the lease in src/server/serve.ts), but nothing breaks when two
+ * do.
  */
 import { isFinal } from "../../../shared/task";
 import type { Engine } from "../call/call";
@@ -11,18 +12,18 @@ import { keyOwning } from "../routing/key-rotation";
 import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
-import { ERRAND_MS, pauseOf, SUBMIT_LOOK_MS, VISIT_MS, watcherTimes } from "./clock";
+import { REQUEST_TIMEOUT_MS, pauseOf, SUBMIT_CHECK_MS, POLL_TIMEOUT_MS, watcherTimes } from "./clock";
 import type { TaskWatcher } from "./provider";
 import { watcherOf } from "./registry";
 import type { Task } from "../../contracts/task-store";
-import { errand } from "./provider-context";
+import { withTaskContext } from "./provider-context";
 
-/** Jobs of one round; what is left comes with the next. */
+/** Most jobs of one round; the rest follows in the next. */
 const MOST_A_ROUND = 500;
-/** Vendors that are asked at a time, and jobs of one that are asked one by one. */
+/** Vendors polled concurrently, and concurrent polls of one vendor. */
 const AT_ONCE = 8;
 
-/** Why a job failed without its vendor's word: kept as text in tasks.fail_reason. */
+/** Failure reasons that come from Weir: stored as text in tasks.fail_reason. */
 export const REASONS = {
   late: "the job was not finished in time",
   channel_gone: "the channel of the job is gone",
@@ -39,22 +40,22 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
   );
 }
 
-/** One round. Never throws for one job's sake; what it could not do is due again later. */
+/** One round. Never throws because of one job; a failed poll is due again later. */
 export async function pollTasks(engine: Engine): Promise<void> {
   const due = await engine.controlPlane.tasks.due(MOST_A_ROUND);
-  const groups = new Map<string, SideRequest>();
+  const groups = new Map<string, PollGroup>();
   for (const task of due) {
-    const sideRequest = await settledOrVisit(engine, task).catch(
+    const group = await pollTarget(engine, task).catch(
       (error: unknown) => void engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after"),
     );
-    if (!sideRequest) continue;
-    const { watcher, channel } = sideRequest;
+    if (!group) continue;
+    const { watcher, channel } = group;
     const key = `${watcher.platform} ${credentialId(channel)}`;
     const known = groups.get(key);
     if (known) known.tasks.push(task);
-    else groups.set(key, { ...sideRequest, tasks: [task] });
+    else groups.set(key, { ...group, tasks: [task] });
   }
-  const visits = [...groups.values()].flatMap(({ tasks, ...rest }) => {
+  const batches = [...groups.values()].flatMap(({ tasks, ...rest }) => {
     const { poll_many = 1 } = rest.watcher;
     const state = { down: false };
     return Array.from({ length: Math.ceil(tasks.length / poll_many) }, (_, i) => ({
@@ -63,79 +64,82 @@ export async function pollTasks(engine: Engine): Promise<void> {
       tasks: tasks.slice(i * poll_many, (i + 1) * poll_many),
     }));
   });
-  await each(visits, (sideRequest) => visitChannel(engine, sideRequest));
+  await each(batches, (sideRequest) => pollChannel(engine, sideRequest));
 }
 
-/** Failures that another question to the same vendor would only repeat, each after its whole time limit. */
+/** Failures that another request to the same vendor would only repeat, each after its full timeout. */
 const DOWN: ReadonlySet<string> = new Set(["timeout", "unreachable", "cut"]);
 
-/** Looks at one job at once, for somebody who waits. What fails is left to the rounds. */
-export async function lookNow(engine: Engine, task: Task): Promise<void> {
+/** Polls one job at once, for a waiting caller. Failures are left to the rounds. */
+export async function pollNow(engine: Engine, task: Task): Promise<void> {
   if (isFinal(task.status)) return;
   try {
-    const sideRequest = await settledOrVisit(engine, task);
-    if (sideRequest) await visitChannel(engine, { ...sideRequest, tasks: [task], state: { down: false } });
+    const sideRequest = await pollTarget(engine, task);
+    if (sideRequest) await pollChannel(engine, { ...sideRequest, tasks: [task], state: { down: false } });
   } catch (error) {
     engine.log.error({ err: error, task: task.task_id }, "a job could not be looked after");
   }
 }
 
-interface SideRequest {
+interface PollGroup {
   watcher: TaskWatcher;
   channel: PoolChannel;
   tasks: Task[];
 }
 
-/** Ends what needs no vendor's word; answers whom to ask about the rest. */
-async function settledOrVisit(engine: Engine, task: Task): Promise<Omit<SideRequest, "tasks"> | undefined> {
+/** Ends jobs that need no poll; returns the credentials for the rest. */
+async function pollTarget(engine: Engine, task: Task): Promise<Omit<PollGroup, "tasks"> | undefined> {
   const { tasks: taskStore, pool, now } = engine.controlPlane;
   if (isFinal(task.status)) return void (await taskStore.collect(task.id));
-  if (task.status === "NOT_START") return void (await halfDone(engine, task));
+  if (task.status === "NOT_START") return void (await endInterruptedSubmit(engine, task));
   const watcher = watcherOf(task.platform);
   if (now() >= task.deadline_ms) return void (await failTask(engine.controlPlane, watcher, task, REASONS.late));
   if (!watcher) return void (await taskStore.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
-  // Disabled is not gone: what was accepted there is still fetched.
+  // Jobs of a disabled channel are still polled.
   const holder = pool.byId(task.channel_id);
   if (!holder) return void (await failTask(engine.controlPlane, watcher, task, REASONS.channel_gone));
   const channel = keyOwning(holder.channel, task.channel_key_id);
-  // One of several keys that is disabled may come back.
-  if (!channel) return void (await later(engine, watcher, task, task.state.fails + 1));
+  // A disabled key of several may be enabled again.
+  if (!channel) return void (await postpone(engine, watcher, task, task.state.fails + 1));
   return { watcher, channel };
 }
 
 /** A submit whose process ended, or whose charge is late. */
-async function halfDone({ controlPlane }: Engine, task: Task): Promise<void> {
+async function endInterruptedSubmit({ controlPlane }: Engine, task: Task): Promise<void> {
   const { tasks: taskStore, ledger, now } = controlPlane;
   const watcher = watcherOf(task.platform);
-  // In this order: a settle makes a charge of a hold.
+  // In this order: a settle turns a hold into a charge.
   const held = await taskStore.held(task);
   const charged = await taskStore.charged(task);
   if (task.upstream_id !== "" && watcher && (charged || task.state.units === 0)) {
     await taskStore.activate(task.id, task.state.units, now() + watcherTimes(watcher).poll_ms);
     return;
   }
-  // Charged without an id of the vendor's, or neither charged nor held: a sweep did that, so the process that asked is
+  // Charged without an upstream id, or neither charged nor held: a sweep did that, so the process that submitted it is
   // gone.
   if (!charged && held && now() < task.deadline_ms)
-    return void (await taskStore.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_LOOK_MS }));
+    return void (await taskStore.note(task, "NOT_START", { next_poll_at_ms: now() + SUBMIT_CHECK_MS }));
   if (!charged) await ledger.release(task.charge_id);
   await taskStore.fail(task, "NOT_START", REASONS.never_accepted, {});
 }
 
-async function visitChannel(
+async function pollChannel(
   engine: Engine,
-  { watcher, channel, tasks, state }: SideRequest & { state: { down: boolean } },
+  { watcher, channel, tasks, state }: PollGroup & { state: { down: boolean } },
 ): Promise<void> {
   const { controlPlane, log } = engine;
   try {
     if (state.down) throw new UpstreamError(failureOf("unreachable"));
-    const reports = await errand(engine, channel, { ms: ERRAND_MS, total_ms: VISIT_MS }, (context) =>
-      watcher.poll(tasks, channel, context),
+    const reports = await withTaskContext(
+      engine,
+      channel,
+      { ms: REQUEST_TIMEOUT_MS, total_ms: POLL_TIMEOUT_MS },
+      (context) => watcher.poll(tasks, channel, context),
     );
     for (const task of tasks) {
       const report = reports.get(task.upstream_id);
       if (report) await applyReport(controlPlane, watcher, task, report);
-      else await later(engine, watcher, task, 0);
+      else await postpone(engine, watcher, task, 0);
     }
   } catch (error) {
     const failure = failureFrom(error, channel, log);
@@ -145,12 +149,12 @@ async function visitChannel(
       "jobs could not be asked for",
     );
     if (failure.upstream_status === 401) engine.accessTokens.drop(channel);
-    for (const task of tasks) await later(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
+    for (const task of tasks) await postpone(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
   }
 }
 
-/** Nothing is known: asked again after a pause that grows with the failures, at its deadline at the latest. */
-async function later({ controlPlane }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
+/** The poll failed: the next one follows after a pause that grows with the failures, at the deadline at the latest. */
+async function postpone({ controlPlane }: Engine, watcher: TaskWatcher, task: Task, fails: number): Promise<void> {
   const now = controlPlane.now();
   const next_poll_at_ms = Math.min(
     Math.max(task.deadline_ms, now),

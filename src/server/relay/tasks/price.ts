@@ -1,11 +1,11 @@
-/** What a job is priced by, and how that is kept until it is finished. */
+/** The price terms of a job, and how they are stored until it is finished. */
 import { printDecimal } from "../../../shared/decimal";
 import { chargeOf } from "../../../shared/charge";
 import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
 import type { Terms } from "../../protocol/call-terms";
 import type { Priced } from "../../contracts/task-store";
 
-/** USD of one job at model ratio 1, where a model has no price per call (facts/compatibility.md 7.3: ratio / 2). */
+/** USD of one job at model ratio 1, for a model without a price per call. */
 const USD_PER_RATIO = 0.5;
 const perJob = new WeakMap<CompiledPrice, CompiledPrice>();
 
@@ -28,29 +28,29 @@ function pricePerJob(price: CompiledPrice): CompiledPrice {
   return known;
 }
 
-/** The terms of a job; one that names no tokens costs its model's price per call, times its factors. */
+/** The price terms of a job; without token counts it costs its model's price per call, times its factors. */
 export function termsOf(terms: Terms | undefined): Terms {
   const { usage, priced, ...rest } = terms ?? { usage: {}, exact: true };
   const byTokens = Object.values(usage).some((count) => count !== undefined);
   return { ...rest, usage, priced: priced ?? (byTokens ? (price) => price : pricePerJob) };
 }
 
-/** Units that a job costs at a compiled price. */
+/** The cost of a job in units, at a compiled price. */
 export const unitsOf = (price: CompiledPrice, { usage, times }: Priced): number => chargeOf(price, usage, times).quota;
 
 const BIG = "$big";
 const MAP = "$map";
 
-/** A compiled price as text, so that a job is corrected at the price that it was accepted at. */
+/** A compiled price as text, so that a job is corrected at the price at which it was accepted. */
 export const packPrice = (price: CompiledPrice): string =>
   JSON.stringify(price, (_, value: unknown) =>
     typeof value === "bigint" ? { [BIG]: value.toString() } : value instanceof Map ? { [MAP]: [...value] } : value,
   );
 
-/** The price again; undefined for ''. */
+/** The stored price; undefined for ''. */
 export function unpackPrice(text: string): CompiledPrice | undefined {
   if (text === "") return undefined;
-  // Written by packPrice alone.
+  // Only packPrice writes it.
   return JSON.parse(text, (_, value: unknown) => {
     if (typeof value !== "object" || value === null) return value;
     if (BIG in value) return BigInt(String(value[BIG]));

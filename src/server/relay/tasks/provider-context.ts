@@ -1,4 +1,4 @@
-/** The world as a provider of jobs sees it: see TaskTools. */
+/** The tools of a job provider: see TaskTools. */
 import { withHeaders } from "../../../shared/header-override";
 import type { Engine } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
@@ -17,10 +17,10 @@ import type { PoolChannel } from "../../contracts/channel";
 import { type Events, isEvents, readEvents } from "./events";
 import type { TaskRequest, TaskProviderContext } from "./provider";
 
-/** Most bytes of a vendor's answer about jobs: a list of many, with texts. */
+/** Largest response of a vendor about jobs: a list of many, with texts. */
 const ANSWER_LIMIT = 16 << 20;
 
-/** What a request came to, for the attempt's record. */
+/** The result of a request, for the attempt's record. */
 export interface RequestOutcome {
   status: number;
 }
@@ -28,15 +28,15 @@ export interface RequestOutcome {
 interface TaskRequestOptions {
   /** The channel's param_override applies. */
   submits?: boolean;
-  /** Told the status of the last answer. */
+  /** Called with the status of the last response. */
   heard?: RequestOutcome;
 }
 
 /**
- * Does an errand that is over after `total_ms`, whatever the provider waits for; `ms` is the time limit of each
- * request. Throws what `work` throws, and Failed for the time limit.
+ * Runs work that must end within `total_ms`, whatever the provider waits for; `ms` is the timeout of each request.
+ * Throws what `work` throws, and Failed for a timeout.
  */
-export async function errand<T>(
+export async function withTaskContext<T>(
   engine: Engine,
   channel: PoolChannel,
   { ms, total_ms }: { ms: number; total_ms: number },
@@ -56,7 +56,7 @@ export async function errand<T>(
   }
 }
 
-/** Tools for a channel. `ms`: the time limit of each request; `signal` ends them all. */
+/** Tools for a channel. `ms`: the timeout of each request; `signal` aborts them all. */
 export function taskTools(
   engine: Engine,
   channel: PoolChannel,
@@ -71,7 +71,7 @@ export function taskTools(
     signal ? AbortSignal.any([controller.signal, signal]) : controller.signal,
     () => controlPlane.now(),
   );
-  /** Sends a request and reads of its answer what `read` wants, all within the time limit. */
+  /** Sends a request and reads its response with `read`, all within the timeout. */
   const exchange = async <T>(
     { method, url, headers, body, sign, override }: TaskRequest,
     read: (response: Response) => Promise<T>,
@@ -112,9 +112,9 @@ export function taskTools(
       done();
     }
   };
-  /** The answer, where it is no error. */
+  /** The response, unless it is an error. */
   const judged = ({ readError }: TaskRequest, response: Response, bytes: Uint8Array): unknown => {
-    // What a vendor says of a job is kept and shown.
+    // A vendor's report of a job is stored and shown.
     const answer = redactJson(channel, tryParse(bytes));
     const error = (readError ?? openaiChat.readError)(answer);
     if (!response.ok) {
@@ -131,7 +131,7 @@ export function taskTools(
     if (error) throw new UpstreamError(classifyErrorIn200(context.redact, error));
     return answer;
   };
-  const ask = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
+  const send = async <T>(request: TaskRequest, fits: (answer: unknown) => answer is T): Promise<T> => {
     const { response, got } = await exchange(request, readWhole);
     const answer = judged(request, response, got);
     if (!fits(answer)) throw new UpstreamError(failureOf("malformed", response.status));
@@ -147,8 +147,8 @@ export function taskTools(
   };
   return {
     ...context,
-    json: (request) => ask<JsonObject>(request, isObject),
-    list: (request) => ask<readonly unknown[]>(request, Array.isArray),
+    json: (request) => send<JsonObject>(request, isObject),
+    list: (request) => send<readonly unknown[]>(request, Array.isArray),
     events,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a vendor of jobs is: one file that builds its requests and reads its answers. Everything else (holds, deadlines,
- * who wins, refunds, restarts, polling by one instance) is the engine's. How to add one:
+ * A vendor of jobs: one file that builds its requests and reads its responses. Everything else (holds, deadlines,
+ * concurrent changes, refunds, restarts, polling by one instance) is the engine's. How to add one:
  * docs/recipes/add-a-task-provider.md.
  */
 import type { ChannelTypeKey, Operation as OperationKey } from "../../../shared/channel-types";
@@ -20,115 +20,109 @@ import type { ResultFile } from "../../contracts/task-service";
 export interface TaskRequest {
   method: "GET" | "POST" | "DELETE";
   url: string;
-  /** The provider's own, authentication included; names in small letters. */
+  /** The provider's own headers, authentication included; names in lower case. */
   headers: Record<string, string>;
   /** An object is sent as JSON. */
   body?: JsonObject | string | FormData | Blob;
-  /** false: the channel's param_override does not apply, because this is no call of a model. */
+  /** false: the channel's param_override does not apply, because this is not a model call. */
   override?: false;
   /**
-   * For vendors that want a signature: the headers as they leave, from the body's text and the headers after every
-   * change that the operator makes (param_override, header_override).
+   * For vendors that require a signature: the final headers, from the body's text and the headers after all overrides
+   * of the operator (param_override, header_override).
    */
   sign?(body: string, headers: Record<string, string>): Record<string, string> | Promise<Record<string, string>>;
-  /**
-   * The vendor's error in a body, of an error status and of a 200 alike; undefined: there is none. Absent: OpenAI's.
-   */
+  /** The vendor's error in a body, with an error status or a 200; undefined: none. Absent: OpenAI's format. */
   readError?(body: unknown): WireError | undefined;
 }
 
-/**
- * The world as a provider sees it: the network under the attempt's time limit and the channel's proxy, time, access
- * tokens.
- */
+/** The tools of a provider: the network with the attempt's timeout and the channel's proxy, time, access tokens. */
 export interface TaskProviderContext extends ProviderContext {
   /**
-   * Sends a request and reads its answer. Throws Failed, classified by protocol/upstream-failure.ts, for no answer, an
-   * error status, an error in a 200 that `readError` finds, and what is no JSON object.
+   * Sends a request and reads its response. Throws Failed, classified by protocol/upstream-failure.ts, for no response,
+   * an error status, an error in a 200 that `readError` finds, and a response that is not a JSON object.
    */
   json(request: TaskRequest): Promise<JsonObject>;
-  /** The same for an answer that is a JSON list. */
+  /** The same for a JSON array. */
   list(request: TaskRequest): Promise<readonly unknown[]>;
-  /** The same for an answer that is a stream of events. Only its first event is within the time limit of a request. */
+  /** The same for an event stream. The timeout of a request covers only its first event. */
   events(request: TaskRequest): Promise<Events>;
 }
 
-/** A job on its way to a channel. */
+/** A job that is being submitted to a channel. */
 export interface Job<Input> {
   channel: PoolChannel;
-  /** As the vendor names it: the channel's model mapping is applied. */
+  /** The vendor's name: the channel's model mapping is applied. */
   model: string;
   action: string;
   input: Input;
-  /** The id that its owner will know; a vendor that takes an id of ours may be given it. */
+  /** The public id of the job; it may be sent to a vendor that accepts an id. */
   task_id: string;
   /** The job that it follows: then `channel` is that job's. */
   parent?: Task;
 }
 
-/** What the vendor has to say of a job. Absent members stay as they are. */
+/** A vendor's report of a job. Absent members stay unchanged. */
 export interface TaskReport {
   status: TaskStatus;
-  /** 0 to 100; one that is smaller than what is known is ignored. */
+  /** 0 to 100; a smaller value than the known one is ignored. */
   percent?: number;
-  /** Of a failure: the vendor's words. Cleaned of addresses and keys by the engine. */
+  /** Of a failure: the vendor's message. The engine removes addresses and keys. */
   fail_reason?: string;
   /** Epoch milliseconds. */
   start_time_ms?: number;
   finish_time_ms?: number;
-  /** What the owner and the lists are shown: JSON. Replaces what was there. */
+  /** JSON shown to the owner and in the lists. Replaces the earlier value. */
   data?: unknown;
-  /** Members that are set in `data` as it is kept: for a report that is that of several jobs. */
+  /** Members that are set in the stored `data`: for a report that covers several jobs. */
   merge?: JsonObject;
   /** Replaces `task.state.own`. */
   own?: JsonObject;
   prompt?: string;
-  /** With SUCCESS: what it is really priced by, where that is known only now (seconds, tokens). Absent: as accepted. */
+  /** With SUCCESS: the final price terms, if they are known only now (seconds, tokens). Absent: as accepted. */
   final?: FinalPrice;
 }
 
 export interface FinalPrice extends Priced {
-  /** What it would have used if its vendor had not said so; absent: what it was accepted at. */
+  /** The usage assumed if the vendor had reported none; absent: the usage at submit. */
   estimate?: Usage;
-  /** Counts of single parts that were not believed; what the whole comes to is looked at besides. */
+  /** Implausible counts of parts; the total is checked as well. */
   doubts?: readonly UsageDoubt[];
 }
 
-/** The vendor has taken a job. */
+/** The vendor has accepted a job. */
 export interface Accepted {
-  /** The id that it is polled by. Never ''. */
+  /** The id by which it is polled. Never ''. */
   upstream_id: string;
   data?: unknown;
   own?: JsonObject;
   prompt?: string;
-  /** Where it stands already, if the answer says so; it may even be finished. Absent: SUBMITTED. */
+  /** Its state, if the answer says so; it may even be finished. Absent: SUBMITTED. */
   report?: TaskReport;
 }
 
-/** What the engine needs of a provider after the submit: nothing here knows the kind's input. */
+/** What the engine needs of a provider after the submit, without knowing the kind's input. */
 export interface TaskWatcher {
   readonly platform: TaskPlatform;
-  /** How often it is asked, milliseconds. Default 15 s; doubled after each failed poll, up to 5 min. */
+  /** Poll interval in milliseconds. Default 15 s; doubled after each failed poll, up to 5 min. */
   readonly poll_ms?: number;
-  /** Milliseconds from the submit after which a job that is not finished has failed. Default 24 h. */
+  /** Milliseconds from the submit after which an unfinished job has failed. Default 24 h. */
   readonly lifetime_ms?: number;
-  /** Most jobs of one `poll`. 1 (default): they are asked one by one, a few at a time. */
+  /** Most jobs of one `poll`. 1 (default): they are polled one by one, a few at a time. */
   readonly poll_many?: number;
   /**
-   * What became of jobs of one channel (and key): upstream id -> report. One that is not in the answer is asked again
-   * later, until its lifetime ends; a job that the vendor says it does not have any more is a FAILURE. Throws Failed.
+   * The reports of jobs of one channel (and key): upstream id -> report. A job without a report is polled again later,
+   * until its lifetime ends; a job that the vendor no longer knows is a FAILURE. Throws Failed.
    */
   poll(
     tasks: readonly Task[],
     channel: PoolChannel,
     context: TaskProviderContext,
   ): Promise<ReadonlyMap<string, TaskReport>>;
-  /** Whether a SUCCESS carries what was asked for. One that does not is a failure, and refunded. */
+  /** Whether a SUCCESS has the requested result. One without it is a failure, and refunded. */
   hasResult(task: Pick<Task, "action" | "data" | "state">): boolean;
   /**
-   * Files of a finished job, in order; absent: it makes none. `channel` and `tools` are undefined when the channel is
-   * gone.
-   * `half_done`: asked for those of a job that runs as well.
+   * Files of a finished job, in order; absent: it has none. `channel` and `tools` are undefined when the channel is
+   * deleted. `half_done`: also those of a running job.
    */
   files?(
     task: Task,
@@ -136,65 +130,62 @@ export interface TaskWatcher {
     context: TaskProviderContext | undefined,
   ): readonly ResultFile[] | Promise<readonly ResultFile[]>;
   readonly half_done?: boolean;
-  /** Who wants to be told that the job has changed, and in which words. */
+  /** The webhook of a job and the body to send after a change. */
   hook?(task: Task, controlPlane: Pick<ControlPlane, "option" | "now">): { url: string; body: JsonObject } | undefined;
-  /**
-   * The owner has deleted a finished job: what its vendor keeps of it goes as well. Throws Failed; nothing depends on
-   * it.
-   */
+  /** The owner has deleted a finished job: deletes it at its vendor as well. Throws Failed, which is ignored. */
   forget?(task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<void>;
-  /** Stops a job, where the vendor can: what it is then. Throws Failed. */
+  /** Cancels a job, where the vendor supports it, and returns its report. Throws Failed. */
   cancel?(task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<TaskReport>;
 }
 
 export interface TaskProvider<Input> extends TaskWatcher {
-  /** The channel types that it calls (shared/channel-types.ts). */
+  /** The channel types that it serves (shared/channel-types.ts). */
   readonly types: readonly ChannelTypeKey[];
-  /** Whether a channel of these types can do it; absent: all can. `model` is the vendor's name. */
+  /** Whether a channel of these types supports it; absent: all do. `model` is the vendor's name. */
   serves?(channel: PoolChannel, model: string, input: Input, action: string): boolean;
   /**
-   * What it is priced by, before the submit: held and charged so. Absent: one call at the model's price. `exact` must
+   * The price terms before the submit, for the hold and the charge. Absent: one call at the model's price. `exact` must
    * be true where nothing is corrected later.
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
-  /** Asks the vendor for it. Throws Failed, and RequestFault for an input that this vendor cannot be told. */
+  /** Submits the job. Throws Failed, and RequestFault for an input that this vendor does not support. */
   submit(job: Job<Input>, context: TaskProviderContext): Promise<Accepted>;
 }
 
-/** A kind of job: one input, several vendors. A door of the kind submits to whichever channel serves the model. */
+/** A kind of job: one input, several vendors. A route of the kind submits to any channel that serves the model. */
 export interface TaskKind<Input> {
-  /** The operation that logs, plans and the channel form name it by. */
+  /** The operation that names it in logs, plans and the channel form. */
   readonly operation: OperationKey;
-  /** Whether the operator lets such jobs be made (options DrawingEnabled, TaskEnabled). */
+  /** Whether the operator allows such jobs (options DrawingEnabled, TaskEnabled). */
   enabled(option: RelayOptions): boolean;
-  /** In order: the first that calls a channel's type and serves the model is asked. */
+  /** In order: the first that serves the channel's type and the model is used. */
   readonly providers: readonly TaskProvider<Input>[];
 }
 
-/** What a door asks the engine for. */
+/** A route's request to the engine. */
 export interface TaskOrder<Input> {
   kind: TaskKind<Input>;
   action: string;
-  /** Priced, limited and routed by this name. */
+  /** The model name for price, limits and routing. */
   model: string;
   input: Input;
-  /** What of the input is kept with the job (JSON, without media). */
+  /** The part of the input that is stored with the job (JSON, without media). */
   kept: JsonObject;
   /** '' where there is none. */
   prompt: string;
-  /** The request's bytes: the same client key with other bytes is refused. */
+  /** The request's bytes: a repeated client key with other bytes is refused. */
   body: Uint8Array;
-  /** The job it follows, the caller's own (`book.find`): its channel and key alone are asked. */
+  /** The job it follows, owned by the caller (`tasks.find`): only its channel and key are used. */
   parent?: Task;
-  /** The channel and key that alone can do it, where that is not the parent's. */
+  /** The only channel and key that can do it, if not the parent's. */
   at?: Pick<Task, "channel_id" | "channel_key_id">;
-  /** How its public id begins; absent: "task_". */
+  /** The prefix of its public id; absent: "task_". */
   id_prefix?: string;
-  /** Its public id; absent: the prefix and 32 characters. Must not be guessable. */
+  /** Its public id; absent: the prefix and 32 random characters. Must not be guessable. */
   task_id?: string;
   /**
-   * Writes what else its owner needs to find it. The vendor has accepted, nothing is charged; throws where it cannot be
-   * written.
+   * Stores what else its owner needs to find it. Runs after the vendor has accepted and before the charge; throws when
+   * it cannot be written.
    */
   accepted?(job: Pick<Task, "upstream_id" | "channel_id" | "channel_key_id">): Promise<void>;
 }

@@ -1,7 +1,4 @@
-/**
- * Every kind of job. A provider is a file and a line in its kind; nothing else in the house names it. Their doors:
- * doors.ts.
- */
+/** Every kind of job. A provider is a file and a line in its kind; no other code names it. Their routes: routes.ts. */
 import type { TaskPlatform } from "../../../shared/task";
 import type { TaskWatcher } from "./provider";
 import { backgroundResponses } from "./background/response";
@@ -10,7 +7,7 @@ import { midjourney } from "./midjourney/provider";
 import { suno } from "./suno/suno";
 import { videoKind } from "./video/kind";
 
-/** Who polls, cancels and finds the files of a platform's jobs: the providers of every kind. */
+/** The providers of every kind: they poll, cancel and find the files of a platform's jobs. */
 const watchers: readonly TaskWatcher[] = [
   ...backgroundResponses.providers,
   ...batches.providers,
@@ -21,5 +18,5 @@ const watchers: readonly TaskWatcher[] = [
 
 const byPlatform = new Map<TaskPlatform, TaskWatcher>(watchers.map((watcher) => [watcher.platform, watcher]));
 
-/** undefined: nobody knows the platform any more; its jobs end at their deadline. */
+/** undefined: an unknown platform, whose jobs end at their deadline. */
 export const watcherOf = (platform: TaskPlatform): TaskWatcher | undefined => byPlatform.get(platform);

@@ -1,4 +1,4 @@
-/** Doors of jobs: paths with parameters, the caller's error shape, who may come in. doors.ts lists them. */
+/** Routes of jobs: paths with parameters, the caller's error format, access. routes.ts lists them. */
 import { PING } from "../../lib/sse";
 import type { SideHandler } from "../admission/side-call";
 import type { Engine } from "../call/call";
@@ -6,7 +6,7 @@ import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { Responder } from "../response/responder";
 import type { RelayError } from "../../protocol/relay-error";
 
-/** A request to a door that asks for no key. */
+/** A request to a route without authentication. */
 export interface OpenRequest {
   engine: Engine;
   request: Request;
@@ -22,19 +22,19 @@ interface RouteFacts {
   /** "/suno/fetch/{id}": a parameter is one segment. */
   path: string;
   dialect: CallerDialect;
-  /** For documents: the route list and the OpenAPI file. */
+  /** For generated documents: the route list and the OpenAPI file. */
   name: string;
 }
 
 export type TaskRoute = RouteFacts &
-  /** `submits`: it makes a job; what it is limited and counted by is then the engine's business (submitTask). */
+  /** `submits`: the route creates a job; then the engine applies limits and counts (submitTask). */
   (
     | { answer(params: Params): SideHandler; submits?: boolean; open?: undefined }
-    /** For everybody who knows the link: images by their unguessable id. */
+    /** Public to those who know the URL: images with an id that cannot be guessed. */
     | { open(params: Params): OpenAnswer; answer?: undefined; submits?: undefined }
   );
 
-/** A caller's dialect that has no streams: how its errors are spelled. */
+/** A caller's dialect without streams: its error format. */
 export const taskDialect = (writeError: (error: RelayError) => object): CallerDialect => ({
   key: "openai-chat",
   ping: PING,
@@ -49,7 +49,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** Finds the route of a path (without a trailing slash). Routes whose path has fewer parameters come first. */
+/** Finds the route of a path (without a trailing slash). Routes with fewer parameters match first. */
 export function routeFinder(
   routes: readonly TaskRoute[],
 ): (method: string, path: string) => { route: TaskRoute; params: Params } | undefined {

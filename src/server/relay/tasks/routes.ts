@@ -1,4 +1,4 @@
-/** Every door to jobs, for the relay's route table. */
+/** All routes of jobs, for the relay's route table. */
 import type { TaskRoute } from "./route";
 import { batchRoutes } from "./batch/routes";
 import { midjourneyRoutes } from "./midjourney/routes";

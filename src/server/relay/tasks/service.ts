@@ -1,4 +1,4 @@
-/** What the rest of the process may ask of jobs: the timer that looks after them, and the console's doors. */
+/** The task functions for the rest of the process: the polling timer, and the console's routes. */
 import { AppError, fail } from "../../../shared/errors";
 import type { Engine } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
@@ -12,11 +12,11 @@ import type { Task } from "../../contracts/task-store";
 import type { TaskService, TaskAccess } from "../../contracts/task-service";
 
 export function createTaskService(engine: Engine): TaskService {
-  const see = async ({ platform, task_id, user_id }: TaskAccess): Promise<Task> => {
+  const findTask = async ({ platform, task_id, user_id }: TaskAccess): Promise<Task> => {
     const { tasks: taskStore } = engine.controlPlane;
     const task =
       user_id === undefined
-        ? await taskStore.anybodys(platform, task_id)
+        ? await taskStore.findAny(platform, task_id)
         : await taskStore.find([platform], task_id, user_id);
     return task ?? fail("task_not_found");
   };
@@ -26,7 +26,7 @@ export function createTaskService(engine: Engine): TaskService {
     async file({ index, ...access }, request, requestId, lang) {
       const responder = new Responder(requestId, null);
       try {
-        return await sendFile(engine, await see(access), index, request, responder);
+        return await sendFile(engine, await findTask(access), index, request, responder);
       } catch (error) {
         if (error instanceof UpstreamError)
           return responder.error(openaiChat, failureError(error.failure, lang, requestId));
@@ -35,10 +35,10 @@ export function createTaskService(engine: Engine): TaskService {
         return responder.error(openaiChat, thrownError(error, lang, requestId));
       }
     },
-    files: async (access) => (await filesOf(engine, await see(access))).map(({ media }) => media),
+    files: async (access) => (await filesOf(engine, await findTask(access))).map(({ media }) => media),
     async cancel(access) {
       try {
-        return await cancelTask(engine, await see(access));
+        return await cancelTask(engine, await findTask(access));
       } catch (error) {
         throw error instanceof UpstreamError
           ? new AppError("upstream_error", { status: error.failure.upstream_status || error.failure.status })

@@ -20,7 +20,7 @@ import type { Tried } from "../upstream/attempt";
 import { tryChannels } from "../upstream/retry";
 import { applyReport } from "./apply";
 import { attemptJob } from "./attempt";
-import { SUBMIT_LIMIT_MS, SUBMIT_LOOK_MS, watcherTimes } from "./clock";
+import { SUBMIT_LIMIT_MS, SUBMIT_CHECK_MS, watcherTimes } from "./clock";
 import { prepare, providerFor } from "./prepare";
 import { packPrice, termsOf, unitsOf } from "./price";
 import type { Accepted, TaskOrder, TaskWatcher } from "./provider";
@@ -171,7 +171,7 @@ function newTask<Input>(
     token_id: caller.token_id,
     charge_id: request_id,
     submit_time_ms: now,
-    next_poll_at_ms: now + SUBMIT_LOOK_MS,
+    next_poll_at_ms: now + SUBMIT_CHECK_MS,
     deadline_ms: now + SUBMIT_LIMIT_MS,
   };
 }

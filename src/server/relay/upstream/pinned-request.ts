@@ -14,7 +14,7 @@ import type { Bytes } from "../../lib/sse";
 import { readErrorBody } from "./request";
 
 /** An address with `path` at the end of its own. */
-export function below(url: string, path: string): string {
+export function appendPath(url: string, path: string): string {
   const query = url.indexOf("?");
   return query < 0 ? url + path : url.slice(0, query) + path + url.slice(query);
 }
@@ -34,7 +34,7 @@ export function urlFor(
   if (url === undefined) return undefined;
   const passed = [...(query ?? [])].filter(([name]) => passes.includes(name.replace(/\[\d*\]$/, "")));
   const more = new URLSearchParams(passed).toString();
-  return below(url, path) + (more === "" ? "" : `${url.includes("?") ? "&" : "?"}${more}`);
+  return appendPath(url, path) + (more === "" ? "" : `${url.includes("?") ? "&" : "?"}${more}`);
 }
 
 export interface PinnedRequest {
@@ -91,24 +91,28 @@ async function send(
 }
 
 /** The vendor's answer, its body not read yet. Throws Failed for everything that is no success. */
-export async function ask(sideRequest: SideRequest, channel: PoolChannel, pinned: PinnedRequest): Promise<Response> {
+export async function requestPinned(
+  sideRequest: SideRequest,
+  channel: PoolChannel,
+  pinned: PinnedRequest,
+): Promise<Response> {
   const { response, inTime } = await send(sideRequest, channel, pinned);
   inTime();
   return response;
 }
 
 /** The same for a stream of events, which may tell of errors. */
-export async function askEvents(
+export async function requestPinnedEvents(
   sideRequest: SideRequest,
   channel: PoolChannel,
   pinned: PinnedRequest,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  const { body } = await ask(sideRequest, channel, pinned);
+  const { body } = await requestPinned(sideRequest, channel, pinned);
   return body ? redactedBody(channel, body) : undefined;
 }
 
 /** The vendor's answer as JSON, as it was written and as it is read. Throws Failed. */
-export async function askJson(
+export async function requestPinnedJson(
   sideRequest: SideRequest,
   channel: PoolChannel,
   pinned: PinnedRequest,

@@ -8,7 +8,7 @@ import type { Warning, WireObject } from "../../protocol/chat-events";
 import { adaptBody } from "../providers/model-quirks";
 import { withLimit } from "../billing/output-limit";
 import { redact } from "../providers/redact";
-import { withSystemPrompt } from "../providers/rewrite";
+import { withSystemPrompt } from "../providers/param-override";
 import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
 import { urlOf, withVersion } from "../providers/address";
 import type { Operation } from "../operations/operation";
@@ -26,8 +26,8 @@ import {
   effortMembers,
   type ModelNames,
   namesOf,
-  passesAsIs,
-  ruled,
+  isPassthrough,
+  applyVendorRules,
 } from "../providers/vendor-rules";
 import { type Bytes, type FrameSplitter, readFrame } from "../../lib/sse";
 
@@ -54,7 +54,7 @@ export function buildRequest({ call, channel, output_limit }: Attempted): Upstre
   const provider = providerOf(channel);
   const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
   const as_is =
-    passesAsIs(channel, rules) &&
+    isPassthrough(channel, rules) &&
     dialect !== undefined &&
     (operation.key === "chat" ? asked.dialect.key === dialect : !operation.adapter);
   const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
@@ -182,7 +182,7 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
     const translated = translateRequest(from, to, own, model, address, (prompt) =>
-      ruled(withSystemPrompt(prompt, channel), from, to, names, rules),
+      applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules),
     );
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;

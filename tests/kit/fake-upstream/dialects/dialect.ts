@@ -1,4 +1,4 @@
-/** What a dialect must be able to write. One file per dialect implements it. */
+/** What every dialect writes. One file per dialect implements it. */
 import type { Answer, Json, Prompt } from "../answer";
 
 export interface Frame {
@@ -6,7 +6,7 @@ export interface Frame {
   event?: string;
   /** JSON text, or the dialect's end mark. */
   data: string;
-  /** opening: before content; closing: between content and finish; usage: what late-usage holds back. */
+  /** opening: before content; closing: between content and finish; usage: held back by late-usage. */
   kind: "opening" | "content" | "closing" | "finish" | "usage" | "done";
 }
 

@@ -13,7 +13,7 @@ import { openaiError, openaiErrorObject } from "./openai-errors";
 const FINISH = { stop: "stop", length: "length", content_filter: "content_filter", tool: "tool_calls" } as const;
 
 /** CompletionUsage: cached and audio tokens are part of the totals. */
-export function chatUsage(usage: FakeUsage, output = usage.output): Json {
+function chatUsage(usage: FakeUsage, output = usage.output): Json {
   return {
     prompt_tokens: usage.input,
     completion_tokens: output,

@@ -1,16 +1,15 @@
 /**
- * Endpoints that are no conversations: embeddings, images, speech, transcription, moderation, model lists, billing,
- * rerank, token counting.
- * Sources, read November 2026: platform.openai.com/docs/api-reference (embeddings, images, audio, moderations,
- * models) and the types of the `openai` npm SDK 7.55; docs.cohere.com/reference/rerank and api.jina.ai (rerank);
- * platform.claude.com/docs (api/messages-count-tokens, api/models-list); ai.google.dev/api (tokens, embeddings,
- * models). The billing pair is OpenAI's former dashboard API, in the shape its clients still read.
+ * Endpoints other than chat: embeddings, images, speech, transcription, moderation, model lists, billing, rerank, token
+ * counting. Sources, read November 2026: platform.openai.com/docs/api-reference (embeddings, images, audio,
+ * moderations, models) and the types of the `openai` npm SDK 7.55; docs.cohere.com/reference/rerank and api.jina.ai
+ * (rerank); platform.claude.com/docs (api/messages-count-tokens, api/models-list); ai.google.dev/api (tokens,
+ * embeddings, models). The billing pair is OpenAI's former dashboard API, in the format its clients still read.
  */
 import { type Json, list, object, text } from "../answer";
 import type { Behaviour } from "../behaviours";
 import type { Frame } from "./dialect";
 
-/** A finished body, or the frames of a stream. */
+/** A complete body, or the frames of a stream. */
 export type Content = { contentType: string; body: Uint8Array } | { frames: Frame[] };
 
 const json = (body: Json): Content => ({ contentType: "application/json", body: Buffer.from(JSON.stringify(body)) });
@@ -50,7 +49,7 @@ function inputs(input: unknown): string[] {
     : many.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
 }
 
-/** Embeddings: base64 (little-endian float32) when asked for, as the official SDK does by default. */
+/** Embeddings: base64 (little-endian float32) if requested, as the official SDK does by default. */
 export function embeddings(request: Json, model: string, behaviour: Behaviour): Content {
   const dimensions = typeof request.dimensions === "number" ? request.dimensions : 16;
   const data = inputs(request.input).map((one, index) => {
@@ -192,7 +191,7 @@ export function moderations(request: Json, model: string, id: string): Content {
   return json({ id: `modr-${id}`, model, results });
 }
 
-/** Rerank in the shape Cohere and Jina share; scores fall with the position, best first. */
+/** Rerank in the format that Cohere and Jina share; scores fall with the position, best first. */
 export function rerank(request: Json, model: string, id: string, behaviour: Behaviour): Content {
   const documents = list(request.documents);
   const top = typeof request.top_n === "number" ? request.top_n : documents.length;

@@ -1,8 +1,8 @@
 /**
  * Questions to a knowledge base of AI Proxy: POST /api/library/ask {libraryId, model, query, stream} -> {success,
  * answer, documents: [{title, url}]}, streamed as {content, finish, documents} (shapes of the vendor's public clients,
- * read November
- * 2026; its documents are gone). Which knowledge base stands in the channel: providers/aiproxy-library.ts puts it in.
+ * read November 2026; its documents are gone). Which knowledge base stands in the channel: providers/aiproxy-library.ts
+ * puts it in.
  */
 import type {
   AnswerEvent,
@@ -19,17 +19,16 @@ import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, isObject, number, objects, optionalText, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
 import { questionOf } from "../shared/transcript";
-import { takeExtra, warnUnsupported } from "../shared/unsupported";
+import { warnUnsupported } from "../shared/unsupported";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
+import { requestSupport } from "./support";
 
-const none: ReadonlySet<string> = new Set();
 const stopped: FinishReason = { unified: "stop", raw: "stop" };
 
 /** What is looked up is the last question; what was said before would only blur it. */
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(prompt, [], warn);
-  takeExtra(prompt.extra, none, "", warn);
+  warnUnsupported(prompt, requestSupport, warn);
   if (prompt.messages.length > 1) warn("dropped_block", "messages before the question");
   return { model: prompt.model, query: questionOf(prompt.messages, warn), stream: prompt.stream ?? false };
 }
@@ -96,6 +95,7 @@ export const aiproxyLibraryDialect: VendorDialect = {
   decodeAnswer,
   streamDecoder: (id) => new LibraryStreamDecoder(id),
   readError,
+  requestSupport,
   features: limitedTo("a knowledge base is asked one question", {
     text: true,
     citations: true,

@@ -3,9 +3,11 @@
  */
 import type { ChatAnswer, Warn, WireObject } from "../../chat-events";
 import { compact, isObject, ownExtra, text, unknownMembers } from "../shared/json";
+import { warnUnsupportedAnswer } from "../shared/unsupported";
 import { decodeAnswerContent } from "./content-decode";
 import { encodeBlocks } from "./content-encode";
 import { decodeStop, encodeStop } from "./stop-reason";
+import { answerSupport } from "./support";
 import { encodeUsage, readUsage } from "./usage";
 
 const KEY = "anthropic";
@@ -33,10 +35,9 @@ export function decodeAnswer(body: WireObject): ChatAnswer | undefined {
 }
 
 export function encodeAnswer(answer: ChatAnswer, warn: Warn): WireObject {
-  const [choice, second] = answer.choices;
-  if (second) warn("dropped_field", "choices");
+  const [choice] = answer.choices;
+  warnUnsupportedAnswer(answer, answerSupport, warn);
   const content = choice?.content ?? [];
-  ownExtra(KEY, choice?.extra, "choices", warn);
   return {
     id: answer.id,
     type: "message",

@@ -1,6 +1,8 @@
 /** Anthropic's citations of a text block (types of @anthropic-ai/sdk 1.11, TextCitation; read November 2026). */
-import type { Citation, WireObject } from "../../chat-events";
+import type { Citation, Warn, WireObject } from "../../chat-events";
 import { compact, objects, optionalText } from "../shared/json";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 
 /** Stands where Anthropic has an encrypted index of its own: such a citation is not given back to it. */
 const FOREIGN = "";
@@ -20,10 +22,14 @@ export function decodeCitation(raw: WireObject): Citation {
 
 export const decodeCitations = (citations: unknown): Citation[] => objects(citations).map(decodeCitation);
 
-/** For a caller. undefined when the source has no address. */
-export function encodeCitation(citation: Citation): WireObject | undefined {
+/** For a caller. undefined, with a warning, when the source has no address. */
+export function encodeCitation(citation: Citation, warn: Warn): WireObject | undefined {
   if (citation.from === "anthropic") return citation.raw;
-  if (citation.url === undefined) return undefined;
+  if (citation.url === undefined) {
+    warn("dropped_field", "citations");
+    return undefined;
+  }
+  warnMembers(citation, answerSupport.choices.citation, "citations", warn);
   const { url, title = null, cited_text = "" } = citation;
   return { type: "web_search_result_location", url, title, cited_text, encrypted_index: FOREIGN };
 }

@@ -121,7 +121,7 @@ export function decodeContent(content: unknown, where: string): Block[] {
 export const decodeAnswerContent = (content: unknown): Block[] =>
   objects(content).flatMap((block) => (typeof block.type === "string" ? [decodeAnswerBlock(block)] : []));
 
-/** An answer's seals are the upstream's own, whatever they look like. */
+/** An answer's signatures are the upstream's own, whatever they look like. */
 function decodeAnswerBlock(block: WireObject): Block {
   if (block.type === "thinking" || block.type === "redacted_thinking") return ownThoughts(block);
   return decodeBlock(block.caller ? withoutCaller(block) : block, "content");

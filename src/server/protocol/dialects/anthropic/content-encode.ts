@@ -32,8 +32,7 @@ export function cacheMember(cache: CacheMark | undefined, warn: Warn): WireObjec
 
 const pictures = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-function imageBody({ source, detail }: ImageBlock, warn: Warn): WireObject | undefined {
-  if (detail !== undefined) warn("dropped_field", "image.detail");
+function imageBody({ source }: ImageBlock, warn: Warn): WireObject | undefined {
   if (source.kind === "url") return { type: "image", source: { type: "url", url: source.url } };
   if (source.kind === "id" && source.from === KEY)
     return { type: "image", source: { type: "file", file_id: source.id } };
@@ -73,14 +72,16 @@ function textBody(block: TextBlock, upstream: boolean, warn: Warn): WireObject |
   if (upstream ? block.text.trim() === "" : block.text === "") return undefined;
   const citations: WireObject[] = [];
   for (const citation of block.citations ?? []) {
-    const raw = upstream && citation.from !== KEY ? undefined : encodeCitation(citation);
+    // Upstream takes back its own only.
+    const foreign = upstream && citation.from !== KEY;
+    if (foreign) warn("dropped_field", "citations");
+    const raw = foreign ? undefined : encodeCitation(citation, warn);
     if (raw) citations.push(raw);
-    else warn("dropped_field", "citations");
   }
   return { type: "text", text: block.text, ...(citations.length > 0 && { citations }) };
 }
 
-/** Upstream: Anthropic's own seals only. To a caller: every seal, wrapped where it is another's. */
+/** Upstream: Anthropic's own signatures only. To a caller: every one, wrapped where it is another's. */
 export function thoughtsBody(
   { text: thinking, reasoningSignature }: ReasoningBlock,
   upstream: boolean,
@@ -137,7 +138,6 @@ function bodyOf(block: Block, upstream: boolean, warn: Warn): WireObject | undef
     case "tool_result":
       return resultBody(block, warn);
     case "audio":
-      warn("dropped_block", "audio");
       return block.transcript ? { type: "text", text: block.transcript } : undefined;
     case "opaque":
       if (block.from === KEY) return block.value;

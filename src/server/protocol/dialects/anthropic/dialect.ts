@@ -8,6 +8,7 @@ import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { AnthropicStreamDecoder } from "./stream-decode";
 import { AnthropicStreamEncoder } from "./stream-encode";
+import { answerSupport, requestSupport } from "./support";
 
 export const anthropicDialect: ChatDialect = {
   key: "anthropic",
@@ -22,4 +23,6 @@ export const anthropicDialect: ChatDialect = {
   readError,
   writeError,
   features: anthropicFeatures,
+  requestSupport,
+  answerSupport,
 };

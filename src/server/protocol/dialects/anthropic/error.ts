@@ -17,7 +17,7 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /**
- * What Anthropic tells in words only, in those of protocol/upstream-failure.ts: an empty account and a reached spend
+ * What Anthropic says in words only, by the codes of protocol/upstream-failure.ts: an empty account and a reached spend
  * limit come as
  * 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as
  * not_found_error.

@@ -1,5 +1,5 @@
 /**
- * Blocks of a call that only Anthropic has and whose words others can be told: results of a search that the caller
+ * Blocks of a call that only Anthropic has and whose words others can read: results of a search that the caller
  * made, a document in pieces, a tool that was found (types of @anthropic-ai/sdk 1.11, SearchResultBlockParam,
  * ContentBlockSource, ToolReferenceBlockParam; read November 2026).
  */
@@ -9,7 +9,7 @@ import { decodeContent } from "./content-decode";
 
 const said = (...lines: string[]): Block => ({ type: "text", text: lines.filter((line) => line !== "").join("\n") });
 
-function told(block: OpaqueBlock, warn: Warn): Block[] {
+function readableBlocks(block: OpaqueBlock, warn: Warn): Block[] {
   const words = wordsOf(block);
   if (words)
     for (const name of ["citations", "cache_control"])
@@ -37,7 +37,7 @@ function wordsOf({ value }: OpaqueBlock): Block[] | undefined {
 function plainBlocks(block: Block, warn: Warn): Block[] {
   if (block.type === "tool_result")
     return [{ ...block, content: block.content.flatMap((inner) => plainBlocks(inner, warn)) }];
-  return block.type === "opaque" ? told(block, warn) : [block];
+  return block.type === "opaque" ? readableBlocks(block, warn) : [block];
 }
 
 /** The prompt for a channel of another dialect. */

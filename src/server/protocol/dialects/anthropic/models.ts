@@ -24,7 +24,7 @@ export interface ModelFacts {
   readonly maxTokens: number;
 }
 
-const stranger: ModelFacts = {
+const unknownModel: ModelFacts = {
   thinking: "budget",
   off: "disabled",
   xhigh: false,
@@ -43,11 +43,11 @@ function generation(model: string): number | undefined {
 }
 
 export function modelFacts(model: string): ModelFacts {
-  if (!model.includes("claude")) return stranger;
+  if (!model.includes("claude")) return unknownModel;
   const age = generation(model);
-  if (age === undefined) return { ...stranger, maxTokens: 32_000 };
-  if (age < 4) return { ...stranger, maxTokens: age < 3.5 ? 4096 : 8192 };
-  if (age < 4.6) return { ...stranger, structured: age >= 4.5 || age === 4.1, maxTokens: 32_000 };
+  if (age === undefined) return { ...unknownModel, maxTokens: 32_000 };
+  if (age < 4) return { ...unknownModel, maxTokens: age < 3.5 ? 4096 : 8192 };
+  if (age < 4.6) return { ...unknownModel, structured: age >= 4.5 || age === 4.1, maxTokens: 32_000 };
   const is = (family: string): boolean => model.includes(family);
   const off =
     age < 4.7 || is("haiku")

@@ -5,6 +5,8 @@
 import type {
   ChatPrompt,
   Effort,
+  FunctionTool,
+  JsonSchemaFormat,
   Message,
   OutputFormat,
   Reasoning,
@@ -16,6 +18,7 @@ import { efforts } from "../../chat-events";
 import { RequestFault } from "../shared/fault";
 import { FREE_FORM } from "../shared/free-form";
 import {
+  type Complete,
   compact,
   count,
   extraOf,
@@ -73,7 +76,7 @@ function decodeTool(tool: WireObject): Tool {
   if (tool.type !== undefined && tool.type !== null && tool.type !== FREE_FORM) {
     return { type: "server", from: KEY, value: tool };
   }
-  return compact({
+  return compact<Complete<FunctionTool>>({
     type: "function",
     name: text(tool.name),
     description: optionalText(tool.description),
@@ -107,8 +110,8 @@ function decodeReasoning(body: WireObject): Reasoning | undefined {
   if (effort === undefined && thinking.type === undefined) return undefined;
   const extra = compact({ thinking: isObject(body.thinking) ? thinking : undefined, effort });
   const off = thinking.type === "disabled" || thinking.type === "between_tools";
-  return compact({
-    effort: off ? ("none" as const) : effort,
+  return compact<Complete<Reasoning>>({
+    effort: off ? "none" : effort,
     budget:
       thinking.type === "enabled"
         ? count(thinking.budget_tokens)
@@ -122,7 +125,13 @@ function decodeReasoning(body: WireObject): Reasoning | undefined {
 
 function decodeFormat(format: unknown): OutputFormat | undefined {
   if (!isObject(format) || format.type !== "json_schema") return undefined;
-  return { type: "json_schema", schema: object(format.schema) };
+  return compact<Complete<JsonSchemaFormat>>({
+    type: "json_schema",
+    name: undefined,
+    description: undefined,
+    schema: object(format.schema),
+    strict: undefined,
+  });
 }
 
 /** Throws RequestFault. */
@@ -133,7 +142,7 @@ export function decodeRequest(body: WireObject): ChatPrompt {
   const outputRest = unknownMembers(output, knownOutput);
   const top = outputRest ? { ...rest, output_config: outputRest } : rest;
   const tools = objects(body.tools).map(decodeTool);
-  return compact({
+  return compact<Complete<ChatPrompt>>({
     model: text(body.model),
     messages: decodeMessages(body),
     tools: tools.length > 0 ? tools : undefined,
@@ -143,12 +152,19 @@ export function decodeRequest(body: WireObject): ChatPrompt {
     temperature: number(body.temperature),
     top_p: number(body.top_p),
     top_k: number(body.top_k),
+    seed: undefined,
+    frequency_penalty: undefined,
+    presence_penalty: undefined,
+    choices: undefined,
     max_output: count(body.max_tokens),
     stop: Array.isArray(body.stop_sequences)
       ? body.stop_sequences.filter((entry) => typeof entry === "string")
       : undefined,
     reasoning: decodeReasoning(body),
+    verbosity: undefined,
     user: optionalText(object(body.metadata).user_id),
+    // Anthropic's metadata is the user's name alone.
+    metadata: undefined,
     cache: cacheOf(body),
     stream: flag(body.stream),
     // Anthropic's streams always end with usage.

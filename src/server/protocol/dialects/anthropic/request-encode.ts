@@ -5,12 +5,14 @@
 import type { Block, ChatPrompt, Message, Tool, Warn, WireObject } from "../../chat-events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
-import { describeFreeForm } from "../shared/free-form";
-import { jsonInWords } from "../shared/output-format";
+import { describeFreeForm } from "../shared/functions";
+import { annotatedSchema, jsonInWords } from "../shared/output-format";
+import { warnUnsupported } from "../shared/unsupported";
 import { serverToolFor } from "../shared/web-search";
 import { cacheMember, encodeBlocks } from "./content-encode";
 import { modelFacts, type ModelFacts } from "./models";
 import { closedSchema } from "./schema";
+import { requestSupport } from "./support";
 
 const KEY = "anthropic";
 /** Anthropic's least budget of thought. */
@@ -214,18 +216,20 @@ function sampling(prompt: ChatPrompt, facts: ModelFacts, thought: Thought, warn:
   return compact({ temperature: Math.min(1, temperature), top_k });
 }
 
-/** JSON output: by schema where the model knows it and it can be told, else in words. */
+/** JSON output: by schema where the model knows it and the schema fits, else in words. */
 function formatOf(prompt: ChatPrompt, facts: ModelFacts, system: WireObject[], warn: Warn): WireObject | undefined {
   const { format } = prompt;
   if (!format || format.type === "text") return undefined;
-  const closed = format.type === "json_schema" && facts.structured ? closedSchema(format.schema) : undefined;
+  const closed =
+    format.type === "json_schema" && facts.structured ? closedSchema(annotatedSchema(format, warn)) : undefined;
   if (!closed || closed.changed) warn("changed_value", "response_format");
   if (closed) return { type: "json_schema", schema: closed.schema };
-  system.push({ type: "text", text: jsonInWords(format) });
+  system.push({ type: "text", text: jsonInWords(format, warn) });
   return undefined;
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
+  warnUnsupported(prompt, requestSupport, warn);
   const facts = modelFacts(prompt.model);
   const { system, messages } = conversation(prompt, facts, warn);
   const allowed = prompt.tool_choice?.allowed;
@@ -240,10 +244,8 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const thought = thoughtOf(prompt, facts, messages, choice?.type === "any" || choice?.type === "tool", warn);
   const format = formatOf(prompt, facts, system, warn);
   const stop = prompt.stop?.filter((sequence) => sequence.trim() !== "");
-  for (const key of ["seed", "frequency_penalty", "presence_penalty", "verbosity", "metadata"] as const) {
-    if (prompt[key] !== undefined) warn("dropped_field", key);
-  }
-  if (prompt.choices !== undefined && prompt.choices > 1) warn("dropped_field", "choices");
+  // A sequence of blanks is refused.
+  if (stop && stop.length < (prompt.stop?.length ?? 0)) warn("changed_value", "stop");
   const { output_config, ...rest } = ownExtra(KEY, prompt.extra, "", warn) ?? {};
   const output = compact({
     effort: thought.effort,

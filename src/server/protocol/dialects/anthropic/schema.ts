@@ -18,7 +18,7 @@ const kept = new Set([
   "type",
   "required",
 ]);
-/** Rewritten below; `pattern` and the like are told in words. */
+/** Rewritten below; `pattern` and the like are written in words. */
 const handled = new Set([
   "$defs",
   "definitions",
@@ -34,7 +34,7 @@ const handled = new Set([
 ]);
 const formats = new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]);
 
-/** The schema leaves something open that Anthropic cannot be told. */
+/** The schema leaves something open for which Anthropic has no word. */
 class Inexpressible extends Error {
   override readonly name = "Inexpressible";
 }
@@ -81,7 +81,7 @@ class Closer {
     const { type, properties, additionalProperties } = value;
     if (!isObject(properties) && type !== "object" && !list(type).includes("object")) return;
     const open = additionalProperties !== undefined && additionalProperties !== false;
-    // Whoever names no members wants any.
+    // A schema that names no members allows any.
     if (open || (!isObject(properties) && additionalProperties !== false)) throw new Inexpressible();
     if (additionalProperties === undefined) this.changed = true;
     out.type ??= "object";
@@ -120,7 +120,7 @@ class Closer {
 }
 
 /**
- * The schema as Anthropic takes it; undefined when it cannot be told. `changed` when it says less, or something in
+ * The schema as Anthropic takes it; undefined when it cannot say it. `changed` when it says less, or something in
  * words.
  */
 export function closedSchema(schema: WireObject): { schema: WireObject; changed: boolean } | undefined {

@@ -20,8 +20,8 @@ interface Opaque {
 
 export class AnthropicStreamDecoder implements StreamDecoder {
   #usage: WireObject = {};
-  /** The seal of the thinking block that is open. */
-  #seal: ReasoningSignature | undefined;
+  /** The signature of the thinking block that is open. */
+  #signature: ReasoningSignature | undefined;
   #opaque: Opaque | undefined;
 
   decode(data: string, out: AnswerEvent[]): boolean {
@@ -85,7 +85,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case "redacted_thinking": {
         const redacted = content.type === "redacted_thinking";
         const data = text(redacted ? content.data : content.signature);
-        this.#seal = data === "" ? undefined : { from: KEY, kind: redacted ? "encrypted" : "signature", data };
+        this.#signature = data === "" ? undefined : { from: KEY, kind: redacted ? "encrypted" : "signature", data };
         out.push({ type: "block_start", choice: 0, block, start: { kind: "reasoning" } });
         return this.#say(block, text(content.thinking), out);
       }
@@ -115,7 +115,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         else this.#say(block, text(delta.partial_json), out);
         return;
       case "signature_delta":
-        this.#seal = { from: KEY, kind: "signature", data: (this.#seal?.data ?? "") + text(delta.signature) };
+        this.#signature = { from: KEY, kind: "signature", data: (this.#signature?.data ?? "") + text(delta.signature) };
         return;
       case "citations_delta":
         if (isObject(delta.citation)) {
@@ -136,8 +136,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         start: { kind: "whole", block: { type: "opaque", from: KEY, value } },
       });
     }
-    const reasoningSignature = this.#seal;
-    this.#seal = undefined;
+    const reasoningSignature = this.#signature;
+    this.#signature = undefined;
     out.push({ type: "block_end", choice: 0, block, ...(reasoningSignature && { reasoningSignature }) });
   }
 }

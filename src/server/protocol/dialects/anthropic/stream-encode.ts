@@ -13,11 +13,13 @@ import type {
   Warn,
   WireObject,
 } from "../../chat-events";
+import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
 import { thoughtsBody, toolId } from "./content-encode";
 import { writeError } from "./error";
 import { encodeStop } from "./stop-reason";
+import { answerSupport } from "./support";
 import { encodeUsage } from "./usage";
 
 interface OpenBlock {
@@ -67,9 +69,9 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       case "block_start":
         return this.#begin(event.block, event.start, out);
       case "block_citation": {
-        const citation = encodeCitation(event.citation);
         const open = this.#open.get(event.block);
-        if (!citation || !open) return this.warn("dropped_field", "citations");
+        const citation = open && encodeCitation(event.citation, this.warn);
+        if (!citation) return;
         if (open.index < 0) this.#start(open, out);
         return this.#delta(open.index, { type: "citations_delta", citation }, out);
       }
@@ -81,6 +83,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return;
       case "finish":
+        warnMembers(event.finish, answerSupport.choices.finish, "finish", this.warn);
         this.#finish = event.finish;
         return;
       case "ping":
@@ -91,10 +94,13 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       case "error":
       case "done":
         return;
+      default:
+        event satisfies never;
     }
   }
 
   close(out: OutFrame[]): void {
+    warnMembers(this.#usage, answerSupport.usage, "usage", this.warn);
     this.#conclude(this.#usage, encodeStop(this.#finish, this.#refused), out);
     this.#frame({ type: "message_stop" }, out);
   }
@@ -152,6 +158,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       return;
     }
     if (start.kind === "refusal") this.#refused = true;
+    else if (start.kind === "audio") warnMembers(start, answerSupport.choices.starts.audio, "audio", this.warn);
     const custom = start.kind === "tool_call" && start.custom === true;
     const open: OpenBlock = { kind: start.kind, index: -1, before: "", custom };
     this.#open.set(block, open);

@@ -65,7 +65,7 @@ test("what an advisor was asked counts with its cache, beside the thoughts of th
   });
 });
 
-test("a stream tells of its samplings at the end", () => {
+test("a stream counts its samplings at the end", () => {
   const start = { input_tokens: 23_000, output_tokens: 1, iterations: null };
   const { iterations } = compacted;
   expect(readUsage(mergeUsage(start, { output_tokens: 1_000, iterations }))).toEqual({ input: 203_000, output: 4_500 });

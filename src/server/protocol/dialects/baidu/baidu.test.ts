@@ -58,10 +58,10 @@ describe("a call in Baidu's language", () => {
       disable_search: true,
       stream: true,
     });
-    expect(lost).toEqual(["seed", "temperature"]);
+    expect(lost).toEqual(["seed", "max_output", "temperature"]);
   });
 
-  test("tells parallel calls one after the other, and what the user adds to their results with the last", () => {
+  test("writes parallel calls one after the other, and what the user adds to their results with the last", () => {
     const { body } = encode(
       decodeRequest({
         model: "m",

@@ -4,8 +4,10 @@
  */
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { callArguments, functionsOf } from "../shared/functions";
-import { compact, ownExtra } from "../shared/json";
-import { plainTurns, type PlainTurn, warnUnsupported } from "../shared/turns";
+import { compact } from "../shared/json";
+import { plainTurns, type PlainTurn } from "../shared/turns";
+import { takeExtra, warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
 /** Members that only Baidu knows: an OpenAI caller may send them. */
 const OWN = new Set([
@@ -18,6 +20,7 @@ const OWN = new Set([
   "system_memory_id",
 ]);
 const LEAST_TEMPERATURE = 0.01;
+const LEAST_OUTPUT = 2;
 
 function messageOf(turn: PlainTurn): WireObject {
   if (turn.role === "function") return { role: "function", name: turn.name, content: turn.text || "{}" };
@@ -34,22 +37,7 @@ function temperatureOf({ temperature }: ChatPrompt, warn: Warn): number | undefi
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(
-    prompt,
-    [
-      "top_k",
-      "seed",
-      "frequency_penalty",
-      "presence_penalty",
-      "choices",
-      "reasoning",
-      "verbosity",
-      "metadata",
-      "cache",
-      "parallel_tools",
-    ],
-    warn,
-  );
+  warnUnsupported(prompt, requestSupport, warn);
   const { system, turns } = plainTurns(prompt.messages, true, warn);
   const functions = functionsOf(prompt, warn);
   const { tool_choice, format } = prompt;
@@ -61,11 +49,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
         ? functions[0]?.name
         : undefined;
   if (format?.type === "json_schema") warn("changed_value", "response_format");
-  const own: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(ownExtra("openai-chat", prompt.extra, "", warn) ?? {})) {
-    if (OWN.has(name)) own[name] = value;
-    else warn("dropped_field", name);
-  }
+  if (prompt.max_output !== undefined && prompt.max_output < LEAST_OUTPUT) warn("changed_value", "max_output");
   return compact({
     messages: turns.map(messageOf),
     system: system || undefined,
@@ -74,11 +58,11 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
       forced !== undefined && functions.length > 0 ? { type: "function", function: { name: forced } } : undefined,
     temperature: temperatureOf(prompt, warn),
     top_p: prompt.top_p,
-    max_output_tokens: prompt.max_output === undefined ? undefined : Math.max(2, prompt.max_output),
+    max_output_tokens: prompt.max_output === undefined ? undefined : Math.max(LEAST_OUTPUT, prompt.max_output),
     stop: prompt.stop,
     response_format: format && format.type !== "text" ? "json_object" : undefined,
     user_id: prompt.user,
     stream: prompt.stream ?? false,
-    ...own,
+    ...takeExtra(prompt.extra, OWN, "", warn),
   });
 }

@@ -8,11 +8,13 @@ import { decodeAnswer } from "./answer";
 import { converseFeatures } from "./features";
 import { encodeRequest } from "./request-encode";
 import { ConverseStreamDecoder } from "./stream-decode";
+import { requestSupport } from "./support";
 
 export const converseDialect: VendorDialect = {
   encodeRequest,
   decodeAnswer,
   streamDecoder: (id) => new ConverseStreamDecoder(id),
   readError,
+  requestSupport,
   features: converseFeatures,
 };

@@ -18,9 +18,10 @@ import { functionsOf } from "../shared/functions";
 import { compact, parseObject } from "../shared/json";
 import { base64Of } from "../shared/media";
 import { alternate } from "../shared/turns";
-import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsupported";
+import { takeExtra, textOfBlocks, warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
-/** Words of Converse's own that a caller may put into his body. */
+/** Converse's own members that a caller may put into the body. */
 const ownWords = new Set([
   "additionalModelRequestFields",
   "guardrailConfig",
@@ -81,7 +82,7 @@ function callOf({ id, name, input, custom }: ToolCallBlock, warn: Warn): WireObj
 
 function resultOf({ call_id, content, error }: ToolResultBlock, warn: Warn): WireObject {
   const images = content.flatMap((block) => (block.type === "image" ? imageOf(block, warn) : []));
-  const text = textsOf(
+  const text = textOfBlocks(
     content.filter(({ type }) => type !== "image"),
     warn,
   );
@@ -124,11 +125,11 @@ class CachePoints {
 function blockOf(block: Block, place: number, points: CachePoints, warn: Warn): WireObject[] {
   const isText = block.type === "text" || block.type === "refusal";
   if (isText && block.text.trim() !== "") return [{ text: block.text }, ...points.behind(block.cache)];
-  if (block.cache) warn("dropped_field", "cache");
   switch (block.type) {
     case "text":
     case "refusal":
       // Empty texts are refused.
+      if (block.cache) warn("dropped_field", "cache");
       return [];
     case "image":
       return imageOf(block, warn);
@@ -139,10 +140,8 @@ function blockOf(block: Block, place: number, points: CachePoints, warn: Warn): 
     case "tool_result":
       return [resultOf(block, warn)];
     case "reasoning":
-      warn("dropped_reasoning", block.reasoningSignature?.from ?? "unsigned");
-      return [];
-    default:
-      warn("dropped_block", blockName(block));
+    case "audio":
+    case "opaque":
       return [];
   }
 }
@@ -169,17 +168,15 @@ function toolConfig(prompt: ChatPrompt, warn: Warn): WireObject | undefined {
   return compact({ tools, toolChoice: choice });
 }
 
-const said = ["tools", "tool_choice", "temperature", "top_p", "max_output", "stop"] as const;
-
 /** The model's name is in the address. */
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(prompt, said, warn);
+  warnUnsupported(prompt, requestSupport, warn);
   const turns = alternate(prompt.messages, warn);
   const points = new CachePoints(prompt.model, warn);
   const system = turns
     .filter(({ role }) => role === "system")
     .flatMap(({ content }) => [
-      { text: textsOf(content, warn) },
+      { text: textOfBlocks(content, warn) },
       ...points.behind(content.findLast(({ cache }) => cache)?.cache),
     ]);
   const messages = turns

@@ -15,7 +15,7 @@ const broken = new Set(["ERROR", "TIMEOUT"]);
 
 export const decodeFinish = (raw: string): FinishReason => ({ unified: finishes[raw] ?? "other", raw });
 
-/** The failure that a finish reason tells of, undefined when it is none. `error` is what the vendor says beside it. */
+/** The failure that a finish reason means, undefined when it is none. `error` is what the vendor says beside it. */
 export function failureIn(finish_reason: unknown, error: unknown): WireError | undefined {
   const code = text(finish_reason);
   if (!broken.has(code)) return undefined;

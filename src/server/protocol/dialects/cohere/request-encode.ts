@@ -15,13 +15,14 @@ import type {
   WireObject,
 } from "../../chat-events";
 import { budgetOf } from "../shared/effort";
+import { describeFreeForm, plainTextSchema } from "../shared/functions";
 import { compact, parseObject } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
-import { takeExtra, textsOf, warnUnsupported } from "../shared/unsupported";
+import { takeExtra, textOfBlocks, warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
-/** Words of the vendor's own that a caller may put into his body. */
+/** The vendor's own members that a caller may put into the body. */
 const ownWords = new Set(["documents", "citation_options", "safety_mode", "thinking", "strict_tools", "priority"]);
-const none: ReadonlySet<string> = new Set();
 
 /** Most stop sequences. */
 const MAX_STOPS = 5;
@@ -37,19 +38,17 @@ function imagePart({ source, detail }: ImageBlock, warn: Warn): WireObject | und
 
 /** Text alone as a string, with pictures as parts. */
 function userContent(blocks: readonly Block[], warn: Warn): string | WireObject[] {
-  if (!blocks.some(({ type }) => type === "image")) return textsOf(blocks, warn);
+  if (!blocks.some(({ type }) => type === "image")) return textOfBlocks(blocks, warn);
   return blocks.flatMap((block): WireObject[] => {
     if (block.type === "image") return [imagePart(block, warn) ?? []].flat();
-    const text = textsOf([block], warn);
+    const text = textOfBlocks([block], warn);
     return text === "" ? [] : [{ type: "text", text }];
   });
 }
 
 /** A result is a document of its own, so that the answer can cite it; an object stays one. */
 function toolMessage(result: ToolResultBlock, warn: Warn): WireObject {
-  if (result.error) warn("dropped_field", "tool_result.error");
-  takeExtra(result.extra, none, "tool_result", warn);
-  return { role: "tool", tool_call_id: result.call_id, content: textsOf(result.content, warn) };
+  return { role: "tool", tool_call_id: result.call_id, content: textOfBlocks(result.content, warn) };
 }
 
 function userMessages(message: Message, warn: Warn): WireObject[] {
@@ -60,7 +59,7 @@ function userMessages(message: Message, warn: Warn): WireObject[] {
   return messages;
 }
 
-/** What is said before calls is their plan; thoughts without a seal were this vendor's, or nobody's. */
+/** What is said before calls is their plan; thoughts without a signature may be this vendor's. */
 function assistantMessage({ content }: Message, warn: Warn): WireObject {
   const thoughts: string[] = [];
   const said: Block[] = [];
@@ -77,10 +76,9 @@ function assistantMessage({ content }: Message, warn: Warn): WireObject {
       else if (!parseObject(input)) warn("malformed_json", `input of ${name}`);
       const json = block.custom ? JSON.stringify({ input }) : input.trim() || "{}";
       calls.push({ id, type: "function", function: { name, arguments: json } });
-      takeExtra(block.extra, none, "tool_call", warn);
     } else said.push(block);
   }
-  const words = textsOf(said, warn);
+  const words = textOfBlocks(said, warn);
   const thinking = thoughts.map((text) => ({ type: "thinking", thinking: text }));
   if (calls.length > 0) {
     return compact({
@@ -95,35 +93,24 @@ function assistantMessage({ content }: Message, warn: Warn): WireObject {
 }
 
 function messagesOf(message: Message, warn: Warn): WireObject[] {
-  takeExtra(message.extra, none, "messages", warn);
-  for (const block of message.content) {
-    if (block.cache) warn("dropped_field", "cache");
-    if (block.type === "text" && block.citations) warn("dropped_field", "citations");
-  }
   if (message.role === "user") return userMessages(message, warn);
   if (message.role === "assistant") return [assistantMessage(message, warn)];
-  return [{ role: "system", content: textsOf(message.content, warn) }];
+  return [{ role: "system", content: textOfBlocks(message.content, warn) }];
 }
 
-/** The tools that a choice leaves over: the vendor cannot be told a name, but not shown the others. */
+/** The tools that a choice leaves over: it takes no name, so the others are not shown to it. */
 function allowedTools(tools: readonly Tool[], choice: ToolChoice | undefined): readonly Tool[] {
   const names = choice?.mode === "named" ? [choice.name ?? ""] : choice?.allowed;
   return names ? tools.filter((tool) => tool.type !== "server" && names.includes(tool.name)) : tools;
 }
 
 function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
-  if (tool.type === "server") {
-    warn("dropped_tool", String(tool.value.type ?? tool.from));
-    return undefined;
-  }
-  takeExtra(tool.extra, none, "tools", warn);
+  if (tool.type === "server") return undefined;
   if (tool.type === "free_form") {
     warn("changed_value", `custom tool ${tool.name}`);
-    const { name, description } = tool;
-    const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-    return { type: "function", function: compact({ name, description, parameters }) };
+    const declared = { name: tool.name, description: describeFreeForm(tool), parameters: plainTextSchema };
+    return { type: "function", function: compact(declared) };
   }
-  if (tool.cache) warn("dropped_field", "cache");
   const { name, description, parameters = { type: "object", properties: {} } } = tool;
   return { type: "function", function: compact({ name, description, parameters }) };
 }
@@ -150,11 +137,9 @@ function formatOf(format: OutputFormat | undefined): WireObject | undefined {
   return compact({ type: "json_object", json_schema: format.type === "json_schema" ? format.schema : undefined });
 }
 
-/** Reasoning models think unless they are told not to; a budget is a number of tokens above zero. */
+/** Reasoning models think unless the call says not to; a budget is a number of tokens above zero. */
 function thinkingOf({ reasoning }: ChatPrompt, warn: Warn): WireObject | undefined {
   if (!reasoning) return undefined;
-  takeExtra(reasoning.extra, none, "reasoning", warn);
-  if (reasoning.show === false) warn("dropped_field", "reasoning.show");
   const budget = reasoning.budget ?? (reasoning.effort && budgetOf(reasoning.effort));
   if (budget === undefined) return undefined;
   if (budget === 0) return { type: "disabled" };
@@ -170,23 +155,8 @@ function within(value: number | undefined, least: number, most: number, name: st
   return kept;
 }
 
-const said = [
-  "tools",
-  "tool_choice",
-  "format",
-  "temperature",
-  "top_p",
-  "top_k",
-  "seed",
-  "frequency_penalty",
-  "presence_penalty",
-  "max_output",
-  "stop",
-  "reasoning",
-] as const;
-
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(prompt, said, warn);
+  warnUnsupported(prompt, requestSupport, warn);
   if (prompt.stop && prompt.stop.length > MAX_STOPS) warn("changed_value", "stop");
   return compact({
     model: prompt.model,

@@ -1,6 +1,6 @@
 /**
  * What a bot answers (docs.coze.cn/developer_guides/chat_v3; the vendor's Python SDK, cozepy/chat; read November 2026).
- * The vendor tells apart by the event's name what looks the same: providers/coze.ts writes it into the data, {event,
+ * The event's name alone distinguishes what looks the same: providers/coze.ts writes it into the data, {event,
  * data}. A whole answer is the list of the events that count, {events}.
  */
 import type { Block, ChatAnswer, FinishReason, Usage, WireError, WireObject } from "../../chat-events";
@@ -22,7 +22,7 @@ export function errorOf(value: unknown): WireError | undefined {
   return wireError(text(msg), shown, (known) => kinds[known]);
 }
 
-/** The error of an event, undefined when it tells of none. */
+/** The error of an event, undefined when it has none. */
 export function errorIn({ event, data }: WireObject): WireError | undefined {
   if (event === "error") return errorOf(data) ?? { message: text(data), type: "", code: "error", param: null };
   if (event !== "conversation.chat.failed") return undefined;

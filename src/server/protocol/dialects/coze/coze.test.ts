@@ -43,7 +43,7 @@ describe("a request to Coze", () => {
     expect(warnings).toEqual(["dropped_field temperature"]);
   });
 
-  test("a caller chooses neither the bot nor another's conversation; variables are his", () => {
+  test("a caller chooses neither the bot nor another's conversation; variables are its own", () => {
     const messages = [{ role: "user", content: "One?" }];
     const { body, warnings } = encode({
       model: "bot",

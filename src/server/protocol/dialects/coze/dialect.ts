@@ -4,12 +4,14 @@ import type { VendorDialect } from "../vendor-dialect";
 import { decodeAnswer, readError } from "./answer";
 import { encodeRequest } from "./request-encode";
 import { CozeStreamDecoder } from "./stream-decode";
+import { requestSupport } from "./support";
 
 export const cozeDialect: VendorDialect = {
   encodeRequest,
   decodeAnswer,
   streamDecoder: (id) => new CozeStreamDecoder(id),
   readError,
+  requestSupport,
   features: limitedTo("a bot's model, tools and parameters are set where it is built", {
     text: true,
     system_prompt: { partly: "as a message of the user" },

@@ -4,16 +4,17 @@
  */
 import type { Block, ChatPrompt, Message, Warn, WireObject } from "../../chat-events";
 import { compact } from "../shared/json";
-import { blockName, takeExtra, textsOf, warnUnsupported } from "../shared/unsupported";
+import { blockName, takeExtra, textOfBlocks, warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
 /**
- * Words of the vendor's own that a caller may put into his body. Not the bot, which is the operator's choice, and no
+ * The vendor's own members that a caller may put into the body. Not the bot, which is the operator's choice, and no
  * conversation: their names can be guessed, and what is in them belongs to other callers of the same channel.
  */
 const ownWords = new Set(["custom_variables", "extra_params", "parameters", "meta_data", "shortcut_command"]);
 
 /** The end user where the caller names none: the vendor demands one. */
-const NOBODY = "weir";
+const UNNAMED_USER = "weir";
 
 /** An entry of a message of several parts: text, or a picture, sound or file by its public address. */
 function entryOf(block: Block, warn: Warn): WireObject | undefined {
@@ -24,11 +25,11 @@ function entryOf(block: Block, warn: Warn): WireObject | undefined {
       return undefined;
     }
   }
-  const text = textsOf([block], warn);
+  const text = textOfBlocks([block], warn);
   return text === "" ? undefined : { type: "text", text };
 }
 
-/** The vendor has two roles; instructions are told as the user's. Several parts travel as JSON inside a text. */
+/** The vendor has two roles; instructions are given as the user's. Several parts travel as JSON inside a text. */
 function messageOf({ role, content }: Message, warn: Warn): WireObject | undefined {
   const answers = role === "assistant";
   const parts = content.map((block) => entryOf(block, warn)).filter((part) => part !== undefined);
@@ -41,11 +42,11 @@ function messageOf({ role, content }: Message, warn: Warn): WireObject | undefin
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(prompt, ["user"], warn);
+  warnUnsupported(prompt, requestSupport, warn);
   return compact({
     ...takeExtra(prompt.extra, ownWords, "", warn),
     auto_save_history: false,
-    user_id: prompt.user ?? NOBODY,
+    user_id: prompt.user ?? UNNAMED_USER,
     // Streamed in any case: a whole answer would have to be asked for again and again.
     stream: true,
     additional_messages: prompt.messages.flatMap((message) => messageOf(message, warn) ?? []),

@@ -4,12 +4,14 @@ import type { VendorDialect } from "../vendor-dialect";
 import { decodeAnswer, readError } from "./answer";
 import { encodeRequest } from "./request-encode";
 import { DifyStreamDecoder } from "./stream-decode";
+import { requestSupport } from "./support";
 
 export const difyDialect: VendorDialect = {
   encodeRequest,
   decodeAnswer,
   streamDecoder: (id) => new DifyStreamDecoder(id),
   readError,
+  requestSupport,
   features: limitedTo(
     "an application is asked one question; its model, tools and parameters are set where it is built",
     {

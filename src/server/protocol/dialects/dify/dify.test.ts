@@ -26,7 +26,7 @@ describe("a request to Dify", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("a conversation is told in words; what an application cannot be told is noted", () => {
+  test("a conversation is written in words; what an application has no word for is a warning", () => {
     const messages = [
       { role: "system", content: "Be short." },
       user("One?"),
@@ -49,7 +49,7 @@ describe("a request to Dify", () => {
     expect(warnings.sort()).toEqual(["dropped_field temperature", "dropped_field tools"]);
   });
 
-  test("who names a conversation sends his last words only: the application knows the rest", () => {
+  test("a call that names a conversation sends its last words only: the application knows the rest", () => {
     const messages = [user("One?"), { role: "assistant", content: "Two." }, user("Three?")];
     const { body } = encode({ model: "m", messages, conversation_id: "c-1", inputs: { city: "Rome" } });
     expect(body).toMatchObject({ query: "Three?", conversation_id: "c-1", inputs: { city: "Rome" } });

@@ -6,8 +6,9 @@ import type { Block, ChatPrompt, Message, Source, Warn, WireObject } from "../..
 import { compact, isObject } from "../shared/json";
 import { questionOf, transcriptOf } from "../shared/transcript";
 import { takeExtra, warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
-/** The application behind a key is of one kind; a key does not tell which, so the model's name begins with it. */
+/** The application behind a key is of one kind; a key does not show which, so the model's name begins with it. */
 export type AppKind = "chat" | "completion" | "workflow";
 
 export function appKind(model: string): AppKind {
@@ -15,11 +16,11 @@ export function appKind(model: string): AppKind {
   return /^completion\b/i.test(model) ? "completion" : "chat";
 }
 
-/** Words of the vendor's own that a caller may put into his body; a conversation's name cannot be guessed (a UUID). */
+/** The vendor's own members that a caller may put into the body; a conversation's name cannot be guessed (a UUID). */
 const ownWords = new Set(["inputs", "conversation_id", "files", "auto_generate_name", "trace_id"]);
 
 /** The end user where the caller names none: the vendor demands one. */
-const NOBODY = "weir";
+const UNNAMED_USER = "weir";
 
 /** An entry of `files` whose bytes must be uploaded first (providers/dify.ts). */
 export interface InlineFile {
@@ -33,8 +34,9 @@ export interface InlineFile {
 const kindOf = (media_type: string | undefined, otherwise: string): string =>
   /^(image|audio|video)\//.exec(media_type ?? "")?.[1] ?? otherwise;
 
-function fileOf(source: Source, otherwise: string, name: string | undefined): WireObject | undefined {
+function fileOf(source: Source, otherwise: string, name: string | undefined, warn: Warn): WireObject | undefined {
   if (source.kind === "url") {
+    if (name !== undefined) warn("dropped_field", "file.name");
     return { type: kindOf(source.media_type, otherwise), transfer_method: "remote_url", url: source.url };
   }
   if (source.kind !== "data") return undefined;
@@ -54,7 +56,7 @@ function filesOf(content: readonly Block[], warn: Warn): WireObject[] {
   return content.flatMap((block) => {
     if (block.type !== "image" && block.type !== "audio" && block.type !== "file") return [];
     const otherwise = block.type === "file" ? "document" : block.type;
-    const file = fileOf(block.source, otherwise, block.type === "file" ? block.name : undefined);
+    const file = fileOf(block.source, otherwise, block.type === "file" ? block.name : undefined, warn);
     if (!file) warn("dropped_block", `${block.type} by ${block.source.kind}`);
     return file ? [file] : [];
   });
@@ -64,7 +66,7 @@ const lastOfUser = (messages: readonly Message[]): readonly Block[] =>
   messages.findLast(({ role }) => role === "user")?.content ?? [];
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(prompt, ["user"], warn);
+  warnUnsupported(prompt, requestSupport, warn);
   const own = takeExtra(prompt.extra, ownWords, "", warn);
   const kind = appKind(prompt.model);
   // Who continues a conversation has its history there.
@@ -82,7 +84,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     query: kind === "chat" ? query : undefined,
     // In any case: agents do not answer otherwise, and a long silence is cut. providers/dify.ts gathers whole answers.
     response_mode: "streaming",
-    user: prompt.user ?? NOBODY,
+    user: prompt.user ?? UNNAMED_USER,
     files: files.length > 0 ? files : undefined,
     auto_generate_name: kind === "chat" ? (own.auto_generate_name ?? false) : undefined,
   });

@@ -1,10 +1,12 @@
 /** A GenerateContentResponse as the neutral answer and back (types of @google/genai 3.1; read November 2026). */
 import type { Block, ChatAnswer, Choice, Citation, Warn, WireObject } from "../../chat-events";
 import { compact, extraOf, isObject, number, object, objects, ownExtra, text, unknownMembers } from "../shared/json";
+import { warnUnsupportedAnswer } from "../shared/unsupported";
 import { decodeGrounding, encodeGrounding } from "./citations";
 import { decodeFinish, encodeFinish } from "./finish-reason";
 import { CallIds, decodeParts } from "./parts-decode";
 import { encodeParts } from "./parts-encode";
+import { answerSupport } from "./support";
 import { encodeUsage, readUsage, searchesOf, withSearches } from "./usage";
 
 const KEY = "gemini";
@@ -66,8 +68,7 @@ function candidateOf({ index, content, finish, extra }: Choice, warn: Warn): Wir
   const plain = content.map((block) =>
     block.type === "text" && block.citations ? { type: block.type, text: block.text } : block,
   );
-  const groundingMetadata = encodeGrounding(citations);
-  if (citations.length > 0 && !groundingMetadata) warn("dropped_field", "citations");
+  const groundingMetadata = encodeGrounding(citations, warn);
   return compact({
     content: { parts: encodeParts(plain, { warn, names: new Map() }), role: "model" },
     finishReason: finish && encodeFinish(finish, refused),
@@ -78,6 +79,7 @@ function candidateOf({ index, content, finish, extra }: Choice, warn: Warn): Wir
 }
 
 export function encodeAnswer(answer: ChatAnswer, warn: Warn): WireObject {
+  warnUnsupportedAnswer(answer, answerSupport, warn);
   return {
     candidates: answer.choices.map((choice) => candidateOf(choice, warn)),
     ...(answer.usage && { usageMetadata: encodeUsage(answer.usage) }),

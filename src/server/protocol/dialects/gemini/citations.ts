@@ -1,6 +1,8 @@
 /** Google's grounding as citations (ai.google.dev/api/generate-content, GroundingMetadata; read November 2026). */
-import type { Citation, WireObject } from "../../chat-events";
+import type { Citation, Warn, WireObject } from "../../chat-events";
 import { compact, isObject, list, object, objects, optionalText } from "../shared/json";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 
 /**
  * One citation for each source of each supported piece of text; the pieces are counted in bytes, so offsets are left
@@ -27,9 +29,11 @@ function citationOf(source: WireObject, segment: WireObject): Citation {
   });
 }
 
-/** Citations for a caller: each its own chunk and support; undefined when none has an address. */
-export function encodeGrounding(citations: readonly Citation[]): WireObject | undefined {
+/** Citations for a caller: each its own chunk and support; those without an address are lost, with a warning. */
+export function encodeGrounding(citations: readonly Citation[], warn: Warn): WireObject | undefined {
   const cited = citations.filter((citation) => citation.url !== undefined);
+  if (cited.length < citations.length) warn("dropped_field", "citations");
+  for (const citation of cited) warnMembers(citation, answerSupport.choices.citation, "citations", warn);
   if (cited.length === 0) return undefined;
   return {
     groundingChunks: cited.map(({ url, title }) => ({ web: compact({ uri: url, title }) })),

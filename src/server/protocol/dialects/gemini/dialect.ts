@@ -7,6 +7,7 @@ import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { GeminiStreamDecoder } from "./stream-decode";
 import { GeminiStreamEncoder } from "./stream-encode";
+import { answerSupport, requestSupport } from "./support";
 
 export const geminiDialect: ChatDialect = {
   key: "gemini",
@@ -20,4 +21,6 @@ export const geminiDialect: ChatDialect = {
   readError,
   writeError,
   features: geminiFeatures,
+  requestSupport,
+  answerSupport,
 };

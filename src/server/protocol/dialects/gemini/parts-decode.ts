@@ -93,14 +93,14 @@ function responseBlock(response: WireObject, ids: CallIds): Block {
   });
 }
 
-function sealed(signature: string, kind: "call" | "text"): ReasoningBlock {
+function signedBlock(signature: string, kind: "call" | "text"): ReasoningBlock {
   return { type: "reasoning", text: "", reasoningSignature: { from: KEY, kind, data: signature } };
 }
 
-/** `returned`: a caller gives back what he got, so signatures may be those of others. */
+/** `returned`: a caller gives back what it got, so signatures may be those of others. */
 export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Block[] {
   const blocks: Block[] = [];
-  /** What is carried for others, to be put in the place of the thoughts without a seal. */
+  /** What is carried for others, to be put in the place of the thoughts without a signature. */
   let foreign = false;
   const all = objects(parts);
   const said = (): string => all.flatMap((part) => (part.thought === true ? [text(part.text)] : [])).join("");
@@ -129,7 +129,7 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
           : { type: "reasoning", text: text(part.text) },
       );
     } else if (isObject(call)) {
-      if (own !== "") blocks.push(sealed(own, "call"));
+      if (own !== "") blocks.push(signedBlock(own, "call"));
       const name = text(call.name);
       const input = JSON.stringify(call.args ?? {});
       blocks.push(compact({ type: "tool_call", id: ids.call(text(call.id), name), name, input, extra }));
@@ -138,12 +138,12 @@ export function decodeParts(parts: unknown, ids: CallIds, returned: boolean): Bl
     } else if (isObject(inline) || isObject(file)) {
       const block = isObject(inline) ? inlineBlock(inline) : fileBlock(object(file));
       blocks.push(extra ? { ...block, extra } : block);
-      if (own !== "") blocks.push(sealed(own, "text"));
+      if (own !== "") blocks.push(signedBlock(own, "text"));
     } else if (typeof part.text === "string") {
       // Most pieces of a stream: nothing is made that would be taken away again.
       if (part.text !== "")
         blocks.push(extra ? { type: "text", text: part.text, extra } : { type: "text", text: part.text });
-      if (own !== "") blocks.push(sealed(own, "text"));
+      if (own !== "") blocks.push(signedBlock(own, "text"));
     } else {
       blocks.push({ type: "opaque", from: KEY, value: part });
     }

@@ -1,5 +1,5 @@
 /** Neutral blocks as parts of Google's contents (types of @google/genai 3.1, Part; read November 2026). */
-import type { Block, Source, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../chat-events";
+import type { Block, FileBlock, Source, ToolCallBlock, ToolResultBlock, Warn, WireObject } from "../../chat-events";
 import { compact, ownExtra, parseObject } from "../shared/json";
 import { base64Of, mediaTypeOfUrl } from "../shared/media";
 import { SignatureBundle } from "../shared/reasoning-signature";
@@ -8,7 +8,7 @@ import { signatureOf } from "./signature-field";
 
 const KEY = "gemini";
 
-/** undefined when the source is another vendor's upload. `fallback`: the type where nothing tells it. */
+/** undefined when the source is another vendor's upload. `fallback`: the type where nothing says it. */
 export function mediaPart(source: Source, fallback: string, name?: string): WireObject | undefined {
   switch (source.kind) {
     case "data":
@@ -66,7 +66,6 @@ function resultParts(result: ToolResultBlock, { warn, facts, names }: PartsConte
       else warn("dropped_block", `${block.type} in a tool result`);
     }
   }
-  ownExtra(KEY, result.extra, "tool_result", warn);
   const inside = facts?.resultImages === true && media.length > 0;
   const functionResponse = compact({
     id: result.call_id,
@@ -78,20 +77,24 @@ function resultParts(result: ToolResultBlock, { warn, facts, names }: PartsConte
   return inside ? [{ functionResponse }] : [{ functionResponse }, ...media];
 }
 
+/** Bytes have no name: Blob.displayName is for Vertex AI alone. */
+export function filePart({ source, name }: FileBlock, warn: Warn): WireObject | undefined {
+  if (name !== undefined && source.kind !== "url" && source.kind !== "id") warn("dropped_field", "file.name");
+  return mediaPart(source, "application/pdf", name);
+}
+
 function plainPart(block: Block, warn: Warn): WireObject | undefined {
   switch (block.type) {
     case "text":
-      if (block.citations) warn("dropped_field", "citations");
       return block.text === "" ? undefined : { text: block.text };
     case "refusal":
       return block.text === "" ? undefined : { text: block.text };
     case "image":
-      if (block.detail !== undefined) warn("dropped_field", "image.detail");
       return mediaPart(block.source, "image/jpeg");
     case "audio":
       return mediaPart(block.source, "audio/wav");
     case "file":
-      return mediaPart(block.source, "application/pdf", block.name);
+      return filePart(block, warn);
     case "opaque":
       return block.from === KEY ? block.value : undefined;
     default:
@@ -100,8 +103,8 @@ function plainPart(block: Block, warn: Warn): WireObject | undefined {
 }
 
 /**
- * A turn's parts. Google's seals go where they came from; to a caller, those of others go in the next call's or at the
- * end.
+ * A turn's parts. Google's signatures go where they came from; to a caller, those of others go in the next call's or at
+ * the end.
  */
 export function encodeParts(blocks: readonly Block[], context: PartsContext): WireObject[] {
   const { warn, facts } = context;
@@ -145,7 +148,6 @@ export function encodeParts(blocks: readonly Block[], context: PartsContext): Wi
       else if (!("text" in block))
         warn("dropped_block", block.type === "opaque" ? String(block.value.type ?? block.from) : block.type);
     }
-    if (block.cache && facts) warn("dropped_field", "cache");
   }
   const rest = signatureOf(bundle);
   if (rest !== undefined) parts.push({ text: "", thoughtSignature: rest });

@@ -5,6 +5,8 @@
 import type {
   ChatPrompt,
   Effort,
+  FunctionTool,
+  JsonSchemaFormat,
   Message,
   OutputFormat,
   Reasoning,
@@ -15,6 +17,7 @@ import type {
 import { efforts } from "../../chat-events";
 import { RequestFault } from "../shared/fault";
 import {
+  type Complete,
   compact,
   count,
   isObject,
@@ -79,11 +82,13 @@ function decodeTools(tool: WireObject): Tool[] {
   const { functionDeclarations: _a, function_declarations: _b, ...rest } = tool;
   const functions = objects(declared).map((entry): Tool => {
     const extra = unknownMembers(entry, knownDeclaration);
-    return compact({
+    return compact<Complete<FunctionTool>>({
       type: "function",
       name: text(entry.name),
       description: optionalText(entry.description),
       parameters: schemaOf(entry, "parametersJsonSchema", "parameters"),
+      strict: undefined,
+      cache: undefined,
       extra: extra && { [KEY]: extra },
     });
   });
@@ -111,7 +116,14 @@ function decodeToolChoice(config: WireObject): ToolChoice | undefined {
 
 function decodeFormat(config: WireObject): OutputFormat | undefined {
   const schema = schemaOf(config, "responseJsonSchema", "responseSchema");
-  if (schema) return { type: "json_schema", schema };
+  if (schema)
+    return compact<Complete<JsonSchemaFormat>>({
+      type: "json_schema",
+      name: undefined,
+      description: undefined,
+      schema,
+      strict: undefined,
+    });
   return member(config, "responseMimeType") === "application/json" ? { type: "json" } : undefined;
 }
 
@@ -121,7 +133,7 @@ function decodeReasoning(thinking: unknown): Reasoning | undefined {
   if (!isObject(thinking)) return undefined;
   const level = text(member(thinking, "thinkingLevel")).toLowerCase();
   const effort = isEffort(level) ? level : undefined;
-  return compact({
+  return compact<Complete<Reasoning>>({
     effort,
     budget: effort ? undefined : number(member(thinking, "thinkingBudget")),
     show: member(thinking, "includeThoughts") === true ? undefined : false,
@@ -142,11 +154,12 @@ export function decodeRequest(body: WireObject, address: RequestAddress = {}): C
     ...(Object.keys(otherConfig).length > 0 && { toolConfig: otherConfig }),
   };
   const stop = list(member(config, "stopSequences")).filter((entry) => typeof entry === "string");
-  return compact({
+  return compact<Complete<ChatPrompt>>({
     model: address.model ?? text(body.model).replace(/^models\//, ""),
     messages: decodeMessages(body),
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: decodeToolChoice(object(member(toolConfig, "functionCallingConfig"))),
+    parallel_tools: undefined,
     format: decodeFormat(config),
     temperature: number(config.temperature),
     top_p: number(member(config, "topP")),
@@ -158,6 +171,10 @@ export function decodeRequest(body: WireObject, address: RequestAddress = {}): C
     max_output: count(member(config, "maxOutputTokens")),
     stop: stop.length > 0 ? stop : undefined,
     reasoning: decodeReasoning(member(config, "thinkingConfig")),
+    verbosity: undefined,
+    user: undefined,
+    metadata: undefined,
+    cache: undefined,
     stream: address.stream,
     include_usage: address.stream ? true : undefined,
     extra: Object.keys(top).length > 0 ? { [KEY]: top } : undefined,

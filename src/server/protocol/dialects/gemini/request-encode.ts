@@ -5,12 +5,14 @@
 import type { ChatPrompt, Tool, ToolChoice, Warn, WireObject } from "../../chat-events";
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
-import { jsonInWords } from "../shared/output-format";
-import { describeFreeForm } from "../shared/free-form";
+import { annotatedSchema, jsonInWords } from "../shared/output-format";
+import { warnUnsupported } from "../shared/unsupported";
+import { describeFreeForm } from "../shared/functions";
 import { serverToolFor } from "../shared/web-search";
 import { geminiFacts, type GeminiFacts } from "./models";
 import { encodeParts } from "./parts-encode";
 import { toGeminiSchema } from "./schema";
+import { requestSupport } from "./support";
 
 const KEY = "gemini";
 
@@ -32,8 +34,7 @@ function conversation(
   const context = { warn, facts, names };
   const system: WireObject[] = [];
   const turns: { role: string; parts: WireObject[] }[] = [];
-  for (const { role, content, extra } of prompt.messages) {
-    ownExtra(KEY, extra, "messages", warn);
+  for (const { role, content } of prompt.messages) {
     const parts = encodeParts(content, context);
     if (parts.length === 0) continue;
     if (role !== "user" && role !== "assistant" && turns.length === 0) {
@@ -68,9 +69,7 @@ function toolsOf(tools: readonly Tool[], warn: Warn): WireObject[] {
       const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
       functionDeclarations.push(compact({ name: tool.name, description: describeFreeForm(tool), parameters }));
     } else {
-      const { name, description, parameters, strict, cache } = tool;
-      if (strict === true) warn("dropped_field", "tools.strict");
-      if (cache) warn("dropped_field", "cache");
+      const { name, description, parameters } = tool;
       const schema = parameters && schemaFor(parameters, "tools.parameters", warn);
       // An object without properties is an error.
       const empty = !schema || !isObject(schema.properties) || Object.keys(schema.properties).length === 0;
@@ -102,11 +101,14 @@ function formatMembers({ format }: ChatPrompt, besideTools: boolean, system: Wir
   if (!format || format.type === "text") return {};
   if (!besideTools) {
     warn("changed_value", "response_format");
-    system.push({ text: jsonInWords(format) });
+    system.push({ text: jsonInWords(format, warn) });
     return {};
   }
   if (format.type === "json") return { responseMimeType: "application/json" };
-  return { responseMimeType: "application/json", responseSchema: schemaFor(format.schema, "response_format", warn) };
+  return {
+    responseMimeType: "application/json",
+    responseSchema: schemaFor(annotatedSchema(format, warn), "response_format", warn),
+  };
 }
 
 function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): WireObject | undefined {
@@ -145,14 +147,11 @@ function penalties({ presence_penalty, frequency_penalty }: ChatPrompt, facts: G
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
+  warnUnsupported(prompt, requestSupport, warn);
   const facts = geminiFacts(prompt.model);
   const { system, contents } = conversation(prompt, facts, warn);
   const tools = toolsOf(prompt.tools ?? [], warn);
   const rest = ownExtra(KEY, prompt.extra, "", warn) ?? {};
-  for (const key of ["user", "metadata", "verbosity", "cache"] as const) {
-    if (prompt[key] !== undefined) warn("dropped_field", key);
-  }
-  if (prompt.parallel_tools === false) warn("dropped_field", "parallel_tools");
   const generationConfig = compact({
     temperature: prompt.temperature,
     topP: prompt.top_p,

@@ -79,7 +79,7 @@ class CandidateReader {
       case "reasoning":
         if (block.text !== "") this.#say("reasoning", block.text, out);
         if (block.reasoningSignature) {
-          // A seal ends the thought it belongs to; that of a text or a call is a thought of its own.
+          // A signature ends the thought it belongs to; that of a text or a call is a thought of its own.
           const at = block.text !== "" ? this.#speak("reasoning", out) : this.#begin({ kind: "reasoning" }, out);
           this.#open = undefined;
           out.push({ type: "block_end", choice, block: at, reasoningSignature: block.reasoningSignature });

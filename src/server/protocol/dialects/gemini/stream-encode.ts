@@ -15,12 +15,14 @@ import type {
 } from "../../chat-events";
 import { compact, parseObject } from "../shared/json";
 import { SignatureBundle } from "../shared/reasoning-signature";
+import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeGrounding } from "./citations";
 import { writeError } from "./error";
 import { encodeFinish } from "./finish-reason";
-import { mediaPart } from "./parts-encode";
+import { filePart, mediaPart } from "./parts-encode";
 import { signatureOf } from "./signature-field";
+import { answerSupport } from "./support";
 import { encodeUsage } from "./usage";
 
 /** Most characters of arguments that are kept. */
@@ -86,6 +88,7 @@ export class GeminiStreamEncoder implements StreamEncoder {
       case "block_end":
         return this.#end(this.#candidate(event.choice), event.block, event.reasoningSignature, out);
       case "finish":
+        warnMembers(event.finish, answerSupport.choices.finish, "finish", this.warn);
         this.#candidate(event.choice).finish = event.finish;
         return;
       case "usage":
@@ -97,6 +100,8 @@ export class GeminiStreamEncoder implements StreamEncoder {
       case "error":
       case "done":
         return;
+      default:
+        event satisfies never;
     }
   }
 
@@ -112,9 +117,10 @@ export class GeminiStreamEncoder implements StreamEncoder {
         content: { parts, role: "model" },
         finishReason: raw,
         index,
-        groundingMetadata: encodeGrounding(citations),
+        groundingMetadata: encodeGrounding(citations, this.warn),
       });
     });
+    if (this.#usage) warnMembers(this.#usage, answerSupport.usage, "usage", this.warn);
     const usageMetadata = this.#usage && encodeUsage(this.#usage);
     out.push({
       data: JSON.stringify(
@@ -166,6 +172,7 @@ export class GeminiStreamEncoder implements StreamEncoder {
 
   #begin(candidate: CandidateWriter, block: number, start: BlockStart, out: OutFrame[]): void {
     if (start.kind === "refusal") candidate.refused = true;
+    else if (start.kind === "audio") warnMembers(start, answerSupport.choices.starts.audio, "audio", this.warn);
     if (start.kind !== "whole") {
       candidate.open.set(block, { start, kept: [], length: 0 });
       return;
@@ -176,7 +183,8 @@ export class GeminiStreamEncoder implements StreamEncoder {
       else this.warn("dropped_block", String(whole.value.type ?? whole.from));
       return;
     }
-    const part = mediaPart(whole.source, whole.type === "image" ? "image/png" : "application/octet-stream");
+    warnMembers(whole, answerSupport.choices.content[whole.type], whole.type, this.warn);
+    const part = whole.type === "file" ? filePart(whole, this.warn) : mediaPart(whole.source, "image/png");
     if (part) this.#part(candidate, part, out);
     else this.warn("dropped_block", whole.type);
   }

@@ -9,8 +9,10 @@ import { chatFeatures } from "../openai-chat/features";
 import { forLikeness } from "../openai-chat/likeness";
 import { ChatStreamDecoder } from "../openai-chat/stream-decode";
 import { compact, dataObject, isObject, list, object, objects, text } from "../shared/json";
+import { warnUnsupported } from "../shared/unsupported";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
+import { requestSupport } from "./support";
 
 /** What a request may hold. */
 const words = new Set([
@@ -53,9 +55,16 @@ const callId = (id: string): string =>
   /^[a-zA-Z0-9]{9}$/.test(id) ? id : Bun.hash(id).toString(36).padStart(9, "0").slice(-9);
 
 function messageOf(message: WireObject, warn: Warn): WireObject {
-  const { role, tool_call_id, tool_calls, reasoning_content, reasoning, reasoning_details, ...rest } = message;
-  if (reasoning_content !== undefined || reasoning !== undefined || reasoning_details !== undefined)
-    warn("dropped_reasoning", "mistral");
+  // Thoughts are not wanted back.
+  const {
+    role,
+    tool_call_id,
+    tool_calls,
+    reasoning_content: _a,
+    reasoning: _b,
+    reasoning_details: _c,
+    ...rest
+  } = message;
   const kept = taken({ role, ...rest }, messageWords, "messages.", warn);
   const calls = objects(tool_calls).map((call) => {
     const { id, type, function: named } = call;
@@ -69,7 +78,7 @@ function messageOf(message: WireObject, warn: Warn): WireObject {
   });
 }
 
-/** A choice among some tools is told by showing no others. */
+/** A choice among some tools is made by showing no others. */
 function withChoice(prompt: ChatPrompt): ChatPrompt {
   const { tool_choice, tools } = prompt;
   const allowed = tool_choice?.allowed;
@@ -78,14 +87,22 @@ function withChoice(prompt: ChatPrompt): ChatPrompt {
   return { ...prompt, tools: shown, tool_choice: { mode: tool_choice.mode } };
 }
 
+/** Other vendors' ways to ask for thoughts would stand in the place of the effort. */
+function withoutOwnReasoning({ reasoning, ...prompt }: ChatPrompt): ChatPrompt {
+  if (!reasoning) return prompt;
+  const { extra: _extra, show: _show, ...rest } = reasoning;
+  return { ...prompt, reasoning: rest };
+}
+
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
+  warnUnsupported(prompt, requestSupport, warn);
   const {
     stream_options: _,
     seed,
     max_completion_tokens,
     reasoning_effort,
     ...body
-  } = openaiChatDialect.encodeRequest(withChoice(prompt), warn);
+  } = openaiChatDialect.encodeRequest(withoutOwnReasoning(withChoice(prompt)), warn);
   const known = taken(compact(body), words, "", warn);
   if (reasoning_effort !== undefined && reasoning_effort !== "none" && reasoning_effort !== "high")
     warn("changed_value", "reasoning_effort");
@@ -146,8 +163,8 @@ function readError(body: unknown): WireError | undefined {
   const { detail, message } = object(body);
   const faults = objects(detail ?? object(message).detail);
   if (faults.length === 0) return openaiChatDialect.readError(body);
-  const told = faults.map(({ loc, msg }) => `${list(loc).slice(1).join(".")}: ${text(msg)}`);
-  return { message: told.join("; "), type: "invalid_request_error", code: "", param: null };
+  const messages = faults.map(({ loc, msg }) => `${list(loc).slice(1).join(".")}: ${text(msg)}`);
+  return { message: messages.join("; "), type: "invalid_request_error", code: "", param: null };
 }
 
 export const mistralDialect: VendorDialect = {
@@ -157,6 +174,7 @@ export const mistralDialect: VendorDialect = {
     Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined,
   streamDecoder: (id) => new MistralStreamDecoder(id),
   readError,
+  requestSupport,
   features: {
     ...chatFeatures,
     audio_out: { no: "answers hold text and thoughts" },

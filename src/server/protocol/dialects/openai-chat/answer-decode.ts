@@ -16,12 +16,12 @@ const knownTop = new Set(["id", "object", "created", "model", "choices", "usage"
 const knownChoice = new Set(["index", "message", "finish_reason"]);
 const knownCall = new Set(["id", "type", "index", "function", "custom", "extra_content"]);
 
-/** A tool call, after the seal that stands on it (extra_content: Google's compatible door). */
+/** A tool call, after the signature that stands on it (extra_content: Google's compatible door). */
 export function decodeAnswerCall(call: WireObject, fallbackId: string): Block[] {
   const custom = call.type === FREE_FORM;
   const { name, arguments: json, input } = object(custom ? call.custom : call.function);
   const words = custom ? input : json;
-  const reasoningSignature = callSeal(call);
+  const reasoningSignature = callSignature(call);
   const extra = extraOf(KEY, call, knownCall);
   return [
     ...(reasoningSignature ? [reasoningSignature] : []),
@@ -37,7 +37,7 @@ export function decodeAnswerCall(call: WireObject, fallbackId: string): Block[] 
 }
 
 /** What the vendor left on a call for the next turn. */
-export function callSeal(call: WireObject): ReasoningBlock | undefined {
+export function callSignature(call: WireObject): ReasoningBlock | undefined {
   const { extra_content } = call;
   if (!isObject(extra_content)) return undefined;
   const data = JSON.stringify({ extra_content });

@@ -4,6 +4,8 @@ import { ownExtra } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
 import { encodeCitation } from "./citations";
 import { encodeFinish } from "./finish-reason";
+import { warnUnsupportedAnswer } from "../shared/unsupported";
+import { answerSupport } from "./support";
 import { callExtra, encodeAnswerThoughts, idForCaller } from "./thoughts";
 import { encodeUsage } from "./usage-encode";
 
@@ -27,9 +29,8 @@ function messageOf(content: readonly Block[], warn: Warn): WireObject {
       case "text":
         if (calls.length > 0) warn("changed_order", "tool_call");
         for (const citation of block.citations ?? []) {
-          const annotation = encodeCitation(citation);
+          const annotation = encodeCitation(citation, warn);
           if (annotation) annotations.push(annotation);
-          else warn("dropped_field", "citations");
         }
         words = (words ?? "") + block.text;
         break;
@@ -64,8 +65,10 @@ function messageOf(content: readonly Block[], warn: Warn): WireObject {
           images.push({ type: "image_url", image_url: { url } });
         } else warn("dropped_block", "image");
         break;
-      default:
-        warn("dropped_block", block.type === "opaque" ? String(block.value.type ?? block.from) : block.type);
+      case "file":
+      case "opaque":
+      case "tool_result":
+        break;
     }
   }
   return {
@@ -91,6 +94,7 @@ function choiceOf(choice: Choice, warn: Warn): WireObject {
 }
 
 export function encodeAnswer(answer: ChatAnswer, warn: Warn): WireObject {
+  warnUnsupportedAnswer(answer, answerSupport, warn);
   return {
     id: answer.id,
     object: "chat.completion",

@@ -1,5 +1,5 @@
 /**
- * MiniMax tells its errors inside answers of status 200: base_resp: {status_code, status_msg}, 0 where all is well
+ * MiniMax writes its errors inside answers of status 200: base_resp: {status_code, status_msg}, 0 where all is well
  * (platform.minimax.io/docs/api-reference/errorcode, read November 2026).
  */
 import { isObject } from "../../../lib/json-bytes";
@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, ErrorKind>> = {
   2056: "rate",
 };
 
-/** undefined where the body tells of no error. */
+/** undefined where the body has no error. */
 export function readBaseResp(body: Readonly<Record<string, unknown>>): WireError | undefined {
   const { base_resp } = body;
   if (!isObject(base_resp) || typeof base_resp.status_code !== "number" || base_resp.status_code === 0)

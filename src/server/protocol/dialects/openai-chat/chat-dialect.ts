@@ -10,6 +10,7 @@ import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { ChatStreamDecoder } from "./stream-decode";
 import { ChatStreamEncoder } from "./stream-encode";
+import { answerSupport, requestSupport } from "./support";
 
 export const openaiChatDialect: ChatDialect = {
   key: "openai-chat",
@@ -24,4 +25,6 @@ export const openaiChatDialect: ChatDialect = {
   readError,
   writeError: toWire,
   features: chatFeatures,
+  requestSupport,
+  answerSupport,
 };

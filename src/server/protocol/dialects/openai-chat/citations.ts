@@ -1,6 +1,8 @@
 /** OpenAI's annotations of a message: url_citation (types of the `openai` SDK 7.55, read November 2026). */
-import type { Citation, WireObject } from "../../chat-events";
+import type { Citation, Warn, WireObject } from "../../chat-events";
 import { compact, list, number, object, objects, optionalText } from "../shared/json";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 
 export function decodeCitation(annotation: WireObject): Citation {
   const { url, title, start_index, end_index } = object(annotation.url_citation);
@@ -18,7 +20,7 @@ export const decodeCitations = (annotations: unknown): Citation[] => objects(ann
 
 /**
  * What Perplexity searched, beside its answer (docs.perplexity.ai, Sonar API: search_results, and citations before
- * them; read November 2026), as annotations of the text; none for everybody else.
+ * them; read November 2026), as annotations of the text; none for every other vendor.
  */
 export function searchAnnotations({ search_results, citations }: WireObject): WireObject[] {
   const found = objects(search_results);
@@ -35,10 +37,14 @@ export function searchAnnotations({ search_results, citations }: WireObject): Wi
   );
 }
 
-/** undefined when the source has no address: OpenAI cites addresses only. */
-export function encodeCitation(citation: Citation): WireObject | undefined {
+/** undefined, with a warning, when the source has no address: OpenAI cites addresses only. */
+export function encodeCitation(citation: Citation, warn: Warn): WireObject | undefined {
   if (citation.from === "openai-chat") return citation.raw;
-  if (citation.url === undefined) return undefined;
+  if (citation.url === undefined) {
+    warn("dropped_field", "citations");
+    return undefined;
+  }
+  warnMembers(citation, answerSupport.choices.citation, "citations", warn);
   const { url, title = "", start = 0, end = 0 } = citation;
   return { type: "url_citation", url_citation: { url, title, start_index: start, end_index: end } };
 }

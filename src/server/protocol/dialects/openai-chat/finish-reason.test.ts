@@ -38,7 +38,7 @@ test("a stream that breaks off without its last word has not ended", () => {
   expect(streamed(chunk({ content: "hi" })).finished).toBe(false);
 });
 
-test("what vendors like OpenAI call an end is told in the words of each dialect", () => {
+test("what vendors like OpenAI call an end is said in the words of each dialect", () => {
   const end = (raw: string): unknown[] => {
     const answer = {
       id: "a",

@@ -150,7 +150,7 @@ describe("OpenAI usage in disjoint buckets", () => {
     // A chunk of gemini-3-flash-preview through Google's OpenAI door, recorded on 2026-02-26
     // (discuss.ai.google.dev/t/127400).
     [
-      "thoughts that only the total tells of",
+      "thoughts that only the total counts",
       { completion_tokens: 3, prompt_tokens: 9, total_tokens: 105 },
       { input: 9, output: 3, reasoning: 93 },
     ],
@@ -193,7 +193,7 @@ describe("OpenAI usage in disjoint buckets", () => {
   }
 });
 
-test("how long written caches last is told to callers of chat and of Responses, and read from them again", () => {
+test("how long written caches last is written to callers of chat and of Responses, and read from them again", () => {
   const written = { input: 12, cache_read: 5, cache_write_5m: 500, cache_write_1h: 1500, output: 20 };
   for (const told of [encodeUsage(written), encodeResponsesUsage(written)])
     expect(readUsage(told)).toMatchObject(written);

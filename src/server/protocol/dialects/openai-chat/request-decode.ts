@@ -9,6 +9,9 @@ import type {
   ChatPrompt,
   Effort,
   FileBlock,
+  FreeFormTool,
+  FunctionTool,
+  JsonSchemaFormat,
   Message,
   OutputFormat,
   Reasoning,
@@ -21,6 +24,7 @@ import { efforts } from "../../chat-events";
 import { RequestFault } from "../shared/fault";
 import { FREE_FORM } from "../shared/free-form";
 import {
+  type Complete,
   compact,
   count,
   extraOf,
@@ -212,9 +216,10 @@ function decodeMessages(messages: unknown): Message[] {
 }
 
 const knownFunction = new Set(["name", "description", "parameters", "strict"]);
+const knownFreeForm = new Set(["name", "description", "format"]);
 
 function functionTool(declared: WireObject, cache?: CacheMark): Tool {
-  return compact({
+  return compact<Complete<FunctionTool>>({
     type: "function",
     name: text(declared.name),
     description: optionalText(declared.description),
@@ -232,11 +237,12 @@ function decodeTool(tool: WireObject): Tool {
   if (tool.type === FREE_FORM) {
     const { name, description, format } = object(tool.custom);
     const form = isObject(format) ? format : undefined;
-    return compact({
-      type: "free_form" as const,
+    return compact<Complete<FreeFormTool>>({
+      type: "free_form",
       name: text(name),
       description: optionalText(description),
       format: form,
+      extra: extraOf(KEY, object(tool.custom), knownFreeForm),
     });
   }
   return { type: "server", from: KEY, value: tool };
@@ -260,8 +266,8 @@ function decodeFormat(format: unknown): OutputFormat | undefined {
   if (format.type === "json_object") return { type: "json" };
   if (format.type !== "json_schema") return undefined;
   const { name, description, schema, strict } = object(format.json_schema);
-  return compact({
-    type: "json_schema" as const,
+  return compact<Complete<JsonSchemaFormat>>({
+    type: "json_schema",
     name: optionalText(name),
     description: optionalText(description),
     schema: object(schema),
@@ -282,7 +288,7 @@ function decodeReasoning(body: WireObject): Reasoning | undefined {
   const budget = effort === undefined ? (number(own.max_tokens) ?? off) : undefined;
   const show = own.exclude === true ? false : undefined;
   const extra = isObject(body.reasoning) ? { [KEY]: { reasoning: own } } : undefined;
-  const reasoning: Reasoning = compact({ effort, budget, show, extra });
+  const reasoning: Reasoning = compact<Complete<Reasoning>>({ effort, budget, show, extra });
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
 }
 
@@ -297,7 +303,7 @@ export function decodeRequest(body: WireObject): ChatPrompt {
   if (isObject(body.web_search_options))
     tools.push({ type: "server", from: KEY, value: { ...body.web_search_options, type: SEARCH_OPTIONS } });
   const top = unknownMembers(body, knownTop);
-  return compact({
+  return compact<Complete<ChatPrompt>>({
     model: text(body.model),
     messages: decodeMessages(body.messages),
     tools: tools.length > 0 ? tools : undefined,
@@ -317,6 +323,8 @@ export function decodeRequest(body: WireObject): ChatPrompt {
     verbosity: optionalText(body.verbosity),
     user: optionalText(body.user) ?? optionalText(body.safety_identifier),
     metadata: isObject(body.metadata) ? body.metadata : undefined,
+    // Marks stand on parts here.
+    cache: undefined,
     stream: flag(body.stream),
     include_usage: flag(object(body.stream_options).include_usage),
     extra: top && { [KEY]: top },

@@ -25,6 +25,8 @@ import { effortFor, isOpenai, openaiFacts, samplingFor, userFor, withCommon } fr
 import { strictFor } from "../shared/strict-schema";
 import { SEARCH_OPTIONS } from "../shared/web-search";
 import { encodeCitation } from "./citations";
+import { warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 import { callExtra, encodeReturnedThoughts } from "./thoughts";
 
 const KEY = "openai-chat";
@@ -72,9 +74,11 @@ function filePart({ source, name }: FileBlock, warn: Warn): WireObject | undefin
   return undefined;
 }
 
-function bodyOf(block: Block, warn: Warn): WireObject | undefined {
+function bodyOf(block: Block, annotated: boolean, warn: Warn): WireObject | undefined {
   switch (block.type) {
     case "text":
+      // Only what an assistant says is annotated.
+      if (block.citations && !annotated) warn("dropped_field", "text.citations");
       return { type: "text", text: block.text };
     case "refusal":
       return { type: "refusal", refusal: block.text };
@@ -95,10 +99,10 @@ function bodyOf(block: Block, warn: Warn): WireObject | undefined {
   }
 }
 
-function partsOf(blocks: readonly Block[], where: string, warn: Warn): WireObject[] {
+function partsOf(blocks: readonly Block[], where: string, warn: Warn, annotated = false): WireObject[] {
   const parts: WireObject[] = [];
   for (const block of blocks) {
-    const part = bodyOf(block, warn);
+    const part = bodyOf(block, annotated, warn);
     if (!part) continue;
     parts.push({ ...part, ...ownExtra(KEY, block.extra, where, warn), ...cacheMember(block.cache, where, warn) });
   }
@@ -120,13 +124,11 @@ function contentOf(parts: readonly WireObject[], join: boolean): string | readon
 function toolMessage(result: ToolResultBlock, later: WireObject[], warn: Warn): WireObject {
   const texts = result.content.filter((block) => block.type === "text");
   const others = result.content.filter((block) => block.type !== "text");
-  if (result.error) warn("dropped_field", "tool_result.error");
   if (others.length > 0) {
     warn("changed_order", "tool_result");
     const parts = partsOf(others, "tool_result", warn);
     if (parts.length > 0) later.push({ type: "text", text: `Result of tool call ${result.call_id}:` }, ...parts);
   }
-  cacheMember(result.cache, "tool_result", warn);
   return {
     role: "tool",
     tool_call_id: result.call_id,
@@ -155,7 +157,7 @@ function userMessages(message: Message, warn: Warn): WireObject[] {
 
 function assistantMessage(message: Message, warn: Warn): WireObject {
   const thoughts: ReasoningBlock[] = [];
-  /** Thoughts since the last call: they may be the seal of the next. */
+  /** Thoughts since the last call: they may be the signature of the next. */
   let before: ReasoningBlock[] = [];
   const said: Block[] = [];
   const calls: WireObject[] = [];
@@ -168,7 +170,6 @@ function assistantMessage(message: Message, warn: Warn): WireObject {
       const own = block.custom
         ? { type: "custom", custom: { name, input } }
         : { type: "function", function: { name, arguments: input === "" ? "{}" : input } };
-      cacheMember(block.cache, "tool_call", warn);
       calls.push({ id, ...own, ...ownExtra(KEY, block.extra, "tool_call", warn), ...callExtra(before) });
       before = [];
     } else {
@@ -177,9 +178,9 @@ function assistantMessage(message: Message, warn: Warn): WireObject {
     }
   }
   const annotations = said.flatMap((block) =>
-    block.type === "text" ? (block.citations ?? []).flatMap((citation) => encodeCitation(citation) ?? []) : [],
+    block.type === "text" ? (block.citations ?? []).flatMap((citation) => encodeCitation(citation, warn) ?? []) : [],
   );
-  const parts = partsOf(said, "messages.content", warn);
+  const parts = partsOf(said, "messages.content", warn, true);
   const content = contentOf(parts, true);
   return {
     role: "assistant",
@@ -206,7 +207,8 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
   }
   if (tool.type === "free_form") {
     const { name, description, format } = tool;
-    return { type: "custom", custom: compact({ name, description, format }) };
+    const extra = ownExtra(KEY, tool.extra, "tools", warn);
+    return { type: "custom", custom: { ...compact({ name, description, format }), ...extra } };
   }
   const { name, description, parameters } = tool;
   const strict = strictFor(tool, warn);
@@ -236,6 +238,8 @@ function reasoningMembers(prompt: ChatPrompt, functions: boolean, warn: Warn): W
   const { reasoning, model } = prompt;
   const own = ownExtra(KEY, reasoning?.extra, "reasoning", warn);
   if (own) return own;
+  // OpenAI's own models show no thoughts here.
+  if (reasoning?.show === false && !isOpenai(model)) warn("dropped_field", "reasoning.show");
   const effort = effortFor(prompt, warn);
   if (functions && openaiFacts(model).eitherFunctionsOrThoughts) {
     if (effort !== undefined && effort !== "none") warn("dropped_field", "reasoning beside functions");
@@ -268,7 +272,7 @@ function searchOptions(tools: readonly Tool[]): WireObject | undefined {
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const { model, tools = [], max_output, top_k } = prompt;
-  if (prompt.cache) cacheMember(prompt.cache, "prompt", warn);
+  warnUnsupported(prompt, requestSupport, warn);
   const dropTopK = top_k !== undefined && isOpenai(model);
   if (dropTopK) warn("dropped_field", "top_k");
   const declared = tools.flatMap((tool) => toolOf(tool, warn) ?? []);

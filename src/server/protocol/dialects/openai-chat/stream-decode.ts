@@ -7,12 +7,12 @@ import { FREE_FORM } from "../shared/free-form";
 import { dataObject, isObject, list, number, object, objects, text, unknownMembers } from "../shared/json";
 import { audioType, sourceOfUrl } from "../shared/media";
 import type { StreamDecoder } from "../translation";
-import { callSeal } from "./answer-decode";
+import { callSignature } from "./answer-decode";
 import { CallTracker, type TrackedCall } from "./call-tracker";
 import { decodeCitation, searchAnnotations } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
-import { plainSignature, sealOfDetail } from "./thoughts";
+import { plainSignature, signatureOfDetail } from "./thoughts";
 import { readUsage } from "./usage";
 
 const KEY = "openai-chat";
@@ -98,7 +98,7 @@ class ChoiceReader {
     if (!open) return;
     this.#open = undefined;
     const reasoningSignature: ReasoningSignature | undefined =
-      open.kind !== "reasoning" ? undefined : this.#detail ? sealOfDetail(this.#detail) : plainSignature;
+      open.kind !== "reasoning" ? undefined : this.#detail ? signatureOfDetail(this.#detail) : plainSignature;
     this.#detail = undefined;
     out.push({
       type: "block_end",
@@ -178,7 +178,7 @@ class ChoiceReader {
     if (!tracked) {
       this.#endSpoken(out);
       for (const open of this.#calls.open) if (open.progress.whole) this.#endCall(open, out);
-      const reasoningSignature = callSeal(call)?.reasoningSignature;
+      const reasoningSignature = callSignature(call)?.reasoningSignature;
       if (reasoningSignature) {
         const block = this.#begin({ kind: "reasoning" }, out);
         out.push({ type: "block_end", choice: this.index, block, reasoningSignature });
@@ -232,7 +232,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     const some = Array.isArray(choices) && choices.length > 0;
     if (!this.#started && (some || text(chunk.id) !== "")) this.#start(chunk, out);
     if (some) {
-      // The last chunk tells them all.
+      // The last chunk has them all.
       if (isObject(choices[0]) && choices[0].finish_reason) this.#choice(0).cite(searchAnnotations(chunk), out);
       for (const choice of choices) if (isObject(choice)) this.#choice(number(choice.index) ?? 0).read(choice, out);
     }

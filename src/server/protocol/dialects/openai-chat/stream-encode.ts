@@ -19,10 +19,15 @@ import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
 import { toWire } from "./error-body";
 import { encodeFinish } from "./finish-reason";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 import { foreignDetail } from "./thoughts";
 import { encodeUsage } from "./usage-encode";
 
 const KEY = "openai-chat";
+
+/** Members of the whole answer that OpenAI's chunks have (types of the `openai` SDK 7.55, ChatCompletionChunk). */
+const chunkMembers: ReadonlySet<string> = new Set(["system_fingerprint", "service_tier"]);
 
 interface OpenBlock {
   readonly kind: Exclude<BlockStart["kind"], "whole">;
@@ -78,8 +83,8 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "block_data":
         return this.#delta(this.#choice(event.choice, out), { audio: { data: event.data } }, out);
       case "block_citation": {
-        const annotation = encodeCitation(event.citation);
-        if (!annotation) return this.warn("dropped_field", "citations");
+        const annotation = encodeCitation(event.citation, this.warn);
+        if (!annotation) return;
         return this.#delta(this.#choice(event.choice, out), { annotations: [annotation] }, out);
       }
       case "block_end":
@@ -92,28 +97,32 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "extra":
         if (event.from !== KEY) this.warn("dropped_field", Object.keys(event.value).join(" "));
         else if (event.choice !== undefined) this.#frame(this.#choice(event.choice, out), {}, event.value, out);
+        else this.#beside(event.value);
         return;
       case "ping":
       case "error":
       case "done":
         return;
+      default:
+        event satisfies never;
     }
   }
 
   close(out: OutFrame[]): void {
     this.#ready();
-    this.#tell(this.#usage, out);
+    this.#writeUsage(this.#usage, out);
     out.push({ data: "[DONE]" });
   }
 
   fail(error: RelayError, out: OutFrame[], usage?: Usage): void {
     this.#ready();
-    this.#tell(usage, out);
+    this.#writeUsage(usage, out);
     out.push({ data: JSON.stringify({ ...toWire(error), ...(usage && { usage: encodeUsage(usage) }) }) });
   }
 
-  #tell(usage: Usage | undefined, out: OutFrame[]): void {
+  #writeUsage(usage: Usage | undefined, out: OutFrame[]): void {
     if (!this.context.include_usage || !usage) return;
+    warnMembers(usage, answerSupport.usage, "usage", this.warn);
     out.push({ data: `${this.#head}"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}}` });
   }
 
@@ -125,6 +134,15 @@ export class ChatStreamEncoder implements StreamEncoder {
       model: this.context.model ?? model,
     };
     this.#head = `${JSON.stringify(shown).slice(0, -1)},`;
+  }
+
+  /** Chunks have a few members of their own; once the first is out, more of them come too late. */
+  #beside(value: WireObject): void {
+    this.#ready();
+    for (const [name, member] of Object.entries(value)) {
+      if (chunkMembers.has(name) && this.#choices.length === 0) this.#head += `"${name}":${JSON.stringify(member)},`;
+      else this.warn("dropped_field", name);
+    }
   }
 
   #ready(): void {
@@ -179,6 +197,7 @@ export class ChatStreamEncoder implements StreamEncoder {
         const { block: whole } = start;
         if (whole.type === "image" && (whole.source.kind === "data" || whole.source.kind === "url")) {
           const { source } = whole;
+          warnMembers(whole, answerSupport.choices.content.image, "image", this.warn);
           const url = source.kind === "url" ? source.url : dataUrlOf(source.media_type, source.data);
           return this.#delta(choice, { images: [{ type: "image_url", image_url: { url } }] }, out);
         }
@@ -209,6 +228,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   }
 
   #finish(choice: ChoiceWriter, finish: FinishReason, out: OutFrame[]): void {
+    warnMembers(finish, answerSupport.choices.finish, "finish", this.warn);
     out.push({ data: `${choice.head}{},"logprobs":null,"finish_reason":"${encodeFinish(finish)}"}]}` });
   }
 }

@@ -3,8 +3,8 @@
  * Qwen, Moonshot, Zhipu and most others), `reasoning` and `reasoning_details` (OpenRouter docs, reasoning tokens:
  * entries reasoning.text, reasoning.summary, reasoning.encrypted with signature or data), read November 2026.
  *
- * What another vendor sealed goes to the caller as a reasoning.encrypted entry and, because few programs give that
- * back, in the id of the next tool call too (shared/seals).
+ * What another vendor signed goes to the caller as a reasoning.encrypted entry and, because few programs give that
+ * back, in the id of the next tool call too (shared/reasoning-signature).
  */
 import type { ReasoningBlock, ReasoningSignature, ToolCallBlock, Warn, WireObject } from "../../chat-events";
 import { object, objects, parseObject, text } from "../shared/json";
@@ -23,8 +23,8 @@ export const plainSignature: ReasoningSignature = { from: "openai-chat", kind: "
 
 const said = (message: WireObject): string => text(message.reasoning_content) || text(message.reasoning);
 
-/** The seal of one entry of reasoning_details: the entry without its text. */
-export function sealOfDetail(detail: WireObject): ReasoningSignature {
+/** The signature of one entry of reasoning_details: the entry without its text. */
+export function signatureOfDetail(detail: WireObject): ReasoningSignature {
   const { text: _text, summary: _summary, ...rest } = detail;
   return { from: "openai-chat", kind: "detail", data: JSON.stringify(rest) };
 }
@@ -42,7 +42,7 @@ export function decodeAnswerThoughts(message: WireObject): ReasoningBlock[] {
     return details.map((detail) => ({
       type: "reasoning",
       text: text(detail.text) || text(detail.summary),
-      reasoningSignature: sealOfDetail(detail),
+      reasoningSignature: signatureOfDetail(detail),
     }));
   }
   const words = said(message);
@@ -64,17 +64,17 @@ export function decodeReturnedThoughts(
       thoughts.push({
         type: "reasoning",
         text: text(detail.text) || text(detail.summary),
-        reasoningSignature: sealOfDetail(detail),
+        reasoningSignature: signatureOfDetail(detail),
       });
   }
   const split = calls.map((call) => ({ call, ...splitId(call.id) }));
-  const bundled = split.some(({ seals }) => seals.length > 0);
+  const bundled = split.some((one) => one.carried.length > 0);
   if (!bundled) thoughts.push(...restoreThoughts(carried, words));
   const own: (ToolCallBlock | ReasoningBlock)[] = [];
   let rest = words;
-  for (const { call, id, seals } of split) {
-    const blocks = restoreThoughts(seals, rest);
-    for (const { text: words } of seals) rest = rest.slice(typeof words === "number" ? words : words.length);
+  for (const { call, id, carried: before } of split) {
+    const blocks = restoreThoughts(before, rest);
+    for (const { text: words } of before) rest = rest.slice(typeof words === "number" ? words : words.length);
     // What came before the first call came before the text too.
     const early = own.length === 0 ? blocks.filter(beginsTurn) : [];
     thoughts.push(...early);
@@ -98,7 +98,7 @@ export function encodeAnswerThoughts(blocks: readonly ReasoningBlock[]): WireObj
   };
 }
 
-/** The entry for a seal; undefined when the text says it all. */
+/** The entry for a signature; undefined when the text says it all. */
 function detailForCaller(reasoningSignature: ReasoningSignature, words: string): WireObject | undefined {
   if (reasoningSignature.from !== "openai-chat") return foreignDetail(reasoningSignature, words.length);
   return reasoningSignature.kind === "detail" && reasoningSignature.data !== ""
@@ -106,14 +106,14 @@ function detailForCaller(reasoningSignature: ReasoningSignature, words: string):
     : undefined;
 }
 
-/** Another vendor's seal as an entry; the caller has the text beside it. */
+/** Another vendor's signature as an entry; the caller has the text beside it. */
 export const foreignDetail = (reasoningSignature: ReasoningSignature, length: number): WireObject => ({
   type: "reasoning.encrypted",
   data: encodeSignature(reasoningSignature, length),
   format: "unknown",
 });
 
-/** A tool call's id for the caller: with the seals of others that precede it. */
+/** A tool call's id for the caller: with the signatures of others that precede it. */
 export const idForCaller = (id: string, before: readonly ReasoningBlock[]): string =>
   withBundle(
     id,

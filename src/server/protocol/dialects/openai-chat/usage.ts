@@ -19,7 +19,7 @@ const child = (object: JsonObject, name: string): JsonObject | undefined => {
 /**
  * Calls of the vendor's own tools that a usage object counts, by the names that prices have; undefined when it counts
  * none. xAI: server_side_tool_usage_details, successful calls, which are what it bills, and num_sources_used of the
- * older live search (docs.x.ai, tool usage details); OpenRouter: searches, whoever made them (openrouter.ai/docs,
+ * older live search (docs.x.ai, tool usage details); OpenRouter: searches, of any origin (openrouter.ai/docs,
  * ServerToolUse; November 2026).
  */
 function toolsIn(value: JsonObject): Record<string, number> | undefined {
@@ -42,7 +42,7 @@ function toolsIn(value: JsonObject): Record<string, number> | undefined {
 /**
  * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning
  * tokens inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside
- * completion_tokens (xAI), it is not taken out; Google's OpenAI door tells of thoughts by total_tokens alone (recording
+ * completion_tokens (xAI), it is not taken out; Google's OpenAI door counts thoughts in total_tokens alone (recording
  * of 2026-02-26, discuss.ai.google.dev/t/127400).
  */
 export function readUsage(value: unknown): Usage | undefined {

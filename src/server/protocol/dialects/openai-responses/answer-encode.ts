@@ -1,10 +1,12 @@
 /** The neutral answer as a response object (types of the `openai` SDK 7.55, Response; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, Warn, WireObject } from "../../chat-events";
 import { encodeUsage as encodeChatUsage } from "../openai-chat/usage-encode";
-import { object, ownExtra } from "../shared/json";
+import { object } from "../shared/json";
+import { warnUnsupportedAnswer } from "../shared/unsupported";
 import type { AnswerContext } from "../translation";
 import { encodeAnnotation, freeFormInput, itemOfThoughts, KEY } from "./items";
 import { type Declared, declaredTools } from "./namespaces";
+import { answerSupport } from "./support";
 
 /** OpenAI's ids say what they name. */
 export const responseId = (id: string): string => (id.startsWith("resp_") ? id : `resp_${id}`);
@@ -120,9 +122,7 @@ function itemOf(
   switch (block.type) {
     case "text": {
       const annotations = (block.citations ?? []).flatMap((citation) => {
-        const annotation = encodeAnnotation(citation);
-        if (!annotation) warn("dropped_field", "citations");
-        return annotation ?? [];
+        return encodeAnnotation(citation, warn) ?? [];
       });
       return messageItem(
         `msg_${id}_${position}`,
@@ -137,7 +137,6 @@ function itemOf(
         ? undefined
         : itemOfThoughts(block.text, block.reasoningSignature, `rs_${id}_${position}`);
     case "tool_call": {
-      ownExtra(KEY, block.extra, "tool_call", warn);
       const { free = false, ...names } = declared.get(block.name) ?? { name: block.name };
       const isFree = block.custom === true || free;
       const input = isFree && !block.custom ? freeFormInput(block.input) : block.input;
@@ -159,7 +158,6 @@ function itemOf(
         };
       break;
     case "audio":
-      warn("dropped_block", "audio");
       if (!block.transcript) return undefined;
       return messageItem(
         `msg_${id}_${position}`,
@@ -168,16 +166,18 @@ function itemOf(
       );
     case "opaque":
       if (block.from === KEY) return block.value;
+      break;
+    case "file":
+    case "tool_result":
+      return undefined;
   }
   warn("dropped_block", block.type === "opaque" ? String(block.value.type ?? block.from) : block.type);
   return undefined;
 }
 
 export function encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: Warn): WireObject {
-  const [choice, second] = answer.choices;
-  if (second) warn("dropped_field", "choices");
-  ownExtra(KEY, choice?.extra, "choices", warn);
-  ownExtra(KEY, answer.extra, "", warn);
+  const [choice] = answer.choices;
+  warnUnsupportedAnswer(answer, answerSupport, warn);
   const declared = declaredTools(context.request);
   const output = (choice?.content ?? []).flatMap((block, index): WireObject[] => {
     const item = itemOf(block, index, context.id, declared, warn);

@@ -9,6 +9,7 @@ import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { readError, ResponsesStreamDecoder } from "./stream-decode";
 import { ResponsesStreamEncoder } from "./stream-encode";
+import { answerSupport, requestSupport } from "./support";
 
 export const responsesDialect: ChatDialect = {
   key: "openai-responses",
@@ -22,4 +23,6 @@ export const responsesDialect: ChatDialect = {
   readError,
   writeError: toWire,
   features: responsesFeatures,
+  requestSupport,
+  answerSupport,
 };

@@ -1,7 +1,9 @@
 /** Names and pieces that requests, answers and streams of the Responses dialect share. */
-import type { Citation, ReasoningBlock, ReasoningSignature, WireObject } from "../../chat-events";
+import type { Citation, ReasoningBlock, ReasoningSignature, Warn, WireObject } from "../../chat-events";
 import { compact, number, object, objects, optionalText, text } from "../shared/json";
 import { signatureOfField, encodeSignature } from "../shared/reasoning-signature";
+import { warnMembers } from "../shared/unsupported";
+import { answerSupport } from "./support";
 
 export const KEY = "openai-responses";
 
@@ -15,21 +17,21 @@ function wordsOf(item: WireObject): string {
   return said.join(PARAGRAPH);
 }
 
-/** The item's own seal; undefined without encrypted content, which is what can be given back. */
-export function sealOfItem(item: WireObject): ReasoningSignature | undefined {
+/** The item's own signature; undefined without encrypted content, which is what can be given back. */
+export function signatureOfItem(item: WireObject): ReasoningSignature | undefined {
   const data = text(item.encrypted_content);
   const id = text(item.id);
   return data === "" ? undefined : { from: KEY, kind: "encrypted", data, ...(id !== "" && { id }) };
 }
 
-/** `returned`: a caller gives it back, so that the seal may be another vendor's. */
+/** `returned`: a caller gives it back, so that the signature may be another vendor's. */
 export function thoughtsOfItem(item: WireObject, returned: boolean): ReasoningBlock {
-  const own = sealOfItem(item);
+  const own = signatureOfItem(item);
   const reasoningSignature = own && returned ? signatureOfField(own) : own;
   return { type: "reasoning", text: wordsOf(item), ...(reasoningSignature && { reasoningSignature }) };
 }
 
-/** A reasoning item for a caller: every seal, wrapped where it is another's. */
+/** A reasoning item for a caller: every signature, wrapped where it is another's. */
 export function itemOfThoughts(
   words: string,
   reasoningSignature: ReasoningSignature | undefined,
@@ -56,10 +58,14 @@ export function decodeAnnotation(annotation: WireObject): Citation {
   });
 }
 
-/** undefined when the source has no address. */
-export function encodeAnnotation(citation: Citation): WireObject | undefined {
+/** undefined, with a warning, when the source has no address. */
+export function encodeAnnotation(citation: Citation, warn: Warn): WireObject | undefined {
   if (citation.from === KEY) return citation.raw;
-  if (citation.url === undefined) return undefined;
+  if (citation.url === undefined) {
+    warn("dropped_field", "citations");
+    return undefined;
+  }
+  warnMembers(citation, answerSupport.choices.citation, "citations", warn);
   const { url, title = "", start = 0, end = 0 } = citation;
   return { type: "url_citation", url, title, start_index: start, end_index: end };
 }

@@ -22,7 +22,7 @@ export function flatName(namespace: string, name: string): string {
 
 const isNamespace = (tool: WireObject): boolean => tool.type === "namespace";
 
-/** What a caller's tool is called by him, and whether it takes plain text. */
+/** What a caller calls a tool, and whether it takes plain text. */
 export interface Declared {
   readonly name: string;
   readonly namespace?: string;

@@ -1,13 +1,15 @@
 /**
  * A call of POST /v1/responses as the neutral prompt (types of the `openai` SDK 7.55, resources/responses; read
- * November
- * 2026). previous_response_id, store and include are the relay's own business and not part of a prompt.
+ * November 2026). previous_response_id, store and include are the relay's own business and not part of a prompt.
  */
 import type {
   Block,
   CacheMark,
   ChatPrompt,
   Effort,
+  FreeFormTool,
+  FunctionTool,
+  JsonSchemaFormat,
   Message,
   OutputFormat,
   Reasoning,
@@ -20,6 +22,7 @@ import { efforts } from "../../chat-events";
 import { RequestFault } from "../shared/fault";
 import { FREE_FORM } from "../shared/free-form";
 import {
+  type Complete,
   compact,
   count,
   extraOf,
@@ -128,7 +131,7 @@ export function decodeContent(content: unknown, where: string): Block[] {
   });
 }
 
-/** What an assistant said on the way and what at last is told apart by the message; models do worse when it is lost. */
+/** The message says whether an assistant spoke on the way or at last; models do worse when that is lost. */
 function inPhase(blocks: Block[], phase: unknown): Block[] {
   if (typeof phase !== "string") return blocks;
   return blocks.map((block) => ({ ...block, extra: { ...block.extra, [KEY]: { ...block.extra?.[KEY], phase } } }));
@@ -212,27 +215,30 @@ function decodeMessages(body: WireObject): Message[] {
 }
 
 const knownTool = new Set(["type", "name", "description", "parameters", "strict"]);
+const knownFreeForm = new Set(["type", "name", "description", "format"]);
 
 /** One entry of `tools`. */
 export function decodeTool(tool: WireObject): Tool {
   if (tool.type === "function") {
-    return compact({
+    return compact<Complete<FunctionTool>>({
       type: "function",
       name: text(tool.name),
       description: optionalText(tool.description),
       parameters: isObject(tool.parameters) ? tool.parameters : undefined,
       strict: flag(tool.strict) ?? "if_possible",
+      cache: undefined,
       extra: extraOf(KEY, tool, knownTool),
     });
   }
   if (tool.type === FREE_FORM) {
     const { name, description, format } = tool;
     const form = isObject(format) ? format : undefined;
-    return compact({
-      type: "free_form" as const,
+    return compact<Complete<FreeFormTool>>({
+      type: "free_form",
       name: text(name),
       description: optionalText(description),
       format: form,
+      extra: extraOf(KEY, tool, knownFreeForm),
     });
   }
   return { type: "server", from: KEY, value: tool };
@@ -254,8 +260,8 @@ function decodeFormat(format: unknown): OutputFormat | undefined {
   if (format.type === "json_object") return { type: "json" };
   if (format.type !== "json_schema") return undefined;
   const { name, description, schema, strict } = format;
-  return compact({
-    type: "json_schema" as const,
+  return compact<Complete<JsonSchemaFormat>>({
+    type: "json_schema",
     name: optionalText(name),
     description: optionalText(description),
     schema: object(schema),
@@ -268,7 +274,7 @@ const isEffort = (value: unknown): value is Effort => efforts.some((effort) => e
 function decodeReasoning(reasoning: unknown): Reasoning | undefined {
   if (!isObject(reasoning)) return undefined;
   const summary = text(reasoning.summary) || text(reasoning.generate_summary);
-  return compact({
+  return compact<Complete<Reasoning>>({
     effort: isEffort(reasoning.effort) ? reasoning.effort : undefined,
     budget: isEffort(reasoning.effort) ? undefined : -1,
     show: summary === "" ? false : undefined,
@@ -281,7 +287,7 @@ export function decodeRequest(body: WireObject): ChatPrompt {
   const words = object(body.text);
   const tools = objects(body.tools).map(decodeTool);
   const top = unknownMembers(body, knownTop);
-  return compact({
+  return compact<Complete<ChatPrompt>>({
     model: text(body.model),
     messages: decodeMessages(body),
     tools: tools.length > 0 ? tools : undefined,
@@ -291,10 +297,18 @@ export function decodeRequest(body: WireObject): ChatPrompt {
     verbosity: optionalText(words.verbosity),
     temperature: number(body.temperature),
     top_p: number(body.top_p),
+    top_k: undefined,
+    seed: undefined,
+    frequency_penalty: undefined,
+    presence_penalty: undefined,
+    choices: undefined,
+    stop: undefined,
     max_output: count(body.max_output_tokens),
     reasoning: decodeReasoning(body.reasoning),
     user: optionalText(body.user) ?? optionalText(body.safety_identifier),
     metadata: isObject(body.metadata) ? body.metadata : undefined,
+    // Marks stand on parts here.
+    cache: undefined,
     stream: flag(body.stream),
     include_usage: body.stream === true ? true : undefined,
     extra: top && { [KEY]: top },

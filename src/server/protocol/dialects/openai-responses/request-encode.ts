@@ -21,7 +21,9 @@ import { compact, isObject, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
 import { effortFor, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
 import { strictFor } from "../shared/strict-schema";
+import { warnUnsupported } from "../shared/unsupported";
 import { encodeAnnotation, KEY } from "./items";
+import { requestSupport } from "./support";
 
 /** The least limit that OpenAI takes. */
 const LEAST_OUTPUT = 16;
@@ -79,6 +81,7 @@ function partOf(block: Block): WireObject | undefined {
 function partsOf(blocks: readonly Block[], warn: Warn): WireObject[] {
   return blocks.flatMap((block) => {
     const part = partOf(block);
+    if (block.type === "text" && block.citations) warn("dropped_field", "text.citations");
     if (!part) warn("dropped_block", block.type === "opaque" ? String(block.value.type ?? block.from) : block.type);
     return part ? [{ ...part, ...ownExtra(KEY, block.extra, block.type, warn), ...cacheMember(block, warn) }] : [];
   });
@@ -91,7 +94,6 @@ function plain(parts: readonly WireObject[]): unknown {
 }
 
 function resultItem(block: ToolResultBlock, custom: ReadonlySet<string>, warn: Warn): WireObject {
-  if (block.error) warn("dropped_field", "tool_result.error");
   const parts = partsOf(block.content, warn);
   const free = block.custom === true || custom.has(block.call_id);
   return {
@@ -122,16 +124,19 @@ function assistantItems(message: Message, warn: Warn): WireObject[] {
   for (const block of message.content) {
     if (block.type === "text" || block.type === "refusal") {
       const own = ownExtra(KEY, block.extra, block.type, warn);
-      if (own?.phase !== phase) flush();
-      phase = own?.phase;
-      if (block.type === "refusal") said.push({ type: "refusal", refusal: block.text });
+      const { phase: now, ...rest } = own ?? {};
+      if (now !== phase) flush();
+      phase = now;
+      if (block.type === "refusal") said.push({ type: "refusal", refusal: block.text, ...rest });
       else
         said.push({
           type: "output_text",
           text: block.text,
-          annotations: (block.citations ?? []).flatMap((citation) => encodeAnnotation(citation) ?? []),
+          annotations: (block.citations ?? []).flatMap((citation) => encodeAnnotation(citation, warn) ?? []),
+          ...rest,
         });
-      cacheMember(block, warn);
+      // What an assistant said takes no marks.
+      if (block.type === "text" && block.cache) warn("dropped_field", "text.cache");
       continue;
     }
     flush();
@@ -141,7 +146,6 @@ function assistantItems(message: Message, warn: Warn): WireObject[] {
     } else if (block.type === "tool_call") {
       const { id, name, input } = block;
       const extra = ownExtra(KEY, block.extra, "tool_call", warn);
-      cacheMember(block, warn);
       if (block.custom) items.push({ type: "custom_tool_call", call_id: id, name, input, ...extra });
       else items.push({ type: "function_call", call_id: id, name, arguments: input === "" ? "{}" : input, ...extra });
     } else if (block.type === "opaque" && block.from === KEY) {
@@ -161,7 +165,7 @@ function userItems(message: Message, custom: ReadonlySet<string>, warn: Warn): W
   for (const block of message.content) {
     if (block.type === "tool_result") {
       if (rest.length > 0) warn("changed_order", "tool_result");
-      results.push({ ...resultItem(block, custom, warn), ...cacheMember(block, warn) });
+      results.push(resultItem(block, custom, warn));
     } else rest.push(block);
   }
   if (rest.length === 0 && results.length > 0) return results;
@@ -184,11 +188,11 @@ function toolOf(tool: Tool, warn: Warn): WireObject | undefined {
       return tool.from === KEY ? tool.value : serverToolFor(KEY, tool, warn);
     case "free_form": {
       const { name, description, format } = tool;
-      return compact({ type: FREE_FORM, name, description, format });
+      const extra = ownExtra(KEY, tool.extra, "tools", warn);
+      return { ...compact({ type: FREE_FORM, name, description, format }), ...extra };
     }
     case "function": {
-      const { name, description, parameters, strict, cache } = tool;
-      if (cache) warn("dropped_field", "tools.cache");
+      const { name, description, parameters, strict } = tool;
       const declared = compact({
         type: "function",
         name,
@@ -238,10 +242,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
       content.flatMap((block) => (block.type === "tool_call" && block.custom ? [block.id] : [])),
     ),
   );
-  for (const key of ["top_k", "seed", "frequency_penalty", "presence_penalty", "stop", "cache"] as const) {
-    if (prompt[key] !== undefined) warn("dropped_field", key);
-  }
-  if (prompt.choices !== undefined && prompt.choices > 1) warn("dropped_field", "choices");
+  warnUnsupported(prompt, requestSupport, warn);
   if (prompt.max_output !== undefined && prompt.max_output < LEAST_OUTPUT) warn("changed_value", "max_output");
   const declared = tools.flatMap((tool) => toolOf(tool, warn) ?? []);
   const reasoning = reasoningOf(prompt, warn);
@@ -258,7 +259,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     text: Object.keys(words).length > 0 ? words : undefined,
     reasoning,
     ...samplingFor(prompt, reasoning?.effort, warn),
-    max_output_tokens: prompt.max_output && Math.max(LEAST_OUTPUT, prompt.max_output),
+    max_output_tokens: prompt.max_output === undefined ? undefined : Math.max(LEAST_OUTPUT, prompt.max_output),
     user: userFor(prompt.user, warn),
     metadata: prompt.metadata,
     stream: prompt.stream,

@@ -7,7 +7,7 @@ import { readError as readChatError } from "../openai-chat/error";
 import { dataObject, isObject, number, object, objects, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { blocksOfItem, finishOf, usageOf } from "./answer-decode";
-import { decodeAnnotation, PARAGRAPH, sealOfItem } from "./items";
+import { decodeAnnotation, PARAGRAPH, signatureOfItem } from "./items";
 
 /** {error: …}, a failed response, or an error event whose members stand at the top. */
 export function readError(body: unknown): WireError | undefined {
@@ -183,7 +183,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
               .join(PARAGRAPH),
             out,
           );
-        return this.#end(key, sealOfItem(item), out);
+        return this.#end(key, signatureOfItem(item), out);
       }
       case "function_call":
       case "custom_tool_call": {

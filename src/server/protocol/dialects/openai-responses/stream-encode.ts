@@ -13,10 +13,12 @@ import type {
   Warn,
   WireObject,
 } from "../../chat-events";
+import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { callItem, encodeUsage, messageItem, outcomeOf, shellOf } from "./answer-encode";
 import { encodeAnnotation, freeFormInput, itemOfThoughts } from "./items";
 import { type Declared, declaredTools } from "./namespaces";
+import { answerSupport } from "./support";
 
 /** Most characters that are kept to be repeated. */
 const LIMIT = 16 * 1024 * 1024;
@@ -112,8 +114,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return this.#begin(event.block, event.start, out);
       case "block_citation": {
         const item = this.#open.get(event.block);
-        const annotation = encodeAnnotation(event.citation);
-        if (!item || !annotation) return this.warn("dropped_field", "citations");
+        const annotation = item && encodeAnnotation(event.citation, this.warn);
+        if (!annotation) return;
         this.#add(item, out);
         const annotation_index = item.annotations.push(annotation) - 1;
         return this.#event(
@@ -127,6 +129,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       case "block_end":
         return this.#end(event.block, event.reasoningSignature, out);
       case "finish":
+        warnMembers(event.finish, answerSupport.choices.finish, "finish", this.warn);
         this.#finish = event.finish;
         return;
       case "usage":
@@ -138,6 +141,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       case "error":
       case "done":
         return;
+      default:
+        event satisfies never;
     }
   }
 
@@ -148,6 +153,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       const message = "the answer is too large to be repeated at its end";
       return this.fail({ status: 502, type: "upstream_error", code: "server_error", message, param: null }, out);
     }
+    if (this.#usage) warnMembers(this.#usage, answerSupport.usage, "usage", this.warn);
     const outcome = outcomeOf(this.#finish, this.#output, this.#usage);
     this.#event(`response.${String(outcome.status)}`, { response: { ...this.#shell, ...outcome } }, out);
   }
@@ -182,6 +188,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #begin(block: number, start: BlockStart, out: OutFrame[]): void {
     this.#start("", undefined, out);
     if (start.kind === "whole") return this.#whole(start, out);
+    if (start.kind === "audio") warnMembers(start, answerSupport.choices.starts.audio, "audio", this.warn);
     const kind: Kind =
       start.kind === "audio"
         ? "text"
@@ -207,6 +214,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #whole(start: Extract<BlockStart, { kind: "whole" }>, out: OutFrame[]): void {
     const { block } = start;
     const index = this.#output.length;
+    if (block.type === "image") warnMembers(block, answerSupport.choices.content.image, "image", this.warn);
     const image = block.type === "image" && block.source.kind === "data" ? block.source.data : undefined;
     const item =
       image !== undefined

@@ -16,31 +16,28 @@ import { readError } from "../gemini/error";
 import { BlockWriter } from "../shared/block-writer";
 import { compact, dataObject, objects, text } from "../shared/json";
 import { limitedTo } from "../shared/limited";
-import { textsOf, takeExtra, warnUnsupported } from "../shared/unsupported";
+import { textOfBlocks, warnUnsupported } from "../shared/unsupported";
 import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
-
-const none: ReadonlySet<string> = new Set();
-const said = ["temperature", "top_p", "top_k", "choices"] as const;
+import { requestSupport } from "./support";
 
 const instructs = ({ role }: Message): boolean => role === "system" || role === "developer";
 
 /** Instructions stand before the conversation, in which two authors take turns. */
 function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(prompt, said, warn);
-  takeExtra(prompt.extra, none, "", warn);
+  warnUnsupported(prompt, requestSupport, warn);
   const messages: { author: string; content: string }[] = [];
   for (const message of prompt.messages) {
     if (instructs(message)) continue;
     const author = message.role === "user" ? "0" : "1";
-    const content = textsOf(message.content, warn);
+    const content = textOfBlocks(message.content, warn);
     const last = messages.at(-1);
     if (last?.author === author) last.content += `\n\n${content}`;
     else if (content !== "") messages.push({ author, content });
   }
   const context = prompt.messages
     .filter(instructs)
-    .map(({ content }) => textsOf(content, warn))
+    .map(({ content }) => textOfBlocks(content, warn))
     .join("\n\n");
   return compact({
     prompt: { ...(context !== "" && { context }), messages },
@@ -57,7 +54,7 @@ const blocked = (filters: readonly WireObject[]): FinishReason => ({
   raw: text(filters[0]?.reason) || "BLOCKED",
 });
 
-/** Usage is not told. A prompt that was blocked is an answer without content. */
+/** There is no usage. A prompt that was blocked is an answer without content. */
 function decodeAnswer(body: WireObject, id: string): ChatAnswer | undefined {
   const candidates = objects(body.candidates);
   const filters = objects(body.filters);
@@ -101,6 +98,7 @@ export const palmDialect: VendorDialect = {
   decodeAnswer,
   streamDecoder: (id) => new PalmStreamDecoder(id),
   readError,
+  requestSupport,
   features: limitedTo("generateMessage takes and gives text, and few parameters", {
     text: true,
     system_prompt: true,

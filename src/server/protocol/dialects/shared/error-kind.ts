@@ -1,7 +1,7 @@
 /** Vendors' error numbers in the words that protocol/upstream-failure.ts knows: OpenAI's error types. */
 import type { WireError } from "../../chat-events";
 
-/** Whose fault an error is, as far as a vendor's documents tell. */
+/** Whose fault an error is, as far as a vendor's documents say. */
 export type ErrorKind = "authentication" | "quota" | "rate" | "overloaded" | "model" | "caller";
 
 const types: Readonly<Record<ErrorKind, string>> = {

@@ -29,6 +29,12 @@ export const count = (value: unknown): number | undefined => {
 
 export const flag = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
 
+/**
+ * Every member of T by name. A decoder that builds one says of each member what it reads, or undefined where its
+ * dialect has no word for it: a new member does not compile until it does.
+ */
+export type Complete<T> = { readonly [Member in keyof Required<T>]: T[Member] };
+
 /** The object without members that are undefined. */
 export function compact<T extends object>(value: T): T {
   for (const key in value) if (value[key] === undefined) return withoutUndefined(value);

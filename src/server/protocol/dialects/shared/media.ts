@@ -67,7 +67,7 @@ const extensions: Readonly<Record<string, string>> = {
   webm: "video/webm",
 };
 
-/** A guess from the ending of an address, undefined when it tells nothing. */
+/** A guess from the ending of an address, undefined when it says nothing. */
 export function mediaTypeOfUrl(url: string): string | undefined {
   const ending = /\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1];
   return ending === undefined ? undefined : extensions[ending.toLowerCase()];

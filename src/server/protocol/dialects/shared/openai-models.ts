@@ -1,8 +1,8 @@
 /**
  * What OpenAI's models refuse, by name: a member that one generation wants is an error for another. Sources: types of
- * the
- * `openai` SDK 7.55 (ReasoningEffort, stop, include), the model table of @ai-sdk/openai 4.0.118, OpenAI's error texts
- * "Encrypted content is not supported with this model" and "Invalid 'user': string too long" (read November 2026).
+ * the `openai` SDK 7.55 (ReasoningEffort, stop, include), the model table of @ai-sdk/openai 4.0.118, OpenAI's error
+ * texts "Encrypted content is not supported with this model" and "Invalid 'user': string too long" (read November
+ * 2026).
  */
 import { type ChatPrompt, type Effort, efforts, type Warn } from "../../chat-events";
 import { wantedEffort } from "./effort";
@@ -18,7 +18,7 @@ export interface OpenaiFacts {
   readonly eitherFunctionsOrThoughts?: boolean;
 }
 
-const stranger: OpenaiFacts = { sampling: "yes" };
+const unknownModel: OpenaiFacts = { sampling: "yes" };
 
 /** gpt-4o of openai/gpt-4o and of ft:gpt-4o:org::id. */
 const nameOf = (model: string): string => model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
@@ -46,7 +46,7 @@ export function openaiFacts(model: string): OpenaiFacts {
   if (/^o\d/.test(name)) return { thinks: true, efforts: ["low", "medium", "high"], sampling: "no" };
   const [, generation, point = "", variant] = /^gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(name) ?? [];
   if (generation === undefined || Number(generation) < 5) {
-    return /^(gpt-[34]|chatgpt-)/.test(name) ? { thinks: false, sampling: "yes" } : stranger;
+    return /^(gpt-[34]|chatgpt-)/.test(name) ? { thinks: false, sampling: "yes" } : unknownModel;
   }
   if (point === "" && variant?.startsWith("chat")) return { thinks: false, sampling: "yes" };
   if (Number(generation) > 5)
@@ -127,7 +127,7 @@ export function withCommon(prompt: ChatPrompt, to: "openai-chat" | "openai-respo
 const LONGEST_USER = 64;
 
 /**
- * The caller's name of his user; a longer one (Claude Code's has 150 characters) as its digest, so that it stays one
+ * The caller's name of a user; a longer one (Claude Code's has 150 characters) as its digest, so that it stays one
  * user.
  */
 export function userFor(user: string | undefined, warn: Warn): string | undefined {

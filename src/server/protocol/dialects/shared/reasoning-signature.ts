@@ -1,9 +1,10 @@
 /**
- * Seals of one vendor inside fields of another dialect. A caller's program gives ids, signatures and encrypted content
- * back as they came, so a seal travels there and needs no memory on our side.
+ * Reasoning signatures of one vendor inside fields of another dialect. A caller's program gives ids, signatures and
+ * encrypted content back as they came, so a signature travels there and needs no memory on our side.
  *
- * Two carriers: a text for a signature field (`sealText`), and the tail of a tool call's id, because ids are what every
- * program gives back (`withBundle`). The alphabet of a tail is that of Anthropic's ids: letters, digits, _ and -.
+ * Two carriers: a text for a signature field (`encodeSignature`), and the tail of a tool call's id, because ids are
+ * what every program gives back (`withBundle`). The alphabet of a tail is that of Anthropic's ids: letters, digits, _
+ * and -.
  */
 import type { DialectKey, ReasoningBlock, ReasoningSignature } from "../../chat-events";
 
@@ -44,7 +45,7 @@ const entryOf = (reasoningSignature: ReasoningSignature, text: string | number):
   text,
 ];
 
-function sealOfEntry(entry: unknown): Carried | undefined {
+function carriedOfEntry(entry: unknown): Carried | undefined {
   if (!Array.isArray(entry)) return undefined;
   const [head, data, id, text]: unknown[] = entry;
   if (typeof head !== "string" || typeof data !== "string" || typeof id !== "string") return undefined;
@@ -55,25 +56,25 @@ function sealOfEntry(entry: unknown): Carried | undefined {
 }
 
 /**
- * A seal as the text of a signature field. `text`: the sealed text where the field cannot stand beside it, or its
+ * A signature as the text of a signature field. `text`: the signed text where the field cannot stand beside it, or its
  * length.
  */
 export const encodeSignature = (reasoningSignature: ReasoningSignature, text: string | number = 0): string =>
   MARK + pack(JSON.stringify(entryOf(reasoningSignature, text)));
 
-/** Reads a text of `sealText`; undefined when it is somebody else's. */
+/** Reads a text of `encodeSignature`; undefined when it is another one. */
 export function decodeSignature(value: string): Carried | undefined {
   if (!value.startsWith(MARK)) return undefined;
   const json = unpack(value.slice(MARK.length));
   if (json === undefined) return undefined;
   try {
-    return sealOfEntry(JSON.parse(json));
+    return carriedOfEntry(JSON.parse(json));
   } catch {
     return undefined;
   }
 }
 
-/** The seal in a dialect's own signature field: ours to unwrap, else the dialect's own. */
+/** The signature in a dialect's own field: ours to unwrap, else the dialect's own. */
 export function signatureOfField(own: ReasoningSignature): ReasoningSignature {
   return decodeSignature(own.data)?.reasoningSignature ?? own;
 }
@@ -81,7 +82,7 @@ export function signatureOfField(own: ReasoningSignature): ReasoningSignature {
 /** Most characters of thoughts that travel in an id; longer ones must come back by themselves. */
 const TEXT_LIMIT = 16_384;
 
-/** Collects the sealed thoughts before a tool call, for its id. */
+/** Collects the signed thoughts before a tool call, for its id. */
 export class SignatureBundle {
   readonly #entries: Entry[] = [];
   #text = "";
@@ -93,7 +94,7 @@ export class SignatureBundle {
     if (this.#length <= TEXT_LIMIT) this.#text += text;
   }
 
-  /** The thoughts end. Without a seal they need not come back. */
+  /** The thoughts end. Without a signature they need not come back. */
   end(reasoningSignature: ReasoningSignature | undefined): void {
     if (reasoningSignature)
       this.#entries.push(entryOf(reasoningSignature, this.#length <= TEXT_LIMIT ? this.#text : this.#length));
@@ -129,7 +130,7 @@ export function withBundle(id: string, blocks: readonly ReasoningBlock[]): strin
 
 export interface Carried {
   readonly reasoningSignature: ReasoningSignature;
-  /** The sealed text, or its length where the text travels beside it. */
+  /** The signed text, or its length where the text travels beside it. */
   readonly text: string | number;
 }
 
@@ -138,18 +139,18 @@ function readEntries(json: string | undefined): Carried[] | undefined {
   try {
     const entries: unknown = JSON.parse(json);
     if (!Array.isArray(entries)) return undefined;
-    const seals = entries.map(sealOfEntry);
-    return seals.every((reasoningSignature) => reasoningSignature !== undefined) ? seals : undefined;
+    const carried = entries.map(carriedOfEntry);
+    return carried.every((one) => one !== undefined) ? carried : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Reads a field of `takeField`; undefined when it is somebody else's. */
+/** Reads a field of `takeField`; undefined when it is another one. */
 export const readField = (value: string): Carried[] | undefined =>
   value.startsWith(MARK) ? readEntries(unpack(value.slice(MARK.length))) : undefined;
 
-/** The carried seals with their texts: spelled out, or the next so many characters of what was said. */
+/** The carried signatures with their texts: spelled out, or the next so many characters of what was said. */
 export function restoreThoughts(carried: readonly Carried[], whole: string): ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
   let at = 0;
@@ -157,24 +158,24 @@ export function restoreThoughts(carried: readonly Carried[], whole: string): Rea
     const length = typeof words === "number" ? words : words.length;
     const own = typeof words === "string" ? words : whole.slice(at, at + length);
     at += length;
-    // Half of what was sealed is worth nothing: the author refuses it.
+    // Half of what was signed is worth nothing: the author refuses it.
     if (own.length === length) blocks.push({ type: "reasoning", text: own, reasoningSignature });
   }
   return blocks;
 }
 
-/** Thoughts begin a turn; the seal of a call or a text stays beside it. */
+/** Thoughts begin a turn; the signature of a call or a text stays beside it. */
 export const beginsTurn = ({ reasoningSignature }: ReasoningBlock): boolean =>
   reasoningSignature?.kind !== "call" && reasoningSignature?.kind !== "text";
 
 /**
- * Splits an id of `withBundle`: the vendor's own id, and the sealed thoughts. A number is the length of a lost text.
+ * Splits an id of `withBundle`: the vendor's own id, and the signed thoughts. A number is the length of a lost text.
  */
-export function splitId(id: string): { id: string; seals: Carried[] } {
+export function splitId(id: string): { id: string; carried: Carried[] } {
   for (let at = id.indexOf(ID_MARK); at >= 0; at = id.indexOf(ID_MARK, at + 1)) {
-    const seals = readEntries(unpack(id.slice(at + ID_MARK.length)));
+    const carried = readEntries(unpack(id.slice(at + ID_MARK.length)));
     // Otherwise not ours: the next mark may be.
-    if (seals) return { id: id.slice(0, at), seals };
+    if (carried) return { id: id.slice(0, at), carried };
   }
-  return { id, seals: [] };
+  return { id, carried: [] };
 }

@@ -2,7 +2,7 @@
  * Whether a schema is one that OpenAI enforces (`strict`): every object is closed and demands all its members. Another
  * one is an error there (developers.openai.com, structured outputs, supported schemas; read November 2026).
  */
-import type { Tool, Warn, WireObject } from "../../chat-events";
+import type { FunctionTool, Warn, WireObject } from "../../chat-events";
 import { isObject, list, object, objects } from "./json";
 
 const DEPTH = 64;
@@ -20,11 +20,8 @@ export function isStrictSchema(schema: WireObject | undefined, depth = 0): boole
   return [...named, ...objects(schema.anyOf), ...(isObject(items) ? [items] : [])].every(inner);
 }
 
-/** What OpenAI is told of a function's strictness: nothing that it would refuse. */
-export function strictFor(
-  { parameters, strict }: Extract<Tool, { type: "function" }>,
-  warn: Warn,
-): boolean | undefined {
+/** The strictness of a function as OpenAI takes it: nothing that it would refuse. */
+export function strictFor({ parameters, strict }: FunctionTool, warn: Warn): boolean | undefined {
   if (strict === "if_possible") return undefined;
   if (strict !== true || isStrictSchema(parameters)) return strict;
   warn("dropped_field", "tools.strict");

@@ -1,6 +1,6 @@
-/** Conversations for vendors that take one question: an application keeps its own history, or is told it in words. */
+/** Conversations for vendors that take one question: an application keeps its own history, or gets it in words. */
 import type { Block, Message, Warn } from "../../chat-events";
-import { textsOf } from "./unsupported";
+import { textOfBlocks } from "./unsupported";
 
 const speakers: Readonly<Record<Message["role"], string>> = {
   system: "System",
@@ -14,14 +14,14 @@ const isMedia = ({ type }: Block): boolean => type === "image" || type === "audi
 /** What the user said last, without pictures and files: those travel beside it. */
 export function questionOf(messages: readonly Message[], warn: Warn): string {
   const last = messages.findLast(({ role }) => role === "user");
-  return textsOf(last?.content.filter((block) => !isMedia(block)) ?? [], warn);
+  return textOfBlocks(last?.content.filter((block) => !isMedia(block)) ?? [], warn);
 }
 
 /** The whole conversation as one text; a single message as it stands. */
 export function transcriptOf(messages: readonly Message[], warn: Warn): string {
   const spoken = messages.map(({ role, content }) => ({
     role,
-    text: textsOf(
+    text: textOfBlocks(
       content.filter((block) => !isMedia(block)),
       warn,
     ),

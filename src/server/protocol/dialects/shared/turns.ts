@@ -1,5 +1,5 @@
 /** Conversations for vendors that know one system text, at the front, and want user and assistant to take turns. */
-import type { Block, ChatPrompt, Message, ToolCallBlock, ToolResultBlock, Warn } from "../../chat-events";
+import type { Block, Message, ToolCallBlock, ToolResultBlock, Warn } from "../../chat-events";
 
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
@@ -24,7 +24,6 @@ export function alternate(messages: readonly Message[], warn: Warn): Message[] {
 export function wordsOf(blocks: readonly Block[], warn: Warn): string {
   const words: string[] = [];
   for (const block of blocks) {
-    if (block.cache) warn("dropped_field", "cache");
     if (block.type !== "text" && block.type !== "refusal") warn("dropped_block", block.type);
     else if (block.text !== "") words.push(block.text);
   }
@@ -51,10 +50,7 @@ export function plainTurns(
   const turns: PlainTurn[] = [];
   const results = new Map<string, ToolResultBlock>();
   const asked = new Set<string>();
-  for (const { content, extra } of messages) {
-    for (const members of Object.values(extra ?? {})) {
-      for (const name of Object.keys(members ?? {})) warn("dropped_field", `messages.${name}`);
-    }
+  for (const { content } of messages) {
     for (const block of content) {
       if (block.type === "tool_result") results.set(block.call_id, block);
       else if (block.type === "tool_call") asked.add(block.id);
@@ -69,7 +65,6 @@ export function plainTurns(
     const rest = content.filter(
       (block) => block.type !== "tool_call" && block.type !== "tool_result" && block.type !== "reasoning",
     );
-    if (content.some((block) => block.type === "reasoning")) warn("dropped_block", "reasoning");
     if (functions && calls.length > 0) {
       let text = wordsOf(rest, warn);
       for (const call of calls) {
@@ -79,7 +74,6 @@ export function plainTurns(
       }
       continue;
     }
-    if (calls.length > 0) warn("dropped_block", "tool_call");
     // Results that no call of the conversation asked for, or that this vendor has no place for.
     const loose = content.flatMap((block) =>
       block.type === "tool_result" && !(functions && asked.has(block.call_id)) ? [resultWords(block, warn)] : [],
@@ -103,15 +97,5 @@ function push(turns: PlainTurn[], role: "user" | "assistant", text: string): voi
 }
 
 function resultWords(result: ToolResultBlock | undefined, warn: Warn): string {
-  if (!result) return "";
-  if (result.error) warn("dropped_field", "tool_result.error");
-  return wordsOf(result.content, warn);
-}
-
-/** A warning for each member of a prompt that the vendor has no word for. */
-export function warnUnsupported(prompt: ChatPrompt, names: readonly (keyof ChatPrompt)[], warn: Warn): void {
-  for (const name of names) {
-    const value = prompt[name];
-    if (value !== undefined && !(name === "choices" && value === 1)) warn("dropped_field", name);
-  }
+  return result ? wordsOf(result.content, warn) : "";
 }

@@ -4,7 +4,7 @@ import { type DialectKey, dialectKeys } from "../../chat-events";
 import { translateRequest } from "../../translate";
 
 /**
- * A search as each vendor's documents write it, restricted to two sites and told where the user is where they can be.
+ * A search as each vendor's documents write it, restricted to two sites, with the place of the user where they take it.
  */
 const place = { type: "approximate", country: "GB", city: "London", region: "London", timezone: "Europe/London" };
 const { type: _, ...spot } = place;
@@ -54,7 +54,7 @@ describe("a search of the web", () => {
     expect(asked("gemini", "anthropic").tools).toEqual([own]);
   });
 
-  test("reaches OpenAI's Responses; what they cannot be told is a warning", () => {
+  test("reaches OpenAI's Responses; what they have no word for is a warning", () => {
     const toResponses = asked("anthropic", "openai-responses");
     expect(toResponses.tools).toEqual([
       { type: "web_search", filters: { allowed_domains: sites }, user_location: place },

@@ -4,10 +4,8 @@
  * ai.google.dev/gemini-api/docs/google-search; November 2026). Each is read once here and written once, so that any
  * caller's search reaches any vendor who has one.
  */
-import type { DialectKey, Tool, Warn, WireObject } from "../../chat-events";
+import type { DialectKey, ServerTool, Warn, WireObject } from "../../chat-events";
 import { compact, count, list, object, optionalText, text } from "./json";
-
-type ServerTool = Extract<Tool, { type: "server" }>;
 
 interface WebSearch {
   readonly allowed?: readonly string[] | undefined;
@@ -61,7 +59,7 @@ const readers: Readonly<Record<DialectKey, (tool: WireObject) => WebSearch | und
 type Part = keyof WebSearch;
 const parts: readonly Part[] = ["allowed", "blocked", "most", "place"];
 
-/** What a vendor can be told of a search, and how. */
+/** What a vendor takes of a search, and how it is written. */
 interface Writer {
   readonly says: readonly Part[];
   write(search: WebSearch): WireObject;

@@ -1,7 +1,7 @@
 /**
  * What iFlytek Spark answers, frame by frame (xfyun.cn/doc/spark/Web.html: response, functions, error codes; read
- * November
- * 2026). The last frame has status 2 and the usage; an error is a header with a code. A whole answer is one frame.
+ * November 2026). The last frame has status 2 and the usage; an error is a header with a code. A whole answer is one
+ * frame.
  */
 import type { ChatAnswer, WireError, WireObject } from "../../chat-events";
 import { decodeAnswer as decodeChat } from "../openai-chat/answer-decode";

@@ -1,18 +1,23 @@
 /**
  * The neutral prompt as a frame of iFlytek Spark (xfyun.cn/doc/spark/Web.html, 1.3 and 3: request; functions; read
- * November
- * 2026). What the channel knows (header.app_id, parameter.chat.domain) its provider adds.
+ * November 2026). What the channel knows (header.app_id, parameter.chat.domain) its provider adds.
  */
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { callArguments, functionsOf } from "../shared/functions";
-import { compact, ownExtra } from "../shared/json";
-import { plainTurns, type PlainTurn, warnUnsupported } from "../shared/turns";
+import { compact } from "../shared/json";
+import { plainTurns, type PlainTurn } from "../shared/turns";
+import { warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
 const LEAST_TEMPERATURE = 0.01;
 /** Spark samples from 1 to 6 candidates. */
 const MOST_TOP_K = 6;
+/** Most characters of a user's name. */
+const LONGEST_USER = 32;
 
-/** A function's call and its answer are told as turns of assistant and user: frames that go back have content alone. */
+/**
+ * A function's call and its answer are written as turns of assistant and user: frames that go back have content alone.
+ */
 function textOf(turn: PlainTurn): WireObject {
   if (turn.role === "function") return { role: "user", content: `${turn.name}: ${turn.text}` };
   const { role, text, call } = turn;
@@ -27,31 +32,14 @@ function within(value: number | undefined, least: number, most: number, name: st
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(
-    prompt,
-    [
-      "top_p",
-      "seed",
-      "stop",
-      "frequency_penalty",
-      "presence_penalty",
-      "choices",
-      "reasoning",
-      "verbosity",
-      "metadata",
-      "cache",
-      "parallel_tools",
-      "format",
-    ],
-    warn,
-  );
-  for (const name of Object.keys(ownExtra("openai-chat", prompt.extra, "", warn) ?? {})) warn("dropped_field", name);
+  warnUnsupported(prompt, requestSupport, warn);
   const { system, turns } = plainTurns(prompt.messages, true, warn);
   const functions = functionsOf(prompt, warn);
+  if (prompt.user !== undefined && prompt.user.length > LONGEST_USER) warn("changed_value", "user");
   const { mode } = prompt.tool_choice ?? {};
   if (functions.length > 0 && (mode === "named" || mode === "required")) warn("changed_value", "tool_choice");
   return compact({
-    header: prompt.user === undefined ? {} : { uid: prompt.user.slice(0, 32) },
+    header: prompt.user === undefined ? {} : { uid: prompt.user.slice(0, LONGEST_USER) },
     parameter: {
       chat: compact({
         temperature: within(prompt.temperature, LEAST_TEMPERATURE, 1, "temperature", warn),

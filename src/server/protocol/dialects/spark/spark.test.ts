@@ -59,10 +59,10 @@ describe("a call in Spark's language", () => {
         functions: { text: [{ name: "get_weather", description: "d", parameters }] },
       },
     });
-    expect(lost).toEqual(["top_p", "temperature", "top_k"]);
+    expect(lost).toEqual(["top_p", "user", "temperature", "top_k"]);
   });
 
-  test("tells of earlier calls and their results in words", () => {
+  test("writes earlier calls and their results in words", () => {
     const { body } = encode({
       model: "m",
       messages: [

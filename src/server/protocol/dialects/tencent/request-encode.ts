@@ -4,10 +4,12 @@
  */
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
 import { encodeRequest as encodeChat } from "../openai-chat/request-encode";
-import { plainTextSchema } from "../shared/functions";
+import { describeFreeForm, plainTextSchema } from "../shared/functions";
 import { compact, object, objects, text } from "../shared/json";
-import { alternate, warnUnsupported } from "../shared/turns";
+import { alternate } from "../shared/turns";
+import { warnUnsupported } from "../shared/unsupported";
 import { pascalName } from "./case";
+import { requestSupport } from "./support";
 
 /** Members of a call that only Tencent knows: an OpenAI caller may send them by their snake_case names. */
 const OWN = new Set([
@@ -37,14 +39,16 @@ const READ = new Set([
   "stream_options",
 ]);
 
+const isWords = ({ type }: WireObject): boolean => type === "text" || type === "refusal";
+const wordsOf = (part: WireObject): string => text(part.text ?? part.refusal);
+
 function contentOf(content: unknown, warn: Warn): WireObject {
   if (!Array.isArray(content)) return { Content: text(content) };
   const parts = objects(content);
-  // Contents is for models with eyes alone; words go where every model reads them.
-  if (parts.every((part) => part.type === "text"))
-    return { Content: parts.map((part) => text(part.text)).join("\n\n") };
+  // Contents is for models with vision alone; words go where every model reads them.
+  if (parts.every(isWords)) return { Content: parts.map(wordsOf).join("\n\n") };
   const Contents = parts.flatMap((part): WireObject[] => {
-    if (part.type === "text") return [{ Type: "text", Text: text(part.text) }];
+    if (isWords(part)) return [{ Type: "text", Text: wordsOf(part) }];
     if (part.type === "image_url") return [{ Type: "image_url", ImageUrl: { Url: text(object(part.image_url).url) } }];
     warn("dropped_block", text(part.type));
     return [];
@@ -59,9 +63,7 @@ function messageOf(message: WireObject, warn: Warn): WireObject {
     const Arguments = json ?? JSON.stringify({ input });
     return { Id: call.id, Type: "function", Function: { Name: name, Arguments }, Index };
   });
-  if (message.name !== undefined) warn("dropped_field", "messages.name");
   // Thoughts that come back are an error there.
-  if (message.reasoning_content !== undefined) warn("dropped_reasoning", "tencent");
   return compact({
     Role: message.role,
     ...contentOf(message.content, warn),
@@ -73,15 +75,12 @@ function messageOf(message: WireObject, warn: Warn): WireObject {
 /** Plain text tools take one text argument; OpenAI's declaration becomes Tencent's, whose schema is JSON text. */
 function toolsOf(prompt: ChatPrompt, warn: Warn): WireObject[] {
   return (prompt.tools ?? []).flatMap((tool): WireObject[] => {
-    if (tool.type === "server") {
-      warn("dropped_tool", String(tool.value.type ?? tool.from));
-      return [];
-    }
-    if (tool.type === "free_form") warn("changed_value", `custom tool ${tool.name}`);
-    else if (tool.strict === true) warn("dropped_field", "tools.strict");
-    const parameters =
-      tool.type === "free_form" ? plainTextSchema : (tool.parameters ?? { type: "object", properties: {} });
-    const { name: Name, description: Description } = tool;
+    if (tool.type === "server") return [];
+    const free = tool.type === "free_form";
+    if (free) warn("changed_value", `custom tool ${tool.name}`);
+    const parameters = free ? plainTextSchema : (tool.parameters ?? { type: "object", properties: {} });
+    const { name: Name } = tool;
+    const Description = free ? describeFreeForm(tool) : tool.description;
     return [{ Type: "function", Function: compact({ Name, Description, Parameters: JSON.stringify(parameters) }) }];
   });
 }
@@ -89,8 +88,7 @@ function toolsOf(prompt: ChatPrompt, warn: Warn): WireObject[] {
 /** auto, none, or one tool: there is no word for "any of them". */
 function choiceOf({ tool_choice }: ChatPrompt, tools: WireObject[], warn: Warn): WireObject {
   if (!tool_choice || tools.length === 0) return {};
-  const { mode, name, allowed } = tool_choice;
-  if (allowed) warn("dropped_field", "tool_choice.allowed");
+  const { mode, name } = tool_choice;
   if (mode === "auto" || mode === "none") return { ToolChoice: mode };
   const wanted =
     mode === "named"
@@ -104,23 +102,7 @@ function choiceOf({ tool_choice }: ChatPrompt, tools: WireObject[], warn: Warn):
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(
-    prompt,
-    [
-      "max_output",
-      "parallel_tools",
-      "format",
-      "top_k",
-      "frequency_penalty",
-      "presence_penalty",
-      "choices",
-      "reasoning",
-      "verbosity",
-      "user",
-      "metadata",
-    ],
-    warn,
-  );
+  warnUnsupported(prompt, requestSupport, warn);
   const { model, stop, cache, extra, stream, temperature, top_p, seed } = prompt;
   const messages = alternate(prompt.messages, warn);
   const chat = encodeChat(compact({ model, messages, stop, cache, extra, stream, temperature, top_p, seed }), warn);

@@ -139,7 +139,7 @@ describe("a call in Tencent's language", () => {
       ],
     });
     expect(JSON.stringify(body)).not.toContain("hm");
-    expect(lost).toEqual(["tencent"]);
+    expect(lost).toEqual(["openai-chat"]);
   });
 });
 

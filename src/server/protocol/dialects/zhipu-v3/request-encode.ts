@@ -3,8 +3,10 @@
  * sse-invoke; zhipuai 1.0.7; read November 2026). The model and whether the answer is streamed stand in the address.
  */
 import type { ChatPrompt, Warn, WireObject } from "../../chat-events";
-import { compact, ownExtra } from "../shared/json";
-import { plainTurns, warnUnsupported } from "../shared/turns";
+import { compact } from "../shared/json";
+import { plainTurns } from "../shared/turns";
+import { warnUnsupported } from "../shared/unsupported";
+import { requestSupport } from "./support";
 
 /** 0 and 1 are errors there. */
 const LEAST = 0.01;
@@ -18,38 +20,17 @@ function between(value: number | undefined, name: string, warn: Warn): number | 
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  warnUnsupported(
-    prompt,
-    [
-      "max_output",
-      "top_k",
-      "seed",
-      "stop",
-      "frequency_penalty",
-      "presence_penalty",
-      "choices",
-      "reasoning",
-      "verbosity",
-      "user",
-      "metadata",
-      "cache",
-      "parallel_tools",
-      "format",
-    ],
-    warn,
-  );
-  for (const name of Object.keys(ownExtra("openai-chat", prompt.extra, "", warn) ?? {})) warn("dropped_field", name);
-  for (const tool of prompt.tools ?? []) warn("dropped_tool", tool.type === "server" ? tool.from : tool.name);
+  warnUnsupported(prompt, requestSupport, warn);
   const { system, turns } = plainTurns(prompt.messages, false, warn);
-  const told: WireObject[] = turns.map(({ role, text }) => ({ role, content: text }));
+  const messages: WireObject[] = turns.map(({ role, text }) => ({ role, content: text }));
   if (system !== "") {
     warn("changed_value", "system message");
-    const first = told[0];
-    if (first?.role === "user") told[0] = { role: "user", content: `${system}\n\n${String(first.content)}` };
-    else told.unshift({ role: "user", content: system });
+    const first = messages[0];
+    if (first?.role === "user") messages[0] = { role: "user", content: `${system}\n\n${String(first.content)}` };
+    else messages.unshift({ role: "user", content: system });
   }
   return compact({
-    prompt: told,
+    prompt: messages,
     temperature: between(prompt.temperature, "temperature", warn),
     top_p: between(prompt.top_p, "top_p", warn),
     incremental: true,

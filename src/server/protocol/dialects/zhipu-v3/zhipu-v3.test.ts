@@ -19,7 +19,7 @@ const frames = (...fields: object[]) => Buffer.from(fields.map((one) => `data: $
 const decoder = () => zhipuDialect.streamDecoder("req-1");
 
 describe("a call in Zhipu's old language", () => {
-  test("is a conversation of user and assistant; what the system says is told by the user", () => {
+  test("is a conversation of user and assistant; what the system says is said by the user", () => {
     const { body, lost } = encode({
       model: "chatglm_turbo",
       messages: [

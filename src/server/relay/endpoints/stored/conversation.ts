@@ -1,11 +1,10 @@
 /**
- * What a call of the Responses API continues, and where its answer is kept (OpenAI API reference, responses; types of
- * the
- * `openai` SDK 7.55, read November 2026).
+ * What a call of the Responses API continues, and where its answer is stored (OpenAI API reference, responses; types of
+ * the `openai` SDK 7.55, read November 2026).
  *
- * A channel that takes such calls as they are keeps its answers itself: we know whose they are and return there.
- * Everywhere else what was said is kept here, and a call that continues an answer is sent with all that came before it.
- * Files lie with the channel that took them, so a call that names one goes there.
+ * A channel that passes such calls through stores its answers itself: we remember the owner and the channel, and route
+ * later calls there. Otherwise the conversation is stored here, and a call that continues an answer is sent with all
+ * earlier turns. Files are stored by the channel that they were uploaded to, so a call that names one is routed there.
  */
 import { AppError, fail } from "../../../../shared/errors";
 import { bodyTooLarge } from "../../../lib/request-body/read-body";
@@ -24,41 +23,41 @@ import { isStateful } from "../../providers/capabilities";
 import { inputItems, namedFiles } from "./response-items";
 import type { StoredObjectStore, Stored } from "../../../contracts/stored-objects";
 
-/** Most turns of one conversation that are put together again. */
+/** Most turns of one conversation that are joined. */
 const MOST_TURNS = 1_000;
 
-/** What is kept of an answer that no upstream keeps. */
-export interface KeptResponse {
+/** What is stored of an answer that no upstream stores. */
+export interface StoredResponse {
   /** The items of this turn alone. */
   input: readonly JsonObject[];
-  /** The response object as its caller got it. */
+  /** The response object as the caller received it. */
   response: JsonObject;
 }
 
-/** What was kept; undefined for an entry that is none of ours. */
-export function keptIn({ value }: Stored): KeptResponse | undefined {
+/** The stored state; undefined for an entry that this module did not write. */
+export function storedResponse({ value }: Stored): StoredResponse | undefined {
   if (!isObject(value) || !isObject(value.response) || !Array.isArray(value.input)) return undefined;
   return { input: value.input.filter(isObject), response: value.response };
 }
 
-const outputOf = ({ response }: KeptResponse): JsonObject[] =>
+const outputOf = ({ response }: StoredResponse): JsonObject[] =>
   Array.isArray(response.output) ? response.output.filter(isObject) : [];
 
-/** The turns up to a response that is kept here, oldest first. Throws `missing` when one of them is gone. */
+/** The turns up to a response that is stored here, oldest first. Throws `missing` when one of them is gone. */
 export async function turnsUntil(
   storedObjects: StoredObjectStore,
   newest: Stored,
   user_id: number,
   missing: () => AppError,
-): Promise<{ ids: string[]; turns: KeptResponse[] }> {
+): Promise<{ ids: string[]; turns: StoredResponse[] }> {
   const ids: string[] = [];
-  const turns: KeptResponse[] = [];
+  const turns: StoredResponse[] = [];
   for (
     let entry: Stored | undefined = newest;
     ;
     entry = await storedObjects.find("response", entry.parent_id, user_id)
   ) {
-    const kept = entry && keptIn(entry);
+    const kept = entry && storedResponse(entry);
     if (!entry || !kept || turns.length >= MOST_TURNS) throw missing();
     ids.unshift(entry.object_id);
     turns.unshift(kept);
@@ -66,41 +65,41 @@ export async function turnsUntil(
   }
 }
 
-/** What an answer was made from: all that was said before it, and what its own call said. */
-export const itemsBefore = (turns: readonly KeptResponse[]): JsonObject[] =>
+/** The full input of an answer: all earlier turns and the input of its own call. */
+export const itemsBefore = (turns: readonly StoredResponse[]): JsonObject[] =>
   turns.flatMap((turn, index) => (index === turns.length - 1 ? turn.input : [...turn.input, ...outputOf(turn)]));
 
 export const previousMissing = (id: string): AppError => new AppError("previous_response_not_found", { id });
 
-/** Who alone knows what a call refers to. */
-interface Home {
-  /** undefined: any channel that keeps answers. */
+/** The channel that a call's references bind it to. */
+interface Binding {
+  /** undefined: any channel that stores answers. */
   at?: Pick<Stored, "channel_id" | "channel_key_id">;
   native: boolean;
-  /** What the caller gets when no channel knows it. */
+  /** The error when that channel is gone. */
   missing: AppError;
 }
 
 export class StoredConversation {
   private constructor(
     readonly operation: Operation,
-    readonly home: Home | undefined,
+    readonly binding: Binding | undefined,
     /** The id that the call continues, "" = none. */
     readonly previous: string,
-    /** The responses before it that are kept here. */
+    /** The earlier responses of the conversation that are stored here. */
     readonly ids: readonly string[],
-    /** What the call itself says; undefined where nothing is kept of it. */
+    /** The input of the call itself; undefined where it is not stored. */
     private input: readonly JsonObject[] | undefined,
   ) {}
 
-  /** Lets go what the call says: the vendor alone will keep it. */
+  /** Frees the input: the vendor stores it. */
   forgetInput(): void {
     if (this.input) this.input = [];
   }
 
   /**
-   * Reads what a call refers to; a call that continues an answer kept here is completed (`received.body`). undefined
-   * when it refers to nothing and leaves nothing. Throws previous_response_not_found, file_not_found,
+   * Reads what a call refers to, and completes a call that continues an answer stored here (`received.body`). undefined
+   * when it refers to nothing and is not stored. Throws previous_response_not_found, file_not_found,
    * background_unsupported, invalid_request, body_too_large.
    */
   static open(
@@ -125,17 +124,16 @@ export class StoredConversation {
     files: readonly string[],
   ): Promise<StoredConversation> {
     const { storedObjects, option } = engine.controlPlane;
-    let home: Home | undefined;
+    let binding: Binding | undefined;
     for (const id of files) {
       const missing = new AppError("file_not_found", { id });
       const file = await storedObjects.find("file", id, user_id);
-      if (!file || (home?.at && !isSamePlace(home.at, file))) throw missing;
-      home = { at: file, missing, native: false };
+      if (!file || (binding?.at && !isSamePlace(binding.at, file))) throw missing;
+      binding = { at: file, missing, native: false };
     }
-    if (operation.refers === "files") return new StoredConversation(operation, home, "", [], undefined);
+    if (operation.refers === "files") return new StoredConversation(operation, binding, "", [], undefined);
 
-    // Of the operations that may refer to answers only the answer itself can come later: it has left for
-    // tasks/background.
+    // Only /v1/responses itself runs in the background, and those calls have already gone to tasks/background.
     if (json.background === true && !operation.streams) fail("background_unsupported");
     if (json.conversation !== undefined && json.conversation !== null)
       fail("invalid_request", { detail: "conversation" });
@@ -143,53 +141,54 @@ export class StoredConversation {
     const own = named.some(isReference)
       ? await Promise.all(named.map((item) => lookUp(storedObjects, item, user_id)))
       : named;
-    const lost = own.find(isReference);
-    // Only a vendor that keeps answers itself can know it.
-    if (lost && !home) home = { native: true, missing: new AppError("item_not_found", { id: String(lost.id) }) };
+    const unresolved = own.find(isReference);
+    // Only a vendor that stores answers can have it.
+    if (unresolved && !binding)
+      binding = { native: true, missing: new AppError("item_not_found", { id: String(unresolved.id) }) };
     const resolved = own.some((item, index) => item !== named[index]);
     const input = operation.streams && json.store !== false && storedObjects.lifetime > 0 ? own : undefined;
     const previous = json.previous_response_id ?? "";
     if (typeof previous !== "string") fail("invalid_request", { detail: "previous_response_id" });
     if (previous === "") {
-      if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
-      return new StoredConversation(operation, home, "", [], input);
+      if (resolved) rewrite(received, { input: own.map(withoutId) }, option.maxBodyBytes);
+      return new StoredConversation(operation, binding, "", [], input);
     }
 
     const missing = previousMissing(previous);
     const entry = await storedObjects.find("response", previous, user_id);
     if (!entry) throw missing;
     if (entry.channel_id !== 0) {
-      if (home?.at && !isSamePlace(home.at, entry)) throw home.missing;
-      if (resolved) rewrite(received, { input: own.map(withoutPlace) }, option.maxBodyBytes);
+      if (binding?.at && !isSamePlace(binding.at, entry)) throw binding.missing;
+      if (resolved) rewrite(received, { input: own.map(withoutId) }, option.maxBodyBytes);
       const { tokens } = isObject(entry.value) ? entry.value : {};
       if (typeof tokens === "number") received.input_bound += tokens;
       return new StoredConversation(operation, { at: entry, missing, native: true }, previous, [], input);
     }
     const { ids, turns } = await turnsUntil(storedObjects, entry, user_id, () => missing);
     const last = turns.at(-1);
-    const said = [...itemsBefore(turns), ...(last ? outputOf(last) : []), ...own];
-    rewrite(received, { input: said.map(withoutPlace), previous_response_id: null }, option.maxBodyBytes);
-    return new StoredConversation(operation, home, previous, ids, input);
+    const conversation = [...itemsBefore(turns), ...(last ? outputOf(last) : []), ...own];
+    rewrite(received, { input: conversation.map(withoutId), previous_response_id: null }, option.maxBodyBytes);
+    return new StoredConversation(operation, binding, previous, ids, input);
   }
 
-  /** The channel with the key that knows what the call refers to; undefined when it does not. */
-  knower(channel: PoolChannel): PoolChannel | undefined {
-    const { at, native } = this.home ?? {};
+  /** The channel with the key that has what the call refers to; undefined when it does not. */
+  boundChannel(channel: PoolChannel): PoolChannel | undefined {
+    const { at, native } = this.binding ?? {};
     if (native && !isStateful(channel, this.operation)) return undefined;
     if (!at) return channel;
     return at.channel_id === channel.id ? keyOwning(channel, at.channel_key_id) : undefined;
   }
 
-  /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
+  /** Keeps the channels that can serve the call. Throws the caller's error when there is none. */
   narrow(selection: Selection): void {
-    if (!this.home) return;
-    selection.restrictTo((channel) => this.knower(channel));
-    if (selection.left === 0) throw this.home.missing;
+    if (!this.binding) return;
+    selection.restrictTo((channel) => this.boundChannel(channel));
+    if (selection.left === 0) throw this.binding.missing;
   }
 
   /**
-   * Keeps a complete answer, before its caller can refer to it. `last`: the body, or the frames at the end of the
-   * stream, which repeat it. Never throws: an answer that could not be kept is an answer all the same.
+   * Stores a complete answer before its caller can refer to it. `last`: the body, or the last frames of the stream,
+   * which repeat it. Never throws: the caller gets the answer even when it could not be stored.
    */
   async keep({ call, channel }: Attempted, last: Uint8Array): Promise<void> {
     const { caller, engine, request, request_id } = call.asked;
@@ -202,7 +201,7 @@ export class StoredConversation {
     const there = isStateful(channel, this.operation);
     const expires_at = Math.floor(now() / 1000) + storedObjects.lifetime;
     const tag = id.replace(/^resp_/, "");
-    const kept: KeptResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
+    const kept: StoredResponse = { input: this.input.map((item, index) => withId(item, tag, index)), response };
     const work = (async () => {
       await storedObjects.put({
         kind: "response",
@@ -219,7 +218,7 @@ export class StoredConversation {
       });
       if (this.ids.length > 0) await storedObjects.prolong("response", this.ids, user_id, expires_at);
     })().catch((error: unknown) => engine.log.error({ err: error, request_id }, "a response could not be kept"));
-    // A database that has stopped must not keep the answer from its caller.
+    // A database that hangs must not delay the caller's answer.
     await new Promise<void>((resolve) => {
       const cancel = engine.timers.after(SETTLE_LIMIT_MS, resolve);
       void work.then(() => {
@@ -233,7 +232,7 @@ export class StoredConversation {
 const isSamePlace = (one: Pick<Stored, "channel_id" | "channel_key_id">, other: typeof one): boolean =>
   one.channel_id === other.channel_id && one.channel_key_id === other.channel_key_id;
 
-/** Sends other members than the caller wrote. Throws body_too_large. */
+/** Replaces members of the request body. Throws body_too_large. */
 function rewrite(received: Received, members: JsonObject, most: number): void {
   received.body = withMembers(received.body, members);
   if (received.body.length > most) throw bodyTooLarge(most);
@@ -242,17 +241,17 @@ function rewrite(received: Received, members: JsonObject, most: number): void {
 
 const isReference = (item: JsonObject): boolean => item.type === "item_reference";
 
-/** The item that a reference names, where it is one of an answer kept here; else the reference itself. */
+/** The item that a reference names, if it is part of an answer stored here; otherwise the reference itself. */
 async function lookUp(storedObjects: StoredObjectStore, item: JsonObject, user_id: number): Promise<JsonObject> {
-  // Our ids say which answer they are of: withId, and the encoders of the dialect.
+  // Our item ids contain the id of their answer: withId, and the encoders of the dialect.
   const tag =
     isReference(item) && typeof item.id === "string" ? /^[a-z]+_(.+)_(?:in)?\d+$/.exec(item.id)?.[1] : undefined;
   const entry = tag === undefined ? undefined : await storedObjects.find("response", `resp_${tag}`, user_id);
-  const kept = entry && keptIn(entry);
+  const kept = entry && storedResponse(entry);
   return (kept && [...kept.input, ...outputOf(kept)].find(({ id }) => id === item.id)) ?? item;
 }
 
-/** All tokens of an answer that its vendor keeps: what a call that continues it is billed for beside its own. */
+/** All tokens of an answer that its vendor stores: they are billed as input of a call that continues it. */
 function tokensOf({ usage }: JsonObject): number {
   const total = isObject(usage) ? usage.total_tokens : undefined;
   return typeof total === "number" && Number.isFinite(total) && total > 0 ? Math.ceil(total) : 0;
@@ -272,7 +271,7 @@ function responseIn(bytes: Bytes): JsonObject | undefined {
   return undefined;
 }
 
-/** Items are listed by their ids; a caller need not give them any. */
+/** Items are listed by their ids, which callers may leave out. */
 function withId(item: JsonObject, tag: string, index: number): JsonObject {
   if (typeof item.id === "string" && item.id !== "") return item;
   const word = typeof item.type === "string" ? (prefixes[item.type] ?? "item") : "item";
@@ -289,10 +288,10 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Ids are ours: a vendor would look for what it never had. What reasoning is sealed with belongs to its id, and
- * messages of the assistant must have one (ResponseOutputMessage).
+ * Drops our own ids: a vendor would not find them. The signature of reasoning belongs to its id, and messages of the
+ * assistant must have one (ResponseOutputMessage).
  */
-function withoutPlace(item: JsonObject): JsonObject {
+function withoutId(item: JsonObject): JsonObject {
   if (item.type === "reasoning" || (item.type === "message" && item.role === "assistant")) return item;
   const { id: _id, status: _status, ...rest } = item;
   return rest;

@@ -1,7 +1,7 @@
 /**
  * Files of callers: POST and GET /v1/files, GET and DELETE /v1/files/{id}, its content (OpenAI API reference, files;
- * types of the `openai` SDK 7.55, read November 2026). The bytes are upstream alone, with a channel whose
- * `setting.allow_files` is true; a file is its owner's, and to everybody else it does not exist.
+ * types of the `openai` SDK 7.55, read November 2026). The bytes are stored upstream only, by a channel whose
+ * `setting.allow_files` is true. Only its owner can see a file; others get a 404.
  */
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
@@ -13,14 +13,14 @@ import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { draw } from "../../routing/channel-selector";
-import { ask, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
-import { listed, readPage } from "./pagination";
+import { requestPinned, requestPinnedJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import { listResponse, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
 
 const MB = 1 << 20;
 
 /** Whether a channel takes files, or batches of them. */
-export const takes = ({ type, setting }: PoolChannel, what: "files" | "batches"): boolean =>
+export const allows = ({ type, setting }: PoolChannel, what: "files" | "batches"): boolean =>
   type.operations.includes(what) &&
   setting.allow_files === true &&
   (what === "files" || setting.allow_batches === true);
@@ -29,8 +29,8 @@ const whole = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A vendor's file object as its owner's entry. */
-export function entryOf(
+/** A vendor's file object as an entry of its owner. */
+export function fileEntry(
   { caller }: SideRequest,
   channel: PoolChannel,
   file: JsonObject,
@@ -53,15 +53,15 @@ export function entryOf(
   };
 }
 
-/** The channels that may be sent a file: of the highest priority first, by weight. Throws files_unavailable. */
-function takers({ engine, caller }: SideRequest): PoolChannel[] {
+/** The channels that can take an upload, highest priority first, then by weight. Throws files_unavailable. */
+function uploadChannels({ engine, caller }: SideRequest): PoolChannel[] {
   const { pool } = engine.controlPlane;
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
   const groups = caller.groups ?? [caller.group];
   const found = pinned
     ? [pinned].filter(({ enabled }) => enabled).map(({ channel }) => channel)
     : groups.flatMap((group) => pool.inGroup(group));
-  const left = [...new Set(found)].filter((channel) => takes(channel, "files"));
+  const left = [...new Set(found)].filter((channel) => allows(channel, "files"));
   if (left.length === 0 || (caller.channel_id !== undefined && !pinned))
     fail("files_unavailable", { group: caller.group });
   const order: PoolChannel[] = [];
@@ -78,8 +78,8 @@ function takers({ engine, caller }: SideRequest): PoolChannel[] {
   return order;
 }
 
-/** The caller's own file and the channel that has it. Throws file_not_found. */
-export async function held(
+/** The caller's own file and the channel that stores it. Throws file_not_found. */
+export async function findOwnFile(
   { engine, caller }: SideRequest,
   id: string,
 ): Promise<{ entry: Stored; channel: PoolChannel; missing: AppError }> {
@@ -88,19 +88,19 @@ export async function held(
   if (!entry) throw missing;
   const holder = engine.controlPlane.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
-  if (!takes(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
+  if (!allows(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
   const channel = keyOwning(holder.channel, entry.channel_key_id);
   if (!channel) throw missing;
   return { entry, channel, missing };
 }
 
-/** POST /v1/files. Another channel is tried where one cannot take it. */
+/** POST /v1/files. When one channel fails, the next is tried. */
 export const createFile: SideHandler = async (sideRequest) => {
   const { engine, request, caller, responder } = sideRequest;
   const { option, storedObjects } = engine.controlPlane;
   const boundary =
     boundaryOf(request.headers.get("content-type") ?? "") ?? fail("invalid_request", { detail: "content-type" });
-  const channels = takers(sideRequest);
+  const channels = uploadChannels(sideRequest);
   const form = await Form.read(request, boundary, option.maxBodyBytes);
   try {
     if (form.text("purpose") === undefined) fail("invalid_request", { detail: "purpose" });
@@ -115,7 +115,7 @@ export const createFile: SideHandler = async (sideRequest) => {
       try {
         const { body, length } = form.body(undefined);
         const headers = { "content-type": form.content_type, "content-length": String(length) };
-        const made = await askJson(sideRequest, channel, {
+        const made = await requestPinnedJson(sideRequest, channel, {
           method: "POST",
           url: urlFor(channel, "files", ""),
           headers,
@@ -139,18 +139,18 @@ export const createFile: SideHandler = async (sideRequest) => {
   }
 };
 
-/** A file that nobody could find again is taken back. */
+/** Deletes an upload that could not be recorded here: its owner could not find it. */
 async function keep(sideRequest: SideRequest, channel: PoolChannel, file: JsonObject): Promise<void> {
   try {
-    await sideRequest.engine.controlPlane.storedObjects.put(entryOf(sideRequest, channel, file));
+    await sideRequest.engine.controlPlane.storedObjects.put(fileEntry(sideRequest, channel, file));
   } catch (error) {
     const url = urlFor(channel, "files", `/${encodeURIComponent(text(file.id))}`);
-    await ask(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
+    await requestPinned(sideRequest, channel, { method: "DELETE", url }).catch(() => undefined);
     throw new AppError("database_unavailable", {}, { cause: error });
   }
 }
 
-/** GET /v1/files: the caller's own, as their vendors described them. */
+/** GET /v1/files: the caller's own files, as their vendors described them. */
 export const listFiles: SideHandler = async ({ engine, caller, request, responder }) => {
   const query = new URL(request.url).searchParams;
   const { limit, ...page } = readPage(query, { limit: 10_000, most: 10_000 });
@@ -169,7 +169,7 @@ export const listFiles: SideHandler = async ({ engine, caller, request, responde
     after = rows.at(-1)?.object_id;
     if (found.length > limit || rows.length < 1_000) break;
   }
-  return responder.json(JSON.stringify(listed(found.slice(0, limit), found.length > limit)));
+  return responder.json(JSON.stringify(listResponse(found.slice(0, limit), found.length > limit)));
 };
 
 const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefined =>
@@ -179,19 +179,24 @@ const fileUrl = (channel: PoolChannel, id: string, path = ""): string | undefine
 export const retrieveFile =
   (id: string): SideHandler =>
   async (sideRequest) => {
-    const { channel, missing } = await held(sideRequest, id);
+    const { channel, missing } = await findOwnFile(sideRequest, id);
     return sideRequest.responder.json(
-      (await mapNotFound(missing, askJson(sideRequest, channel, { method: "GET", url: fileUrl(channel, id) }))).body,
+      (
+        await mapNotFound(
+          missing,
+          requestPinnedJson(sideRequest, channel, { method: "GET", url: fileUrl(channel, id) }),
+        )
+      ).body,
     );
   };
 
-/** DELETE /v1/files/{id}. What is gone upstream is forgotten here as well. */
+/** DELETE /v1/files/{id}. A file that is already gone upstream is deleted here as well. */
 export const removeFile =
   (id: string): SideHandler =>
   async (sideRequest) => {
-    const { channel } = await held(sideRequest, id);
+    const { channel } = await findOwnFile(sideRequest, id);
     try {
-      await ask(sideRequest, channel, { method: "DELETE", url: fileUrl(channel, id) });
+      await requestPinned(sideRequest, channel, { method: "DELETE", url: fileUrl(channel, id) });
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
     }
@@ -199,14 +204,14 @@ export const removeFile =
     return sideRequest.responder.json(JSON.stringify({ id, object: "file", deleted: true }));
   };
 
-/** GET /v1/files/{id}/content: passed through as it comes, as bytes of no kind that a browser would show. */
+/** GET /v1/files/{id}/content: streamed through, as a media type that no browser renders. */
 export const fileContent =
   (id: string): SideHandler =>
   async (sideRequest) => {
-    const { channel, missing } = await held(sideRequest, id);
+    const { channel, missing } = await findOwnFile(sideRequest, id);
     const { body } = await mapNotFound(
       missing,
-      ask(sideRequest, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
+      requestPinned(sideRequest, channel, { method: "GET", url: fileUrl(channel, id, "/content") }),
     );
     return sideRequest.responder.raw(body ?? new Uint8Array(), "application/octet-stream");
   };

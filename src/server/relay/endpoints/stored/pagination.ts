@@ -3,7 +3,7 @@ import { fail } from "../../../../shared/errors";
 import type { JsonObject } from "../../../lib/json-bytes";
 import type { StoredPage } from "../../../contracts/stored-objects";
 
-/** What a list is asked for. Throws invalid_request. */
+/** The parameters of a list request. Throws invalid_request. */
 export function readPage(query: URLSearchParams, { limit: usual, most }: { limit: number; most: number }): StoredPage {
   const order = query.get("order") ?? "desc";
   if (order !== "asc" && order !== "desc") fail("invalid_request", { detail: "order" });
@@ -16,8 +16,8 @@ export function readPage(query: URLSearchParams, { limit: usual, most }: { limit
 
 const idOf = (item: JsonObject | undefined): string | null => (typeof item?.id === "string" ? item.id : null);
 
-/** A page as it is answered. */
-export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObject => ({
+/** A page in OpenAI's list format. */
+export const listResponse = (data: readonly JsonObject[], has_more: boolean): JsonObject => ({
   object: "list",
   data,
   first_id: idOf(data[0]),
@@ -25,10 +25,10 @@ export const listed = (data: readonly JsonObject[], has_more: boolean): JsonObje
   has_more,
 });
 
-/** A page of items that are all there, oldest first. Throws invalid_request for an `after` that none of them is. */
+/** A page of items held in memory, oldest first. Throws invalid_request when `after` names none of them. */
 export function pageOf(items: readonly JsonObject[], { after, order, limit }: StoredPage): JsonObject {
   const sorted = order === "asc" ? items : items.toReversed();
   const at = after === undefined ? -1 : sorted.findIndex((item) => item.id === after);
   if (after !== undefined && at < 0) fail("invalid_request", { detail: "after" });
-  return listed(sorted.slice(at + 1, at + 1 + limit), sorted.length > at + 1 + limit);
+  return listResponse(sorted.slice(at + 1, at + 1 + limit), sorted.length > at + 1 + limit);
 }

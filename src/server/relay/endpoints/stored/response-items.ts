@@ -1,8 +1,8 @@
-/** Items of the Responses API, as far as they are kept, listed and looked through. Pure. */
+/** Items of the Responses API, as far as they are stored, listed and searched. Pure. */
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { Bytes } from "../../../lib/sse";
 
-/** A call's `input` as items: a text is a message of the user, and a message's text is a part. */
+/** A call's `input` as items: a string becomes a message of the user, and a message's string becomes a part. */
 export function inputItems(input: unknown): JsonObject[] {
   const items =
     typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input.filter(isObject) : [];
@@ -19,11 +19,11 @@ export function inputItems(input: unknown): JsonObject[] {
 }
 
 const marks = ['"file_id', "\\u00"].map((mark) => Buffer.from(mark));
-/** Where a call may name files. Elsewhere the same words are its own business (metadata, parameters of a function). */
+/** Members that may name files. The same words inside metadata or a function's parameters are data. */
 const PLACES = ["input", "messages", "tools"] as const;
 const NOT_INSIDE = new Set(["parameters", "function", "metadata", "arguments"]);
 
-/** The ids of the files that a call of OpenAI's dialects names, each once. Cheap where it names none. */
+/** The ids of the files that a call of OpenAI's dialects names, each once. Fast where it names none. */
 export function namedFiles(body: Bytes, json: JsonObject): string[] {
   if (!marks.some((mark) => body.includes(mark))) return [];
   const found = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * Answers that were kept: GET and DELETE /v1/responses/{id}, its input items, its cancelling (OpenAI API reference,
- * responses; types of the `openai` SDK 7.55, read November 2026). What an upstream keeps is asked of it, the rest is
- * here.
+ * Stored answers: GET and DELETE /v1/responses/{id}, its input items, its cancellation (OpenAI API reference,
+ * responses; types of the `openai` SDK 7.55, read November 2026). Answers that an upstream stores are fetched there,
+ * the others are stored here.
  */
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
@@ -12,15 +12,21 @@ import { responses } from "../../operations/dialect-chat";
 import type { PoolChannel } from "../../../contracts/channel";
 import { operationFor } from "../../providers/dispatch";
 import { isStateful } from "../../providers/capabilities";
-import { ask, askEvents, askJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import {
+  requestPinned,
+  requestPinnedEvents,
+  requestPinnedJson,
+  mapNotFound,
+  urlFor,
+} from "../../upstream/pinned-request";
 import { pageOf, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
-import { itemsBefore, keptIn, turnsUntil } from "./conversation";
+import { itemsBefore, storedResponse, turnsUntil } from "./conversation";
 
 const missing = (id: string): AppError => new AppError("response_not_found", { id });
 const queryOf = ({ request }: SideRequest): URLSearchParams => new URL(request.url).searchParams;
 
-/** The caller's own entry, and the channel that keeps the answer. Throws response_not_found. */
+/** The caller's own entry, and the channel that stores the answer. Throws response_not_found. */
 async function find(
   { engine, caller }: SideRequest,
   id: string,
@@ -43,7 +49,7 @@ const address = (
   passes?: readonly string[],
 ): string | undefined => urlFor(channel, operationFor(channel, responses, ""), path, query, passes);
 
-/** GET /v1/responses/{id}; `stream` and `starting_after` where the vendor has them. */
+/** GET /v1/responses/{id}; `stream` and `starting_after` where the vendor supports them. */
 export const retrieve =
   (id: string): SideHandler =>
   async (sideRequest) => {
@@ -52,7 +58,7 @@ export const retrieve =
     const streamed = query.get("stream") === "true";
     if (!channel) {
       if (streamed) fail("response_not_streamable");
-      const kept = keptIn(entry);
+      const kept = storedResponse(entry);
       if (!kept) throw missing(id);
       return sideRequest.responder.json(JSON.stringify(kept.response));
     }
@@ -64,13 +70,13 @@ export const retrieve =
     ]);
     if (!streamed)
       return sideRequest.responder.json(
-        (await mapNotFound(missing(id), askJson(sideRequest, channel, { method: "GET", url }))).body,
+        (await mapNotFound(missing(id), requestPinnedJson(sideRequest, channel, { method: "GET", url }))).body,
       );
-    const body = await mapNotFound(missing(id), askEvents(sideRequest, channel, { method: "GET", url }));
+    const body = await mapNotFound(missing(id), requestPinnedEvents(sideRequest, channel, { method: "GET", url }));
     return sideRequest.responder.raw(body ?? new Uint8Array(), "text/event-stream; charset=utf-8");
   };
 
-/** DELETE /v1/responses/{id}. What is gone upstream is forgotten here as well. */
+/** DELETE /v1/responses/{id}. An answer that is already gone upstream is deleted here as well. */
 export const remove =
   (id: string): SideHandler =>
   async (sideRequest) => {
@@ -78,7 +84,10 @@ export const remove =
     const { storedObjects } = sideRequest.engine.controlPlane;
     try {
       if (channel)
-        await ask(sideRequest, channel, { method: "DELETE", url: address(channel, `/${encodeURIComponent(id)}`) });
+        await requestPinned(sideRequest, channel, {
+          method: "DELETE",
+          url: address(channel, `/${encodeURIComponent(id)}`),
+        });
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
     }
@@ -86,7 +95,7 @@ export const remove =
     return sideRequest.responder.json(JSON.stringify({ id, object: "response", deleted: true }));
   };
 
-/** GET /v1/responses/{id}/input_items: all that the answer was made from. */
+/** GET /v1/responses/{id}/input_items: the full input of the answer. */
 export const listInput =
   (id: string): SideHandler =>
   async (sideRequest) => {
@@ -102,7 +111,7 @@ export const listInput =
         "include",
       ]);
       return sideRequest.responder.json(
-        (await mapNotFound(missing(id), askJson(sideRequest, channel, { method: "GET", url }))).body,
+        (await mapNotFound(missing(id), requestPinnedJson(sideRequest, channel, { method: "GET", url }))).body,
       );
     }
     const { turns } = await turnsUntil(
@@ -114,20 +123,20 @@ export const listInput =
     return sideRequest.responder.json(JSON.stringify(pageOf(itemsBefore(turns), page)));
   };
 
-/** POST /v1/responses/{id}/cancel: only what was made in the background can be cancelled, and nothing here is. */
+/** POST /v1/responses/{id}/cancel: only background responses can be cancelled, and none is stored here. */
 export const cancel =
   (id: string): SideHandler =>
   async (sideRequest) => {
     const { channel } = await find(sideRequest, id);
     if (!channel) fail("response_not_cancellable");
     const url = address(channel, `/${encodeURIComponent(id)}/cancel`);
-    return sideRequest.responder.json((await askJson(sideRequest, channel, { method: "POST", url })).body);
+    return sideRequest.responder.json((await requestPinnedJson(sideRequest, channel, { method: "POST", url })).body);
   };
 
 /**
- * GET /v1/responses: the Responses API over a WebSocket begins here. Codex goes on over HTTP at once when it is refused
- * with
- * 426, and after several tries when with anything else (codex-rs/core/src/client.rs, read November 2026).
+ * GET /v1/responses: the Responses API over a WebSocket starts here. Codex falls back to HTTP at once when it is
+ * refused with 426, and only after several tries with any other status (codex-rs/core/src/client.rs, read November
+ * 2026).
  */
 export const refuseUpgrade: SideHandler = async ({ responder, dialect, request, lang, request_id }) => {
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")

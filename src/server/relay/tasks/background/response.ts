@@ -1,6 +1,6 @@
 /**
  * Background responses as jobs (OpenAI's guide, background mode; types of the `openai` SDK 7.55, Response; read
- * November 2026): the vendor keeps the answer, and what it used is charged when it is there.
+ * November 2026): the vendor stores the response, and its usage is charged when it is complete.
  */
 import { channelTypes } from "../../../../shared/channel-types";
 import type { TaskStatus } from "../../../../shared/task";
@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { responses } from "../../operations/dialect-chat";
 import { redactedBody } from "../../providers/redact";
 import { providerOf } from "../../providers/registry";
-import { headersOf, withInstructions } from "../../providers/rewrite";
+import { headersOf, withInstructions } from "../../providers/param-override";
 import { addressOf, operationFor } from "../../providers/dispatch";
 import type { PoolChannel } from "../../../contracts/channel";
 import { isStateful } from "../../providers/capabilities";
@@ -25,11 +25,11 @@ import type { Priced, Task } from "../../../contracts/task-store";
 
 export interface BackgroundInput {
   body: JsonObject;
-  /** Tokens of the input, as far as its bytes tell; and the most that the answer may have. */
+  /** Estimated input tokens, from the bytes; and the most output tokens. */
   input: number;
   output: number;
   /**
-   * The vendor's first answer, for the caller: the response object, or the events of the response where he wants a
+   * The vendor's first answer, for the caller: the response object, or the events of the response if the caller wants a
    * stream.
    */
   first?: JsonObject;
@@ -47,10 +47,10 @@ const statuses: Readonly<Record<string, TaskStatus>> = {
   cancelled: "FAILURE",
 };
 
-/** What the lists are shown: nothing of what was said. */
+/** Shown in the task lists: nothing of the conversation. */
 const factsOf = ({ id, status, usage }: JsonObject): JsonObject => ({ id, status, usage: usage ?? null });
 
-/** What a response would have used if its vendor had not said so: nothing where it failed. */
+/** The usage assumed when the vendor reports none: nothing for a failed response. */
 function estimateOf(response: JsonObject, status: TaskStatus, { usage: { input = 0 } }: Priced): Usage {
   if (status === "FAILURE") return {};
   return {
@@ -64,7 +64,7 @@ function reportOf(response: JsonObject, { state }: Task): TaskReport {
   const usage = usageOf(response);
   const { error } = response;
   const report: TaskReport = { status, data: factsOf(response) };
-  // One that was cancelled or failed on the way is paid as far as its vendor says that it came.
+  // A response that was cancelled or failed on the way is charged by the usage that its vendor reports.
   if (usage && (status === "SUCCESS" || status === "FAILURE"))
     return { ...report, status: "SUCCESS", final: { usage, estimate: estimateOf(response, status, state.priced) } };
   return status === "FAILURE"
@@ -72,7 +72,7 @@ function reportOf(response: JsonObject, { state }: Task): TaskReport {
     : report;
 }
 
-/** A response that failed has an error of its own, and is an answer all the same. */
+/** A failed response has its own error, and is still a valid answer. */
 const readError = (body: unknown): WireError | undefined =>
   isObject(body) && body.object === "response" ? undefined : openaiChat.readError(body);
 
@@ -87,7 +87,7 @@ function required(url: string | undefined): string {
 }
 
 /**
- * Opens a stream and answers the response object of its first event (`response.created`, API reference, streaming
+ * Opens a stream and returns the response object of its first event (`response.created`, API reference, streaming
  * events).
  */
 async function openStream(
@@ -103,7 +103,7 @@ async function openStream(
     return response;
   }
   await all.cancel();
-  // An error has its members beside the event's type.
+  // The members of an error event are beside its type.
   const error = first.type === "error" ? openaiChat.readError({ error: first }) : undefined;
   throw new UpstreamError(error ? classifyErrorIn200(context.redact, error) : failureOf("malformed", 200));
 }
@@ -149,7 +149,7 @@ const provider: TaskProvider<BackgroundInput> = {
       ]);
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.failure.upstream_status !== 404) throw error;
-      // Its owner has deleted it, perhaps so that nobody could see what it used: the charge stands as it was made.
+      // The owner deleted it, perhaps to hide its usage: the charge stays at the estimate.
       return new Map<string, TaskReport>([[task.upstream_id, { status: "SUCCESS" }]]);
     }
   },

@@ -1,4 +1,4 @@
-/** POST /v1/responses with `background: true`: the answer comes later, and is asked for where the vendor keeps it. */
+/** POST /v1/responses with `background: true`: the response is created later, and polled at its vendor. */
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler } from "../../admission/side-call";
 import { isObject, tryParse } from "../../../lib/json-bytes";
@@ -9,19 +9,19 @@ import type { Operation } from "../../operations/operation";
 import { operationFor } from "../../providers/dispatch";
 import { refuseSensitive } from "../../admission/word-filter";
 import { StoredConversation } from "../../endpoints/stored/conversation";
-import { askEvents, askJson, urlFor } from "../../upstream/pinned-request";
+import { requestPinnedEvents, requestPinnedJson, urlFor } from "../../upstream/pinned-request";
 import { channelOf } from "../file";
 import { submitTask } from "../submit";
 import { backgroundResponses, type BackgroundInput } from "./response";
 
-export const asksForBackground = (operation: Operation, { json }: Received): boolean =>
+export const isBackground = (operation: Operation, { json }: Received): boolean =>
   operation === responses && json?.background === true;
 
 /**
- * Submits it, and answers the vendor's response object under the vendor's id, by which its owner asks for it, continues
- * and cancels it like any other; as a stream the vendor's events, which he may leave and come back to
- * (`starting_after`). What it used is charged either way when the poller finds it over. Throws background_unsupported
- * where no channel of the model keeps answers.
+ * Submits it, and returns the vendor's response object. The vendor's id stays, so its owner can fetch, continue and
+ * cancel it like any other response. A stream passes the vendor's events through, and the caller may disconnect and
+ * resume (`starting_after`). The usage is charged when the poller finds the response finished. Throws
+ * background_unsupported when no channel of the model stores responses.
  */
 export const submitBackground =
   (received: Received): SideHandler =>
@@ -41,7 +41,7 @@ export const submitBackground =
       input: Math.ceil(received.input_bound / BYTES_PER_TOKEN),
       output: Math.min(max_output ?? Infinity, option.maxHoldOutputTokens),
     };
-    const at = conversation?.home?.at;
+    const at = conversation?.binding?.at;
     const { user_id, token_id } = caller;
     const expires_at = Math.floor(now() / 1000) + storedObjects.lifetime;
     const task = await submitTask(sideRequest, {
@@ -76,7 +76,7 @@ export const submitBackground =
       await storedObjects.prolong("response", conversation.ids, user_id, expires_at);
     if (input.events) return responder.events(input.events);
     if (input.first) return responder.json(JSON.stringify(input.first));
-    // Said again under its Idempotency-Key.
+    // A repeated call with the same Idempotency-Key.
     const channel = channelOf(engine, task) ?? fail("response_not_found", { id: request_id });
     const query = new URLSearchParams(received.asked.stream ? { stream: "true" } : {});
     const url = urlFor(
@@ -87,6 +87,8 @@ export const submitBackground =
       ["stream"],
     );
     if (!received.asked.stream)
-      return responder.json((await askJson(sideRequest, channel, { method: "GET", url })).body);
-    return responder.events((await askEvents(sideRequest, channel, { method: "GET", url })) ?? new Uint8Array());
+      return responder.json((await requestPinnedJson(sideRequest, channel, { method: "GET", url })).body);
+    return responder.events(
+      (await requestPinnedEvents(sideRequest, channel, { method: "GET", url })) ?? new Uint8Array(),
+    );
   };

@@ -1,6 +1,6 @@
 /**
  * Batches of calls as jobs (OpenAI API reference, batches; types of the `openai` SDK 7.55, Batch; read November 2026):
- * charged by what the lines of the input may cost, corrected by the usage that the lines of the output say.
+ * charged by the most that the input lines may cost, corrected by the usage in the output lines.
  */
 import type { TaskStatus } from "../../../../shared/task";
 import type { UsageDoubt } from "../../../../shared/usage-doubt";
@@ -12,10 +12,10 @@ import { UpstreamError } from "../../../protocol/upstream-error";
 import { classifyStatus, failureOf } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
-import { headersOf } from "../../providers/rewrite";
+import { headersOf } from "../../providers/param-override";
 import { providerOf } from "../../providers/registry";
 import type { PoolChannel } from "../../../contracts/channel";
-import { takes } from "../../endpoints/stored/files";
+import { allows } from "../../endpoints/stored/files";
 import { urlFor } from "../../upstream/pinned-request";
 import { checkUsage } from "../../../protocol/usage-check";
 import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
@@ -24,7 +24,7 @@ import { batchPrice } from "./price";
 import { linesOf, type Survey } from "./survey";
 
 export interface BatchInput {
-  /** The caller's words. */
+  /** The caller's request body. */
   body: JsonObject;
   survey: Survey;
   /** Option BatchRatio. */
@@ -32,12 +32,12 @@ export interface BatchInput {
 }
 
 const MINUTE = 60_000;
-/** The longest window of a vendor is 24 h; what it then still owes comes after. */
+/** The longest completion window of a vendor is 24 h; the rest is margin. */
 const LIFETIME_MS = 48 * 60 * MINUTE;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What a batch's own status means here (Batch.status). Those that ended early may have answers all the same. */
+/** A batch's own status (Batch.status) as a task status. Batches that ended early may still have results. */
 const statuses: Readonly<Record<string, TaskStatus>> = {
   validating: "QUEUED",
   in_progress: "IN_PROGRESS",
@@ -57,10 +57,7 @@ const addUsage = (sum: Usage, more: Usage): Usage => {
   return total;
 };
 
-/**
- * What the lines of an output used; a line that does not say, or cannot be believed, is counted by its bytes and its
- * share of the input.
- */
+/** The usage of an output; a line without plausible usage is estimated by its bytes and its share of the input. */
 async function usedBy(body: ReadableStream<Uint8Array> | null, accepted: Priced): Promise<FinalPrice> {
   let usage: Usage = {};
   let calls = 0;
@@ -94,14 +91,16 @@ const headers = (channel: PoolChannel): Record<string, string> => {
   return provider ? headersOf(provider, channel) : {};
 };
 
-/** Where a channel has batches or files. Throws Failed for a type that has none. */
+/** The channel's address for batches or files. Throws Failed for a type that has none. */
 function address(channel: PoolChannel, what: "batches" | "files", path: string): string {
   const url = urlFor(channel, what, path);
   if (url === undefined) throw new UpstreamError(failureOf("malformed"));
   return url;
 }
 
-/** What the output of a batch is billed by; undefined when it is gone: then the charge stands as it was made. */
+/**
+ * The final usage from the output of a batch; undefined when the output is gone: then the charge stays at the estimate.
+ */
 async function billed(
   output: string,
   channel: PoolChannel,
@@ -118,7 +117,7 @@ async function billed(
   return usedBy(response.body, accepted);
 }
 
-/** Whole percent of the lines that are answered. */
+/** Whole percent of answered lines. */
 function percentOf({ request_counts: counts }: JsonObject): number {
   const [total = 0, completed = 0, failed = 0] = ["total", "completed", "failed"].map((name) =>
     isObject(counts) && typeof counts[name] === "number" ? counts[name] : 0,
@@ -141,7 +140,7 @@ async function reportOf(
   const output = text(batch.output_file_id);
   const report: TaskReport = { status, data: batch, percent: percentOf(batch) };
   if (status === "SUCCESS" || (status === "FAILURE" && output !== "")) {
-    // What was answered before it was cancelled or its time was over is paid; the rest goes back.
+    // Lines answered before the batch was cancelled or expired are charged; the rest is refunded.
     const final =
       output === "" ? { usage: {}, times: { calls: 0 } } : await billed(output, channel, context, state.priced);
     return { ...report, status: "SUCCESS", ...(final && { final }) };
@@ -161,7 +160,7 @@ const provider: TaskProvider<BatchInput> = {
   types: ["openai", "ali"],
   poll_ms: MINUTE,
   lifetime_ms: LIFETIME_MS,
-  serves: (channel) => takes(channel, "batches"),
+  serves: (channel) => allows(channel, "batches"),
 
   terms: ({ survey: { lines, input, output, hidden_turns }, ratio }) => ({
     usage: { input, output },

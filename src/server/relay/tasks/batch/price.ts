@@ -1,10 +1,10 @@
-/** What a batch costs: its lines at their model's price, times the option BatchRatio. */
+/** The price of a batch: its lines at their model's price, times the option BatchRatio. */
 import { multiply, printDecimal, rescale, toDecimal } from "../../../../shared/decimal";
 import type { CompiledPrice } from "../../../../shared/pricing";
 
 /**
- * A price for all lines together: scaled, and without the tiers of long inputs, because a sum of many short inputs is
- * not a long one.
+ * A price for all lines together: scaled, and without the tiers for long inputs, because the sum of many short inputs
+ * is not a long one.
  */
 export function batchPrice(price: CompiledPrice, ratio: number): CompiledPrice {
   const factor = toDecimal(ratio);

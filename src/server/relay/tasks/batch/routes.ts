@@ -1,7 +1,7 @@
 /**
- * /v1/batches: POST and GET, GET /v1/batches/{id}, its cancelling (OpenAI API reference, batches; types of the `openai`
- * SDK
- * 7.55, read November 2026). A batch goes to the channel that has its file, where `setting.allow_batches` lets it.
+ * /v1/batches: POST and GET, GET /v1/batches/{id}, its cancellation (OpenAI API reference, batches; types of the
+ * `openai` SDK 7.55, read November 2026). A batch goes to the channel that stores its file, if `setting.allow_batches`
+ * permits it.
  */
 import { fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
@@ -13,12 +13,12 @@ import { readText } from "../../operations/operation";
 import type { PoolChannel } from "../../../contracts/channel";
 import type { Caller } from "../../../contracts/caller";
 import { refuseSensitive } from "../../admission/word-filter";
-import { held, takes } from "../../endpoints/stored/files";
-import { listed, readPage } from "../../endpoints/stored/pagination";
-import { ask, mapNotFound, urlFor } from "../../upstream/pinned-request";
+import { findOwnFile, allows } from "../../endpoints/stored/files";
+import { listResponse, readPage } from "../../endpoints/stored/pagination";
+import { requestPinned, mapNotFound, urlFor } from "../../upstream/pinned-request";
 import { cancelTask, canCancel } from "../cancel";
 import type { TaskRoute } from "../route";
-import { lookNow } from "../poll";
+import { pollNow } from "../poll";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
 import { batches } from "./batch";
@@ -26,9 +26,7 @@ import { ENDPOINTS, survey } from "./survey";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/**
- * A batch as its owner sees it: the vendor's object under our id, and what it costs in units as far as that is known.
- */
+/** A batch as its owner sees it: the vendor's object under our id, with its cost in units as far as it is known. */
 function shown(task: Task): JsonObject {
   const batch = isObject(task.data) ? task.data : { object: "batch", status: "validating", ...task.input };
   const lost = task.status === "FAILURE" && !["failed", "expired", "cancelled"].includes(text(batch.status));
@@ -39,7 +37,7 @@ function shown(task: Task): JsonObject {
   return { ...batch, id: task.task_id, ...(lost && { status: "failed", errors }), quota: task.quota };
 }
 
-/** The files that a batch has made are its owner's. */
+/** The files that a batch creates belong to its owner. */
 async function own(
   { engine, caller }: SideRequest,
   { data, channel_id, channel_key_id, task_id }: Task,
@@ -72,20 +70,20 @@ async function own(
   }
 }
 
-/** The caller, served by the first of his groups in which this channel has the model. Throws model_not_found. */
+/** The caller with the first of their groups in which this channel serves the model. Throws model_not_found. */
 function servedBy({ engine, caller }: SideRequest, channel: PoolChannel, model: string): Caller {
   const { pool } = engine.controlPlane;
   const { groups, ...rest } = caller;
   const group = (groups ?? [caller.group]).find((name) =>
     pool.candidates(name, model).some(({ id }) => id === channel.id),
   );
-  // The lines go upstream as they are.
+  // The lines are sent upstream unchanged.
   if ((channel.model_mapping.get(model) ?? model) !== model)
     fail("batch_line_invalid", { line: 1, what: "body.model" });
   return group === undefined ? fail("model_not_found", { group: caller.group, model }) : { ...rest, group };
 }
 
-/** POST /v1/batches: of a file of the caller's, on the channel that has it. */
+/** POST /v1/batches: for a file of the caller, on the channel that stores it. */
 const create: SideHandler = async (sideRequest) => {
   const {
     engine: { controlPlane },
@@ -97,10 +95,10 @@ const create: SideHandler = async (sideRequest) => {
   const input_file_id = readText(json, "input_file_id") ?? fail("invalid_request", { detail: "input_file_id" });
   const endpoint = readText(json, "endpoint") ?? "";
   if (!ENDPOINTS.has(endpoint)) fail("invalid_request", { detail: "endpoint" });
-  const { channel, missing } = await held(sideRequest, input_file_id);
-  if (!takes(channel, "batches")) fail("batches_unavailable");
+  const { channel, missing } = await findOwnFile(sideRequest, input_file_id);
+  if (!allows(channel, "batches")) fail("batches_unavailable");
   const url = urlFor(channel, "files", `/${encodeURIComponent(input_file_id)}/content`);
-  const content = await mapNotFound(missing, ask(sideRequest, channel, { method: "GET", url }));
+  const content = await mapNotFound(missing, requestPinned(sideRequest, channel, { method: "GET", url }));
   const found = await survey(content.body, endpoint, controlPlane.option.maxHoldOutputTokens, (line) =>
     refuseSensitive(controlPlane, line),
   );
@@ -126,9 +124,9 @@ const create: SideHandler = async (sideRequest) => {
 const find = async ({ engine, caller }: SideRequest, id: string): Promise<Task> =>
   (await engine.controlPlane.tasks.find(["batch"], id, caller.user_id)) ?? fail("batch_not_found", { id });
 
-/** The batch as its vendor sees it now; as it was last seen where that fails. */
+/** The batch as its vendor reports it now; the last known state if that fails. */
 async function current(sideRequest: SideRequest, known: Task): Promise<JsonObject> {
-  await lookNow(sideRequest.engine, known);
+  await pollNow(sideRequest.engine, known);
   const task = await find(sideRequest, known.task_id);
   await own(sideRequest, task);
   return shown(task);
@@ -148,13 +146,13 @@ const cancel =
     return sideRequest.responder.json(JSON.stringify(shown(task)));
   };
 
-/** GET /v1/batches: the caller's own. */
+/** GET /v1/batches: the caller's own batches. */
 const list: SideHandler = async (sideRequest) => {
   const { engine, caller, request, responder } = sideRequest;
   const page = readPage(new URL(request.url).searchParams, { limit: 20, most: 100 });
   const rows = await engine.controlPlane.tasks.list(["batch"], caller.user_id, { ...page, limit: page.limit + 1 });
   const batch = await Promise.all(rows.slice(0, page.limit).map((row) => current(sideRequest, row)));
-  return responder.json(JSON.stringify(listed(batch, rows.length > page.limit)));
+  return responder.json(JSON.stringify(listResponse(batch, rows.length > page.limit)));
 };
 
 const facts = { dialect: openaiChat, name: "batches" } as const;

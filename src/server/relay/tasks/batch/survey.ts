@@ -1,8 +1,8 @@
-/** The input of a batch, read once before it is submitted: what it asks for, and what that may cost. */
+/** Reads the input of a batch once before it is submitted, for its model and the most that it may cost. */
 import { AppError, fail } from "../../../../shared/errors";
 import { scanJson } from "../../../lib/request-body/json-scan";
 import { inputTokenBound } from "../../../lib/request-body/json-body";
-import { asksForHiddenTurns } from "../../../protocol/hidden-turns";
+import { allowsHiddenTurns } from "../../../protocol/hidden-turns";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 
@@ -12,7 +12,7 @@ export const MOST_BYTES = 200 << 20;
 /** Longest line. */
 const MOST_LINE_BYTES = 16 << 20;
 
-/** Endpoints whose answers say what they used. */
+/** Endpoints whose responses report usage. */
 export const ENDPOINTS: ReadonlySet<string> = new Set([
   "/v1/chat/completions",
   "/v1/completions",
@@ -21,18 +21,18 @@ export const ENDPOINTS: ReadonlySet<string> = new Set([
 ]);
 
 export interface Survey {
-  /** All lines name this one (the vendors' own rule). */
+  /** The model of all lines (vendors require a single one). */
   model: string;
   lines: number;
-  /** Tokens of all lines, as far as their bytes tell. */
+  /** Estimated tokens of all lines, from their bytes. */
   input: number;
-  /** The most tokens that the lines allow, or are assumed to. */
+  /** The most output tokens of all lines, by their limits or the default. */
   output: number;
-  /** A line lets the vendor work out of sight (hidden-turns.ts). */
+  /** A line allows server-side tool turns (protocol/hidden-turns.ts). */
   hidden_turns?: true;
 }
 
-/** The lines of a body that are not empty. Throws `tooLarge` beyond the limits. */
+/** The non-empty lines of a body. Throws `tooLarge` above the limits. */
 export async function* linesOf(
   body: ReadableStream<Uint8Array> | null,
   tooLarge: () => Error,
@@ -67,7 +67,7 @@ export async function* linesOf(
 
 const wrong = (line: number, what: string): never => fail("batch_line_invalid", { line, what });
 
-/** A line as JSON, undefined when it is none. */
+/** A line as JSON, undefined when it is not a JSON object. */
 function parsable(line: Buffer, number: number): unknown {
   try {
     scanJson(line);
@@ -80,7 +80,7 @@ function parsable(line: Buffer, number: number): unknown {
 const count = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
 
-/** The most output tokens that one line can have; `usual` where it names none. */
+/** The most output tokens of one line; `usual` if it sets no limit. */
 function outputOf(body: JsonObject, endpoint: string, usual: number): number {
   if (endpoint === "/v1/embeddings") return 0;
   const most = count(body.max_completion_tokens) ?? count(body.max_tokens) ?? count(body.max_output_tokens) ?? usual;
@@ -88,8 +88,8 @@ function outputOf(body: JsonObject, endpoint: string, usual: number): number {
 }
 
 /**
- * Reads the input of a batch. Throws batch_line_invalid for the first line that is no request of this endpoint or names
- * another model than the first, batch_too_large, and invalid_request for an input without lines.
+ * Reads the input of a batch. Throws batch_line_invalid for the first line that is not a request of this endpoint or
+ * names another model than the first, batch_too_large, and invalid_request for an input without lines.
  */
 export async function survey(
   body: ReadableStream<Uint8Array> | null,
@@ -114,7 +114,7 @@ export async function survey(
     if (asked.stream === true) wrong(number, "body.stream");
     check(asked);
     found.model = String(asked.model);
-    if (asksForHiddenTurns(asked)) found.hidden_turns = true;
+    if (allowsHiddenTurns(asked)) found.hidden_turns = true;
     found.input += Math.ceil(inputTokenBound(line) / BYTES_PER_TOKEN);
     found.output += outputOf(asked, endpoint, usualOutput);
   }

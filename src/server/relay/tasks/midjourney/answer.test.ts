@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { callerCode, isAccepted, readMjError, readSubmitAnswer, readTask } from "./answer";
 
-describe("answers to a submit", () => {
+describe("responses to a submit", () => {
   // midjourney-proxy docs/api.md section 2.
   const accepted = { code: 1, description: "成功", result: "8498455807619990" };
   const existed = {
@@ -18,7 +18,7 @@ describe("answers to a submit", () => {
   };
   const banned = { code: 24, description: "可能包含敏感词", properties: { promptEn: "nude body", bannedWord: "nude" } };
 
-  test("accepted, existing and queued jobs are taken, with their id as it was written", () => {
+  test("accepted, existing and queued jobs count as accepted, with their id unchanged", () => {
     for (const body of [accepted, existed, queued]) {
       const answer = readSubmitAnswer(body);
       expect(answer?.upstream_id).toBe(body.result);
@@ -27,7 +27,7 @@ describe("answers to a submit", () => {
     expect(readSubmitAnswer({ code: 1, result: 1320098173412546 })?.upstream_id).toBe("1320098173412546");
   });
 
-  test("refusals are no acceptance, and one without an id is no answer", () => {
+  test("refusals are not accepted, and an acceptance without an id is invalid", () => {
     for (const body of [banned, { code: 23, result: "1" }, { code: 3 }]) {
       const answer = readSubmitAnswer(body);
       expect(answer && isAccepted(answer, "IMAGINE")).toBe(false);
@@ -38,13 +38,13 @@ describe("answers to a submit", () => {
     }
   });
 
-  test("an upload is taken with a list of addresses", () => {
+  test("an upload is accepted with a list of addresses", () => {
     const answer = readSubmitAnswer({ code: 1, description: "Submit success", result: ["https://cdn.example/a.png"] });
     expect(answer && isAccepted(answer, "UPLOAD")).toBe(true);
     expect(answer && isAccepted(answer, "IMAGINE")).toBeUndefined();
   });
 
-  test("a gateway's error is one, the vendor's own answers are none", () => {
+  test("a gateway's error is an error, the vendor's own responses are not", () => {
     expect(readMjError({ description: "quota_not_enough", type: "upstream_error", code: 4 })).toEqual({
       message: "quota_not_enough",
       type: "upstream_error",
@@ -56,11 +56,11 @@ describe("answers to a submit", () => {
       expect(readMjError(body)).toBeUndefined();
   });
 
-  test("what has no code is no answer", () => {
+  test("a response without a code is invalid", () => {
     for (const odd of [null, [], "ok", {}, { code: "1" }, { code: 1.5 }]) expect(readSubmitAnswer(odd)).toBeUndefined();
   });
 
-  test("callers read 21 and 22 as 1, but for windows that wait", () => {
+  test("callers get 1 for 21 and 22, except for a modal that waits", () => {
     // spec: C-371
     expect([callerCode(21, "UPSCALE"), callerCode(22, "IMAGINE"), callerCode(1, "IMAGINE")]).toEqual([1, 1, 1]);
     // spec: C-371
@@ -87,7 +87,7 @@ describe("task objects", () => {
     properties: { finalPrompt: "Cat" },
   };
 
-  test("the documents' example is read", () => {
+  test("the documented example is read", () => {
     expect(readTask(done)).toEqual({
       upstream_id: "14001929738841620",
       status: "SUCCESS",
@@ -100,7 +100,7 @@ describe("task objects", () => {
     });
   });
 
-  test("a film is a file: its address alone, a list, a list in a text", () => {
+  test("a video is a file: a URL, a list, or a list in a string", () => {
     const film = "https://cdn.example/a.mp4";
     for (const member of [
       { videoUrl: film },
@@ -112,7 +112,7 @@ describe("task objects", () => {
     }
   });
 
-  test("odd members are as if they were not there; only addresses of the web, and pictures in their address, are files", () => {
+  test("invalid members are ignored; only web addresses and data URLs of images are files", () => {
     const odd = {
       id: "1",
       status: "DANCING",

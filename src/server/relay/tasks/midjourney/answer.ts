@@ -1,5 +1,5 @@
 /**
- * What midjourney-proxy answers: to a submit {code, description, properties, result}, to a question the task object.
+ * The responses of midjourney-proxy: {code, description, properties, result} to a submit, the task object to a query.
  * Wire shapes: github.com/novicezk/midjourney-proxy docs/api.md sections 1 and 2,
  * github.com/litter-coder/midjourney-proxy-plus docs/api.md (buttons, MODAL), read November 2026.
  */
@@ -14,18 +14,18 @@ export interface SubmitAnswer {
   /** The vendor's id of the job; "" = none. */
   upstream_id: string;
   properties: JsonObject;
-  /** Everything as it came. */
+  /** The response unchanged. */
   raw: JsonObject;
 }
 
 const ACCEPTED: ReadonlySet<number> = new Set([MJ_CODE.submitted, MJ_CODE.existed, MJ_CODE.queued]);
 
-/** undefined: no answer of this vendor. */
+/** undefined: not a response of this vendor. */
 export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
   if (!isObject(body)) return undefined;
   const { code, description, result, properties } = body;
   if (typeof code !== "number" || !Number.isInteger(code)) return undefined;
-  // Ids are texts; some deployments write them as numbers, and too large ones have lost digits already.
+  // Ids are strings; some deployments send numbers, and large numbers have lost digits already.
   const id =
     typeof result === "string"
       ? result
@@ -41,10 +41,7 @@ export function readSubmitAnswer(body: unknown): SubmitAnswer | undefined {
   };
 }
 
-/**
- * The error of a gateway in front of the vendor ({description, type, code}, facts/compatibility.md 7.1), or OpenAI's
- * error object.
- */
+/** The error of a gateway in front of the vendor ({description, type, code}), or OpenAI's error object. */
 export function readMjError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const { description, type, code } = body;
@@ -53,20 +50,20 @@ export function readMjError(body: unknown): WireError | undefined {
 }
 
 /**
- * Whether the vendor took the job; undefined when it says so and names none, which nobody could ask after. An upload is
- * taken with its result alone, a list of addresses.
+ * Whether the vendor accepted the job; undefined when it says so without an id, because such a job cannot be polled. An
+ * upload is accepted with its result alone, a list of addresses.
  */
 export function isAccepted({ code, upstream_id, raw }: SubmitAnswer, action: MjAction): boolean | undefined {
   if (!ACCEPTED.has(code)) return false;
   return upstream_id !== "" || (action === "UPLOAD" && Array.isArray(raw.result)) ? true : undefined;
 }
 
-/** Whether a job's action is one of this vendor's. */
+/** Whether a job's action belongs to this vendor. */
 export const isAction = (action: string): action is MjAction => MJ_ACTIONS.some((known) => known === action);
 
 /**
- * The code that the caller reads: "exists" and "queued" are as good as accepted to him (C-371), but for a window that
- * waits to be filled in, where 21 says so.
+ * The code that the caller gets: "exists" and "queued" become "accepted" (C-371), except for a modal that waits for
+ * input, which is reported as 21.
  */
 export function callerCode(code: number, action: MjAction): number {
   if (code === MJ_CODE.queued) return MJ_CODE.submitted;
@@ -81,58 +78,58 @@ const statuses: Readonly<Record<string, MjStatus>> = {
   IN_PROGRESS: "IN_PROGRESS",
   SUCCESS: "SUCCESS",
   FAILURE: "FAILURE",
-  // Said by descendants of the proxy.
+  // Sent by forks of the proxy.
   CANCEL: "FAILURE",
   CANCELLED: "FAILURE",
 };
 
-/** The task object, as far as anything depends on it. */
+/** The members of the task object that the relay uses. */
 export interface TaskAnswer {
   upstream_id: string;
-  /** undefined: a word that means nothing here; nothing changes. */
+  /** undefined: an unknown status, which changes nothing. */
   status: MjStatus | undefined;
-  /** "37%", "" = not said. */
+  /** "37%", "" = unknown. */
   progress: string;
   fail_reason: string;
-  /** The picture, or the first of the films; "" = none yet. */
+  /** The image, or the first of the videos; "" = none yet. */
   file: string;
-  /** Epoch milliseconds, 0 = not said. */
+  /** Epoch milliseconds, 0 = unknown. */
   start_time_ms: number;
   finish_time_ms: number;
-  /** Everything as it came. */
+  /** The object unchanged. */
   raw: JsonObject;
 }
 
-/** Actions whose result is words. */
+/** Actions whose result is text. */
 const WORDS: ReadonlySet<string> = new Set<MjAction>(["DESCRIBE", "SHORTEN", "UPLOAD"]);
 
-/** Whether a job that ends well leaves a file. */
+/** Whether a successful job has a file. */
 export const leavesFile = (action: string): boolean => !WORDS.has(action);
 
-/** Where a file is; a small one may stand in its address itself (RFC 2397). */
+/** The URL of a file; a small one may be a data URL (RFC 2397). */
 const ADDRESS = /^(?:https?:\/\/|data:(?:image|video)\/)/i;
 const address = (value: unknown): string => (typeof value === "string" && ADDRESS.test(value) ? value : "");
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const time = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
-/** The picture of a task object; "" = none. */
+/** The image of a task object; "" = none. */
 export const pictureOf = (task: JsonObject): string => address(task.imageUrl);
 
 /**
- * The films of a task object: `videoUrl`, or `videoUrls` as addresses, as objects that hold one, or as the text of such
- * a list.
+ * The videos of a task object: `videoUrl`, or `videoUrls` as URLs, as objects that contain one, or as a JSON string of
+ * such a list.
  */
-export function filmsOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
+export function videosOf({ videoUrl, videoUrls }: JsonObject): readonly string[] {
   const list: unknown = typeof videoUrls === "string" ? tryParse(Buffer.from(videoUrls)) : videoUrls;
-  const films = (Array.isArray(list) ? list : [])
+  const videos = (Array.isArray(list) ? list : [])
     .map((film: unknown) => address(isObject(film) ? film.url : film))
     .filter((film) => film !== "");
   const first = address(videoUrl);
-  return first === "" ? films : [first, ...films.filter((film) => film !== first)];
+  return first === "" ? videos : [first, ...videos.filter((film) => film !== first)];
 }
 
-/** undefined: no task object. */
+/** undefined: not a task object. */
 export function readTask(body: unknown): TaskAnswer | undefined {
   if (!isObject(body)) return undefined;
   const { id, status, progress, failReason, startTime, finishTime } = body;
@@ -143,7 +140,7 @@ export function readTask(body: unknown): TaskAnswer | undefined {
     status: typeof status === "string" && Object.hasOwn(statuses, status) ? statuses[status] : undefined,
     progress: /^\d{1,3}%$/.test(text(progress)) ? text(progress) : "",
     fail_reason: text(failReason),
-    file: pictureOf(body) || (filmsOf(body)[0] ?? ""),
+    file: pictureOf(body) || (videosOf(body)[0] ?? ""),
     start_time_ms: time(startTime),
     finish_time_ms: time(finishTime),
     raw: body,

@@ -3,7 +3,7 @@ import { readCustomId, readSimpleChange } from "./custom-id";
 
 const HASH = "85a4b4c1-8835-46c5-a15c-aea34fad1862";
 
-describe("what a button does", () => {
+describe("the action of a button", () => {
   // Buttons of messages of Midjourney 5 to 7: midjourney-proxy-plus docs/api.md section 3, and captures of version 7
   // (2026-06).
   const buttons: [string, string, number][] = [
@@ -26,7 +26,7 @@ describe("what a button does", () => {
     test(`${customId} is ${action}`, () => expect(readCustomId(customId)).toEqual({ action, index } as never));
   }
 
-  test("what is no known button is none, and inherited names are no words", () => {
+  test("an unknown button has no action, and inherited property names are unknown", () => {
     for (const odd of [
       "",
       "::",
@@ -42,14 +42,14 @@ describe("what a button does", () => {
     }
   });
 
-  test("a picture that does not exist is the first", () => {
+  test("an image number that does not exist means the first", () => {
     for (const index of ["0", "5", "-1", "x", "1e3", ""])
       expect(readCustomId(`MJ::JOB::upsample::${index}::x`)).toEqual({ action: "UPSCALE", index: 1 });
   });
 });
 
 describe("simple changes", () => {
-  test("an id and a word of one of four pictures, or R", () => {
+  test("an id with one of four images, or R", () => {
     expect(readSimpleChange("1320098173412546 U2")).toEqual({
       taskId: "1320098173412546",
       action: "UPSCALE",
@@ -70,7 +70,7 @@ describe("simple changes", () => {
     });
   });
 
-  test("anything else is none", () => {
+  test("anything else is invalid", () => {
     for (const odd of ["", "1 U0", "1 U5", "1 R1", "1 X1", "U1", "1 U1 U2", "1  "])
       expect(readSimpleChange(odd)).toBeUndefined();
   });

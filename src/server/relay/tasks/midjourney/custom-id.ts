@@ -1,13 +1,12 @@
 /**
- * What a button does: its customId as Midjourney writes it ("MJ::JOB::upsample::2::<hash>",
- * "MJ::Outpaint::50::1::<hash>::SOLO"). facts/compatibility.md 7.1; the names of the buttons as seen on messages of
- * versions 6 and 7.
+ * The action of a button, from its customId as Midjourney writes it ("MJ::JOB::upsample::2::<hash>",
+ * "MJ::Outpaint::50::1::<hash>::SOLO"); names of the buttons as seen on messages of versions 6 and 7.
  */
 import type { MjAction } from "../../../../shared/midjourney";
 
 export interface Button {
   action: MjAction;
-  /** Which of the four pictures; 1 where there is one. */
+  /** Which of the four images; 1 if there is only one. */
   index: number;
 }
 
@@ -22,17 +21,17 @@ const words: Readonly<Record<string, MjAction>> = {
   inpaint: "INPAINT",
 };
 
-/** Words of which versions and directions are part: `upsample_v7_2x_subtle`, `pan_left`, `animate_high`. */
+/** Names that contain a version or direction: `upsample_v7_2x_subtle`, `pan_left`, `animate_high`. */
 const beginnings: readonly [string, MjAction][] = [
   ["upsample_", "UPSCALE"],
   ["pan_", "PAN"],
   ["animate_", "VIDEO"],
 ];
 
-/** Actions whose customId says which picture is meant. */
+/** Actions whose customId contains the number of the image. */
 const INDEXED: ReadonlySet<MjAction> = new Set(["UPSCALE", "VARIATION"]);
 
-/** undefined: no button that is known, so nobody knows what it would cost. */
+/** undefined: an unknown button, which has no price. */
 export function readCustomId(customId: string): Button | undefined {
   const parts = customId.split("::");
   const start = parts[0] === "MJ" ? 1 : 0;

@@ -1,8 +1,7 @@
 /**
- * midjourney-proxy and its Plus variant: how jobs are submitted and asked after. Paths, header and answers:
+ * midjourney-proxy and its Plus variant: submitting and polling. Paths, header and responses:
  * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read
- * November
- * 2026; facts/compatibility.md 7.1.
+ * November 2026.
  */
 import {
   MJ_CODE,
@@ -20,7 +19,7 @@ import type { Accepted, Job, TaskProvider, TaskReport, TaskProviderContext } fro
 import type { ResultFile } from "../../../contracts/task-service";
 import type { Task } from "../../../contracts/task-store";
 import {
-  filmsOf,
+  videosOf,
   isAccepted,
   leavesFile,
   pictureOf,
@@ -34,16 +33,16 @@ import type { MjJob } from "./submit";
 import { shownTask } from "./view";
 
 const HOUR_MS = 3_600_000;
-/** Jobs of one question. */
+/** Most jobs of one poll. */
 const POLL_MANY = 100;
 
-/** What is asked of a channel. */
+/** A request to a channel. */
 export interface MjInput extends MjJob {
   /** The path below /mj. */
   path: string;
-  /** The segment before /mj, "" = none. */
+  /** The path segment before /mj, "" = none. */
   segment: string;
-  /** Our own address as the caller knows it, without a trailing slash. */
+  /** Weir's own address as the caller knows it, without a trailing slash. */
   server: string;
 }
 
@@ -54,13 +53,13 @@ export const mjHeaders = ({ key }: Pick<PoolChannel, "key">): Record<string, str
 export const mjUrl = ({ base_url }: Pick<PoolChannel, "base_url">, path: string, segment = ""): string =>
   `${base_url}${segment === "" ? "" : `/${segment}`}/mj${path}`;
 
-/** What the vendor answered a submit that it did not take: the caller reads it as it came. */
+/** A submit that the vendor refused, whose answer the caller gets unchanged. */
 const refusals = new WeakMap<Failure, SubmitAnswer>();
 
-/** The vendor's own refusal behind a failure, if it is one. */
+/** The vendor's own refusal in a failure, if there is one. */
 export const refusalOf = (failure: Failure): SubmitAnswer | undefined => refusals.get(failure);
 
-/** Codes of refusals (ReturnCode of midjourney-proxy); what is not named may go better at another channel. */
+/** Codes of refusals (ReturnCode of midjourney-proxy); all others are retried on another channel. */
 const classes: ReadonlyMap<number, FailureClass> = new Map([
   [MJ_CODE.request_error, "caller_mistake"],
   [MJ_CODE.banned_word, "caller_mistake"],
@@ -69,8 +68,8 @@ const classes: ReadonlyMap<number, FailureClass> = new Map([
 ]);
 
 /**
- * A refusal, judged. Code 3 says that the server has no account, which is the operator's to mend; to a follow-up it may
- * as well say that the followed job is gone there.
+ * Classifies a refusal. Code 3 means that the server has no account, which the operator must fix; for a follow-up it
+ * may also mean that the earlier job is gone there.
  */
 function refused(answer: SubmitAnswer, follows: boolean): UpstreamError {
   const rule = failureOf(classes.get(answer.code) ?? "server_error", 200);
@@ -86,7 +85,7 @@ function refused(answer: SubmitAnswer, follows: boolean): UpstreamError {
 }
 
 /**
- * What the vendor says of a job. A window and what fills it in are one job to the vendor: what each was answered stays.
+ * The vendor's report of a job. A modal and its submission are one job to the vendor, so each keeps its own response.
  */
 function reportOf(answer: TaskAnswer): TaskReport | undefined {
   const { status, progress, fail_reason, start_time_ms, finish_time_ms, raw } = answer;
@@ -101,11 +100,11 @@ function reportOf(answer: TaskAnswer): TaskReport | undefined {
   };
 }
 
-/** Where a job stands by the answer to its submit alone. */
+/** The state of a job from the answer to its submit. */
 function firstReport(answer: SubmitAnswer, action: MjAction): TaskReport | undefined {
   if (action === "UPLOAD") return { status: "SUCCESS" };
   if (answer.code !== MJ_CODE.existed) return undefined;
-  // The picture exists already: an upscale that was made before.
+  // The image exists already: an earlier upscale.
   const { status, imageUrl } = answer.properties;
   const known = readTask({ id: answer.upstream_id, status, imageUrl, progress: "100%" });
   if (known?.status === "SUCCESS" && known.file !== "") return reportOf(known);
@@ -118,7 +117,7 @@ async function submit(
 ): Promise<Accepted> {
   const url = mjUrl(channel, input.path, input.segment);
   const asked = input.body(parent?.upstream_id ?? "");
-  // The vendor tells us, and we tell the caller: its ids and addresses are not his.
+  // The vendor calls our webhook, and we call the caller's: the vendor's ids and addresses are not the caller's.
   const body =
     input.notify_hook === "" ? asked : { ...asked, notifyHook: `${input.server}${MJ_NOTIFY_PATH}${task_id}` };
   const said = await context.json({ method: "POST", url, headers: mjHeaders(channel), body, readError: readMjError });
@@ -134,14 +133,14 @@ async function submit(
     // An upload has no job upstream.
     upstream_id: answer.upstream_id === "" ? task_id : answer.upstream_id,
     data,
-    // What follows a picture is of its prompt.
+    // A follow-up has the prompt of its image.
     ...(input.prompt === "" && parent && { prompt: parent.prompt }),
     ...(input.notify_hook !== "" && { own: { notify_hook: input.notify_hook, server: input.server } }),
     ...(report && { report }),
   };
 }
 
-/** What a list of task objects says of jobs: upstream id -> report. */
+/** The reports in a list of task objects: upstream id -> report. */
 export function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
   const reports = new Map<string, TaskReport>();
   for (const item of answer) {
@@ -170,7 +169,7 @@ async function poll(
 }
 
 /**
- * Stops a job (Plus alone: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable where
+ * Cancels a job (Plus only: POST /mj/task/{id}/cancel answers {code, description}). Throws task_not_cancellable when
  * there is no such path.
  */
 async function cancel({ upstream_id }: Task, channel: PoolChannel, context: TaskProviderContext): Promise<TaskReport> {
@@ -188,14 +187,14 @@ async function cancel({ upstream_id }: Task, channel: PoolChannel, context: Task
   return { status: "FAILURE", fail_reason: "cancelled" };
 }
 
-/** The picture first, then the films. Their addresses are public. */
+/** The image first, then the videos. Their addresses are public. */
 function files({ data }: Pick<Task, "data">): ResultFile[] {
   const { task } = readMjData(data);
   if (!task) return [];
   const picture = pictureOf(task);
   return [
     ...(picture === "" ? [] : [{ url: picture, from: "public" as const, media: "image" as const }]),
-    ...filmsOf(task).map((url) => ({ url, from: "public" as const, media: "video" as const })),
+    ...videosOf(task).map((url) => ({ url, from: "public" as const, media: "video" as const })),
   ];
 }
 

@@ -1,7 +1,6 @@
 /**
- * Everything below /mj and /{mode}/mj, as programs of midjourney-proxy call it (facts/compatibility.md 7.1). Jobs are
- * their owner's alone; to everybody else they do not exist. A picture is for who knows its address, in which the id
- * cannot be guessed.
+ * Everything below /mj and /{mode}/mj, as clients of midjourney-proxy call it. Only its owner can see a job; others get
+ * a 404. An image is public to those who know its URL, which contains an id that cannot be guessed.
  */
 import { randomInt } from "node:crypto";
 import { fail } from "../../../../shared/errors";
@@ -22,7 +21,7 @@ import { cleanText } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { cancelTask } from "../cancel";
-import { ERRAND_MS } from "../clock";
+import { REQUEST_TIMEOUT_MS } from "../clock";
 import { type OpenAnswer, type OpenRequest, type Params, taskDialect, type TaskRoute } from "../route";
 import { channelOf, sendFile } from "../file";
 import type { TaskKind } from "../provider";
@@ -39,24 +38,24 @@ export const midjourneyKind: TaskKind<MjInput> = {
   providers: [midjourney],
 };
 
-/** Errors as these programs read them; `code` 30 is that of too many calls. */
+/** Errors in the format of these clients; `code` 30 means too many requests. */
 const dialect = taskDialect(({ message, status }) => ({
   description: message,
   type: "upstream_error",
   code: status === 429 ? MJ_CODE.busy : MJ_CODE.request_error,
 }));
 
-/** Most jobs of one question. */
+/** Most jobs of one query. */
 const MOST_IDS = 1_000;
-/** A vendor's call back is the task object. */
+/** The body of a vendor's webhook is the task object. */
 
-/** Vendors' ids are 16 to 19 digits; ours are 19, and chance: who knows one may see its picture. */
+/** Vendors' ids have 16 to 19 digits; ours have 19 random ones, because the id gives access to the image. */
 const newId = (): string =>
   `${randomInt(1, 10)}${Array.from({ length: 3 }, () => String(randomInt(1_000_000)).padStart(6, "0")).join("")}`;
 
 const PASSED_MODE = /^mj-[a-z0-9-]{1,32}$/;
 
-/** The segment before /mj upstream: the caller's, else his token's mode. */
+/** The path segment before /mj upstream: the caller's, or the mode of the caller's token. */
 function segmentOf(mode: string | undefined, own: string | undefined): string {
   const asked = mode?.toLowerCase() ?? "";
   if (PASSED_MODE.test(asked)) return asked;
@@ -64,7 +63,7 @@ function segmentOf(mode: string | undefined, own: string | undefined): string {
   return known === undefined ? "" : `mj-${known}`;
 }
 
-/** Our own address: what the operator says, else what the caller called. */
+/** Weir's own address: the operator's setting, or the one that the caller used. */
 const serverOf = ({ engine, request }: Pick<SideRequest, "engine" | "request">): string =>
   engine.controlPlane.option.serverAddress || new URL(request.url).origin;
 
@@ -78,8 +77,8 @@ async function ownJob({ engine, caller }: SideRequest, id: string): Promise<Task
 }
 
 /**
- * The job that is followed. What fills in a window follows one that waits; everything else a success, if the operator
- * says so.
+ * The job that is followed. A modal's submission follows a job that waits for it; everything else follows a success, if
+ * the operator requires that.
  */
 async function parentOf(sideRequest: SideRequest, id: string, action: MjAction): Promise<Task> {
   const parent = await ownJob(sideRequest, id);
@@ -89,7 +88,7 @@ async function parentOf(sideRequest: SideRequest, id: string, action: MjAction):
   return parent;
 }
 
-const submitDoor =
+const submitHandler =
   (name: MjSubmit) =>
   ({ mode }: Params): SideHandler =>
   async (sideRequest) => {
@@ -125,7 +124,7 @@ const submitDoor =
     }
   };
 
-/** The vendor's own no, as its programs know it: 200 with a code. Throws what is none. */
+/** The vendor's own refusal, in its format: 200 with a code. Throws any other error. */
 function refusedBy(error: unknown, { responder }: SideRequest): Response {
   const refusal = error instanceof UpstreamError ? refusalOf(error.failure) : undefined;
   if (!refusal) throw error;
@@ -133,7 +132,7 @@ function refusedBy(error: unknown, { responder }: SideRequest): Response {
   return responder.json(JSON.stringify({ code, description: cleanText(description), properties }));
 }
 
-const cancelDoor =
+const cancelHandler =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) => {
     const job = await ownJob(sideRequest, id);
@@ -147,12 +146,12 @@ const cancelDoor =
     }
   };
 
-const fetchDoor =
+const fetchHandler =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) =>
     sideRequest.responder.json(JSON.stringify(shownTask(await ownJob(sideRequest, id), shownBy(sideRequest))));
 
-const listDoor = (): SideHandler => async (sideRequest) => {
+const listHandler = (): SideHandler => async (sideRequest) => {
   const { engine, request, caller, responder } = sideRequest;
   const body = tryParse(await readBody(request, engine.controlPlane.option.maxBodyBytes));
   const ids: unknown = isObject(body) ? body.ids : undefined;
@@ -169,8 +168,8 @@ const listDoor = (): SideHandler => async (sideRequest) => {
   );
 };
 
-/** Asked of the channel that made the picture, with the key that did. */
-const seedDoor =
+/** Sent to the channel and key that made the image. */
+const seedHandler =
   ({ id = "" }: Params): SideHandler =>
   async (sideRequest) => {
     const { engine, responder } = sideRequest;
@@ -178,7 +177,7 @@ const seedDoor =
     const channel = channelOf(engine, task);
     if (!channel || task.upstream_id === "") fail("task_not_found");
     const url = mjUrl(channel, `/task/${encodeURIComponent(task.upstream_id)}/image-seed`);
-    const { code, description, result } = await taskTools(engine, channel, ERRAND_MS).json({
+    const { code, description, result } = await taskTools(engine, channel, REQUEST_TIMEOUT_MS).json({
       method: "GET",
       url,
       headers: mjHeaders(channel),
@@ -188,31 +187,32 @@ const seedDoor =
     );
   };
 
-async function told({ request }: Pick<OpenRequest, "request">): Promise<JsonObject> {
+async function readReport({ request }: Pick<OpenRequest, "request">): Promise<JsonObject> {
   const body = tryParse(await readBody(request, BODY_LIMITS.callback));
   return isObject(body) ? body : fail("bad_json");
 }
 
 const idIn = ({ id }: JsonObject): string => (typeof id === "string" || typeof id === "number" ? String(id) : "");
-const heard = ({ responder }: OpenRequest): Response =>
+const acknowledged = ({ responder }: OpenRequest): Response =>
   responder.json(JSON.stringify({ code: MJ_CODE.submitted, description: "ok" }));
 
-/** The hook that a submit named: the id in it is known to the job's owner and its vendor alone. */
-const hookDoor =
+/** The webhook that a submit named: only the job's owner and its vendor know the id in it. */
+const webhookHandler =
   ({ id = "" }: Params): OpenAnswer =>
   async (sideRequest) => {
     const { tasks } = sideRequest.engine.controlPlane;
-    const task = await tasks.anybodys(midjourney.platform, id);
-    if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await told(sideRequest))) fail("task_not_found");
+    const task = await tasks.findAny(midjourney.platform, id);
+    if (!task || task.upstream_id === "" || task.upstream_id !== idIn(await readReport(sideRequest)))
+      fail("task_not_found");
     await tasks.nudge([task.channel_id], task.upstream_id);
-    return heard(sideRequest);
+    return acknowledged(sideRequest);
   };
 
 const hasKey = (channel: PoolChannel, key: string): boolean =>
   (channel.keys ?? [channel]).some((one) => sameText(one.key, key));
 
-/** The hook that a server of the operator's names for all its jobs: it proves itself by the channel's secret. */
-const notifyDoor = (): OpenAnswer => async (sideRequest) => {
+/** The webhook that an operator's server names for all its jobs: it authenticates with the channel's secret. */
+const notifyHandler = (): OpenAnswer => async (sideRequest) => {
   const { pool, tasks } = sideRequest.engine.controlPlane;
   const key = presentedKey(sideRequest.request) ?? "";
   const channels =
@@ -222,27 +222,27 @@ const notifyDoor = (): OpenAnswer => async (sideRequest) => {
           .all()
           .filter((channel) => midjourney.types.some((type) => type === channel.type.key) && hasKey(channel, key));
   if (channels.length === 0) fail("token_invalid");
-  const upstream_id = idIn(await told(sideRequest));
+  const upstream_id = idIn(await readReport(sideRequest));
   if (upstream_id !== "")
     await tasks.nudge(
       channels.map((channel) => channel.id),
       upstream_id,
     );
-  return heard(sideRequest);
+  return acknowledged(sideRequest);
 };
 
-/** A picture is the first file of a job; films come behind it. */
-const fileDoor =
+/** The image is the first file of a job; videos follow. */
+const fileHandler =
   (media: "image" | "video") =>
   ({ id = "", index = "0" }: Params): OpenAnswer =>
   async ({ engine, request, responder }) => {
-    const task = (await engine.controlPlane.tasks.anybodys(midjourney.platform, id)) ?? fail("task_not_found");
+    const task = (await engine.controlPlane.tasks.findAny(midjourney.platform, id)) ?? fail("task_not_found");
     const places = midjourney.files(task).flatMap((file, place) => (file.media === media ? [place] : []));
     const place = /^\d{1,3}$/.test(index) ? places[Number(index)] : undefined;
     return sendFile(engine, task, place ?? fail("task_file_missing"), request, responder);
   };
 
-const bothWays = (route: TaskRoute): TaskRoute[] => [route, { ...route, path: `/{mode}${route.path}` }];
+const withMode = (route: TaskRoute): TaskRoute[] => [route, { ...route, path: `/{mode}${route.path}` }];
 const facts = { dialect, name: "midjourney" } as const;
 
 export const midjourneyRoutes: readonly TaskRoute[] = [
@@ -251,15 +251,15 @@ export const midjourneyRoutes: readonly TaskRoute[] = [
     method: "POST",
     path: `/mj${submitPath(name)}`,
     submits: true,
-    answer: submitDoor(name),
+    answer: submitHandler(name),
   })),
-  { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchDoor } satisfies TaskRoute,
-  { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: "/mj/task/list-by-condition", answer: listDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: "/mj/notify", open: notifyDoor } satisfies TaskRoute,
-  { ...facts, method: "POST", path: `${MJ_NOTIFY_PATH}{id}`, open: hookDoor } satisfies TaskRoute,
-  { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileDoor("image") } satisfies TaskRoute,
-  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileDoor("video") } satisfies TaskRoute,
-  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileDoor("video") } satisfies TaskRoute,
-].flatMap(bothWays);
+  { ...facts, method: "GET", path: "/mj/task/{id}/fetch", answer: fetchHandler } satisfies TaskRoute,
+  { ...facts, method: "GET", path: "/mj/task/{id}/image-seed", answer: seedHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/task/{id}/cancel", answer: cancelHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/task/list-by-condition", answer: listHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: "/mj/notify", open: notifyHandler } satisfies TaskRoute,
+  { ...facts, method: "POST", path: `${MJ_NOTIFY_PATH}{id}`, open: webhookHandler } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_IMAGE_PATH}{id}`, open: fileHandler("image") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}`, open: fileHandler("video") } satisfies TaskRoute,
+  { ...facts, method: "GET", path: `${MJ_VIDEO_PATH}{id}/{index}`, open: fileHandler("video") } satisfies TaskRoute,
+].flatMap(withMode);

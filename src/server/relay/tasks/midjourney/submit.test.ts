@@ -49,7 +49,7 @@ describe("bodies", () => {
     });
   }
 
-  test("what is missing or of another kind is named", () => {
+  test("a missing or invalid member is named", () => {
     expect(refusalOf("imagine", {})).toBe("prompt");
     expect(refusalOf("imagine", { prompt: "  " })).toBe("prompt");
     expect(refusalOf("imagine", { prompt: 5 })).toBe("prompt");
@@ -75,7 +75,7 @@ describe("bodies", () => {
   });
 });
 
-describe("what the operator keeps back", () => {
+describe("members that the operator blocks", () => {
   const body = {
     prompt: "Cat --fast",
     notifyHook: "https://me.example/hook",
@@ -85,13 +85,13 @@ describe("what the operator keeps back", () => {
     botType: "NIJI_JOURNEY",
   };
 
-  test("by default neither hook nor account filter go on; all else does", () => {
+  test("by default neither webhook nor account filter are forwarded; all else is", () => {
     const job = readSubmit("imagine", body, strict);
     expect(job.body("")).toEqual({ prompt: "Cat --fast", state: "s", botType: "NIJI_JOURNEY" });
     expect(job.notify_hook).toBe("");
   });
 
-  test("what he allows does", () => {
+  test("members that the operator allows are forwarded", () => {
     const job = readSubmit("imagine", body, { notify: true, accountFilter: true, modeClear: true });
     expect(job.body("")).toEqual({
       prompt: "Cat",
@@ -103,14 +103,14 @@ describe("what the operator keeps back", () => {
     expect(job).toMatchObject({ prompt: "Cat", notify_hook: "https://me.example/hook" });
   });
 
-  test("the flags of modes are cut, words that only look like them are not", () => {
+  test("mode flags are removed, words that only look like them are not", () => {
     expect(withoutModes("a cat --fast --ar 1:1 --relax")).toBe("a cat --ar 1:1");
     expect(withoutModes("--TURBO a cat")).toBe("a cat");
     expect(withoutModes("a--fast --fastest --fast-food")).toBe("a--fast --fastest --fast-food");
   });
 });
 
-test("what is kept of a body has no pictures in it, and nothing that is long or unknown", () => {
+test("the stored part of a body has no images, and nothing long or unknown", () => {
   const pictures = {
     base64Array: ["a"],
     base64: "b",
@@ -128,7 +128,7 @@ test("what is kept of a body has no pictures in it, and nothing that is long or 
   });
 });
 
-test("prompts and addresses without end are refused", () => {
+test("overlong prompts and addresses are refused", () => {
   expect(refusalOf("imagine", { prompt: "x".repeat(32_769) })).toBe("prompt");
   expect(readSubmit("imagine", { prompt: "x".repeat(32_768), notifyHook: "x".repeat(3_000) }, strict).notify_hook).toBe(
     "",

@@ -1,6 +1,6 @@
 /**
- * What a caller asks of Midjourney: the paths below /mj that submit a job, their bodies, and the job that each of them
- * is. The body goes on as it was written, but for what the operator keeps back and the ids, which are ours.
+ * Submits to Midjourney: the paths below /mj, their bodies, and the job of each. The body is forwarded unchanged,
+ * except for members that the operator blocks and the ids, which are ours.
  */
 import { fail } from "../../../../shared/errors";
 import { MJ_MODELS, type MjAction } from "../../../../shared/midjourney";
@@ -8,7 +8,7 @@ import { TEXT_LIMITS } from "../../../../shared/text-limits";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import { readCustomId, readSimpleChange } from "./custom-id";
 
-/** What the operator lets through (options Mj…). */
+/** Members that the operator forwards (options Mj…). */
 export interface MjRules {
   notify: boolean;
   accountFilter: boolean;
@@ -19,11 +19,11 @@ export interface MjJob {
   action: MjAction;
   model: string;
   prompt: string;
-  /** Our id of the job it follows; "" = none. */
+  /** Our id of the earlier job; "" = none. */
   parent_id: string;
-  /** Where the caller wants to be told; "" = nowhere, or not allowed. */
+  /** The caller's webhook; "" = none, or not allowed. */
   notify_hook: string;
-  /** The body for the upstream; `upstream_id` is its own name of the job that is followed. */
+  /** The body for the upstream; `upstream_id` is its own id of the earlier job. */
   body(upstream_id: string): JsonObject;
 }
 
@@ -32,15 +32,15 @@ const string = (body: JsonObject, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
-/** Longer prompts than any model reads, and longer addresses than any server takes. */
+/** Longer than any prompt that a model reads, and any address that a server accepts. */
 const MOST_PROMPT = TEXT_LIMITS.task_prompt;
 const MOST_ADDRESS = 2_048;
 
-/** A text that must be there. */
-const needed = (body: JsonObject, name: string): string =>
+/** A required string. */
+const requiredText = (body: JsonObject, name: string): string =>
   string(body, name).trim() === "" ? fail("invalid_request", { detail: name }) : string(body, name);
 
-/** The names of which at least one must be a text that says something. */
+/** Names of which at least one must be a non-empty string. */
 function oneOf(body: JsonObject, ...names: readonly string[]): void {
   if (!names.some((name) => string(body, name).trim() !== "")) fail("invalid_request", { detail: names.join(" / ") });
 }
@@ -54,7 +54,7 @@ function pictures(body: JsonObject, least: number): void {
   if (!good) fail("invalid_request", { detail: "base64Array" });
 }
 
-/** Four pictures at most stand on one sheet. */
+/** A grid has at most four images. */
 function pictureIndex(body: JsonObject): number {
   const { index } = body;
   return typeof index === "number" && Number.isInteger(index) && index >= 1 && index <= 4
@@ -65,13 +65,13 @@ function pictureIndex(body: JsonObject): number {
 interface Reading {
   action: MjAction;
   parent?: string;
-  /** Members of the upstream's body that name the job which is followed. */
+  /** Members of the upstream's body that name the earlier job. */
   naming?: (upstream_id: string) => JsonObject;
 }
 
 const following = (body: JsonObject, action: MjAction): Reading => ({
   action,
-  parent: needed(body, "taskId"),
+  parent: requiredText(body, "taskId"),
   naming: (taskId) => ({ taskId }),
 });
 
@@ -82,27 +82,31 @@ const changes: ReadonlyMap<string, MjAction> = new Map([
 ]);
 
 const readers = {
-  imagine: (body) => (needed(body, "prompt"), { action: "IMAGINE" }),
+  imagine: (body) => (requiredText(body, "prompt"), { action: "IMAGINE" }),
   describe: (body) => (oneOf(body, "base64", "link"), { action: "DESCRIBE" }),
   blend: (body) => (pictures(body, 2), { action: "BLEND" }),
-  shorten: (body) => (needed(body, "prompt"), { action: "SHORTEN" }),
+  shorten: (body) => (requiredText(body, "prompt"), { action: "SHORTEN" }),
   "upload-discord-images": (body) => (pictures(body, 1), { action: "UPLOAD" }),
   change: (body) => {
-    const action = changes.get(needed(body, "action").toUpperCase()) ?? fail("invalid_request", { detail: "action" });
+    const action =
+      changes.get(requiredText(body, "action").toUpperCase()) ?? fail("invalid_request", { detail: "action" });
     if (action !== "REROLL") pictureIndex(body);
     return following(body, action);
   },
   "simple-change": (body) => {
-    const change = readSimpleChange(needed(body, "content")) ?? fail("invalid_request", { detail: "content" });
+    const change = readSimpleChange(requiredText(body, "content")) ?? fail("invalid_request", { detail: "content" });
     return { action: change.action, parent: change.taskId, naming: (id) => ({ content: `${id} ${change.word}` }) };
   },
   action: (body) =>
-    following(body, (readCustomId(needed(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action),
+    following(
+      body,
+      (readCustomId(requiredText(body, "customId")) ?? fail("invalid_request", { detail: "customId" })).action,
+    ),
   modal: (body) => following(body, "MODAL"),
   edits: (body) => {
-    needed(body, "prompt");
+    requiredText(body, "prompt");
     if (body.base64Array !== undefined) pictures(body, 1);
-    else needed(body, "image");
+    else requiredText(body, "image");
     return { action: "EDITS" };
   },
   video: (body) => {
@@ -110,19 +114,19 @@ const readers = {
     oneOf(body, "image", "prompt");
     return { action: "VIDEO" };
   },
-  swap: (body) => (needed(body, "sourceBase64"), needed(body, "targetBase64"), { action: "SWAP_FACE" }),
+  swap: (body) => (requiredText(body, "sourceBase64"), requiredText(body, "targetBase64"), { action: "SWAP_FACE" }),
 } as const satisfies Record<string, (body: JsonObject) => Reading>;
 
-/** The last segment of the path that submits. */
+/** The last path segment of a submit. */
 export type MjSubmit = keyof typeof readers;
 export const MJ_SUBMITS = Object.keys(readers) as readonly MjSubmit[];
 
-/** The path below /mj, ours and the upstream's. */
+/** The path below /mj, Weir's and the upstream's. */
 export const submitPath = (name: MjSubmit): string => (name === "swap" ? "/insight-face/swap" : `/submit/${name}`);
 
 const FLAGS = /\s*(?<!\S)--(?:fast|relax|turbo)(?!\S)/gi;
 
-/** A prompt without the flags that choose a mode. */
+/** A prompt without the flags that select a mode. */
 export const withoutModes = (prompt: string): string => prompt.replace(FLAGS, "").trim();
 
 /** The job of a body. Throws invalid_request, whose detail names the member. */
@@ -133,7 +137,7 @@ export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJo
   const kept: Record<string, unknown> = rest;
   if (rules.accountFilter) {
     if (accountFilter !== undefined) kept.accountFilter = accountFilter;
-    // The upload's own name of it.
+    // The vendor's own id of the upload.
     if (filter !== undefined) kept.filter = filter;
   }
   const asked = string(body, "prompt");
@@ -153,8 +157,8 @@ export function readSubmit(name: MjSubmit, given: unknown, rules: MjRules): MjJo
 }
 
 /**
- * Members that are kept with a job, where they are texts of some length or numbers: what its owner is told again, and
- * who looks for a reason.
+ * Members that are stored with a job if they are short strings or numbers: for its owner, and for finding the cause of
+ * a failure.
  */
 const KEPT = [
   "taskId",
@@ -173,7 +177,7 @@ const KEPT = [
 const MOST_KEPT = 8_192;
 const DATA = /^data:/i;
 
-/** What is kept of a body: no pictures, and nothing of any length. */
+/** The stored part of a body: no images, and nothing long. */
 export function keptOf(body: JsonObject): JsonObject {
   const isKept = (value: unknown): boolean =>
     typeof value === "number" || (typeof value === "string" && value.length <= MOST_KEPT && !DATA.test(value));

@@ -1,14 +1,12 @@
-/**
- * A drawing job as its owner's program reads it: the camelCase object of midjourney-proxy (facts/compatibility.md 7.1).
- */
+/** A drawing job in the format of its owner's client: the camelCase object of midjourney-proxy. */
 import { type MjData, MJ_VIDEO_PATH, mjImageUrl, mjText, readMjData } from "../../../../shared/midjourney";
 import { isFinal } from "../../../../shared/task";
 import type { JsonObject } from "../../../lib/json-bytes";
 import type { Task } from "../../../contracts/task-store";
-import { callerCode, filmsOf, isAction } from "./answer";
+import { callerCode, videosOf, isAction } from "./answer";
 
 export interface MjShown {
-  /** Our address for pictures; undefined = the vendor's are told. */
+  /** Weir's base address for images; undefined = the vendor's addresses are returned. */
   server: string | undefined;
   /** Epoch milliseconds. */
   now: number;
@@ -16,19 +14,19 @@ export interface MjShown {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The films: their own addresses, or ours. */
-function filmsShown(task_id: string, { task = {} }: Pick<MjData, "task">, { server }: MjShown): readonly string[] {
-  const films = filmsOf(task);
+/** The videos: the vendor's addresses, or Weir's. */
+function shownVideos(task_id: string, { task = {} }: Pick<MjData, "task">, { server }: MjShown): readonly string[] {
+  const videos = videosOf(task);
   return server === undefined
-    ? films
-    : films.map((_, index) => `${server}${MJ_VIDEO_PATH}${task_id}${index === 0 ? "" : `/${index}`}`);
+    ? videos
+    : videos.map((_, index) => `${server}${MJ_VIDEO_PATH}${task_id}${index === 0 ? "" : `/${index}`}`);
 }
 
-/** What a job is to its owner. Times are epoch milliseconds, 0 = not yet; texts are never null. */
+/** A job as its owner sees it. Times are epoch milliseconds, 0 = not yet; strings are never null. */
 export function shownTask(job: Task, shown: MjShown): JsonObject {
   const data = readMjData(job.data);
   const { task = {} } = data;
-  const films = filmsShown(job.task_id, data, shown);
+  const films = shownVideos(job.task_id, data, shown);
   return {
     id: job.task_id,
     action: job.action,
@@ -52,7 +50,7 @@ export function shownTask(job: Task, shown: MjShown): JsonObject {
   };
 }
 
-/** `finalPrompt` and `finalZhPrompt` are always there: they are what describing and shortening come to. */
+/** `finalPrompt` and `finalZhPrompt` are always present: they hold the result of describe and shorten. */
 function propertiesOf({ task, properties }: MjData): JsonObject {
   const given = task?.properties;
   const own: JsonObject =
@@ -60,7 +58,7 @@ function propertiesOf({ task, properties }: MjData): JsonObject {
   return { ...own, finalPrompt: text(own.finalPrompt), finalZhPrompt: text(own.finalZhPrompt) };
 }
 
-/** The answer to a submit that was taken: the vendor's, with our id and the code as callers read it. */
+/** The response to an accepted submit: the vendor's, with our id and the code for callers. */
 export function shownAnswer(job: Task, shown: MjShown): JsonObject {
   const data = readMjData(job.data);
   const { code, description, properties, result } = data;

@@ -1,4 +1,4 @@
-/** /suno/*: submits and looks, as facts/compatibility.md 7.2 describes them. Looks are answered from our own table. */
+/** /suno/*: submits and queries. Queries are answered from our own table. */
 import { fail } from "../../../../shared/errors";
 import type { SideHandler } from "../../admission/side-call";
 import { readBody } from "../../../lib/request-body/read-body";
@@ -14,14 +14,14 @@ const dialect = taskDialect(({ code, message }) => ({ code, message, data: null 
 
 const success = (data: unknown): string => JSON.stringify({ code: "success", message: "", data });
 
-/** Most jobs of one look. */
+/** Most jobs of one query. */
 const MOST_IDS = 500;
 const DEFAULT_MV = "chirp-v3-0";
 
-/** What a job costs by: suno_music, suno_lyrics. */
+/** The model names that price a job: suno_music, suno_lyrics. */
 const modelOf = (action: string): string => `suno_${action.toLowerCase()}`;
 
-/** Members that are not the vendor's business: our own ids, and where a call back goes. */
+/** Members that are not sent to the vendor: our own ids, and the webhook. */
 const OURS = new Set(["task_id", "notify_hook", "model"]);
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
@@ -38,7 +38,7 @@ const shown = (task: Task): JsonObject => ({
   data: task.data ?? null,
 });
 
-/** Checks the members that are known, and leaves the others to the vendor. */
+/** Validates the known members, and leaves the others to the vendor. */
 function readInput(action: string, json: JsonObject): JsonObject {
   const body = Object.fromEntries(Object.entries(json).filter(([name]) => !OURS.has(name)));
   for (const name of ["prompt", "tags", "title", "mv", "gpt_description_prompt", "continue_clip_id"])
@@ -65,7 +65,7 @@ const submit =
     const json = parseBody(body);
     const input = readInput(action, json);
     const earlier = readText(json, "task_id");
-    // A clip is continued where it was made.
+    // A clip is continued on the channel that made it.
     if (action === "MUSIC" && readText(json, "continue_clip_id") !== undefined && earlier === undefined)
       fail("invalid_request", { detail: "task_id" });
     const parent =
@@ -93,7 +93,7 @@ const fetchOne =
     return responder.json(success(shown(task ?? fail("task_not_found"))));
   };
 
-/** The caller's own among the ids, in the order of their submit. */
+/** The caller's own jobs among the ids, in the order of their submit. */
 const fetchMany: SideHandler = async ({ engine: { controlPlane }, request, caller, responder }) => {
   const { ids, action } = parseBody(await readBody(request, controlPlane.option.maxBodyBytes));
   if (!Array.isArray(ids) || ids.length > MOST_IDS || !ids.every((id) => typeof id === "string"))

@@ -1,6 +1,6 @@
 /**
- * Suno behind a server that speaks the Suno-API project's language (its docs/swagger.yaml, and the documented answers
- * of servers that follow it: openxs.apifox.cn/api-222048807; read November 2026).
+ * Suno through a server with the Suno-API project's format (its docs/swagger.yaml, and the documented responses of
+ * servers that follow it: openxs.apifox.cn/api-222048807; read November 2026).
  */
 import { TASK_STATUSES, type TaskStatus } from "../../../../shared/task";
 import { openaiChat } from "../../../protocol/dialects/openai-chat/dialect";
@@ -12,12 +12,12 @@ import type { PoolChannel } from "../../../contracts/channel";
 import type { TaskKind, TaskProvider, TaskReport } from "../provider";
 import type { ResultFile } from "../../../contracts/task-service";
 
-/** The members of a submit, as the vendor wants them; `task_id` is not among them. */
+/** The members of a submit in the vendor's format; `task_id` is not one of them. */
 export type SunoInput = JsonObject;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** `{code, message, data}` with a code other than "success", or OpenAI's error object (a gateway in between). */
+/** `{code, message, data}` with a code other than "success", or OpenAI's error object (from a gateway). */
 function readError(body: unknown): WireError | undefined {
   if (!isObject(body)) return undefined;
   const code = text(body.code);
@@ -30,7 +30,7 @@ const headers = ({ key }: PoolChannel): Record<string, string> => ({ authorizati
 const statuses: ReadonlySet<string> = new Set(TASK_STATUSES);
 const isStatus = (value: string): value is TaskStatus => statuses.has(value);
 
-/** Epoch milliseconds of a time that most servers write in seconds and some in milliseconds; undefined without one. */
+/** Epoch milliseconds of a time that most servers send in seconds and some in milliseconds; undefined if absent. */
 function timeOf(value: unknown): number | undefined {
   if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) return undefined;
   return Math.floor(value < 1e11 ? value * 1000 : value);

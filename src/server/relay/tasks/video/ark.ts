@@ -1,12 +1,12 @@
 /**
  * Volcengine Ark, the Seedance models of Doubao (volcengine.com/docs/82379/1520757 create, 1521309 query, 1521720
- * cancel or delete; error codes; of October 2025 to September 2026, read November 2026). Counted in tokens, which a
- * finished job names.
+ * cancel or delete; error codes; October 2025 to September 2026, read November 2026). Billed by tokens, which a
+ * finished job reports.
  */
 import { readError } from "../../../protocol/dialects/openai-chat/error";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const PATH = "/api/v3/contents/generations/tasks";
@@ -31,8 +31,8 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   return { status: "failed", code: text(code) || text(status), message: text(message) || `The task ${text(status)}.` };
 }
 
-/** A first frame, first and last frame, or pictures to go by. */
-function pictures({ images, last_frame }: VideoAsk): object[] {
+/** A first frame, first and last frame, or reference images. */
+function pictures({ images, last_frame }: VideoRequest): object[] {
   if (last_frame !== undefined && images.length !== 1) throw new RequestFault("last_frame");
   const all = last_frame === undefined ? images : [...images, last_frame];
   const roles = all.length > 2 ? all.map(() => "reference_image") : ["first_frame", "last_frame"];
@@ -40,24 +40,24 @@ function pictures({ images, last_frame }: VideoAsk): object[] {
 }
 
 export const ark: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    const { content: own, ...extra } = ask.extra;
-    // Words of the vendor's own after `--` would decide the price behind the caller's back.
-    const prompt = ask.prompt
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    const { content: own, ...extra } = request.extra;
+    // The vendor reads parameters after `--` in the text, which could change the price after it was calculated.
+    const prompt = request.prompt
       .replaceAll(/(?:^|\s)--(?:resolution|rs|duration|dur|frames|framespersecond|fps)\s+\S+/g, "")
       .trim();
-    const content = [...(prompt === "" ? [] : [{ type: "text", text: prompt }]), ...pictures(ask)];
+    const content = [...(prompt === "" ? [] : [{ type: "text", text: prompt }]), ...pictures(request)];
     if (own !== undefined || content.length === 0) throw new RequestFault(own === undefined ? "prompt" : "content");
     const body = compact({
       ...extra,
       model,
       content,
-      resolution: ask.resolution,
-      ratio: ask.ratio,
-      duration: ask.seconds,
-      generate_audio: ask.audio,
-      seed: ask.seed,
+      resolution: request.resolution,
+      ratio: request.ratio,
+      duration: request.seconds,
+      generate_audio: request.audio,
+      seed: request.seed,
     });
     return { method: "POST", url: channel.base_url + PATH, body };
   },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
-import { describeAsk, readAsk } from "./ask";
+import { describeVideoRequest, readVideoRequest } from "./ask";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const read = (body: Record<string, unknown>) => readAsk("m", body);
+const read = (body: Record<string, unknown>) => readVideoRequest("m", body);
 const faultOf = (body: Record<string, unknown>): string | undefined => {
   try {
     read(body);
@@ -14,8 +14,8 @@ const faultOf = (body: Record<string, unknown>): string | undefined => {
   }
 };
 
-describe("what a caller asks of a video", () => {
-  test("OpenAI's words: seconds as text, a size that is a step and a shape as well", () => {
+describe("a video request", () => {
+  test("OpenAI's format: seconds as a string, and a size that gives resolution and aspect ratio", () => {
     expect(
       read({ model: "sora-2", prompt: "A calico cat playing a piano on stage", seconds: "8", size: "1280x720" }),
     ).toEqual({
@@ -35,7 +35,7 @@ describe("what a caller asks of a video", () => {
     });
   });
 
-  test("the family's words: a picture or several, width and height, and the vendor's own in metadata", () => {
+  test("/v1/video/generations: one image or several, width and height, and the vendor's own members in metadata", () => {
     const ask = read({
       model: "kling-v1",
       prompt: "x",
@@ -63,7 +63,7 @@ describe("what a caller asks of a video", () => {
     });
   });
 
-  test("Kling's words: the mode is a step, sound is on or off, pictures are bare base64", () => {
+  test("Kling's format: the mode is a resolution, sound is on or off, images are plain base64", () => {
     expect(
       read({
         model_name: "kling-v2-6",
@@ -88,7 +88,7 @@ describe("what a caller asks of a video", () => {
     });
   });
 
-  test("Jimeng's words: frames are seconds", () => {
+  test("Jimeng's format: frames are converted to seconds", () => {
     expect(
       read({
         req_key: "jimeng_ti2v_v30_pro",
@@ -108,7 +108,7 @@ describe("what a caller asks of a video", () => {
     expect(read({ prompt: "x", frames: 241 })).toMatchObject({ seconds: 10 });
   });
 
-  test("what decides the price reaches a vendor only by the member that it is priced by", () => {
+  test("a member that decides the price reaches a vendor only through the member that is priced", () => {
     const { extra, seconds, resolution, n, audio } = read({
       prompt: "x",
       seconds: 4,
@@ -127,7 +127,7 @@ describe("what a caller asks of a video", () => {
     expect(extra).toEqual({});
   });
 
-  test("no caller makes a vendor call, write or name anything for him", () => {
+  test("callers cannot pass webhooks, storage locations or ids to a vendor", () => {
     const hooks = {
       callback_url: "https://evil.test",
       webhook: "https://evil.test",
@@ -166,12 +166,12 @@ describe("what a caller asks of a video", () => {
     [{ prompt: "x", image: { image_url: 7 } }, "image"],
     [{ prompt: "x", images: Array.from({ length: 10 }, () => "https://a.test/x.png") }, "images"],
     [{ prompt: "x", seed: "abc" }, "seed"],
-  ])("%o is refused by the member that cannot be: %s", (body, param) => {
+  ])("%o is refused with the name of its invalid member: %s", (body, param) => {
     expect(faultOf(body)).toBe(param);
   });
 
-  test("what is kept with the job has no media and none of the vendor's words", () => {
-    expect(describeAsk(read({ prompt: "x", image: PNG, metadata: { cfg_scale: 1 } }))).toEqual({
+  test("the stored input has no media and no vendor members", () => {
+    expect(describeVideoRequest(read({ prompt: "x", image: PNG, metadata: { cfg_scale: 1 } }))).toEqual({
       model: "m",
       prompt: "x",
       images: 1,

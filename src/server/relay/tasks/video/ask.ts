@@ -1,43 +1,43 @@
 /**
- * What a caller asks of a video, whichever door he came by: one neutral form that every vendor's words are made of.
- * Members that decide the price are read here and nowhere else; they never reach a vendor by another way (`extra`).
+ * A video request from any route, as one neutral form that every vendor's format is built from. Members that decide the
+ * price are read only here; they never reach a vendor in another way (`extra`).
  */
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, isObject, list, object } from "../../../protocol/dialects/shared/json";
 import { dataUrlOf } from "../../../protocol/dialects/shared/media";
 import type { WireObject } from "../../../protocol/chat-events";
 
-export interface VideoAsk {
+export interface VideoRequest {
   readonly model: string;
   readonly prompt: string;
   readonly negative_prompt?: string;
-  /** The first frame, or pictures to go by: addresses or data URLs. */
+  /** The first frame, or reference images: URLs or data URLs. */
   readonly images: readonly string[];
   readonly last_frame?: string;
-  /** Length in seconds; undefined: the vendor's own default. */
+  /** Duration in seconds; undefined: the vendor's own default. */
   readonly seconds?: number;
   /** Width and height, `1280x720`. */
   readonly size?: string;
-  /** The step that size or resolution stand for: `720p`, `4k`. */
+  /** The resolution of the size: `720p`, `4k`. */
   readonly resolution?: string;
   /** `16:9` */
   readonly ratio?: string;
-  /** How many videos, 1 unless asked. */
+  /** How many videos, 1 by default. */
   readonly n: number;
   readonly audio?: boolean;
   readonly seed?: number;
-  /** The vendor's own words, without those that the members above are. */
+  /** The vendor's own members, without those that the members above stand for. */
   readonly extra: WireObject;
 }
 
-/** More seconds than any vendor makes in one go. */
+/** Longer than any vendor's videos. */
 const MAX_SECONDS = 60;
 const MAX_VIDEOS = 4;
 const MAX_IMAGES = 9;
-/** Frames per second of the vendors that count in frames (Jimeng, Ark). */
+/** Frames per second of the vendors that count frames (Jimeng, Ark). */
 const FPS = 24;
 
-/** Spellings of one thing, in the order in which they count. */
+/** Names of one member, in order of precedence. */
 const names = {
   prompt: ["prompt"],
   negative_prompt: ["negative_prompt", "negativePrompt"],
@@ -64,10 +64,10 @@ const names = {
 type Wanted = keyof typeof names;
 
 /**
- * Words that are not passed on: the members above, other spellings of the model, and what would make a vendor call,
- * write or count somewhere that is the operator's.
+ * Members that are not forwarded: those above, other names of the model, and members that would make a vendor call a
+ * webhook, write to a storage location or use an id that belongs to the operator.
  */
-const ownWords = new Set<string>([
+const reservedMembers = new Set<string>([
   ...Object.values(names).flat(),
   "model",
   "model_name",
@@ -97,11 +97,11 @@ const ownWords = new Set<string>([
   "version",
 ]);
 
-/** What the steps of resolution are called by the vendors that name them by quality (Kling). */
+/** The resolutions of vendors that name them by quality (Kling). */
 const modes: Readonly<Record<string, string>> = { std: "720p", pro: "1080p", "4k": "4k" };
 
-/** Pixels of the steps at 16:9. */
-const steps: readonly (readonly [name: string, pixels: number])[] = [
+/** Pixels of the resolutions at 16:9. */
+const resolutions: readonly (readonly [name: string, pixels: number])[] = [
   ["360p", 640 * 360],
   ["480p", 854 * 480],
   ["540p", 960 * 540],
@@ -110,35 +110,35 @@ const steps: readonly (readonly [name: string, pixels: number])[] = [
   ["4k", 3840 * 2160],
 ];
 
-/** The shapes that vendors name. */
-const shapes = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const;
+/** The aspect ratios that vendors name. */
+const aspectRatios = ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9"] as const;
 const valueOf = (shape: string): number => {
   const [width = 1, height = 1] = shape.split(":").map(Number);
   return Math.log(width / height);
 };
 
-/** Width and height of `1280x720` or `1280*720`; undefined when it is neither. */
+/** Width and height of `1280x720` or `1280*720`; undefined for anything else. */
 export function dimensions(size: string | undefined): { width: number; height: number } | undefined {
   const found = /^(\d{2,5})[x*](\d{2,5})$/i.exec(size ?? "");
   return found ? { width: Number(found[1]), height: Number(found[2]) } : undefined;
 }
 
-/** The step whose pixels are nearest; Sora's 1024 lines are a step of their own. */
-function stepOf({ width, height }: { width: number; height: number }): string {
+/** The resolution with the nearest pixel count; Sora's 1024 lines are a resolution of their own. */
+function resolutionOf({ width, height }: { width: number; height: number }): string {
   if (Math.min(width, height) === 1024) return "1024p";
   const distance = (pixels: number): number => Math.abs(Math.log(pixels / (width * height)));
-  return steps.toSorted(([, a], [, b]) => distance(a) - distance(b))[0]?.[0] ?? "720p";
+  return resolutions.toSorted(([, a], [, b]) => distance(a) - distance(b))[0]?.[0] ?? "720p";
 }
 
-/** The shape that is nearest to a size. */
-function shapeOf({ width, height }: { width: number; height: number }): string {
+/** The aspect ratio nearest to a size. */
+function ratioOf({ width, height }: { width: number; height: number }): string {
   const wanted = Math.log(width / height);
-  return shapes.toSorted((a, b) => Math.abs(valueOf(a) - wanted) - Math.abs(valueOf(b) - wanted))[0] ?? "16:9";
+  return aspectRatios.toSorted((a, b) => Math.abs(valueOf(a) - wanted) - Math.abs(valueOf(b) - wanted))[0] ?? "16:9";
 }
 
 type Found = readonly [value: unknown, param: string] | undefined;
 
-/** The first spelling that says something, in the body before its `metadata`. */
+/** The first name with a value, in the body before its `metadata`. */
 function find(places: readonly WireObject[], wanted: Wanted): Found {
   for (const place of places) {
     for (const name of names[wanted]) {
@@ -155,7 +155,7 @@ function readText(found: Found): string | undefined {
   return found[0];
 }
 
-/** A number, also as text (`"8"`, `"8s"`): OpenAI and Kling write theirs so. */
+/** A number, also as a string (`"8"`, `"8s"`), which OpenAI and Kling use. */
 function readNumber(found: Found, least: number, most: number): number | undefined {
   if (!found) return undefined;
   const [value, param] = found;
@@ -179,7 +179,7 @@ function readAudio(found: Found): boolean | undefined {
   throw new RequestFault(param);
 }
 
-/** A picture: its address, a data URL, bare base64 (Kling, Jimeng), or OpenAI's `{image_url}`. */
+/** An image: its URL, a data URL, plain base64 (Kling, Jimeng), or OpenAI's `{image_url}`. */
 function readImage(value: unknown, param: string): string {
   const said = isObject(value) ? (value.image_url ?? value.url) : value;
   const address = isObject(said) ? said.url : said;
@@ -189,7 +189,7 @@ function readImage(value: unknown, param: string): string {
   throw new RequestFault(param);
 }
 
-/** The media type of a picture by how its base64 begins. */
+/** The media type of an image from the start of its base64. */
 function kindOf(base64: string): string {
   if (base64.startsWith("iVBOR")) return "image/png";
   if (base64.startsWith("UklGR")) return "image/webp";
@@ -219,8 +219,8 @@ function readSize(places: readonly WireObject[]): string | undefined {
   const size = readText(find(places, "size"));
   if (size !== undefined && size !== "auto") {
     const read = dimensions(size);
-    // A shape or a step instead of a size (`16:9`, `720p`) stands for itself.
-    if (!read && !shapes.some((shape) => shape === size) && !isStep(size)) throw new RequestFault("size");
+    // An aspect ratio or a resolution instead of a size (`16:9`, `720p`) sets only that.
+    if (!read && !aspectRatios.some((shape) => shape === size) && !isStep(size)) throw new RequestFault("size");
     return read ? `${read.width}x${read.height}` : size;
   }
   const [{ width, height } = {}] = places;
@@ -235,7 +235,7 @@ function readResolution(places: readonly WireObject[], size: string | undefined)
   if (said !== undefined) {
     const read = dimensions(said);
     if (!read && !isStep(said)) throw new RequestFault("resolution");
-    return read ? stepOf(read) : said;
+    return read ? resolutionOf(read) : said;
   }
   for (const { mode } of places) {
     if (mode === undefined || mode === null || mode === "") continue;
@@ -244,7 +244,7 @@ function readResolution(places: readonly WireObject[], size: string | undefined)
     return step;
   }
   const read = dimensions(size);
-  return read ? stepOf(read) : size !== undefined && isStep(size) ? size.toLowerCase() : undefined;
+  return read ? resolutionOf(read) : size !== undefined && isStep(size) ? size.toLowerCase() : undefined;
 }
 
 function readRatio(places: readonly WireObject[], size: string | undefined): string | undefined {
@@ -254,14 +254,14 @@ function readRatio(places: readonly WireObject[], size: string | undefined): str
     return said;
   }
   const read = dimensions(size);
-  return read ? shapeOf(read) : shapes.find((shape) => shape === size);
+  return read ? ratioOf(read) : aspectRatios.find((shape) => shape === size);
 }
 
 /**
- * Reads a body in any of the spellings that clients use: OpenAI's, the family's `/v1/video/generations`, Kling's and
- * Jimeng's. Throws RequestFault with the member that cannot be.
+ * Reads a body in any of the formats that clients use: OpenAI's, `/v1/video/generations`, Kling's and Jimeng's. Throws
+ * RequestFault with the invalid member.
  */
-export function readAsk(model: string, body: WireObject): VideoAsk {
+export function readVideoRequest(model: string, body: WireObject): VideoRequest {
   if (body.metadata !== undefined && body.metadata !== null && !isObject(body.metadata))
     throw new RequestFault("metadata");
   const metadata = object(body.metadata);
@@ -270,7 +270,7 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
   const images = readImages(places);
   const tail = find(places, "last_frame");
   const prompt = readText(find(places, "prompt")) ?? "";
-  // A vendor may draw from a picture alone; from nothing at all, none.
+  // An image without a prompt can be enough for a vendor; neither of them cannot.
   if (
     prompt.trim() === "" &&
     images.length === 0 &&
@@ -279,7 +279,7 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
   )
     throw new RequestFault("prompt");
   const extra = Object.entries({ ...metadata, ...body }).filter(
-    ([name, value]) => !ownWords.has(name) && value !== undefined && value !== null,
+    ([name, value]) => !reservedMembers.has(name) && value !== undefined && value !== null,
   );
   return compact({
     model,
@@ -298,14 +298,14 @@ export function readAsk(model: string, body: WireObject): VideoAsk {
   });
 }
 
-/** What of the question is kept and shown: no media, no vendor's words. */
-export const describeAsk = ({ images, last_frame, extra: _extra, ...rest }: VideoAsk): WireObject => ({
+/** The part of the request that is stored and shown: no media, no vendor members. */
+export const describeVideoRequest = ({ images, last_frame, extra: _extra, ...rest }: VideoRequest): WireObject => ({
   ...rest,
   ...(images.length > 0 && { images: images.length }),
   ...(last_frame !== undefined && { last_frame: true }),
 });
 
-/** The bytes of a data URL; undefined for an address. */
+/** The bytes of a data URL; undefined for other URLs. */
 export function inlineImage(image: string): { type: string; base64: string } | undefined {
   const found = /^data:([^;,]*);base64,/i.exec(image.slice(0, 200));
   return found ? { type: found[1] || "image/jpeg", base64: image.slice(found[0].length) } : undefined;

@@ -1,8 +1,7 @@
 /**
  * MiniMax's Hailuo (platform.minimax.io/docs/api-reference: video-generation-t2v, -i2v, -fl2v, -query, -download;
- * errorcode; of
- * 2026, read November 2026). A finished job names a file, whose address is asked for when somebody wants it: it lives
- * nine hours.
+ * errorcode; 2026, read November 2026). A finished job names a file, whose URL is requested when it is needed: it is
+ * valid for nine hours.
  */
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
@@ -49,18 +48,18 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
 }
 
 export const hailuo: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    if (ask.images.length > 2) throw new RequestFault("images");
-    const [first, second] = ask.images;
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    if (request.images.length > 2) throw new RequestFault("images");
+    const [first, second] = request.images;
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       model,
-      prompt: ask.prompt || undefined,
+      prompt: request.prompt || undefined,
       first_frame_image: first,
-      last_frame_image: ask.last_frame ?? second,
-      duration: ask.seconds,
-      resolution: ask.resolution?.toUpperCase(),
+      last_frame_image: request.last_frame ?? second,
+      duration: request.seconds,
+      resolution: request.resolution?.toUpperCase(),
     });
     return { method: "POST", url: `${channel.base_url}/v1/video_generation`, body };
   },

@@ -1,7 +1,7 @@
 /**
  * Jimeng, Volcengine's intelligent vision (volcengine.com/docs/85621/1777001, video 3.0 Pro, with its error codes; the
- * pictures of docs/85621 answer alike; read November 2026). Every call is a signed POST to the root; the model is the
- * `req_key`.
+ * image models of docs/85621 answer in the same format; read November 2026). Every call is a signed POST to the root;
+ * the model is the `req_key`.
  */
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
@@ -14,7 +14,7 @@ import type { VideoReport, VideoVendor } from "./vendor";
 const VERSION = "2022-08-31";
 const REGION = "cn-north-1";
 const SERVICE = "cv";
-/** The code of an answer that is none of an error. */
+/** The code of a successful response. */
 const DONE = 10_000;
 /** Frames of n seconds: 24n + 1. */
 const FPS = 24;
@@ -32,7 +32,7 @@ const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) =
 
 const action = (base: string, name: string): string => `${base}/?Action=${name}&Version=${VERSION}`;
 
-/** Addresses live an hour, the job twelve: then it is asked for once more. */
+/** URLs are valid for an hour, the job for twelve: a later query returns new URLs. */
 const LINK_SECONDS = 3_600;
 
 const states: Readonly<Record<string, "queued" | "running">> = { in_queue: "queued", generating: "running" };
@@ -44,7 +44,7 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
   if (code === DONE && state) return { status: state };
   if (status === "not_found" || status === "expired")
     return { status: "failed", code: text(status), message: text(message) };
-  // Failed jobs are done as well: the code outside tells them.
+  // Failed jobs are `done` as well: the outer code distinguishes them.
   if (typeof code === "number" && code !== DONE && kindOf(String(code)) === "caller") {
     return { status: "failed", code: String(code), message: text(message) };
   }
@@ -59,23 +59,23 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
 }
 
 export const jimeng: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    const pictures = ask.last_frame === undefined ? ask.images : [...ask.images, ask.last_frame];
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    const pictures = request.last_frame === undefined ? request.images : [...request.images, request.last_frame];
     const inline = pictures.map((picture) => inlineImage(picture)?.base64);
     const embedded = inline.filter((base64) => base64 !== undefined);
     if (embedded.length > 0 && embedded.length < pictures.length) throw new RequestFault("images");
-    const [width, height] = (ask.size ?? "").split("x").map(Number);
+    const [width, height] = (request.size ?? "").split("x").map(Number);
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       req_key: model,
-      prompt: ask.prompt || undefined,
+      prompt: request.prompt || undefined,
       binary_data_base64: embedded.length > 0 ? embedded : undefined,
       image_urls: embedded.length === 0 && pictures.length > 0 ? pictures : undefined,
-      frames: ask.seconds === undefined ? undefined : Math.round(ask.seconds * FPS) + 1,
-      aspect_ratio: ask.ratio,
-      ...(ask.size !== undefined && { width, height }),
-      seed: ask.seed,
+      frames: request.seconds === undefined ? undefined : Math.round(request.seconds * FPS) + 1,
+      aspect_ratio: request.ratio,
+      ...(request.size !== undefined && { width, height }),
+      seed: request.seed,
     });
     return { method: "POST", url: action(channel.base_url, "CVSync2AsyncSubmitTask"), body };
   },
@@ -83,7 +83,7 @@ export const jimeng: VideoVendor = {
   poll: ({ upstream_id }, { channel, model }) => ({
     method: "POST",
     url: action(channel.base_url, "CVSync2AsyncGetResult"),
-    // Pictures come as addresses only where that is asked for.
+    // Images are returned as URLs only on request.
     body: { req_key: model, task_id: upstream_id, req_json: JSON.stringify({ return_url: true }) },
   }),
   report,

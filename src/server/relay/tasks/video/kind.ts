@@ -1,7 +1,7 @@
-/** Videos as a kind of job: every vendor that makes them, in the order in which a channel's type is looked for. */
+/** Videos as a kind of job: all vendors, in the order in which a channel's type is looked up. */
 import type { TaskPlatform } from "../../../../shared/task";
 import type { TaskKind } from "../provider";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import { ark } from "./ark";
 import { hailuo } from "./hailuo";
 import { jimeng } from "./jimeng";
@@ -35,7 +35,7 @@ const providers = [
   videoProvider({ platform: "replicate" }, [["replicate", replicate]]),
 ];
 
-export const videoKind: TaskKind<VideoAsk> = { operation: "video", enabled: ({ tasks }) => tasks, providers };
+export const videoKind: TaskKind<VideoRequest> = { operation: "video", enabled: ({ tasks }) => tasks, providers };
 
-/** Whose jobs the doors of videos know. */
+/** The platforms whose jobs the video routes can see. */
 export const videoPlatforms: readonly TaskPlatform[] = [...new Set(providers.map(({ platform }) => platform))];

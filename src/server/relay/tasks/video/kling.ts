@@ -1,7 +1,7 @@
 /**
  * Kling (app.klingai.com/global/dev/document-api: general information, text to video, image to video; error codes;
- * compiled February and September 2026, read November 2026). The key is an access key and a secret that sign a token,
- * or an API key.
+ * February and September 2026, read November 2026). The key is an access key and a secret that sign a token, or an API
+ * key.
  */
 import { SignJWT } from "jose";
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
@@ -11,13 +11,13 @@ import { keyParts } from "../../providers/parts";
 import { inlineImage } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
-/** Seconds that a token is good for, and by how much the vendor's clock may be behind. */
+/** Lifetime of a token in seconds, and the tolerance for a vendor clock that is behind. */
 const LIFE = 1_800;
 const SKEW = 5;
 
 const modes: Readonly<Record<string, string>> = { "720p": "std", "1080p": "pro", "4k": "4k" };
 
-/** Pictures are addresses, or base64 without a head. */
+/** Images are URLs, or base64 without a data URL prefix. */
 const picture = (image: string): string => inlineImage(image)?.base64 ?? image;
 
 const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
@@ -50,26 +50,26 @@ function report({ code, data }: Readonly<Record<string, unknown>>): VideoReport 
 }
 
 export const kling: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    if (ask.images.length > 2) throw new RequestFault("images");
-    const [first, second] = ask.images;
-    const tail = ask.last_frame ?? second;
-    const mode = ask.resolution === undefined ? undefined : modes[ask.resolution];
-    if (ask.resolution !== undefined && mode === undefined) throw new RequestFault("resolution");
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    if (request.images.length > 2) throw new RequestFault("images");
+    const [first, second] = request.images;
+    const tail = request.last_frame ?? second;
+    const mode = request.resolution === undefined ? undefined : modes[request.resolution];
+    if (request.resolution !== undefined && mode === undefined) throw new RequestFault("resolution");
     const kind = first === undefined && tail === undefined ? "text2video" : "image2video";
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       model_name: model,
-      prompt: ask.prompt || undefined,
-      negative_prompt: ask.negative_prompt,
+      prompt: request.prompt || undefined,
+      negative_prompt: request.negative_prompt,
       image: first === undefined ? undefined : picture(first),
       image_tail: tail === undefined ? undefined : picture(tail),
       mode,
-      duration: ask.seconds === undefined ? undefined : String(ask.seconds),
-      // A video out of a picture has the picture's shape.
-      aspect_ratio: kind === "text2video" ? ask.ratio : undefined,
-      sound: ask.audio === undefined ? undefined : ask.audio ? "on" : "off",
+      duration: request.seconds === undefined ? undefined : String(request.seconds),
+      // A video from an image has the image's aspect ratio.
+      aspect_ratio: kind === "text2video" ? request.ratio : undefined,
+      sound: request.audio === undefined ? undefined : request.audio ? "on" : "off",
     });
     return { method: "POST", url: `${channel.base_url}/v1/videos/${kind}`, body, kind };
   },

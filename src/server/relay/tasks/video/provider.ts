@@ -1,4 +1,4 @@
-/** A vendor of videos as the engine's provider: what is priced, what is kept, what is shown. */
+/** A vendor of videos as a provider of the engine: price, stored state, and what is shown. */
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
@@ -13,13 +13,13 @@ import type { PoolChannel } from "../../../contracts/channel";
 import type { TaskProvider, TaskReport, TaskRequest, TaskProviderContext } from "../provider";
 import type { ResultFile } from "../../../contracts/task-service";
 import type { Priced, Task } from "../../../contracts/task-store";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor } from "./vendor";
 
-/** A new version of a finished video of the caller's. */
+/** A new version of the caller's finished video. */
 export const REMIX = "remixGenerate";
 
-/** What a video is priced by, out of what was asked and what was made. */
+/** The price terms of a video, from the request and the result. */
 export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
   compact({
     seconds: use.seconds ?? number(input.seconds),
@@ -28,31 +28,33 @@ export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
     n: use.n ?? number(input.n),
   });
 
-/** Factors stand for the model that the caller names; for one of the operator's own, for the vendor's behind it. */
+/**
+ * Price factors belong to the model that the caller names; for the operator's own model names, to the vendor's model.
+ */
 const factorsOf = (asked: string, model: string, spec: VideoSpec) =>
   videoFactors(videoTariff(asked) ? asked : model, spec);
 
-/** Tokens with sound stand in another bucket: they have a price of their own. */
+/** Tokens with sound are in another bucket, which has its own price. */
 const tokenUsage = (tokens: number, audio: boolean): Priced["usage"] =>
   audio ? { audio_out: tokens } : { output: tokens };
 
 interface Traits {
   readonly platform: TaskPlatform;
-  /** Models that the vendor makes by this way; absent: all that the channel lists. */
+  /** Models that the vendor makes this way; absent: all that the channel lists. */
   readonly models?: RegExp;
-  /** Counted in tokens where the model has no price per call. */
+  /** Billed by tokens if the model has no price per call. */
   readonly tokens?: true;
-  /** Makes sound unless the caller wants none. */
+  /** Makes sound unless the caller turns it off. */
   readonly sound?: RegExp;
 }
 
-/** How a vendor is asked, by the type of channel that he is behind. */
+/** How a vendor is called, by channel type. */
 export type Vendors = readonly [
   first: readonly [ChannelTypeKey, VideoVendor],
   ...more: (readonly [ChannelTypeKey, VideoVendor])[],
 ];
 
-/** What the engine keeps of a video beside its row. */
+/** What the engine stores of a video beside its row. */
 interface Own {
   /** The vendor's name of the model. */
   readonly model: string;
@@ -69,7 +71,7 @@ function ownOf({ state: { own } }: Pick<Task, "state">): Own {
 const jobOf = (task: Task): VendorJob => ({ upstream_id: task.upstream_id, kind: ownOf(task).kind });
 
 /**
- * A vendor's call as the engine sends it. `known`: the answers that are none of an error, whatever else they look like.
+ * A vendor's call as the engine sends it. `known`: accepts responses that are not errors although they look like one.
  */
 async function requestOf(
   vendor: VideoVendor,
@@ -95,17 +97,17 @@ const headersOf = async (
   context: TaskProviderContext,
 ): Promise<Record<string, string>> => (headers ? headers(channel, context) : ordinary.headers(channel));
 
-/** Files are at addresses that everybody may fetch. */
-const isOpen = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
+/** Files are at public URLs. */
+const isPublic = ({ content, locate, inline }: VideoVendor): boolean => !content && !locate && !inline;
 
-/** An answer about a job, and what it says. */
-interface Asked {
+/** A response about a job, and the report in it. */
+interface PolledJob {
   answer: WireObject;
   report: VideoReport;
 }
 
-/** What became of it, in the house's words. */
-function reported(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
+/** The report in the engine's form. */
+function taskReport(vendor: VideoVendor, traits: Traits, task: Task, report: VideoReport): TaskReport {
   if (report.status === "failed") {
     const { code, message } = report;
     return { status: "FAILURE", fail_reason: message || code, data: { error: { code, message: message || code } } };
@@ -116,9 +118,9 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   }
   const { files, use, media } = report;
   const own = { ...task.state.own, files, ...(media && { media }) };
-  // An address that needs the channel's key, or none at all, is nothing to show: the content door has the file.
+  // A URL that needs the channel's key is not shown: the content route serves the file.
   const data = compact({
-    ...(isOpen(vendor) ? { url: files[0], files } : { count: files.length }),
+    ...(isPublic(vendor) ? { url: files[0], files } : { count: files.length }),
     media,
     seconds: use?.seconds,
     resolution: use?.resolution,
@@ -126,7 +128,7 @@ function reported(vendor: VideoVendor, traits: Traits, task: Task, report: Video
   return { status: "SUCCESS", own, data, ...(use && { final: pricedAt(traits, task, use) }) };
 }
 
-/** The price of what was really made; what the vendor does not say is as it was asked. */
+/** The price terms of the result; what the vendor does not report is taken from the request. */
 function pricedAt(traits: Traits, { model, input, state }: Task, use: VideoUse): Priced {
   const spec = specOf(input, use);
   const factors = factorsOf(model, ownOf({ state }).model, spec);
@@ -138,11 +140,11 @@ function usageOf({ tokens, sound }: Traits, model: string, spec: VideoSpec, coun
   return tokenUsage(counted ?? videoTokens(spec), spec.audio ?? sound?.test(model) ?? false);
 }
 
-/** The provider of a vendor: how he is asked by each type of channel. */
-export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoAsk> {
+/** The provider of a vendor, with its API for each channel type. */
+export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<VideoRequest> {
   const [[, first]] = vendors;
   const vendorOf = ({ type }: PoolChannel): VideoVendor => vendors.find(([key]) => key === type.key)?.[1] ?? first;
-  const ask = async (task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<Asked> => {
+  const pollJob = async (task: Task, channel: PoolChannel, context: TaskProviderContext): Promise<PolledJob> => {
     const vendor = vendorOf(channel);
     const place: Place = { channel, model: ownOf(task).model };
     const request = await requestOf(
@@ -169,7 +171,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     serves: (channel, model, _, action) =>
       (traits.models?.test(model) ?? true) && (action !== REMIX || vendorOf(channel).remix !== undefined),
     terms(input, model, _action, parent): Terms {
-      // A remix is as long and as large as what it is made of.
+      // A remix has the duration and size of its original.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
       const asked = parent?.model ?? input.model;
       return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
@@ -190,24 +192,24 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
     },
     async poll([task], channel, context) {
       if (!task) return new Map();
-      const { report } = await ask(task, channel, context);
-      return new Map([[task.upstream_id, reported(vendorOf(channel), traits, task, report)]]);
+      const { report } = await pollJob(task, channel, context);
+      return new Map([[task.upstream_id, taskReport(vendorOf(channel), traits, task, report)]]);
     },
     hasResult: (task) => ownOf(task).files.length > 0,
     async files(task, channel, context): Promise<ResultFile[]> {
       if (channel && context)
         return filesAt(vendorOf(channel), task, { channel, model: ownOf(task).model }, context, () =>
-          ask(task, channel, context),
+          pollJob(task, channel, context),
         );
-      // What is at the channel alone went with it.
+      // A file that only the channel has is gone with it.
       const { files, media } = ownOf(task);
-      return isOpen(first) ? files.map(open(media)) : [];
+      return isPublic(first) ? files.map(publicFile(media)) : [];
     },
     ...(first.remove && {
       async forget(task, channel, context) {
         const vendor = vendorOf(channel);
         const call = vendor.remove?.(jobOf(task), { channel, model: ownOf(task).model });
-        if (call) await settled(context.json(await requestOf(vendor, call, channel, context, () => false)));
+        if (call) await ignoringBody(context.json(await requestOf(vendor, call, channel, context, () => false)));
       },
     }),
     ...(first.cancel && {
@@ -215,17 +217,16 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
         const vendor = vendorOf(channel);
         const call = vendor.cancel?.(jobOf(task), { channel, model: ownOf(task).model });
         if (!call) throw new UpstreamError(failureOf("malformed"));
-        await settled(context.json(await requestOf(vendor, call, channel, context, () => false)));
-        return reported(vendor, traits, task, (await ask(task, channel, context)).report);
+        await ignoringBody(context.json(await requestOf(vendor, call, channel, context, () => false)));
+        return taskReport(vendor, traits, task, (await pollJob(task, channel, context)).report);
       },
     }),
   };
 }
 
 /**
- * A question about a job that the vendor answers as the caller's mistake, in words of his own: the job is gone, or what
- * it made may not be handed over. Everything else (no answer, a busy gate, a key that does not do) says nothing about
- * the job.
+ * A poll that the vendor answers with an error of the caller, in its own message: the job is gone, or its result may
+ * not be returned. Any other error (no response, overload, a bad key) says nothing about the job.
  */
 function refusalOf(error: unknown): VideoReport | undefined {
   if (!(error instanceof UpstreamError) || error.failure.class !== "caller_mistake" || !error.failure.error)
@@ -234,27 +235,27 @@ function refusalOf(error: unknown): VideoReport | undefined {
   return { status: "failed", code: code || String(error.failure.upstream_status), message };
 }
 
-/** An errand whose answer says nothing: an empty one is as good. */
-async function settled(errand: Promise<unknown>): Promise<void> {
+/** A request whose response is ignored: it may be empty. */
+async function ignoringBody(request: Promise<unknown>): Promise<void> {
   try {
-    await errand;
+    await request;
   } catch (error) {
     const { failure } = error instanceof UpstreamError ? error : { failure: undefined };
     if (failure?.class !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
   }
 }
 
-const open =
+const publicFile =
   (media: ResultFile["media"]) =>
   (url: string): ResultFile => ({ url, from: "public", media });
 
-/** Files of a finished job where the channel is there to be asked. `again` asks for the job once more. */
+/** Files of a finished job, with a channel to call. `again` polls the job once more. */
 async function filesAt(
   vendor: VideoVendor,
   task: Task,
   place: Place,
   context: TaskProviderContext,
-  again: () => Promise<Asked>,
+  again: () => Promise<PolledJob>,
 ): Promise<ResultFile[]> {
   const { files, media } = ownOf(task);
   const { content, locate, inline, link_seconds = 0 } = vendor;
@@ -281,11 +282,11 @@ async function filesAt(
         return locate.read(await context.json(request));
       }),
     );
-    return found.flatMap((url) => (url === undefined ? [] : [open(media)(url)]));
+    return found.flatMap((url) => (url === undefined ? [] : [publicFile(media)(url)]));
   }
   if (link_seconds > 0 && context.now() - task.finish_time_ms > link_seconds * 1000) {
     const { report } = await again();
-    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(open(media));
+    if (report.status === "succeeded" && report.files.length > 0) return report.files.map(publicFile(media));
   }
-  return files.map(open(media));
+  return files.map(publicFile(media));
 }

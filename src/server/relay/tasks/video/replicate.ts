@@ -1,7 +1,7 @@
 /**
  * Replicate's predictions as jobs (replicate.com/docs/reference/http: models.predictions.create, predictions.create,
- * .get, .cancel; read November 2026). What a model takes is its maker's business: only what the caller said goes along.
- * Pictures that a caller waits for are relay/providers/replicate.ts.
+ * .get, .cancel; read November 2026). Inputs differ by model, so only members that the caller set are sent. Images that
+ * a caller waits for are in relay/providers/replicate.ts.
  */
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, list, number, object, text } from "../../../protocol/dialects/shared/json";
@@ -10,7 +10,7 @@ import type { WireObject } from "../../../protocol/chat-events";
 import { replicate as provider } from "../../providers/replicate";
 import type { VideoReport, VideoVendor } from "./vendor";
 
-/** How long a prediction may run that nobody asks for any more; the vendor's most is a day. */
+/** The maximum run time of a prediction that is no longer polled; the vendor's maximum is a day. */
 const CANCEL_AFTER = "24h";
 
 const states: Readonly<Record<string, "queued" | "running">> = { starting: "queued", processing: "running" };
@@ -34,23 +34,23 @@ function report(prediction: WireObject): VideoReport | undefined {
 const base = "/v1/predictions";
 
 export const replicate: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
     const [name, version] = model.split(":");
-    const [image, ...others] = ask.images;
+    const [image, ...others] = request.images;
     if (others.length > 0) throw new RequestFault("images");
-    const { input: _, ...extra } = ask.extra;
+    const { input: _, ...extra } = request.extra;
     const input = compact({
       ...extra,
-      prompt: ask.prompt || undefined,
-      negative_prompt: ask.negative_prompt,
+      prompt: request.prompt || undefined,
+      negative_prompt: request.negative_prompt,
       image,
-      last_frame: ask.last_frame,
-      duration: ask.seconds,
-      resolution: ask.resolution,
-      aspect_ratio: ask.ratio,
-      seed: ask.seed,
-      generate_audio: ask.audio,
+      last_frame: request.last_frame,
+      duration: request.seconds,
+      resolution: request.resolution,
+      aspect_ratio: request.ratio,
+      seed: request.seed,
+      generate_audio: request.audio,
     });
     const path =
       version === undefined

@@ -1,6 +1,6 @@
 /**
- * The doors of videos (facts/compatibility.md 7.3): OpenAI's `/v1/videos`, the family's `/v1/video/generations`, and
- * Kling's and Jimeng's own paths. One job is known at every door, whichever made it.
+ * The video routes: OpenAI's `/v1/videos`, `/v1/video/generations`, and Kling's and Jimeng's own paths. A job can be
+ * queried at every route, whichever created it.
  */
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
@@ -17,21 +17,21 @@ import { UpstreamError } from "../../../protocol/upstream-error";
 import type { JsonObject } from "../../../lib/json-bytes";
 import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
-import { listed, readPage } from "../../endpoints/stored/pagination";
+import { listResponse, readPage } from "../../endpoints/stored/pagination";
 import type { TaskRoute } from "../route";
 import { taskDialect } from "../route";
-import { ERRAND_MS } from "../clock";
+import { REQUEST_TIMEOUT_MS } from "../clock";
 import { channelOf, filesOf, sendFile } from "../file";
 import { watcherOf } from "../registry";
 import { submitTask } from "../submit";
 import type { Task } from "../../../contracts/task-store";
 import { taskTools } from "../provider-context";
-import { describeAsk, readAsk, type VideoAsk } from "./ask";
+import { describeVideoRequest, readVideoRequest, type VideoRequest } from "./ask";
 import { videoKind, videoPlatforms } from "./kind";
 import { REMIX } from "./provider";
 import { jimengAccepted, jimengResult, klingAnswer, openaiVideo, taskObject } from "./views";
 
-/** Fields of a form that may hold JSON. */
+/** Fields of a form that may contain JSON. */
 const jsonFields = new Set(["metadata", "input_reference", "images"]);
 
 /** A body, whether it is JSON or a form; a file in a form becomes a data URL. */
@@ -74,14 +74,14 @@ function jsonValue(value: string, member: string): unknown {
   }
 }
 
-/** What a job makes, as the lists name it. */
-function actionOf({ images, last_frame }: VideoAsk): string {
+/** The kind of a job's result, as the lists name it. */
+function actionOf({ images, last_frame }: VideoRequest): string {
   if (last_frame !== undefined || images.length === 2) return "firstTailGenerate";
   if (images.length > 2) return "referenceGenerate";
   return images.length === 1 ? "generate" : "textGenerate";
 }
 
-/** The model that a body names in one of its spellings. */
+/** The model of a body, under any of its names. */
 function modelOf(body: WireObject, names: readonly string[], otherwise?: string): string {
   for (const name of names) {
     const model = body[name];
@@ -92,9 +92,9 @@ function modelOf(body: WireObject, names: readonly string[], otherwise?: string)
   return otherwise ?? fail("model_missing");
 }
 
-function askOf(model: string, body: WireObject): VideoAsk {
+function videoRequest(model: string, body: WireObject): VideoRequest {
   try {
-    return readAsk(model, body);
+    return readVideoRequest(model, body);
   } catch (error) {
     if (error instanceof RequestFault) fail("invalid_request", { detail: error.param }, error);
     throw error;
@@ -103,20 +103,20 @@ function askOf(model: string, body: WireObject): VideoAsk {
 
 /** Submits a video. */
 async function submit(sideRequest: SideRequest, body: WireObject, model: string): Promise<Task> {
-  const input = askOf(model, body);
+  const input = videoRequest(model, body);
   return submitTask(sideRequest, {
     kind: videoKind,
     action: actionOf(input),
     model,
     input,
-    kept: describeAsk(input),
+    kept: describeVideoRequest(input),
     prompt: input.prompt,
     body: Buffer.from(JSON.stringify(body)),
   });
 }
 
-/** What the price was multiplied by, as the family tells it. */
-function told({ state }: Task): Record<string, string> | undefined {
+/** The factors of the price, as `/v1/video/generations` reports them. */
+function factorHeader({ state }: Task): Record<string, string> | undefined {
   const factors = Object.entries(state.priced.times?.factors ?? {}).map(([name, value]) => [name, Number(value)]);
   return factors.length === 0 ? undefined : { "x-new-api-other-ratios": JSON.stringify(Object.fromEntries(factors)) };
 }
@@ -126,7 +126,7 @@ async function own({ engine, caller }: SideRequest, id: string): Promise<Task> {
 }
 
 const answer = (sideRequest: SideRequest, body: JsonObject, task?: Task): Response =>
-  sideRequest.responder.json(JSON.stringify(body), 200, task && told(task));
+  sideRequest.responder.json(JSON.stringify(body), 200, task && factorHeader(task));
 const server = ({ engine }: SideRequest): string => engine.controlPlane.option.serverAddress;
 
 const openai = {
@@ -144,7 +144,7 @@ const openai = {
       limit: limit + 1,
     });
     const videos = found.slice(0, limit).map((task) => openaiVideo(task, server(sideRequest)));
-    return answer(sideRequest, listed(videos, found.length > limit));
+    return answer(sideRequest, listResponse(videos, found.length > limit));
   },
   retrieve:
     (id: string): SideHandler =>
@@ -160,7 +160,7 @@ const openai = {
       await forget(engine, task);
       return answer(sideRequest, { id, object: "video.deleted", deleted: true });
     },
-  /** A new version of a finished video: at the channel and the key that made it. */
+  /** A new version of a finished video: on the channel and key that made it. */
   remix:
     (id: string): SideHandler =>
     async (sideRequest) => {
@@ -170,7 +170,7 @@ const openai = {
       if (prompt.trim() === "") fail("invalid_request", { detail: "prompt" });
       if (parent.status !== "SUCCESS") fail("task_not_finished");
       const kept = { ...parent.input, prompt };
-      const input: VideoAsk = { model: parent.model, prompt, images: [], n: 1, extra: {} };
+      const input: VideoRequest = { model: parent.model, prompt, images: [], n: 1, extra: {} };
       const task = await submitTask(sideRequest, {
         kind: videoKind,
         action: REMIX,
@@ -185,12 +185,12 @@ const openai = {
     },
 };
 
-/** What the vendor keeps of a deleted job goes as well, where he can and answers. */
+/** A deleted job is deleted at its vendor as well, if the vendor supports it and responds. */
 async function forget(engine: Engine, task: Task): Promise<void> {
   const channel = channelOf(engine, task);
   const watcher = watcherOf(task.platform);
   if (!channel || !watcher?.forget) return;
-  await watcher.forget(task, channel, taskTools(engine, channel, ERRAND_MS)).catch((error: unknown) => {
+  await watcher.forget(task, channel, taskTools(engine, channel, REQUEST_TIMEOUT_MS)).catch((error: unknown) => {
     engine.log.warn(
       { task: task.task_id, failure: error instanceof UpstreamError ? error.failure.class : String(error) },
       "a deleted job is still at its vendor",
@@ -198,12 +198,12 @@ async function forget(engine: Engine, task: Task): Promise<void> {
   });
 }
 
-/** What OpenAI can be asked for of a finished video: the file itself, and then its pictures in this order. */
+/** OpenAI's files of a finished video: the video itself, then its images in this order. */
 const pictures: Readonly<Record<string, number>> = { thumbnail: 0, spritesheet: 1 };
 
 /**
- * GET /v1/videos/{id}/content, with OpenAI's `variant`; `index` is which of several videos. Most vendors make the video
- * alone.
+ * GET /v1/videos/{id}/content, with OpenAI's `variant`; `index` selects one of several videos. Most vendors have only
+ * the video.
  */
 const content =
   (id: string): SideHandler =>
@@ -230,7 +230,7 @@ const generation =
       data: taskObject(await own(sideRequest, id), server(sideRequest)),
     });
 
-/** The number that Kling has for an error of that status (general information, error codes). */
+/** Kling's error code for a status (general information, error codes). */
 const klingCodes: Readonly<Record<number, number>> = {
   400: 1201,
   401: 1000,
@@ -261,7 +261,7 @@ const kling = {
       answer(sideRequest, klingAnswer(await own(sideRequest, id), server(sideRequest), sideRequest.request_id)),
 };
 
-/** Jimeng tells errors by a code of its own as well; `status` in `data` is the word for a job that is not there. */
+/** Jimeng's errors have a code as well; `status` in `data` marks a job that does not exist. */
 const jimengDialect = taskDialect(({ status, message, code }) => ({
   code: status === 429 ? 50_429 : status < 500 ? 50_400 : 50_500,
   message,

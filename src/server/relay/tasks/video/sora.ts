@@ -1,19 +1,19 @@
 /**
- * OpenAI's videos, and whoever speaks their language (API reference, videos: create, retrieve, remix, delete, content;
- * types of the `openai` SDK 7.55, read November 2026). OpenAI itself ended Sora on 24 September 2026; the language
- * lives on at Azure (learn.microsoft.com/azure/foundry/openai/concepts/video-generation) and at other gateways.
+ * OpenAI's videos, and other servers with the same API (API reference, videos: create, retrieve, remix, delete,
+ * content; types of the `openai` SDK 7.55, read November 2026). OpenAI itself ended Sora on 24 September 2026; the API
+ * remains at Azure (learn.microsoft.com/azure/foundry/openai/concepts/video-generation) and at other gateways.
  */
 import { readError } from "../../../protocol/dialects/openai-chat/error";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
 import type { PoolChannel } from "../../../contracts/channel";
-import { dimensions, inlineImage, type VideoAsk } from "./ask";
+import { dimensions, inlineImage, type VideoRequest } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
-/** Sizes of the steps, upright, as OpenAI's default is. */
+/** Portrait sizes of the resolutions, as OpenAI's default is. */
 const sizes: Readonly<Record<string, string>> = { "720p": "720x1280", "1024p": "1024x1792", "1080p": "1080x1920" };
 
-function sizeOf({ size, resolution, ratio }: VideoAsk): string | undefined {
+function sizeOf({ size, resolution, ratio }: VideoRequest): string | undefined {
   if (size !== undefined) return size;
   const upright = sizes[resolution ?? ""] ?? (ratio === undefined ? undefined : sizes["720p"]);
   const read = dimensions(upright);
@@ -21,7 +21,7 @@ function sizeOf({ size, resolution, ratio }: VideoAsk): string | undefined {
   return ratio === "16:9" ? `${read.height}x${read.width}` : upright;
 }
 
-/** A picture that was uploaded goes on as an upload. */
+/** An uploaded image is forwarded as an upload. */
 function formOf(members: Readonly<Record<string, unknown>>, image: { type: string; base64: string }): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(members)) if (value !== undefined) form.set(name, String(value));
@@ -34,7 +34,7 @@ function formOf(members: Readonly<Record<string, unknown>>, image: { type: strin
   return form;
 }
 
-/** What there is of a finished video, in this order. */
+/** The files of a finished video, in this order. */
 const variants = ["video", "thumbnail", "spritesheet"] as const;
 
 const states: Readonly<Record<string, "queued" | "running">> = {
@@ -51,7 +51,10 @@ function report(video: Readonly<Record<string, unknown>>): VideoReport | undefin
   if (status === "completed") {
     const read = dimensions(text(size));
     const length = Number(seconds);
-    const use = compact({ seconds: length > 0 ? length : undefined, resolution: read ? stepBySize(read) : undefined });
+    const use = compact({
+      seconds: length > 0 ? length : undefined,
+      resolution: read ? resolutionBySize(read) : undefined,
+    });
     return { status: "succeeded", files: text(id) === "" ? [] : [text(id)], use };
   }
   if (status !== "failed" && status !== "cancelled") return undefined;
@@ -59,20 +62,21 @@ function report(video: Readonly<Record<string, unknown>>): VideoReport | undefin
   return { status: "failed", code: text(code) || text(status), message: text(message) };
 }
 
-const stepBySize = ({ width, height }: { width: number; height: number }): string => `${Math.min(width, height)}p`;
+const resolutionBySize = ({ width, height }: { width: number; height: number }): string =>
+  `${Math.min(width, height)}p`;
 
-/** Words like these with other addresses. `place` gives the address of `path` below `/videos`. */
+/** The same API at other addresses. `place` returns the address of `path` below `/videos`. */
 export function openaiVideos(place: (channel: PoolChannel, path: string) => string): VideoVendor {
   return {
-    submit(ask, { channel, model }) {
-      if (ask.n !== 1) throw new RequestFault("n");
-      if (ask.images.length > 1 || ask.last_frame !== undefined) throw new RequestFault("input_reference");
-      const [image] = ask.images;
+    submit(request, { channel, model }) {
+      if (request.n !== 1) throw new RequestFault("n");
+      if (request.images.length > 1 || request.last_frame !== undefined) throw new RequestFault("input_reference");
+      const [image] = request.images;
       const members = {
         model,
-        prompt: ask.prompt,
-        seconds: ask.seconds === undefined ? undefined : String(ask.seconds),
-        size: sizeOf(ask),
+        prompt: request.prompt,
+        seconds: request.seconds === undefined ? undefined : String(request.seconds),
+        size: sizeOf(request),
       };
       const call = { method: "POST", url: place(channel, "") } as const;
       const inline = image === undefined ? undefined : inlineImage(image);
@@ -111,7 +115,7 @@ export function openaiVideos(place: (channel: PoolChannel, path: string) => stri
 
 export const sora = openaiVideos(({ base_url }, path) => `${base_url}/v1/videos${path}`);
 
-/** The version that Azure's videos are at; they name their deployment as the model. */
+/** The API version of Azure's videos; Azure takes the deployment name as the model. */
 const VERSION = "preview";
 
 export const azureSora = openaiVideos(({ base_url }, path) => {

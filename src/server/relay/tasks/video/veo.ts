@@ -1,7 +1,7 @@
 /**
  * Google's Veo: long-running operations of the Gemini API (ai.google.dev/gemini-api/docs/video) and of Vertex AI
  * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation); types of @google/genai 3.1;
- * November 2026. Vertex hands the video over inside the answer, base64.
+ * November 2026. Vertex returns the video in the response, as base64.
  */
 import { otherFor } from "../../../../shared/channel-types";
 import { geminiDialect } from "../../../protocol/dialects/gemini/dialect";
@@ -13,13 +13,13 @@ import { failureOf } from "../../../protocol/upstream-failure";
 import { googleToken, serviceAccount } from "../../providers/google-token";
 import { tokenRefused } from "../../providers/provider-context";
 import { vertexHost } from "../../providers/vertex-models";
-import { inlineImage, type VideoAsk } from "./ask";
+import { inlineImage, type VideoRequest } from "./ask";
 import type { Place, VideoReport, VideoVendor } from "./vendor";
 
-/** What the vendor takes of its own: nothing that names a place, a price or a number of videos. */
+/** The vendor's own members that callers may set: none that names a storage location, a price or a number of videos. */
 const ownParameters = ["personGeneration", "enhancePrompt", "compressionQuality", "resizeMode", "labels"] as const;
 
-/** A picture as bytes; addresses only of Google's own store, and only where it is read (Vertex). */
+/** An image as bytes; only URLs of Google Cloud Storage are passed on, and only to Vertex. */
 function picture(image: string, store: boolean): WireObject {
   const inline = inlineImage(image);
   if (inline) return { bytesBase64Encoded: inline.base64, mimeType: inline.type };
@@ -28,33 +28,33 @@ function picture(image: string, store: boolean): WireObject {
   throw new RequestFault("input_reference");
 }
 
-function bodyOf(ask: VideoAsk, store: boolean): WireObject {
-  const [first, ...others] = ask.images;
-  if (others.length > 0 && ask.last_frame !== undefined) throw new RequestFault("images");
-  const references = others.length === 0 ? [] : ask.images;
+function bodyOf(request: VideoRequest, store: boolean): WireObject {
+  const [first, ...others] = request.images;
+  if (others.length > 0 && request.last_frame !== undefined) throw new RequestFault("images");
+  const references = others.length === 0 ? [] : request.images;
   const instance = compact({
-    prompt: ask.prompt || undefined,
+    prompt: request.prompt || undefined,
     image: first === undefined || references.length > 0 ? undefined : picture(first, store),
-    lastFrame: ask.last_frame === undefined ? undefined : picture(ask.last_frame, store),
+    lastFrame: request.last_frame === undefined ? undefined : picture(request.last_frame, store),
     referenceImages:
       references.length === 0
         ? undefined
         : references.map((image) => ({ image: picture(image, store), referenceType: "asset" })),
   });
   const parameters = compact({
-    ...Object.fromEntries(ownParameters.map((name) => [name, ask.extra[name]])),
-    aspectRatio: ask.ratio,
-    durationSeconds: ask.seconds,
-    resolution: ask.resolution,
-    negativePrompt: ask.negative_prompt,
-    sampleCount: ask.n === 1 ? undefined : ask.n,
-    generateAudio: store ? ask.audio : undefined,
-    seed: ask.seed,
+    ...Object.fromEntries(ownParameters.map((name) => [name, request.extra[name]])),
+    aspectRatio: request.ratio,
+    durationSeconds: request.seconds,
+    resolution: request.resolution,
+    negativePrompt: request.negative_prompt,
+    sampleCount: request.n === 1 ? undefined : request.n,
+    generateAudio: store ? request.audio : undefined,
+    seed: request.seed,
   });
   return { instances: [instance], parameters };
 }
 
-/** `filesOf` finds the files in what a finished operation holds. */
+/** `filesOf` finds the files in a finished operation. */
 function reportWith(filesOf: (response: WireObject) => { files: string[]; filtered: WireObject }) {
   return (operation: WireObject): VideoReport | undefined => {
     const { name, done, error, response, metadata } = operation;
@@ -80,14 +80,14 @@ function reportWith(filesOf: (response: WireObject) => { files: string[]; filter
 const accepted = ({ name }: WireObject): string | undefined => text(name) || undefined;
 const readError = geminiDialect.readError;
 
-/** An operation's name as it stands in an address: its parts are paths of their own. */
+/** An operation's name in a URL: its slashes stay. */
 const pathOf = (name: string): string => name.split("/").map(encodeURIComponent).join("/");
 
 export const veoGemini: VideoVendor = {
-  submit: (ask, { channel, model }) => ({
+  submit: (request, { channel, model }) => ({
     method: "POST",
     url: `${channel.base_url}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`,
-    body: bodyOf(ask, false),
+    body: bodyOf(request, false),
   }),
   accepted,
   poll: ({ upstream_id }, { channel }) => ({ method: "GET", url: `${channel.base_url}/v1beta/${pathOf(upstream_id)}` }),
@@ -96,7 +96,7 @@ export const veoGemini: VideoVendor = {
     const files = objects(filtered.generatedSamples).map(({ video }) => text(object(video).uri));
     return { files: files.filter((uri) => uri !== ""), filtered };
   }),
-  // The address is the vendor's, the host and the key are the channel's: a file is at `/v1beta/files/…:download`.
+  // The path is the vendor's, the host and the key are the channel's: a file is at `/v1beta/files/…:download`.
   content: (_, file, { channel }) => {
     const { pathname, search } = new URL(file, channel.base_url);
     return [{ url: `${channel.base_url}${pathname}${search}`, media: "video" }];
@@ -104,7 +104,7 @@ export const veoGemini: VideoVendor = {
   readError,
 };
 
-/** The address of a model's call in the channel's project and region. Throws Failed where the key names none. */
+/** The address of a model's call in the channel's project and region. Throws Failed when the key names none. */
 function vertexCall({ channel, model }: Place, call: string): string {
   const account = serviceAccount(channel);
   const location = otherFor(channel.type.id, channel.other, model);
@@ -115,11 +115,15 @@ function vertexCall({ channel, model }: Place, call: string): string {
   return `${base}${place}/publishers/google/models/${encodeURIComponent(model)}:${call}`;
 }
 
-/** A video that the answer itself holds, and which of them. */
+/** The index of a video inside the response. */
 const INLINE = "inline:";
 
 export const veoVertex: VideoVendor = {
-  submit: (ask, place) => ({ method: "POST", url: vertexCall(place, "predictLongRunning"), body: bodyOf(ask, true) }),
+  submit: (request, place) => ({
+    method: "POST",
+    url: vertexCall(place, "predictLongRunning"),
+    body: bodyOf(request, true),
+  }),
   accepted,
   poll: ({ upstream_id }, place) => ({
     method: "POST",

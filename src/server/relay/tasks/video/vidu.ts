@@ -1,12 +1,11 @@
 /**
  * Vidu (platform.vidu.com/docs: text, image, start-end and reference to video, query of the creations, cancel; error
- * codes; of
- * 2025 to September 2026, read November 2026).
+ * codes; 2025 to September 2026, read November 2026).
  */
 import { type ErrorKind, wireError } from "../../../protocol/dialects/shared/error-kind";
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, isObject, objects, text } from "../../../protocol/dialects/shared/json";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
@@ -21,13 +20,13 @@ const kinds: readonly (readonly [RegExp, ErrorKind])[] = [
 ];
 const kindOf = (code: string): ErrorKind | undefined => kinds.find(([pattern]) => pattern.test(code))?.[1];
 
-/** Which of the vendor's calls makes it. */
-function kindFor({ images, last_frame }: VideoAsk): string {
+/** The vendor's endpoint for the request. */
+function kindFor({ images, last_frame }: VideoRequest): string {
   if (last_frame !== undefined) return "start-end2video";
   return images.length === 0 ? "text2video" : images.length === 1 ? "img2video" : "reference2video";
 }
 
-/** Addresses live a day; a later question names new ones. */
+/** URLs are valid for a day; a later query returns new ones. */
 const LINK_SECONDS = 86_400;
 
 const states: Readonly<Record<string, "queued" | "running">> = {
@@ -51,22 +50,22 @@ function report(answer: Readonly<Record<string, unknown>>): VideoReport | undefi
 }
 
 export const vidu: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    if (ask.last_frame !== undefined && ask.images.length !== 1) throw new RequestFault("last_frame");
-    const kind = kindFor(ask);
-    const images = ask.last_frame === undefined ? ask.images : [...ask.images, ask.last_frame];
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    if (request.last_frame !== undefined && request.images.length !== 1) throw new RequestFault("last_frame");
+    const kind = kindFor(request);
+    const images = request.last_frame === undefined ? request.images : [...request.images, request.last_frame];
     const body = compact({
-      ...ask.extra,
+      ...request.extra,
       model,
-      prompt: ask.prompt || undefined,
+      prompt: request.prompt || undefined,
       images: images.length > 0 ? images : undefined,
-      duration: ask.seconds,
-      resolution: ask.resolution,
-      // A video out of frames has their shape.
-      aspect_ratio: kind === "text2video" || kind === "reference2video" ? ask.ratio : undefined,
-      audio: ask.audio,
-      seed: ask.seed,
+      duration: request.seconds,
+      resolution: request.resolution,
+      // A video from frames has their aspect ratio.
+      aspect_ratio: kind === "text2video" || kind === "reference2video" ? request.ratio : undefined,
+      audio: request.audio,
+      seed: request.seed,
     });
     return { method: "POST", url: `${channel.base_url}/ent/v2/${kind}`, body };
   },

@@ -1,5 +1,6 @@
 /**
- * A job as each of the doors tells of it: OpenAI's video, the family's task object, Kling's and Jimeng's own answers.
+ * A job in the format of each route: OpenAI's video, the task object of `/v1/video/generations`, Kling's and Jimeng's
+ * own responses.
  */
 import type { TaskStatus } from "../../../../shared/task";
 import { videoTariff } from "../../../../shared/video-tariffs";
@@ -11,7 +12,7 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 const percentOf = ({ progress, status }: Task): number =>
   status === "SUCCESS" ? 100 : Number.parseInt(progress, 10) || 0;
 
-/** What of a finished job its provider shows (provider.ts). */
+/** The shown part of a finished job (provider.ts). */
 function shown({ data }: Task): {
   files: string[];
   count: number;
@@ -31,7 +32,7 @@ function shown({ data }: Task): {
 }
 
 /**
- * Where the files of a finished job are: at the vendor's, where everybody may fetch them; else at our own door, with
+ * The URLs of the files of a finished job: the vendor's if they are public, else Weir's own content route, which needs
  * the caller's key. None before it is finished.
  */
 function addressesOf(task: Task, server: string): string[] {
@@ -46,7 +47,7 @@ function addressesOf(task: Task, server: string): string[] {
 
 type Words = Readonly<Record<TaskStatus, string>>;
 
-const openaiWords: Words = {
+const openaiStatuses: Words = {
   NOT_START: "queued",
   SUBMITTED: "queued",
   QUEUED: "queued",
@@ -58,7 +59,8 @@ const openaiWords: Words = {
 };
 
 /**
- * OpenAI's video object (types of the `openai` SDK 7.55), with `task_id` and `metadata.url` as the family adds them.
+ * OpenAI's video object (types of the `openai` SDK 7.55), with `task_id` and `metadata.url` added as in
+ * `/v1/video/generations`.
  */
 export function openaiVideo(task: Task, server: string): JsonObject {
   const { input, model, parent_id, finish_time_ms, status } = task;
@@ -71,7 +73,7 @@ export function openaiVideo(task: Task, server: string): JsonObject {
     task_id: task.task_id,
     object: "video",
     model,
-    status: openaiWords[status],
+    status: openaiStatuses[status],
     progress: percentOf(task),
     created_at: seconds(task.submit_time_ms),
     completed_at: status === "SUCCESS" ? seconds(finish_time_ms) : null,
@@ -85,7 +87,7 @@ export function openaiVideo(task: Task, server: string): JsonObject {
   };
 }
 
-/** The family's task object. Its clients read a finished job's address out of `fail_reason` as well. */
+/** The task object of `/v1/video/generations`. Its clients also read a finished job's URL from `fail_reason`. */
 export function taskObject(task: Task, server: string): JsonObject {
   const [url] = addressesOf(task, server);
   return {
@@ -101,7 +103,7 @@ export function taskObject(task: Task, server: string): JsonObject {
   };
 }
 
-const klingWords: Words = {
+const klingStatuses: Words = {
   NOT_START: "submitted",
   SUBMITTED: "submitted",
   QUEUED: "submitted",
@@ -112,7 +114,7 @@ const klingWords: Words = {
   FAILURE: "failed",
 };
 
-/** Kling's answer about a task; times are milliseconds there. */
+/** Kling's response about a task; its times are milliseconds. */
 export function klingAnswer(task: Task, server: string, request_id: string): JsonObject {
   const { seconds: made } = shown(task);
   const urls = addressesOf(task, server);
@@ -125,7 +127,7 @@ export function klingAnswer(task: Task, server: string, request_id: string): Jso
     task_id: task.task_id,
     data: {
       task_id: task.task_id,
-      task_status: klingWords[task.status],
+      task_status: klingStatuses[task.status],
       task_status_msg: task.fail_reason,
       task_info: {},
       created_at: task.submit_time_ms,
@@ -137,7 +139,7 @@ export function klingAnswer(task: Task, server: string, request_id: string): Jso
   };
 }
 
-const jimengWords: Words = {
+const jimengStatuses: Words = {
   NOT_START: "in_queue",
   SUBMITTED: "in_queue",
   QUEUED: "in_queue",
@@ -148,7 +150,7 @@ const jimengWords: Words = {
   FAILURE: "done",
 };
 
-/** The code of an answer that is none of an error, and of a job that failed inside. */
+/** The code of a successful response, and of one with a failed job in it. */
 const DONE = 10_000;
 const FAILED = 50_500;
 
@@ -165,7 +167,7 @@ const envelope = (code: number, message: string, request_id: string, data: JsonO
 export const jimengAccepted = ({ task_id }: Task, request_id: string): JsonObject =>
   envelope(DONE, "Success", request_id, { task_id });
 
-/** Jimeng's answer to the question for a result: a failed job is done, and the code tells. */
+/** Jimeng's response to a query: a failed job is `done`, and the code distinguishes it. */
 export function jimengResult(task: Task, server: string, request_id: string): JsonObject {
   const { error, pictures } = shown(task);
   if (task.status === "FAILURE") {
@@ -176,5 +178,5 @@ export function jimengResult(task: Task, server: string, request_id: string): Js
   }
   const urls = addressesOf(task, server);
   const made = task.status !== "SUCCESS" ? {} : pictures ? { image_urls: urls } : { video_url: urls[0] };
-  return envelope(DONE, "Success", request_id, { status: jimengWords[task.status], ...made });
+  return envelope(DONE, "Success", request_id, { status: jimengStatuses[task.status], ...made });
 }

@@ -1,14 +1,14 @@
 /**
  * Alibaba's Wan at Model Studio (help.aliyun.com/zh/model-studio: text-to-video-api-reference,
  * image-to-video-general-api-reference, legacy-wan-text-to-video-api-reference, manage-asynchronous-tasks, error-code;
- * of 2026, read November 2026). Models up to 2.6 are asked in an older form: a size for texts, one picture for
- * pictures.
+ * 2026, read November 2026). Models up to 2.6 use an older format: a size for text to video, one image for image to
+ * video.
  */
 import { RequestFault } from "../../../protocol/dialects/shared/fault";
 import { compact, number, object, text } from "../../../protocol/dialects/shared/json";
 import type { WireObject } from "../../../protocol/chat-events";
 import { readError } from "../../providers/ali";
-import type { VideoAsk } from "./ask";
+import type { VideoRequest } from "./ask";
 import type { VideoReport, VideoVendor } from "./vendor";
 
 const PATH = "/api/v1/services/aigc/video-generation/video-synthesis";
@@ -16,14 +16,14 @@ const FRAMES = "/api/v1/services/aigc/image2video/video-synthesis";
 
 const isOlder = (model: string): boolean => /^(?:wanx|wan2\.[0-6]-)/.test(model);
 
-/** Sizes of the older form by step and shape. */
+/** Sizes of the older format by resolution and aspect ratio. */
 const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "480p": { "16:9": "832*480", "9:16": "480*832", "1:1": "624*624" },
   "720p": { "16:9": "1280*720", "9:16": "720*1280", "1:1": "960*960", "4:3": "1088*832", "3:4": "832*1088" },
   "1080p": { "16:9": "1920*1080", "9:16": "1080*1920", "1:1": "1440*1440", "4:3": "1632*1248", "3:4": "1248*1632" },
 };
 
-function sizeOf({ resolution, ratio }: VideoAsk): string | undefined {
+function sizeOf({ resolution, ratio }: VideoRequest): string | undefined {
   if (resolution === undefined && ratio === undefined) return undefined;
   const size = sizes[resolution ?? "1080p"]?.[ratio ?? "16:9"];
   if (size === undefined)
@@ -32,18 +32,18 @@ function sizeOf({ resolution, ratio }: VideoAsk): string | undefined {
 }
 
 /** The vendor's own members that belong beside the prompt; all others are parameters. */
-const inputWords = new Set(["audio_url", "template", "reference_video_urls", "function", "media"]);
+const inputMembers = new Set(["audio_url", "template", "reference_video_urls", "function", "media"]);
 
-function ownWords(extra: WireObject): { input: WireObject; parameters: WireObject } {
+function splitMembers(extra: WireObject): { input: WireObject; parameters: WireObject } {
   const entries = Object.entries({ ...extra, ...object(extra.parameters), ...object(extra.input) });
   const own = entries.filter(([name]) => !priced.has(name));
   return {
-    input: Object.fromEntries(own.filter(([name]) => inputWords.has(name))),
-    parameters: Object.fromEntries(own.filter(([name]) => !inputWords.has(name))),
+    input: Object.fromEntries(own.filter(([name]) => inputMembers.has(name))),
+    parameters: Object.fromEntries(own.filter(([name]) => !inputMembers.has(name))),
   };
 }
 
-/** What nested objects may not say once more. */
+/** Members that nested objects may not repeat. */
 const priced = new Set([
   "input",
   "parameters",
@@ -58,13 +58,17 @@ const priced = new Set([
   "last_frame_url",
 ]);
 
-function older(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireObject; parameters: WireObject } {
-  const [first, second] = ask.images;
-  const tail = ask.last_frame ?? second;
-  const common = { prompt: ask.prompt || undefined, negative_prompt: ask.negative_prompt };
-  const shared = { ...own.parameters, duration: ask.seconds, audio: ask.audio, seed: ask.seed };
-  if (first === undefined) return { input: { ...own.input, ...common }, parameters: { ...shared, size: sizeOf(ask) } };
-  const resolution = ask.resolution?.toUpperCase();
+function older(
+  request: VideoRequest,
+  own: ReturnType<typeof splitMembers>,
+): { input: WireObject; parameters: WireObject } {
+  const [first, second] = request.images;
+  const tail = request.last_frame ?? second;
+  const common = { prompt: request.prompt || undefined, negative_prompt: request.negative_prompt };
+  const shared = { ...own.parameters, duration: request.seconds, audio: request.audio, seed: request.seed };
+  if (first === undefined)
+    return { input: { ...own.input, ...common }, parameters: { ...shared, size: sizeOf(request) } };
+  const resolution = request.resolution?.toUpperCase();
   if (tail !== undefined)
     return {
       input: { ...own.input, ...common, first_frame_url: first, last_frame_url: tail },
@@ -73,9 +77,12 @@ function older(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireOb
   return { input: { ...own.input, ...common, img_url: first }, parameters: { ...shared, resolution } };
 }
 
-function newer(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireObject; parameters: WireObject } {
-  const [first, second] = ask.images;
-  const tail = ask.last_frame ?? second;
+function newer(
+  request: VideoRequest,
+  own: ReturnType<typeof splitMembers>,
+): { input: WireObject; parameters: WireObject } {
+  const [first, second] = request.images;
+  const tail = request.last_frame ?? second;
   const frames = [
     ...(first === undefined ? [] : [{ type: "first_frame", url: first }]),
     ...(tail === undefined ? [] : [{ type: "last_frame", url: tail }]),
@@ -83,16 +90,16 @@ function newer(ask: VideoAsk, own: ReturnType<typeof ownWords>): { input: WireOb
   return {
     input: {
       ...own.input,
-      prompt: ask.prompt || undefined,
-      negative_prompt: ask.negative_prompt,
+      prompt: request.prompt || undefined,
+      negative_prompt: request.negative_prompt,
       ...(frames.length > 0 && { media: frames }),
     },
     parameters: {
       ...own.parameters,
-      resolution: ask.resolution?.toUpperCase(),
-      ratio: frames.length === 0 ? ask.ratio : undefined,
-      duration: ask.seconds,
-      seed: ask.seed,
+      resolution: request.resolution?.toUpperCase(),
+      ratio: frames.length === 0 ? request.ratio : undefined,
+      duration: request.seconds,
+      seed: request.seed,
     },
   };
 }
@@ -120,10 +127,10 @@ function report({ output, usage }: WireObject): VideoReport | undefined {
 }
 
 export const wan: VideoVendor = {
-  submit(ask, { channel, model }) {
-    if (ask.n !== 1) throw new RequestFault("n");
-    if (ask.images.length > 2) throw new RequestFault("images");
-    const { input, parameters } = (isOlder(model) ? older : newer)(ask, ownWords(ask.extra));
+  submit(request, { channel, model }) {
+    if (request.n !== 1) throw new RequestFault("n");
+    if (request.images.length > 2) throw new RequestFault("images");
+    const { input, parameters } = (isOlder(model) ? older : newer)(request, splitMembers(request.extra));
     const path = isOlder(model) && input.last_frame_url !== undefined ? FRAMES : PATH;
     return {
       method: "POST",

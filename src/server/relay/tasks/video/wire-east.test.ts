@@ -1,6 +1,6 @@
 /**
- * The words of the vendors in China, by the examples of their documents (pages and dates are named in each vendor's
- * file; texts shortened).
+ * The formats of the vendors in China, from the examples in their documents (each vendor's file names pages and dates;
+ * texts are shortened).
  */
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
@@ -18,7 +18,7 @@ import { at, fault, job, NOW, PNG, submit, tools } from "../../../../../tests/ta
 describe("Kling", () => {
   const place = at(50, "kling-v2-6", "ak|sk-secret");
 
-  test("a text goes to text2video with the price's members in its words, a picture to image2video without its head", () => {
+  test("a text goes to text2video with the priced members in Kling's format, an image to image2video without its data URL prefix", () => {
     expect(
       submit(kling, place, {
         prompt: "x",
@@ -53,7 +53,7 @@ describe("Kling", () => {
     expect(fault(() => submit(kling, place, { prompt: "x", resolution: "480p" }))).toBe("resolution");
   });
 
-  test("its states are read, and the length in whole seconds", () => {
+  test("its states and the duration in whole seconds are read", () => {
     const data = {
       task_id: "867283741759111202",
       task_status: "submitted",
@@ -89,7 +89,7 @@ describe("Kling", () => {
     );
   });
 
-  test("its error numbers are told apart: key, balance, rate, caller", () => {
+  test("its error codes are distinguished: key, balance, rate, caller", () => {
     const typeOf = (code: number) => kling.readError({ code, message: "m", request_id: "r" })?.type;
     expect([1002, 1102, 1303, 1203, 1301, 5001].map(typeOf)).toEqual([
       "authentication_error",
@@ -103,7 +103,7 @@ describe("Kling", () => {
     expect(kling.accepted({ code: 1102, message: "Resource pack exhausted" })).toBeUndefined();
   });
 
-  test("the key signs a token of half an hour that the vendor's clock may be behind; an API key is sent as it is", async () => {
+  test("the key signs a token for half an hour that tolerates a slow vendor clock; an API key is sent unchanged", async () => {
     const { authorization = "" } = (await kling.headers?.(place.channel, tools)) ?? {};
     const token = authorization.replace("Bearer ", "");
     expect(decodeProtectedHeader(token)).toEqual({ alg: "HS256", typ: "JWT" });
@@ -125,7 +125,7 @@ describe("Jimeng", () => {
     status: 10000,
   };
 
-  test("the documented example goes out as it stands", () => {
+  test("the documented example is sent unchanged", () => {
     expect(
       submit(jimeng, place, {
         prompt: "千军万马",
@@ -153,7 +153,7 @@ describe("Jimeng", () => {
     });
   });
 
-  test("its states are read; a failed job is done, and the code outside tells; one that it forgot has failed", () => {
+  test("its states are read; a failed job is done with an outer error code; a forgotten job has failed", () => {
     expect(jimeng.accepted({ code: 10000, data: { task_id: "7392616336519610409" }, message: "Success" })).toBe(
       "7392616336519610409",
     );
@@ -181,7 +181,7 @@ describe("Jimeng", () => {
     ).toBeUndefined();
   });
 
-  test("refusals of the gate and of the service are read", () => {
+  test("errors of the gateway and of the service are read", () => {
     expect(
       jimeng.readError({ code: 50430, message: "Request Has Reached API Concurrent Limit, Please Try Later" })?.type,
     ).toBe("rate_limit_error");
@@ -191,11 +191,11 @@ describe("Jimeng", () => {
     expect(jimeng.readError(done)).toBeUndefined();
   });
 
-  test("the signature is the one that the documents' steps give, over the body as it leaves", () => {
+  test("the signature follows the documented steps, over the final body", () => {
     const body = '{"req_key":"jimeng_ti2v_v30_pro"}';
     const call = jimeng.poll(job("1"), place);
     const headers = jimeng.sign?.(call, place.channel, NOW, body) ?? {};
-    // The steps of volcengine.com/docs/6408/78948, written out once more.
+    // The steps of volcengine.com/docs/6408/78948, written independently.
     const sha = (text: string): string => createHash("sha256").update(text).digest("hex");
     const mac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
     const canonical = [
@@ -219,7 +219,7 @@ describe("Jimeng", () => {
     });
   });
 
-  test("a query is signed in the order of its bytes, encoded by RFC 3986", () => {
+  test("a query is signed in byte order, encoded by RFC 3986", () => {
     const request = {
       access_key: "a",
       secret_key: "b",
@@ -242,7 +242,7 @@ describe("Wan", () => {
   const headers = { "x-dashscope-async": "enable" };
   const url = "https://dashscope.aliyuncs.com/api/v1/services/aigc/video-generation/video-synthesis";
 
-  test("the newer form names step and shape, and pictures as media", () => {
+  test("the newer format names resolution and aspect ratio, and images as media", () => {
     expect(
       submit(wan, at7, {
         prompt: "一只小猫在月光下奔跑",
@@ -280,7 +280,7 @@ describe("Wan", () => {
     });
   });
 
-  test("the older form names a size for texts, one picture for pictures", () => {
+  test("the older format has a size for texts, and one image for image to video", () => {
     expect(
       submit(wan, at(17, "wan2.6-t2v"), {
         prompt: "x",
@@ -304,7 +304,7 @@ describe("Wan", () => {
     expect(fault(() => submit(wan, at(17, "wan2.6-t2v"), { prompt: "x", resolution: "4k" }))).toBe("resolution");
   });
 
-  test("nested objects say nothing about the price once more", () => {
+  test("nested objects cannot repeat priced members", () => {
     const { body } = submit(wan, at7, {
       prompt: "x",
       duration: 2,
@@ -313,7 +313,7 @@ describe("Wan", () => {
     expect(body).toEqual({ model: "wan2.7-t2v", input: { prompt: "x" }, parameters: { watermark: true, duration: 2 } });
   });
 
-  test("its states are read, with the seconds and the step that it counts", () => {
+  test("its states are read, with the billed seconds and resolution", () => {
     const output = { task_status: "PENDING", task_id: "0385dc79-5ff8-4d82-bcb6-xxxxxx" };
     expect(wan.accepted({ output, request_id: "r" })).toBe("0385dc79-5ff8-4d82-bcb6-xxxxxx");
     expect(wan.report({ output })).toEqual({ status: "queued" });
@@ -371,7 +371,7 @@ describe("Seedance at Ark", () => {
   const place = at(54, "doubao-seedance-1-5-pro-251215");
   const url = "https://ark.cn-beijing.volces.com/api/v3/contents/generations/tasks";
 
-  test("text and pictures are one content; the price's members stand beside it, not in the text", () => {
+  test("text and images are one content; the priced members are beside it, not in the text", () => {
     expect(
       submit(ark, place, {
         prompt: "一名侦探进入房间 --resolution 1080p --dur 12 --ratio 16:9",
@@ -407,7 +407,7 @@ describe("Seedance at Ark", () => {
     expect(fault(() => submit(ark, place, { prompt: "x", metadata: { content: [] } }))).toBe("content");
   });
 
-  test("its states are read, with the tokens that it counts", () => {
+  test("its states are read, with the billed tokens", () => {
     const task = {
       id: "cgt-2025",
       model: "doubao-seedance-1-0-pro-250528",
@@ -445,7 +445,7 @@ describe("Seedance at Ark", () => {
 describe("Vidu", () => {
   const place = at(52, "viduq3-pro");
 
-  test("what is given decides which of its calls makes it", () => {
+  test("the input decides the endpoint", () => {
     const kinds = (body: Record<string, unknown>) =>
       submit(vidu, place, { prompt: "x", ...body }).url.replace("https://api.vidu.cn/ent/v2/", "");
     expect(kinds({})).toBe("text2video");
@@ -473,7 +473,7 @@ describe("Vidu", () => {
     expect(fault(() => submit(vidu, place, { prompt: "x", last_frame: "https://a/2" }))).toBe("last_frame");
   });
 
-  test("its states, errors and cancelling are those of its documents", () => {
+  test("its states, errors and cancellation are as documented", () => {
     expect(vidu.accepted({ task_id: "t1", state: "created", credits: 100 })).toBe("t1");
     expect(vidu.accepted({ task_id: "t1", state: "failed" })).toBeUndefined();
     expect(vidu.report({ id: "t1", state: "queueing", err_code: "" })).toEqual({ status: "queued" });
@@ -504,7 +504,7 @@ describe("Vidu", () => {
 describe("Hailuo", () => {
   const place = at(35, "MiniMax-Hailuo-2.3");
 
-  test("steps are in capitals, frames by their names", () => {
+  test("resolutions are in upper case, frames have their own members", () => {
     expect(
       submit(hailuo, place, {
         prompt: "A man picks up a book [Pedestal up]",
@@ -528,7 +528,7 @@ describe("Hailuo", () => {
     });
   });
 
-  test("its states are read, and its files by the address of the moment", () => {
+  test("its states are read, and its files through their current URL", () => {
     const base_resp = { status_code: 0, status_msg: "success" };
     expect(hailuo.accepted({ task_id: "361720188367060", base_resp })).toBe("361720188367060");
     expect(

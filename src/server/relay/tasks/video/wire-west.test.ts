@@ -1,6 +1,6 @@
 /**
- * The words of the vendors abroad, by the examples of their documents (pages and dates are named in each vendor's file;
- * texts shortened).
+ * The formats of the vendors outside China, from the examples in their documents (each vendor's file names pages and
+ * dates; texts are shortened).
  */
 import { describe, expect, test } from "bun:test";
 import { replicate } from "./replicate";
@@ -22,7 +22,7 @@ describe("Sora, OpenAI's videos", () => {
     quality: "standard",
   };
 
-  test("a text is JSON; the length is text, as OpenAI's is", () => {
+  test("a text is sent as JSON; the duration is a string, like OpenAI's", () => {
     expect(
       submit(sora, place, { prompt: "A calico cat playing a piano on stage", seconds: 8, size: "1024x1792" }),
     ).toEqual({
@@ -32,7 +32,7 @@ describe("Sora, OpenAI's videos", () => {
     });
   });
 
-  test("an uploaded picture is uploaded again, an address goes as one", async () => {
+  test("an uploaded image is uploaded again, a URL is sent as a URL", async () => {
     const { form, body } = submit(sora, place, {
       prompt: "x",
       seconds: 4,
@@ -48,14 +48,14 @@ describe("Sora, OpenAI's videos", () => {
     });
   });
 
-  test("a step and a shape instead of a size become the size", () => {
+  test("a resolution and an aspect ratio instead of a size become the size", () => {
     expect(submit(sora, place, { prompt: "x", resolution: "1080p", aspect_ratio: "16:9" }).body).toMatchObject({
       size: "1920x1080",
     });
     expect(submit(sora, place, { prompt: "x", aspect_ratio: "9:16" }).body).toMatchObject({ size: "720x1280" });
   });
 
-  test("its states, its error and what it has made are read", () => {
+  test("its states, its error and its result are read", () => {
     expect(sora.accepted(video)).toBe("video_123");
     expect(sora.report(video)).toEqual({ status: "queued", progress: 0 });
     expect(sora.report({ ...video, status: "in_progress", progress: 33 })).toEqual({ status: "running", progress: 33 });
@@ -78,7 +78,7 @@ describe("Sora, OpenAI's videos", () => {
     expect(sora.report({ id: "video_123" })).toBeUndefined();
   });
 
-  test("remixing, deleting and its files are below its own path; Azure has another, and a version in the query", () => {
+  test("remixes, deletion and files are below its own path; Azure has another, with a version in the query", () => {
     expect(sora.remix?.(job("video_123"), "at night", place)).toEqual({
       method: "POST",
       url: "https://api.openai.com/v1/videos/video_123/remix",
@@ -106,11 +106,11 @@ describe("Sora, OpenAI's videos", () => {
     );
   });
 
-  test("an id never leaves its place in the path", () => {
+  test("an id cannot escape its path segment", () => {
     expect(sora.poll(job("../models?x=1#"), place).url).toBe("https://api.openai.com/v1/videos/..%2Fmodels%3Fx%3D1%23");
   });
 
-  test("what it cannot be asked is refused before it is", () => {
+  test("an unsupported request is refused before it is sent", () => {
     expect(fault(() => submit(sora, place, { prompt: "x", n: 2 }))).toBe("n");
     expect(fault(() => submit(sora, place, { prompt: "x", images: ["https://a.test/1", "https://a.test/2"] }))).toBe(
       "input_reference",
@@ -123,7 +123,7 @@ describe("Veo", () => {
   const name = "models/veo-3.1-generate-preview/operations/3k9x";
   const body = { prompt: "A close up of two people", seconds: 8, size: "1280x720", negative_prompt: "cartoon", n: 2 };
 
-  test("the Gemini API is asked for a long-running operation, by bytes where there is a picture", () => {
+  test("the Gemini API starts a long-running operation, with images as bytes", () => {
     expect(submit(veoGemini, place, body)).toEqual({
       method: "POST",
       url: "https://generativelanguage.googleapis.com/v1beta/models/veo-3.1-generate-preview:predictLongRunning",
@@ -184,13 +184,13 @@ describe("Veo", () => {
     expect(veoGemini.report({ name, done: true, response: {} })).toEqual({ status: "succeeded", files: [] });
   });
 
-  test("a file is fetched at the channel's own host, whatever host its address names", () => {
+  test("a file is fetched from the channel's own host, whatever host its URL names", () => {
     expect(veoGemini.content?.(job(name), "https://evil.test/v1beta/files/abc:download?alt=media", place)).toEqual([
       { url: "https://generativelanguage.googleapis.com/v1beta/files/abc:download?alt=media", media: "video" },
     ]);
   });
 
-  test("Vertex is asked in the account's project and region, and hands the video over in its answer", () => {
+  test("Vertex is called in the account's project and region, and returns the video in its response", () => {
     const account = JSON.stringify({ project_id: "p-1", client_email: "a@b", private_key: "k" });
     const there = at(41, "veo-3.1-generate-001", account);
     const root =
@@ -218,7 +218,7 @@ describe("Veo", () => {
 });
 
 describe("Replicate", () => {
-  test("a model has an address of its own, a version is named in the body; only what was said goes along", () => {
+  test("a model has its own address, a version is named in the body; only members that were set are sent", () => {
     const call = submit(replicate, at(56, "google/veo-3.1-fast"), {
       prompt: "x",
       seconds: 4,

@@ -1,7 +1,4 @@
-/**
- * What an operator changes in the calls of a channel: its system prompt, members of the body, headers (compatibility.md
- * 5.4).
- */
+/** The operator's changes to a channel's calls: its system prompt, members of the body, headers. */
 import { withHeaders } from "../../../shared/header-override";
 import type { Block, ChatPrompt, Message } from "../../protocol/chat-events";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
@@ -11,8 +8,8 @@ import type { PoolChannel } from "../../contracts/channel";
 const isSystem = ({ role }: Message): boolean => role === "system" || role === "developer";
 
 /**
- * The conversation with the channel's system prompt: added where the call brings none, put before the call's own where
- * system_prompt_override says so. The same one when there is nothing to add.
+ * The conversation with the channel's system prompt: added if the call has none, put before the call's own if
+ * system_prompt_override is set. The same object when there is nothing to add.
  */
 export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChannel, "setting">): ChatPrompt {
   const { system_prompt: text, system_prompt_override: before } = setting;
@@ -29,7 +26,7 @@ export function withSystemPrompt(prompt: ChatPrompt, { setting }: Pick<PoolChann
   return { ...prompt, messages: messages.map((message) => (message === own ? { ...own, content } : message)) };
 }
 
-/** The same of a body of OpenAI's Responses API that is not translated: a job's. */
+/** The same for a body of OpenAI's Responses API that is not translated: a background response. */
 export function withInstructions(body: JsonObject, { setting }: Pick<PoolChannel, "setting">): JsonObject {
   const { system_prompt: text, system_prompt_override: before } = setting;
   const own = typeof body.instructions === "string" ? body.instructions : "";
@@ -42,9 +39,10 @@ export function withInstructions(body: JsonObject, { setting }: Pick<PoolChannel
 }
 
 /**
- * A request as the channel's param_override and header_override leave it; forms keep their body. Signing comes after.
+ * A request with the channel's param_override and header_override applied; forms keep their body. Signing happens
+ * later.
  */
-export function overridden(outgoing: Outgoing): Outgoing {
+export function applyOverrides(outgoing: Outgoing): Outgoing {
   const { channel, body, form, headers, as_is } = outgoing;
   const { headers: rules } = channel;
   const override = as_is ? undefined : channel.override;
@@ -54,6 +52,6 @@ export function overridden(outgoing: Outgoing): Outgoing {
   return { ...outgoing, body: changed, headers: withHeaders(headers, rules, channel.key) };
 }
 
-/** The headers of a channel's calls: its provider's, with header_override laid over them. */
+/** The headers of a channel's calls: its provider's, overridden by header_override. */
 export const headersOf = (provider: Provider, channel: PoolChannel): Record<string, string> =>
   withHeaders(provider.headers(channel), channel.headers, channel.key);

@@ -1,5 +1,5 @@
 /**
- * What the gateway does to a channel's status by itself. Enabled (1) becomes auto-disabled (3) only when
+ * Automatic changes of a channel's status. Enabled (1) becomes auto-disabled (3) only when
  * AutomaticDisableChannelEnabled and the channel's auto_ban allow it; only 3 becomes 1 again, when
  * AutomaticEnableChannelEnabled allows it; disabled by hand (2) is never touched (C-330 to C-333). Each change is one
  * conditional statement with its log row of type 4, so many failures at once make one change and one row.
@@ -25,8 +25,8 @@ export interface Suspect {
 }
 
 /**
- * Disables a channel for `reason`, or the one of its keys that is to blame, if the options and its auto_ban allow. True
- * when this call changed it.
+ * Disables a channel for `reason`, or the one of its keys that failed, if the options and its auto_ban allow. True when
+ * this call changed it.
  */
 export async function autoDisable(
   services: Services,
@@ -108,7 +108,7 @@ async function change(services: Services, { set, where, event, tell, details }: 
 }
 
 /**
- * Whether this trouble disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case
+ * Whether this failure disables a channel: by the failure table, or by a phrase of AutomaticDisableKeywords (case
  * ignored).
  */
 export function disables(
@@ -124,8 +124,8 @@ export function disables(
 }
 
 /**
- * The seam of the relay: called after every failed attempt (some vendors call an empty account a bad request). Answers
- * at once and never throws; what must be done is done behind the call's back, once per channel at a time.
+ * Called by the relay after every failed attempt (some vendors call an empty account a bad request). Returns at once
+ * and never throws; the work is done in the background, once per channel at a time.
  */
 export function channelWatch(services: Services): (channel: PoolChannel, trouble: ChannelTrouble) => void {
   const busy = new Set<number | string>();

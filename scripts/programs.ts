@@ -1,0 +1,30 @@
+/** Programs that some tests need besides Bun, and how to get each. */
+import { existsSync } from "node:fs";
+import { findChromium, HOW_TO_GET_CHROMIUM } from "./chromium";
+
+export type Program = "chromium" | "nginx" | "redis-server";
+
+export const PROGRAMS: Readonly<
+  Record<Program, { readonly find: () => string | undefined; readonly for: string; readonly how: string }>
+> = {
+  chromium: { find: findChromium, for: "the console in a browser", how: HOW_TO_GET_CHROMIUM },
+  nginx: {
+    // Debian keeps it off the path of ordinary users.
+    find: () => Bun.which("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path)),
+    for: "the console and streams behind an nginx",
+    how: "Install it (Debian, Ubuntu: apt-get install nginx-light).",
+  },
+  "redis-server": {
+    find: () => Bun.which("redis-server") ?? undefined,
+    for: "counters shared through Redis",
+    how: "Install it (Debian, Ubuntu: apt-get install redis-server).",
+  },
+};
+
+/** In a CI, and where everything is asked for (.ci/run), a test that cannot run is a failure. */
+export const isEverythingRequired = (env: Readonly<Record<string, string | undefined>> = process.env): boolean =>
+  env.WEIR_REQUIRE_ALL === "1" || /^(1|true)$/i.test(env.CI ?? "");
+
+/** What to say of a program that is not there. */
+export const missingProgram = (name: Program): string =>
+  `${PROGRAMS[name].for}: no ${name} was found. ${PROGRAMS[name].how}`;

@@ -1,0 +1,203 @@
+/** How jobs go on and end: each change of a status together with the money that it moves. */
+import { and, eq, ne } from "drizzle-orm";
+import type { TaskStatus } from "../../../shared/task";
+import type { Text } from "../../../shared/text";
+import { type Services, seconds } from "../../contracts/context";
+import type { CallLog, RefundedCharge } from "../../contracts/ledger";
+import type { Task, TaskChange, TaskStore } from "../../contracts/task-store";
+import { run, type Steps } from "../../db/transaction";
+import type { Q } from "../../db/types";
+import { refundSteps, toBudgets } from "../wallet/refund";
+import { changedColumns, findTask, isChargeRow, jsonText } from "./row";
+
+type Needs = Pick<Services, "db" | "ledger" | "now">;
+type Endings = Pick<TaskStore, "note" | "succeed" | "fail" | "collect">;
+
+/** Counts that were not believed, for the row of a correction. */
+const doubtsOf = ({ usage_doubts }: Task["state"]): { usage_doubts?: Task["state"]["usage_doubts"] } =>
+  usage_doubts ? { usage_doubts } : {};
+
+/** Request id of the charge for what a finished job cost beyond its first charge. */
+const extraRequestId = (charge_id: string): string => `${charge_id}/extra`;
+
+const texts = {
+  failed: (id: string): Text => ({ zh: `任务 ${id} 失败，退还额度`, en: `Task ${id} failed, its quota is given back` }),
+  less: (id: string): Text => ({
+    zh: `任务 ${id} 按实际用量结算，退还差额`,
+    en: `Task ${id} cost less than was charged, the difference is given back`,
+  }),
+  more: (id: string): Text => ({
+    zh: `任务 ${id} 按实际用量结算，补扣差额`,
+    en: `Task ${id} cost more than was charged, the difference is charged`,
+  }),
+};
+
+const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota }: Task): RefundedCharge => ({
+  user_id,
+  username,
+  token_id,
+  token_name: "",
+  channel: channel_id,
+  channel_name: "",
+  group,
+  model_name: model,
+  quota,
+  visible: true,
+});
+
+export const taskEndings = (services: Needs): Endings => ({
+  async note({ id }, from, change) {
+    const t = services.db.t.tasks;
+    const rows = await services.db.q
+      .update(t)
+      .set(changedColumns(t, change))
+      .where(and(eq(t.id, id), eq(t.status, from)))
+      .returning({ id: t.id });
+    return rows.length > 0;
+  },
+  succeed: (task, from, quota, change) =>
+    services.db.tx((q) => succeedSteps(services, q, task, from, quota, change), { durable: true }),
+  fail: (task, from, fail_reason, change) =>
+    services.db.tx((q) => failSteps(services, q, task, from, fail_reason, change), { durable: true }),
+  collect: (id) => collect(services, id),
+});
+
+function* succeedSteps(
+  { db, now }: Needs,
+  q: Q,
+  task: Task,
+  from: TaskStatus,
+  quota: number,
+  change: TaskChange,
+): Steps<boolean> {
+  const t = db.t.tasks;
+  const more = quota - task.quota;
+  const state = { ...(change.state ?? task.state), ...(more > 0 && { owed: more }) };
+  // What is owed keeps it on the poller's list.
+  const next_poll_at_ms = more > 0 ? now() : 0;
+  const won = yield* run(
+    q
+      .update(t)
+      .set({ ...changedColumns(t, { ...change, state }), status: "SUCCESS", next_poll_at_ms })
+      .where(and(eq(t.id, task.id), eq(t.status, from)))
+      .returning({ id: t.id }),
+  );
+  if (won.length === 0) return false;
+  if (more < 0) yield* giveBack({ db, now }, q, { ...task, state }, texts.less, -more);
+  return true;
+}
+
+function* failSteps(
+  { db, now }: Needs,
+  q: Q,
+  task: Task,
+  from: TaskStatus,
+  fail_reason: string,
+  change: TaskChange,
+): Steps<boolean> {
+  const t = db.t.tasks;
+  const won = yield* run(
+    q
+      .update(t)
+      .set({
+        ...changedColumns(t, { ...change, fail_reason }),
+        status: "FAILURE",
+        progress: "100%",
+        next_poll_at_ms: 0,
+        finish_time_ms: change.finish_time_ms ?? now(),
+        // A submit that was never accepted may be repeated with its key.
+        ...(from === "NOT_START" && { client_key: null }),
+      })
+      .where(and(eq(t.id, task.id), eq(t.status, from)))
+      .returning({ id: t.id }),
+  );
+  if (won.length === 0) return false;
+  yield* giveBack({ db, now }, q, task, texts.failed);
+  return true;
+}
+
+/** Gives back a charge, or `units` of it. Does nothing where there is no charge. */
+function* giveBack(
+  { db, now }: Pick<Needs, "db" | "now">,
+  q: Q,
+  task: Task,
+  text: (id: string) => Text,
+  units?: number,
+): Steps<void> {
+  const { id, task_id, charge_id, state } = task;
+  const refund = {
+    charge_id,
+    content: text(task_id)[state.lang],
+    other: { task_id, ...doubtsOf(state) },
+    ...(units !== undefined && { quota: units }),
+    // Only an accepted job is known to have been charged.
+    ...(task.status !== "NOT_START" && { cleaned: chargeOf(task) }),
+    budgets: state.budgets,
+  };
+  const result = yield* refundSteps(db, q, refund, seconds({ now }));
+  if (!result.refunded) return;
+  const t = db.t.tasks;
+  // A sweep charges without a note in the job's row: its quota may be less than what is given back.
+  yield* run(
+    q
+      .update(t)
+      .set({ quota: Math.max(0, task.quota - result.quota), refunded: result.quota })
+      .where(eq(t.id, id))
+      .returning({ id: t.id }),
+  );
+}
+
+async function collect(services: Needs, id: number): Promise<void> {
+  const { db, ledger } = services;
+  const t = db.t.tasks;
+  const task = await findTask(db, eq(t.id, id));
+  const owed = task?.state.owed ?? 0;
+  if (!task || owed <= 0) return;
+  const { user_id, token_id } = task;
+  const log = await extraChargeRow(services, task, owed);
+  await ledger.settle({ request_id: log.request_id, user_id, token_id, quota: owed, log });
+  const { owed: _, ...state } = task.state;
+  await db.tx(function* (q) {
+    const won = yield* run(
+      q
+        .update(t)
+        .set({ state: jsonText(state), quota: task.quota + owed, next_poll_at_ms: 0 })
+        .where(and(eq(t.id, id), eq(t.status, "SUCCESS"), ne(t.next_poll_at_ms, 0)))
+        .returning({ id: t.id }),
+    );
+    if (won.length > 0) yield* toBudgets(db, q, state.budgets, -owed);
+  });
+}
+
+/** The log row of what a job cost beyond its first charge, after that charge's row. */
+async function extraChargeRow({ db, now }: Needs, task: Task, owed: number): Promise<CallLog> {
+  const { charge_id, user_id, token_id, task_id, state } = task;
+  const { logs } = db.t;
+  const [charge] = await db.q
+    .select({
+      username: logs.username,
+      token_name: logs.token_name,
+      channel: logs.channel,
+      channel_name: logs.channel_name,
+      group: logs.group,
+      model_name: logs.model_name,
+      visible: logs.visible,
+    })
+    .from(logs)
+    .where(isChargeRow(db.t, charge_id));
+  return {
+    group: task.group,
+    model_name: task.model,
+    username: task.username,
+    channel: task.channel_id,
+    ...charge,
+    request_id: extraRequestId(charge_id),
+    created_at: seconds({ now }),
+    user_id,
+    token_id,
+    quota: owed,
+    content: texts.more(task_id)[state.lang],
+    other: JSON.stringify({ task_id, charge_of: charge_id, ...doubtsOf(state) }),
+    end_reason: "complete",
+  };
+}

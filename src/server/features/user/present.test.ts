@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { columnsIn, fullRow } from "../../../../tests/kit/full-row";
+import { sqliteTables } from "../../db/schema";
+import { presentManaged, presentSignedIn, presentUser } from "./present";
+
+const identities = [{ provider: "github", subject: "gh-7" }];
+const row = fullRow(sqliteTables.users, { setting: "", deleted_at: null });
+/** What proves who somebody is, and what would let somebody else in. */
+const SECRET = Object.keys(row).filter(
+  (column) => /hash|cipher|secret|token|totp|code|factor/.test(column) && column !== "aff_code",
+);
+
+test("nothing of an account that proves who somebody is leaves by any of its views", () => {
+  expect(SECRET).toContain("password_hash");
+  for (const view of [presentSignedIn(row), presentManaged(row, identities), presentUser(row, identities)])
+    expect(columnsIn(view, row).filter((column) => SECRET.includes(column))).toEqual([]);
+});
+
+test("administrators see neither the invite code nor the notification settings of an account", () => {
+  const view = presentManaged({ ...row, setting: '{"webhook":"hook-secret"}' }, identities);
+  expect(columnsIn(view, row)).not.toContain("aff_code");
+  expect(JSON.stringify(view)).not.toContain("hook-secret");
+  expect(view).toMatchObject({ github_id: "gh-7", quota: row.quota, email: row.email });
+});
+
+test("an account's own view has its invite code, empty where it has none", () => {
+  expect(presentUser(row, []).aff_code).toBe(row.aff_code ?? expect.unreachable());
+  expect(presentUser({ ...row, aff_code: null }, [])).toMatchObject({ aff_code: "", github_id: "" });
+});
+
+test("the time of a deletion is a date, null while there is none", () => {
+  for (const view of [presentManaged(row, []), presentUser(row, [])]) expect(view.DeletedAt).toBeNull();
+  const gone = { ...row, deleted_at: 1_700_000_000 };
+  for (const view of [presentManaged(gone, []), presentUser(gone, [])])
+    expect(view.DeletedAt).toBe("2023-11-14T22:13:20.000Z");
+});
