@@ -47,7 +47,7 @@ export interface AppParts {
 }
 
 /** Chinese unless English comes first (D-78). */
-export const languageOf = (headers: Headers): Lang =>
+const languageOf = (headers: Headers): Lang =>
   /^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;

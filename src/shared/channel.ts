@@ -178,7 +178,6 @@ export type ChannelCreate = z.output<typeof channelCreate>;
 
 export const channelId = z.object({ id: z.int().positive() });
 export const channelUpdate = channelFields.extend({ id: z.int().positive() });
-export const channelCopy = channelId;
 
 /** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
 export const channelListRest = z.object({

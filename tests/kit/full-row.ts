@@ -14,7 +14,7 @@ export function fullRow<T extends Table>(table: T, fields: Partial<InferSelectMo
 }
 
 /** The text of a column in such a row. */
-export const markOf = (column: string): string => `~${column}~`;
+const markOf = (column: string): string => `~${column}~`;
 
 /** Columns whose value stands somewhere in what a presenter let out. */
 export function columnsIn(view: unknown, row: object): string[] {

@@ -14,7 +14,7 @@ export function isUniqueViolation(error: unknown): boolean {
  * SQLSTATEs that end a connection or refuse one: ended by an operator, server starting or stopping, too many
  * connections, idle in a transaction for too long.
  */
-export const LOST = /^(08...|57P0[1-5]|53300|25P0[34])$/;
+const LOST = /^(08...|57P0[1-5]|53300|25P0[34])$/;
 
 /** The connection ended, or could not be opened. */
 export function isConnectionLost(error: unknown): boolean {
@@ -46,4 +46,4 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The driver's codes for it. */
-export const LOST_CODE = /^ERR_POSTGRES_(CONNECTION_|(LIFETIME|IDLE)_TIMEOUT)/;
+const LOST_CODE = /^ERR_POSTGRES_(CONNECTION_|(LIFETIME|IDLE)_TIMEOUT)/;

@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-export function parseNetworks(list: readonly string[]): Network[] {
+function parseNetworks(list: readonly string[]): Network[] {
   return list.map((text) => {
     if (text.includes("/")) return ipaddr.parseCIDR(text);
     const address = ipaddr.parse(text);

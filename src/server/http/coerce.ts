@@ -23,13 +23,13 @@ const typeOf = (schema: Schema): string => (schema._zod.def as { type: string })
 const ABSENT_TEXT = new Set(["", "null", "undefined", "NaN"]);
 
 /** Path and query are always text. `null`, `undefined` and `NaN` mean absent. */
-export function fromText(schema: Schema, text: string): unknown {
+function fromText(schema: Schema, text: string): unknown {
   if (ABSENT_TEXT.has(text)) return undefined;
   return convert(unwrap(schema), text);
 }
 
 /** A body's value: null is absent, "" is absent unless a text is expected. */
-export function fromBody(schema: Schema, value: unknown): unknown {
+function fromBody(schema: Schema, value: unknown): unknown {
   if (value === null) return isNullable(schema) ? null : undefined;
   const inner = unwrap(schema);
   if (typeof value === "string") {

@@ -11,7 +11,7 @@ import { type Actor, type Services, seconds } from "../contracts/context";
 import { logUnexpected, toAppError } from "./fail";
 import { randomText } from "../lib/secrets";
 
-export const SESSION_COOKIE = "session";
+const SESSION_COOKIE = "session";
 const SESSION_SECONDS = 30 * 24 * 3600;
 /** `last_seen_at` is written at most once a minute. */
 const SEEN_EVERY = 60;
@@ -70,7 +70,7 @@ export const unknownActor = (actor: Actor): AppError | undefined =>
  * `shown`: a cookie counts without the user-id header. For routes that only show something: other sites' pages do not
  * send the cookie.
  */
-export async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {
+async function resolveActor(services: Services, presented: Presented, shown = false): Promise<Actor> {
   if (presented.cookie !== undefined && SESSION_TOKEN.test(presented.cookie)) {
     const actor = await bySession(services, presented.cookie);
     if (actor) {
@@ -164,7 +164,7 @@ const cookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(SESSION_COOKIE, value, maxAge, secure);
 
 /** Distinguishes browsers during a sign-in (features/auth/tickets.ts); it gives no access by itself. */
-export const BROWSER_COOKIE = "sign_in_browser";
+const BROWSER_COOKIE = "sign_in_browser";
 export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(BROWSER_COOKIE, value, maxAge, secure);
 

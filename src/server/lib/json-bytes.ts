@@ -33,7 +33,7 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /** The index after a string's closing quote; `open` is the index of its opening one. */
-export function stringEnd(bytes: Bytes, open: number): number {
+function stringEnd(bytes: Bytes, open: number): number {
   for (let close = bytes.indexOf(QUOTE, open + 1); close >= 0; close = bytes.indexOf(QUOTE, close + 1)) {
     let slashes = 0;
     while (bytes[close - 1 - slashes] === BACKSLASH) slashes++;

@@ -1,7 +1,7 @@
 /** Events as one JSON array, piece by piece: Gemini's stream for callers that do not request events (no alt=sse). */
 import { type Bytes, firstFrameEnd, FrameSplitter, readFrame } from "./sse";
 
-export class JsonArray {
+class JsonArray {
   readonly #splitter = new FrameSplitter();
   #items = 0;
   #begun = false;

@@ -35,7 +35,7 @@ interface Rule {
   readonly quote: boolean;
 }
 
-export const failureRules: Readonly<Record<FailureClass, Rule>> = {
+const failureRules: Readonly<Record<FailureClass, Rule>> = {
   caller_mistake: { owner: "caller", retry: false, cool_ms: 0, disable: false, quote: true },
   // Never asked: every channel is at a limit of its own.
   limited: { owner: "operator", retry: true, cool_ms: 0, disable: false, status: 429, quote: false },

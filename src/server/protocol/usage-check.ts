@@ -6,7 +6,7 @@ import { outputKinds, type TokenKind, tokenKinds, type Usage } from "../../share
 import { DOUBTED_TOOL, type UsageDoubt, type UsageRule, type UsageSide } from "../../shared/usage-doubt";
 
 /** More tokens than any call has: what is above is no count. */
-export const MOST_TOKENS = 2 ** 31;
+const MOST_TOKENS = 2 ** 31;
 /** Output tokens that are always possible: no model answers more at once (November 2026: at most 128,000). */
 const USUAL_OUTPUT = 200_000;
 /** Input tokens that are always possible: beyond the largest context windows (November 2026: 2 million). */

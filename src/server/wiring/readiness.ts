@@ -39,7 +39,7 @@ const NO_ROOM = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
  * Whether the folder of `path` can be written: writes the file, waits for the disk, removes it. The result is kept for
  * PROBE_EVERY_MS.
  */
-export function createDiskProbe(path: string): () => Promise<string> {
+function createDiskProbe(path: string): () => Promise<string> {
   let last: { at: number; found: Promise<string> } | undefined;
   const attempt = async (): Promise<string> => {
     try {

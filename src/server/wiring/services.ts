@@ -56,7 +56,7 @@ async function openDatabase(env: Env, log: Logger): Promise<Db> {
 }
 
 /** The SMTP card of the settings. */
-export const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings => ({
+const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings => ({
   host: get("SMTPServer"),
   port: get("SMTPPort"),
   account: get("SMTPAccount"),

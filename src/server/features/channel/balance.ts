@@ -20,7 +20,7 @@ import { readRun, startRun, type StepResult } from "./runs";
 import { findChannel } from "./service";
 import { upstreamHeaders, upstreamInit, upstreamMessage } from "./upstream";
 
-export const BALANCE_TIMEOUT_MS = 15_000;
+const BALANCE_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 256 * 1024;
 const DAY_MS = 86_400_000;
 
@@ -206,7 +206,7 @@ export async function updateBalance(ctx: Ctx, id: number): Promise<BalanceResult
  * Updates all enabled channels whose type has a balance. `done` resolves when it has ended. Throws
  * channel_balance_running.
  */
-export function startBalanceRun(services: Services, started_by: string) {
+function startBalanceRun(services: Services, started_by: string) {
   const { channels } = services.db.t;
   return startRun<ChannelRow>(services, {
     kind: "balance",

@@ -17,12 +17,12 @@ import type { ChannelRow } from "../../db/schema";
 import type { TagPage } from "../../../shared/channel-operations";
 
 /** priority, then newest; with id_sort newest alone (C-059). */
-export const order = (ctx: Ctx, idSort: boolean): SQL[] => {
+const order = (ctx: Ctx, idSort: boolean): SQL[] => {
   const { channels } = ctx.db.t;
   return idSort ? [desc(channels.id)] : [desc(channels.priority), desc(channels.id)];
 };
 
-export function filters(ctx: Ctx, filter: Partial<ChannelFilter>): SQL | undefined {
+function filters(ctx: Ctx, filter: Partial<ChannelFilter>): SQL | undefined {
   const { channels } = ctx.db.t;
   const all: (SQL | undefined)[] = [];
   const keyword = withoutNul(filter.keyword?.trim() ?? "");

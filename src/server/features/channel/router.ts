@@ -1,6 +1,5 @@
 /** Routes of channels. Administrators only, but for the registry's model lists, which every form needs. */
 import {
-  channelCopy,
   channelCreate,
   channelId,
   channelListInput,
@@ -146,7 +145,7 @@ export const channelRouter = router({
     .input(channelCreate)
     .mutation(({ ctx, input }) => createChannels(ctx, input)),
 
-  copy: adminProcedure.input(channelCopy).mutation(({ ctx, input }) => copyChannel(ctx, input.id)),
+  copy: adminProcedure.input(channelId).mutation(({ ctx, input }) => copyChannel(ctx, input.id)),
 
   update: adminProcedure
     .meta({ rest: "PUT /api/channel/", summary: "Change the fields that are sent" })

@@ -9,7 +9,7 @@ import { type Services, seconds } from "../../contracts/context";
 import { readRunState, saveRunState } from "../run/run-state";
 
 /** Channels that are called at the same time. */
-export const PARALLEL = 8;
+const PARALLEL = 8;
 /** How often progress is written, in ms. */
 const SAVE_EVERY = 500;
 /** A run writes at least this often; silent for SILENT_SECONDS it is dead. */

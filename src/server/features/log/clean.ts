@@ -20,7 +20,7 @@ const DAY = 86_400;
 
 const STATE = "log-cleaning";
 /** Row of `meta`: epoch seconds; rows before this time may be missing. */
-export const LOG_COMPLETE_SINCE = "log_complete_since";
+const LOG_COMPLETE_SINCE = "log_complete_since";
 
 type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now">;
 type Stored = Omit<LogCleaning, "running"> & { updated_at: number };

@@ -18,7 +18,7 @@ const unpack = promisify(gunzip);
 const MOST_PENDING = 64;
 
 /** The text as it is stored: redacted, with a note when it is truncated. */
-export async function packSample({ text, size }: Sample): Promise<string> {
+async function packSample({ text, size }: Sample): Promise<string> {
   if (text === "") return "";
   const whole = Buffer.byteLength(text) >= size;
   const kept = withoutNul(redact(text)) + (whole ? "" : `\n… [${size} bytes]`);

@@ -31,7 +31,7 @@ export function epayConfig(options: Pick<OptionStore, "get">): EpayConfig | unde
 }
 
 /** Signature of a set of parameters. */
-export function epaySign(parameters: Readonly<Record<string, string>>, key: string): string {
+function epaySign(parameters: Readonly<Record<string, string>>, key: string): string {
   const signed = Object.entries(parameters)
     .filter(([name, value]) => value !== "" && name !== "sign" && name !== "sign_type")
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -21,7 +21,7 @@ function bareMessage(message: unknown): unknown {
 }
 
 /** The body without `group`, without the console's own fields, and without a `max_tokens` of 0, which means unset. */
-export function upstreamBody({ group: _group, ...body }: JsonObject): JsonObject {
+function upstreamBody({ group: _group, ...body }: JsonObject): JsonObject {
   const { max_tokens, ...rest } = body;
   return {
     ...rest,

@@ -35,7 +35,7 @@ export async function isSetUp(services: Pick<Services, "db">): Promise<boolean> 
 const CODE_DIGITS = 32;
 
 /** The same on every instance and after every restart; useless once the set-up is done. */
-export const setupCode = (services: Pick<Services, "secrets">): string =>
+const setupCode = (services: Pick<Services, "secrets">): string =>
   services.secrets.hash("setup-code", "weir").slice(0, CODE_DIGITS);
 
 /**

@@ -13,5 +13,3 @@ export const chatDialects: Readonly<Record<DialectKey, ChatDialect>> = {
   gemini: geminiDialect,
 };
 
-/** Whether a vendor's dialect is one of them. */
-export const isChatDialect = (dialect: string): dialect is DialectKey => Object.hasOwn(chatDialects, dialect);

@@ -12,7 +12,7 @@ export function enter(admission: Admission, responder: Responder): Admission {
 }
 
 /** The x-ratelimit-* headers as OpenAI's API writes them (a reset is a duration, "17s"). */
-export function headersOf({ requests, tokens }: Admission): Record<string, string> {
+function headersOf({ requests, tokens }: Admission): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, state] of [
     ["requests", requests],

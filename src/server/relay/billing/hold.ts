@@ -9,7 +9,7 @@ import type { Asked } from "../call/call";
 const LEAST_STEP = 16;
 
 /** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */
-export function holdOf(
+function holdOf(
   price: CompiledPrice,
   inputTokens: number,
   outputTokens: number,

@@ -7,7 +7,7 @@ import type { RelayOptions } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
 
 /** How long an upstream is drained for its usage after the caller has left. */
-export const DRAIN_MS = 5_000;
+const DRAIN_MS = 5_000;
 
 export interface Timeouts {
   readonly connectMs: number;

@@ -44,7 +44,7 @@ const sideRoute = (dialect: CallerDialect, name: string, answer: SideHandler): R
 });
 
 /** Paths that name everything. */
-export const relayRoutes: Readonly<Record<string, Route>> = {
+const relayRoutes: Readonly<Record<string, Route>> = {
   "POST /v1/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /pg/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /v1/messages": { dialect: anthropic, operation: messages },

@@ -9,7 +9,7 @@ import { providerOf } from "./registry";
  * The address of an operation, derived from the vendor's address of the base operation; undefined when that has no such
  * ending.
  */
-export function directUrl(url: string | undefined, operation: Operation, complete: boolean): string | undefined {
+function directUrl(url: string | undefined, operation: Operation, complete: boolean): string | undefined {
   const path = operation.direct?.path;
   if (url === undefined || !path || complete) return url;
   const query = url.indexOf("?");

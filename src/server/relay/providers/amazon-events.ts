@@ -52,7 +52,7 @@ const errorTypes: Readonly<Record<string, string>> = {
  * Anthropic's error object for one of Amazon's. `name`: ThrottlingException, throttlingException, or with a suffix
  * after a colon.
  */
-export function amazonError(name: string, message: unknown): JsonObject {
+function amazonError(name: string, message: unknown): JsonObject {
   const bare = (name.split(":")[0] ?? "").replace(/Exception$/, "").toLowerCase();
   return {
     type: "error",

@@ -10,7 +10,7 @@ export const supportsNatively = (channel: PoolChannel, { native }: NativeOperati
   native !== undefined && operationFor(channel, { key: "chat", native }, model) === native.operation;
 
 /** Whether it passes through calls of an operation in the caller's own dialect. */
-export const isNative = (channel: PoolChannel, operation: NativeOperation, model = ""): boolean =>
+const isNative = (channel: PoolChannel, operation: NativeOperation, model = ""): boolean =>
   supportsNatively(channel, operation, model) ||
   (operation.native !== undefined && modelDialect(channel, model) === operation.native.dialect);
 

@@ -31,7 +31,7 @@ export interface Upstream {
 }
 
 /** The WebSocket address of a session; undefined when the channel's type has none. */
-export function realtimeUrl(
+function realtimeUrl(
   channel: PoolChannel,
   { operation, api_version }: Pick<Asked, "operation" | "api_version">,
   model: string,

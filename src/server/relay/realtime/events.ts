@@ -41,7 +41,7 @@ const tokens = (object: JsonObject | undefined, name: string): number => tokenCo
  * The usage of response.done as disjoint buckets: cached tokens of each kind are subtracted from that kind. undefined
  * when there are no totals.
  */
-export function realtimeUsage(value: unknown): Usage | undefined {
+function realtimeUsage(value: unknown): Usage | undefined {
   if (!isObject(value) || (typeof value.input_tokens !== "number" && typeof value.output_tokens !== "number"))
     return undefined;
   const total = tokens(value, "input_tokens");

@@ -45,13 +45,13 @@ export class RetryBudget {
   }
 }
 
-export const WINDOW_S = 10;
+const WINDOW_S = 10;
 
 /** Retries in a window that need no calls beside them. */
-export const FREE = 10;
+const FREE = 10;
 
 /** Calls that a retry beyond those needs beside it. */
-export const CALLS_EACH = 10;
+const CALLS_EACH = 10;
 
 export interface Second {
   at: number;

@@ -29,7 +29,7 @@ const rank: Readonly<Record<TaskStatus, number>> = {
 /** Most doubts stored with a job: a batch may have one for every line. */
 const MOST_DOUBTS = 10;
 
-export const NO_RESULT = "the upstream reported success without a result";
+const NO_RESULT = "the upstream reported success without a result";
 
 const percentOf = (progress: string): number => Number(/^(\d{1,3})%$/.exec(progress)?.[1] ?? 0);
 

@@ -28,7 +28,7 @@ const CONTENT_RANGE = /^bytes (?:\d+-\d+|\*)\/(?:\d+|\*)$/;
  * The content types that a kind of file may have, the one used for any other, and the largest size that is passed
  * through.
  */
-export const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> =
+const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> =
   {
     image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
     video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },

@@ -24,7 +24,7 @@ const MOST_A_ROUND = 500;
 const AT_ONCE = 8;
 
 /** Failure reasons that come from Weir: stored as text in tasks.fail_reason. */
-export const REASONS = {
+const REASONS = {
   late: "the job was not finished in time",
   channel_gone: "the channel of the job is gone",
   never_accepted: "the upstream never accepted the job",

@@ -27,7 +27,7 @@ function explain({ attempts }: Admitted, not_retried: NotRetried): void {
 }
 
 /** Why a call ended whose last attempt failed before any content. */
-export function endReasonOf(failure: Failure): EndReason {
+function endReasonOf(failure: Failure): EndReason {
   // Refused before anything was sent.
   if (failure.class === "limited") return "refused";
   if (failure.class === "caller_mistake" && failure.upstream_status === 0) return "refused";

@@ -40,7 +40,7 @@ function sourceOf(source: WireObject, media: string | undefined): Source | undef
   }
 }
 
-export function thinkingBlock(block: WireObject): ReasoningBlock {
+function thinkingBlock(block: WireObject): ReasoningBlock {
   if (block.type === "redacted_thinking") {
     return {
       type: "reasoning",
@@ -54,7 +54,7 @@ export function thinkingBlock(block: WireObject): ReasoningBlock {
 }
 
 /** `where` names the block in a fault. */
-export function decodeBlock(block: unknown, where: string): Block {
+function decodeBlock(block: unknown, where: string): Block {
   if (!isObject(block)) throw new RequestFault(where);
   const cache = cacheOf(block);
   switch (block.type) {
@@ -132,7 +132,7 @@ function withoutCaller({ caller, ...block }: WireObject): WireObject {
   return block.type === "tool_use" && object(caller).type === "direct" ? block : { ...block, caller };
 }
 
-export function ownThoughts(block: WireObject): ReasoningBlock {
+function ownThoughts(block: WireObject): ReasoningBlock {
   const redacted = block.type === "redacted_thinking";
   const data = text(redacted ? block.data : block.signature);
   const reasoningSignature = { from: KEY, kind: redacted ? "encrypted" : "signature", data } as const;

@@ -102,7 +102,7 @@ export function thoughtsBody(
 /** An id that Anthropic accepts; the same for a call and its result. */
 export const toolId = (id: string): string => (id === "" ? "call" : id.replace(/[^a-zA-Z0-9_-]/g, "_"));
 
-export function callBody(block: ToolCallBlock, warn: Warn): WireObject {
+function callBody(block: ToolCallBlock, warn: Warn): WireObject {
   const input = block.custom ? { input: block.input } : parseObject(block.input);
   if (!input) warn("malformed_json", `input of ${block.name}`);
   // What the model wrote stays readable for it.

@@ -74,7 +74,7 @@ function contentOf(message: WireObject): Block[] {
 }
 
 /** Arguments of a tool without any come as nothing or as `null`. */
-export function argumentsOf(input: unknown): string {
+function argumentsOf(input: unknown): string {
   const json = text(input);
   return json === "" || json === "null" ? "{}" : json;
 }

@@ -46,7 +46,7 @@ export interface PartsContext {
   readonly names: ReadonlyMap<string, string>;
 }
 
-export function callPart({ id, name, input }: Pick<ToolCallBlock, "id" | "name" | "input">, warn: Warn): WireObject {
+function callPart({ id, name, input }: Pick<ToolCallBlock, "id" | "name" | "input">, warn: Warn): WireObject {
   const args = parseObject(input);
   if (!args) warn("malformed_json", `input of ${name}`);
   return { functionCall: { id, name, args: args ?? { malformed: input } } };

@@ -17,7 +17,7 @@ const knownChoice = new Set(["index", "message", "finish_reason"]);
 const knownCall = new Set(["id", "type", "index", "function", "custom", "extra_content"]);
 
 /** A tool call, after the signature that stands on it (extra_content: Google's compatible door). */
-export function decodeAnswerCall(call: WireObject, fallbackId: string): Block[] {
+function decodeAnswerCall(call: WireObject, fallbackId: string): Block[] {
   const custom = call.type === FREE_FORM;
   const { name, arguments: json, input } = object(custom ? call.custom : call.function);
   const words = custom ? input : json;

@@ -9,7 +9,7 @@ import { type Declared, declaredTools } from "./namespaces";
 import { answerSupport } from "./support";
 
 /** OpenAI's ids say what they name. */
-export const responseId = (id: string): string => (id.startsWith("resp_") ? id : `resp_${id}`);
+const responseId = (id: string): string => (id.startsWith("resp_") ? id : `resp_${id}`);
 
 export function encodeUsage(usage: Usage): WireObject {
   const chat = encodeChatUsage(usage);

@@ -13,7 +13,7 @@ import { decodeTool } from "./request-decode";
 const LONGEST = 64;
 
 /** A tool's name where there are no namespaces; a long one ends in a digest. */
-export function flatName(namespace: string, name: string): string {
+function flatName(namespace: string, name: string): string {
   const whole = `${namespace}__${name}`.replace(/[^a-zA-Z0-9_-]/g, "_");
   if (whole.length <= LONGEST) return whole;
   const digest = Bun.hash(whole).toString(36);

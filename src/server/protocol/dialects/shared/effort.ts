@@ -19,7 +19,7 @@ const budgets: Readonly<Record<Effort, number>> = {
 export const budgetOf = (effort: Effort): number => budgets[effort];
 
 /** The word for a number of tokens; undefined when it is up to the model. Never above high: few models know more. */
-export function effortOf(budget: number): Effort | undefined {
+function effortOf(budget: number): Effort | undefined {
   if (budget < 0) return undefined;
   if (budget === 0) return "none";
   if (budget <= 4096) return "low";

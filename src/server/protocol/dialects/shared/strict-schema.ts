@@ -7,7 +7,7 @@ import { isObject, list, object, objects } from "./json";
 
 const DEPTH = 64;
 
-export function isStrictSchema(schema: WireObject | undefined, depth = 0): boolean {
+function isStrictSchema(schema: WireObject | undefined, depth = 0): boolean {
   if (!schema || depth > DEPTH) return false;
   const inner = (value: unknown): boolean => isStrictSchema(object(value), depth + 1);
   const { properties, items } = schema;

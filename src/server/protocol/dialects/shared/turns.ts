@@ -21,7 +21,7 @@ export function alternate(messages: readonly Message[], warn: Warn): Message[] {
 }
 
 /** The words of blocks, a blank line between them; a warning for each block that is none. */
-export function wordsOf(blocks: readonly Block[], warn: Warn): string {
+function wordsOf(blocks: readonly Block[], warn: Warn): string {
   const words: string[] = [];
   for (const block of blocks) {
     if (block.type !== "text" && block.type !== "refusal") warn("dropped_block", block.type);

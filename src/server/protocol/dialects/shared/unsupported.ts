@@ -48,7 +48,7 @@ export function warnMembers(value: object, table: Table, where: string, warn: Wa
 }
 
 /** The log's name of a tool that the vendor would run itself. */
-export const serverToolName = ({ from, value }: ServerTool): string =>
+const serverToolName = ({ from, value }: ServerTool): string =>
   String(value.type ?? value.name ?? Object.keys(value)[0] ?? from);
 
 function warnTools(tools: readonly Tool[], support: RequestSupport["tools"], warn: Warn): void {

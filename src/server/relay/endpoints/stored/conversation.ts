@@ -69,7 +69,7 @@ export async function turnsUntil(
 export const itemsBefore = (turns: readonly StoredResponse[]): JsonObject[] =>
   turns.flatMap((turn, index) => (index === turns.length - 1 ? turn.input : [...turn.input, ...outputOf(turn)]));
 
-export const previousMissing = (id: string): AppError => new AppError("previous_response_not_found", { id });
+const previousMissing = (id: string): AppError => new AppError("previous_response_not_found", { id });
 
 /** The channel that a call's references bind it to. */
 interface Binding {

@@ -30,7 +30,7 @@ const whole = (value: unknown): number =>
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** A vendor's file object as an entry of its owner. */
-export function fileEntry(
+function fileEntry(
   { caller }: SideRequest,
   channel: PoolChannel,
   file: JsonObject,

@@ -7,8 +7,8 @@ import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 
 /** Most lines and bytes of an input (OpenAI's guide, batch: 50,000 requests, 200 MB; read November 2026). */
-export const MOST_LINES = 50_000;
-export const MOST_BYTES = 200 << 20;
+const MOST_LINES = 50_000;
+const MOST_BYTES = 200 << 20;
 /** Longest line. */
 const MOST_LINE_BYTES = 16 << 20;
 

@@ -141,7 +141,7 @@ async function submit(
 }
 
 /** The reports in a list of task objects: upstream id -> report. */
-export function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
+function reportsOf(answer: readonly unknown[]): Map<string, TaskReport> {
   const reports = new Map<string, TaskReport>();
   for (const item of answer) {
     const known = readTask(item);

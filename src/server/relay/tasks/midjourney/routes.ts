@@ -32,7 +32,7 @@ import { midjourney, type MjInput, mjHeaders, mjUrl, refusalOf } from "./provide
 import { keptOf, MJ_SUBMITS, type MjSubmit, readSubmit, submitPath } from "./submit";
 import { type MjShown, shownAnswer, shownTask } from "./view";
 
-export const midjourneyKind: TaskKind<MjInput> = {
+const midjourneyKind: TaskKind<MjInput> = {
   operation: "midjourney",
   enabled: (option) => option.drawing,
   providers: [midjourney],

@@ -20,7 +20,7 @@ import type { Place, VendorCall, VendorJob, VideoReport, VideoUse, VideoVendor }
 export const REMIX = "remixGenerate";
 
 /** The price terms of a video, from the request and the result. */
-export const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
+const specOf = (input: JsonObject, use: VideoUse = {}): VideoSpec =>
   compact({
     seconds: use.seconds ?? number(input.seconds),
     resolution: use.resolution ?? (text(input.resolution) || undefined),

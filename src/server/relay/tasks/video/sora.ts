@@ -66,7 +66,7 @@ const resolutionBySize = ({ width, height }: { width: number; height: number }):
   `${Math.min(width, height)}p`;
 
 /** The same API at other addresses. `place` returns the address of `path` below `/videos`. */
-export function openaiVideos(place: (channel: PoolChannel, path: string) => string): VideoVendor {
+function openaiVideos(place: (channel: PoolChannel, path: string) => string): VideoVendor {
   return {
     submit(request, { channel, model }) {
       if (request.n !== 1) throw new RequestFault("n");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { applied, isValid, lineBeforeAndAfter, mutantsOf, sampleOf } from "./mutators";
-import { pageWith, type Row } from "./page";
-import { TARGETS } from "./targets";
+import { applied, isValid, lineBeforeAndAfter, mutantsOf, sampleOf } from "../../scripts/mutate/mutators";
+import { pageWith, type Row } from "../../scripts/mutate/page";
+import { TARGETS } from "../../scripts/mutate/targets";
 
 const ROOT = join(import.meta.dir, "../..");
 const sourceOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
