@@ -1,4 +1,4 @@
-/** Accounts that are banned, locked, deleted or demoted, at every door of the real server: sessions, tokens, keys. */
+/** Banned, locked, deleted and demoted accounts at every kind of endpoint of the real server: sessions, tokens, keys. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ROLE, USER_STATUS } from "../../src/shared/roles";
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const ask = (model: string, more: object = {}) => ({ model, messages: [{ role: "user", content: "hi" }], ...more });
 
-/** A person with a way in by each door, and what each door says to him. */
+/** A user with every kind of credential, and what the server answers to each. */
 async function somebody() {
   const person = await weir.newUser({ quota: 1_000_000 });
   const { key } = await weir.newToken({}, person);
@@ -44,7 +44,7 @@ const setStatus = ({ id }: Session, status: number) =>
   weir.db.q.update(weir.db.t.users).set({ status }).where(eq(weir.db.t.users.id, id));
 const manage = ({ id }: Session, action: string) => weir.root.ok("POST", "/api/user/manage", { id, action });
 
-test("an account of status 3, as imports bring it, is refused at every door, cannot be enabled, and is left by deleting", async () => {
+test("an account of status 3, as imports bring it, is refused with every credential, cannot be enabled, but can be deleted", async () => {
   const { person, entered } = await somebody();
   await setStatus(person, USER_STATUS.locked);
   // spec: D-32
@@ -56,7 +56,7 @@ test("an account of status 3, as imports bring it, is refused at every door, can
   expect(await entered()).toEqual([false, false, false, false]);
 });
 
-test("deleting an account closes every door at once; what runs is served to its end and charged", async () => {
+test("deleting an account revokes every credential at once; running requests are served to their end and charged", async () => {
   const { person, key, entered } = await somebody();
   expect(await entered()).toEqual([true, true, true, true]);
   const running = await weir.call(key, ask("words:40+slow:50", { stream: true }));

@@ -1,5 +1,5 @@
 /**
- * What the states of things look like: hue, icon and word (design/console.md A.3). Colour never stands alone.
+ * How states are shown: hue, icon and word. Colour never stands alone.
  * A value that a table does not know is shown by its `other` entry.
  */
 import type { MessageDescriptor } from "@lingui/core";

@@ -13,7 +13,7 @@ interface Draft {
 const isDraft = (value: unknown): value is Draft =>
   typeof value === "object" && value !== null && "values" in value && "user" in value && "at" in value;
 
-/** Always the same array: a new one would start the watch anew on each render and lose what waits to be stored. */
+/** Always the same array: a new one would restart the watch on each render and lose what waits to be stored. */
 const NOTHING: readonly string[] = [];
 
 /**

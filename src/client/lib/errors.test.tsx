@@ -116,7 +116,7 @@ describe("reporting failures", () => {
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
-  test("only a 401 signs anybody out", async () => {
+  test("only a 401 signs the user out", async () => {
     storeUser(user);
     answer = () => Response.json({ success: false, message: "无权进行此操作" }, { status: 403 });
     show(<Readers quiet />);

@@ -41,7 +41,7 @@ export function faultOf(error: unknown): Fault {
 
 /**
  * Shows what went wrong, once: ten calls that fail for the same reason make one toast. A 401 forgets the user and leads
- * to the login page, which leads back here; nothing else signs anybody out.
+ * to the login page, which leads back here; nothing else signs the user out.
  *
  * `quiet` leaves out the words of the server, for pages that show them themselves (ErrorPanel).
  */

@@ -20,9 +20,8 @@ const NO_FILTERS: readonly GridFilter[] = [];
 const NONE_EXPANDED: ReadonlySet<string> = new Set();
 
 /**
- * A list of objects: the one component behind every list of the console (design/console.md A.4). The server sorts,
- * filters and pages; the address holds the state (useGridState); the keyboard reaches everything; on a phone each row
- * is a card.
+ * A list of objects: the one component behind every list of the console. The server sorts, filters and pages; the URL
+ * holds the state (useGridState); the keyboard reaches everything; on a phone each row is a card.
  */
 export function DataGrid<R extends object, F extends string>(props: DataGridProps<R, F>) {
   const { grid, columns, query, filters = NO_FILTERS } = props;

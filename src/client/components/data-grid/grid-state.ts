@@ -68,7 +68,7 @@ function sortText(sort: GridSort | null): string {
 }
 
 /**
- * The state of a list, held by the address, so that a link shows the same rows to everybody and Back works:
+ * The state of a list, kept in the URL, so that a link shows the same rows to every user and Back works:
  * `?p=2&size=50&sort=-used&status=3&open=12`. Keep `filterKeys` outside the component.
  */
 export function useGridState<F extends string>(options: {

@@ -124,7 +124,7 @@ test("an expired session is explained by a note that stays", async () => {
   expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
 });
 
-test("whoever signs in again after his session has expired stays signed in", async () => {
+test("a user who signs in again after their session has expired stays signed in", async () => {
   storeUser(root);
   const { user } = await openPage(<LoginPage />, "/login?expired=true&redirect=%2Flog", {
     procedures: { "auth.login": () => ({ ...root, username: "again" }) },

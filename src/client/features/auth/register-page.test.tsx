@@ -259,7 +259,7 @@ test("who is signed in has no business on the register page", async () => {
   await waitFor(() => expect(location.pathname).toBe("/token"));
 });
 
-test("a reset mail is asked for once in thirty seconds, whoever has the address", async () => {
+test("a reset mail is requested at most once in thirty seconds, whichever account has the address", async () => {
   const page = await open("reset", { procedures: { "auth.sendReset": () => undefined } });
   await press(page, "发送重置邮件");
   expect((await screen.findByRole("alert")).textContent).toBe("邮箱地址无效");

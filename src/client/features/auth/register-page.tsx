@@ -22,8 +22,8 @@ import { SendCodeButton } from "./send-code-button";
 import { useBotCheck } from "./use-bot-check";
 
 /**
- * `/register`: name and password, and a mailed code where the operator wants one. `?aff=` is kept for whoever comes
- * back later.
+ * `/register`: name and password, and a mailed code where the operator wants one. `?aff=` is kept for
+ * visitors who register later.
  */
 export default function RegisterPage() {
   const { t } = useLingui();

@@ -83,7 +83,7 @@ test("calls that want a proof share one question, and are said again once the pa
   expect(calls.filter(({ path }) => path === "token.reveal")).toHaveLength(2);
 });
 
-test("whoever closes the question leaves the call refused, without another message", async () => {
+test("closing the dialog leaves the call refused, without another message", async () => {
   const { user, calls } = await open();
   await user.click(screen.getByRole("button", { name: "go" }));
   await screen.findByLabelText("密码");

@@ -13,7 +13,7 @@ const row = (id: number, other: object, content = "") => ({
 });
 const reason = { code: "channel_call_refused", values: { status: 401, detail: "bad key" } };
 
-test("each change tells what happened, why and when; rows of other kinds keep their own words, and older ones come on demand", async () => {
+test("each change says what happened, why and when; rows of other kinds keep their own text, and older ones load on demand", async () => {
   const pages = [
     {
       items: [row(3, { event: "channel_auto_enabled" }), row(2, { event: "channel_auto_disabled", reason })],

@@ -6,7 +6,7 @@ import { lazy, WhileLoading } from "../../lib/lazy";
 import { Drawer } from "../../ui/drawer";
 import { FormSkeleton, useChannel } from "./channel-loading";
 
-// Most visits only look at the list: what opens beside it is fetched when it does, or when its button is touched.
+// Most users only look at the list: the drawer's code is fetched when it opens, or when its button is touched.
 const ChannelEditDrawer = lazy(() => import("./channel-edit-drawer"));
 const ChannelDetail = lazy(() => import("./channel-detail"));
 

@@ -133,7 +133,7 @@ describe("the columns", () => {
     expect(cell(await rowOf("channel 1"), "status")).toBe(word);
   });
 
-  test("an automatic disabling tells its reason and time under the pointer", async () => {
+  test("an automatically disabled channel shows the reason and time in its tooltip", async () => {
     const other_info = JSON.stringify({ status_reason: "the key was refused", status_time: STOPPED_AT });
     const { user } = await open(() => [channel(1, { status: 3, other_info })]);
     await user.hover(within(await rowOf("channel 1")).getByText("自动禁用"));

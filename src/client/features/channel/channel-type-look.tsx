@@ -3,7 +3,7 @@ import { ProviderLogo } from "../../components/provider-logo";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
 
-/** What a channel type is called in the language in force; a number nobody knows is shown as it is. */
+/** The name of a channel type in the current language; an unknown number is shown as it is. */
 export function typeName(type: number): string {
   return channelType(type)?.name[currentLanguage()] ?? `#${type}`;
 }

@@ -15,12 +15,12 @@ export interface Connection {
   name: string;
 }
 
-/** The door of /v1 that a client calls. */
+/** The endpoint of /v1 that a client calls. */
 export type Door = "/v1/chat/completions" | "/v1/messages" | "/v1/responses";
 
 /**
- * Doors that the relay opens in this version (server: relay/entry/routes.ts). Other clients' tabs say that they must
- * wait.
+ * Endpoints that the relay serves in this version (server: relay/entry/routes.ts). The tabs of clients that need
+ * another one say that it is not available yet.
  */
 export const openDoors: readonly Door[] = ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
 

@@ -10,7 +10,7 @@ import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
 import { Notice } from "./notice";
 
-/** The front page: the operator's own where he wrote one, ours otherwise; his notice stands above either. */
+/** The home page: the operator's content if there is any, else the default; the operator's notice is above either. */
 export default function HomePage() {
   const { t } = useLingui();
   const own = trpc.option.homePage.useQuery(undefined, { meta: { quiet: true } });

@@ -246,7 +246,7 @@ test("an identity that is bound to another account is told in the server's words
   expect((await screen.findByRole("alert")).textContent).toBe(errorText("identity_already_bound", {}, "zh"));
 });
 
-test("a provider that nobody knows is a page that does not exist", async () => {
+test("an unknown provider's page does not exist", async () => {
   const { calls } = await open(page, "/oauth/nobody?code=c1&state=s1");
   expect(calls).toEqual([]);
   expect(screen.queryByText("正在确认身份…")).toBeNull();
@@ -312,7 +312,7 @@ test("WeChat is bound by a code, and a refusal leaves the dialog open", async ()
   await waitFor(() => expect(screen.queryByLabelText("验证码")).toBeNull());
 });
 
-test("each binding says whether and as whom it is bound, and offers its own way to bind", async () => {
+test("each binding says whether it is bound and to which account, and offers its own way to bind", async () => {
   storeUser(ann);
   const status = { ...everything, telegram_oauth: true };
   let bound = [

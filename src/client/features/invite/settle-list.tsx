@@ -24,7 +24,7 @@ import { PagedTable, ROWS } from "../../components/paged-table";
 const ALL = "all";
 type Verdict = "paid" | "refused";
 
-/** Everybody's withdrawals, for administrators; at first those to settle (C-017, C-018). */
+/** All users' withdrawals, for administrators; by default those to settle (C-017, C-018). */
 export function SettleList() {
   const { t, i18n } = useLingui();
   const [page, setPage] = useState(1);

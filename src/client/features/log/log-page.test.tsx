@@ -107,7 +107,7 @@ test("the address holds every filter, and what is no place in a list is none", a
   expect(input).not.toHaveProperty("after");
 });
 
-test("a list that nobody filtered is of today, in the address, and a filter or a row in the address stands alone", async () => {
+test("an unfiltered list shows today, as the address says, and a filter or a row in the address gets no time range added", async () => {
   const { calls } = await openPage(<LogPage />, "/log", { procedures: procedures([row(1)]) });
   await screen.findByText("model-1");
   const midnight = new Date();
@@ -293,7 +293,7 @@ test("the colours change where the specification says (C-633 to C-638, A-521 to 
   expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
 });
 
-test("cleaning asks for a time, tells how many rows went, and says why it could not (A-397, A-398, A-485, A-486)", async () => {
+test("deleting old logs asks for a time, reports how many rows it deleted, and says why it failed (A-397, A-398, A-485, A-486)", async () => {
   const { Refusal } = await import("../../../../tests/kit/client-page");
   let refuse = true;
   const { user, calls } = await openPage(

@@ -54,7 +54,7 @@ async function follow(
         }
       }
     } catch {
-      // The connection was lost; the next try tells more.
+      // The connection was lost; the next attempt shows whether it is back.
     }
     if (signal.aborted) return;
     heard(false);
@@ -66,7 +66,7 @@ async function follow(
 export interface LiveLog {
   /** Newest first, at most MAX_TAIL_ROWS. */
   rows: readonly LogView[];
-  /** Rows that wait because somebody is looking closely. */
+  /** Rows held back while the user reads an opened row. */
   waiting: number;
   /** More came than could be shown. */
   skipped: boolean;

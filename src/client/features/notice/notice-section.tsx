@@ -15,7 +15,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { QuotaField } from "../../components/quota-field";
 import { inputOf, type NoticeValues, noticeResolver, valuesOf } from "./notice-values";
 
-/** How the signed-in user is told that his balance is low. */
+/** How the signed-in user is notified that their balance is low. */
 export default function NoticeSection() {
   const { t } = useLingui();
   const self = trpc.user.self.useQuery();

@@ -36,7 +36,7 @@ const PARAMS = { orders: choiceParam(["own", "all"], "own") };
 const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } } as const;
 const ALL = "all";
 
-/** The history of top-ups; `?orders=all` is everybody's, for administrators. */
+/** The history of top-ups; `?orders=all` shows all users' top-ups, for administrators. */
 export default function OrdersSection() {
   const { t } = useLingui();
   const admin = useHasRole(ROLE.admin);
@@ -116,7 +116,7 @@ function OwnOrders() {
   );
 }
 
-/** Everybody's orders: found by number, user and state, and completed by hand when a payment was not reported. */
+/** All users' orders: found by number, user and state, and completed by hand when a payment was not reported. */
 function AllOrders() {
   const { t } = useLingui();
   const [page, setPage] = useState(1);

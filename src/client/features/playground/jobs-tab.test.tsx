@@ -137,7 +137,7 @@ test("only kinds that the group has a model for are offered; without any it says
   expect(screen.getByText("没有可以提交的任务")).toBeDefined();
 });
 
-test("a submitted job is watched: progress, files and price come as the server tells them", async () => {
+test("a submitted job is watched: progress, files and price are shown as the server reports them", async () => {
   let status = "IN_PROGRESS";
   const sent: unknown[] = [];
   const { user } = await openPage(<Tab models={["suno_music"]} />, "/playground", {

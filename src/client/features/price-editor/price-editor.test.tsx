@@ -185,7 +185,7 @@ describe("recent use", () => {
     );
   });
 
-  test("tells what unsaved prices would have added to the last 24 hours, while they are typed and for several at once", async () => {
+  test("shows what unsaved prices would have added to the last 24 hours, while they are typed and for several at once", async () => {
     const { user, calls } = await open("?edit=gpt-4o", { "pricing.recentUse": recentUse });
     expect(await screen.findByText("对最近 24 小时的影响：$0.00")).toBeDefined();
     const input = screen.getByLabelText("输入");

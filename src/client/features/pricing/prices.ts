@@ -21,7 +21,7 @@ export interface PricedRow {
   readonly available: boolean;
 }
 
-/** What the caller pays in a group; 1 for a group that is not his. */
+/** The caller's ratio in a group; 1 for a group they do not belong to. */
 export const ratioOf = ({ groups }: Catalogue, group: string): number =>
   (Object.hasOwn(groups, group) ? groups[group]?.ratio : undefined) ?? 1;
 

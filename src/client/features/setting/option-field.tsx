@@ -25,7 +25,7 @@ export function OptionField({ name }: { name: OptionKey }) {
   return <PlainField name={name} value={text(name)} problem={problem(name)} change={change} lang={currentLanguage()} />;
 }
 
-/** Drawn anew only when it is concerned: a page has a hundred fields, some of them long tables. */
+/** Rendered again only when its own value changes: a page has a hundred fields, some of them long tables. */
 const PlainField = memo(function PlainField({
   name,
   value,

@@ -23,8 +23,7 @@ const PersonalTab = lazy(() => import("../personal/personal-tab"));
 type Tab = SettingTab | "personal";
 
 /**
- * Everybody's personal settings and, for root, the gateway's. `?tab=` as specified; another one is not for the visitor
- * (D-05).
+ * The user's personal settings and, for root, the gateway's. A `?tab=` the user may not see leads to the personal settings (D-05).
  */
 export default function SettingPage() {
   const { t } = useLingui();

@@ -1,6 +1,6 @@
 /**
- * What the states of jobs look like (design/console.md A.3), and what their actions are called. Both lists use them;
- * words that a vendor invents are shown as they are.
+ * How the states of jobs are shown, and what their actions are called. Both lists use them; unknown values of a vendor
+ * are shown as they are.
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
@@ -48,7 +48,7 @@ const found = <V>(table: Readonly<Record<string, V>>, key: string): V | undefine
 export const statusLook = (status: string): StatusLook => found(statusLooks, status) ?? unknown;
 export const codeLook = (code: number): StatusLook => found(codeLooks, String(code)) ?? unknown;
 
-/** The statuses as choices of a filter; the empty one is over before anybody could ask for it. */
+/** The statuses as choices of a filter; the empty one is too short-lived to filter by. */
 export const STATUS_CHOICES = Object.entries(statusLooks).flatMap(([value, { text }]) =>
   value ? [{ value, text }] : [],
 );

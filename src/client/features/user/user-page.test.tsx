@@ -298,7 +298,7 @@ test("second factors of another account are removed after a question; who may no
   expect((await remove()).hasAttribute("disabled")).toBe(true);
 });
 
-test("every status and role has its word, one that nobody knows is unknown, and a locked account cannot be enabled", async () => {
+test("every status and role has its word, any other value is shown as unknown, and a locked account cannot be enabled", async () => {
   const page = await open(100, [
     user({ id: 3, username: "on" }),
     user({ id: 4, username: "off", status: 2, role: 10 }),

@@ -271,7 +271,7 @@ test("without earnings nothing can be taken, and an ordinary user sees no withdr
   expect(calls.some(({ path }) => path === "invite.allWithdrawals")).toBe(false);
 });
 
-test("a user's tabs tell whom he invited and what each brought, his shares, and his withdrawals", async () => {
+test("a user's tabs list the users they invited with the earnings from each, their shares, and their withdrawals", async () => {
   const { user } = await openInvite();
   const table = async (tab: string) => {
     await user.click(await screen.findByRole("tab", { name: tab }));

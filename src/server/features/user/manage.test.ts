@@ -431,7 +431,7 @@ for (const engine of ENGINES) {
       expect((await search(`keyword=mail.of.${tag}`)).items).toMatchObject([{ id: gone.id }]);
       // spec: D-14
       expect(ids).toContain(gone.id);
-      // Nobody has spent anything: the order is that of the ids alone, and no page repeats another.
+      // No user has spent anything: the order is that of the ids alone, and no page repeats another.
       const sorted: number[] = [];
       for (let page = 1; sorted.length < ids.length; page++) {
         const { items } = await admin.call.user.list({ sort: "used_quota", desc: true, page, page_size: 7 });

@@ -1,4 +1,4 @@
-/** The borders of what a verb takes and gives, and that it touches nobody else; the other promises: tests/money. */
+/** The limits of what each verb takes and gives, and that it touches no other user; other guarantees: tests/money. */
 import { afterAll, afterEach, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
@@ -48,7 +48,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect([(await ask(NOON)).ok, (await ask(NOON + 1)).ok, (await ask(-1)).ok]).toEqual([false, true, true]);
   });
 
-  test("what one user's calls move is nobody else's, nor another token's", async () => {
+  test("one user's calls change no other user's balance, and no other token's", async () => {
     const { db } = fresh;
     const bystander = await addUser(db, ledger, 1000);
     const his = await addToken(db, bystander, { remain_quota: 500 });
