@@ -1,4 +1,4 @@
-/** Banned, locked, deleted and demoted accounts at every kind of endpoint of the real server: sessions, tokens, keys. */
+/** Banned, locked, deleted and demoted accounts against the real server: sessions, access tokens, keys. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ROLE, USER_STATUS } from "../../src/shared/roles";
@@ -24,16 +24,16 @@ afterAll(async () => {
 const ask = (model: string, more: object = {}) => ({ model, messages: [{ role: "user", content: "hi" }], ...more });
 
 /** A user with every kind of credential, and what the server answers to each. */
-async function somebody() {
+async function newAccount() {
   const person = await weir.newUser({ quota: 1_000_000 });
   const { key } = await weir.newToken({}, person);
   const authorization = await person.ok<string>("GET", "/api/user/token");
-  const enters = async (door: "password" | "session" | "access token" | "key") => {
-    if (door === "key") return (await weir.call(key, ask("echo"))).ok;
+  const enters = async (credential: "password" | "session" | "access token" | "key") => {
+    if (credential === "key") return (await weir.call(key, ask("echo"))).ok;
     const { username } = person;
-    if (door === "password")
+    if (credential === "password")
       return (await weir.anonymous("POST", "/api/user/login", { username, password: ROOT.password })).body.success;
-    const headers: Record<string, string> = door === "session" ? person.headers : { authorization };
+    const headers: Record<string, string> = credential === "session" ? person.headers : { authorization };
     return (await weir.anonymous("GET", "/api/user/self", undefined, headers)).body.success;
   };
   const entered = () => Promise.all((["password", "session", "access token", "key"] as const).map(enters));
@@ -45,7 +45,7 @@ const setStatus = ({ id }: Session, status: number) =>
 const manage = ({ id }: Session, action: string) => weir.root.ok("POST", "/api/user/manage", { id, action });
 
 test("an account of status 3, as imports bring it, is refused with every credential, cannot be enabled, but can be deleted", async () => {
-  const { person, entered } = await somebody();
+  const { person, entered } = await newAccount();
   await setStatus(person, USER_STATUS.locked);
   // spec: D-32
   expect(await entered()).toEqual([false, false, false, false]);
@@ -57,7 +57,7 @@ test("an account of status 3, as imports bring it, is refused with every credent
 });
 
 test("deleting an account revokes every credential at once; running requests are served to their end and charged", async () => {
-  const { person, key, entered } = await somebody();
+  const { person, key, entered } = await newAccount();
   expect(await entered()).toEqual([true, true, true, true]);
   const running = await weir.call(key, ask("words:40+slow:50", { stream: true }));
   await manage(person, "delete");

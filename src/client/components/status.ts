@@ -66,7 +66,7 @@ export const redemptionStatus: StatusTable = {
   other: unknown,
 };
 
-/** An unused code past its time. */
+/** An unused code that has expired. */
 export const expiredRedemption: StatusLook = { hue: "yellow", icon: Clock, text: msg`已过期` };
 
 export const withdrawalStatus: Readonly<Record<WithdrawalState, StatusLook>> = {

@@ -43,7 +43,7 @@ export function useFormDraft<V extends FieldValues>(
       const user = currentUser()?.id;
       if (user === undefined) return;
       timer.current = setTimeout(() => {
-        // Read here and not above: while the first change is announced the form does not call itself dirty yet.
+        // Read here and not above: while the first change is announced the form is not dirty yet.
         if (!form.formState.isDirty) return;
         const kept = Object.fromEntries(Object.entries(values).filter(([field]) => !omit.includes(field)));
         writeStored(key, JSON.stringify({ user, at: Date.now(), values: kept } satisfies Draft));

@@ -1,4 +1,4 @@
-/** Step-up on the client: who asks the person, and the link that says a refused call again. */
+/** Step-up on the client: the registered dialog, and the tRPC link that sends a refused call again. */
 import type { TRPCLink } from "@trpc/client";
 import { observable, type Unsubscribable } from "@trpc/server/observable";
 import type { AppRouter } from "../../server/router";

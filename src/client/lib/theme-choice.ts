@@ -1,4 +1,4 @@
-/** What must be known before the first paint: no React, no catalogue, nothing large. */
+/** Theme and language before the first paint: no React, no catalogue, nothing large. */
 import { readChoice } from "./storage";
 
 export type ThemeChoice = "light" | "dark" | "system";

@@ -34,7 +34,7 @@ export interface DataGridProps<R extends object, F extends string> {
   search?: { key: F; placeholder: string };
   filters?: readonly GridFilter[];
   views?: readonly GridView[];
-  /** Further buttons of the toolbar; as a function they are told what is selected, also when nothing is. */
+  /** Further buttons of the toolbar; as a function they get the selection, also an empty one. */
   toolbar?: ReactNode | ((selection: GridSelection<R>) => ReactNode);
   /** Enter and a click on the row. */
   onOpen?: (row: R) => void;

@@ -12,7 +12,7 @@ export interface GridSort {
   desc: boolean;
 }
 
-/** What of a list lives in the address, and the ways to change it. */
+/** The part of a list's state that is kept in the URL, and the functions that change it. */
 export interface GridState<F extends string> {
   /** Names the list in local storage. */
   name: string;

@@ -14,7 +14,7 @@ afterEach(() => {
   clearUser();
   closePage();
 });
-// Files that run in this process after this one expect an operator who has set nothing.
+// Files that run later in this process expect the default options.
 afterAll(async () => {
   const plain = () => Response.json({ success: true, message: "", data: {} });
   await openPage(<></>, "/", { paths: { "/api/status": plain } });
@@ -174,7 +174,7 @@ test("the default account of imported data is told to change its password, and a
   expect(screen.queryByRole("alertdialog")).toBeNull();
 });
 
-/** From here on the status is what the last test made of it. */
+/** From here on the status is the one the previous test set. */
 const withStatus = (data: object) => ({
   paths: { "/api/status": () => Response.json({ success: true, message: "", data }) },
 });

@@ -17,7 +17,7 @@ afterEach(() => {
   sessionStorage.clear();
   closePage();
 });
-// Files that run in this process after this one expect an operator who has set nothing.
+// Files that run later in this process expect the default options.
 afterAll(async () => {
   const plain = () => Response.json({ success: true, message: "", data: {} });
   await openPage(<></>, "/", { paths: { "/api/status": plain } });
@@ -221,7 +221,7 @@ test.each([
       },
     },
   });
-  // What is too long is the server's to say.
+  // The maximum length is checked by the server.
   await fill(page, { ...good, 密码: "x".repeat(21), 确认密码: "x".repeat(21) });
   await press(page, "注册");
   // spec: A-499, A-500, A-502, A-504, D-42
@@ -336,8 +336,8 @@ test("the bot check stands on the registration and the login page, with the oper
       await loadStatus();
       const loaded = () => {
         // The vendor's script would call this once it is there.
-        const tell: unknown = Reflect.get(window, "onloadTurnstileCallback");
-        if (typeof tell === "function") tell();
+        const onLoad: unknown = Reflect.get(window, "onloadTurnstileCallback");
+        if (typeof onLoad === "function") onLoad();
         return drawn;
       };
       // spec: A-077, A-078, A-085

@@ -149,7 +149,7 @@ function RegisterForm({ verification }: { verification: boolean }) {
   );
 }
 
-/** What is wrong before any call; the server has the last word on everything else (D-42). */
+/** The checks before the call; the server checks everything else (D-42). */
 function complaintOf(values: typeof EMPTY, verification: boolean, differ: string): string | undefined {
   const lang = currentLanguage();
   if (values.username.trim() === "" || values.password === "") return errorText("credentials_missing", {}, lang);

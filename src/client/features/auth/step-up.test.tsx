@@ -15,7 +15,7 @@ afterEach(() => {
   closePage();
 });
 
-/** Two buttons whose calls want a proof; they know nothing of it. */
+/** Two buttons whose calls require a step-up, without code for it. */
 function Page() {
   const reveal = trpc.token.reveal.useMutation();
   const many = trpc.token.revealMany.useMutation();

@@ -25,7 +25,7 @@ interface ChannelDrawerProps {
 }
 
 /**
- * What stands at the right of the list: a channel to read (`open`), or one to edit (`edit`, which goes first). Both are
+ * The drawer beside the list: a channel to read (`open`), or one to edit (`edit`, which takes precedence). Both are
  * ids as the address has them.
  */
 export function ChannelDrawer(props: ChannelDrawerProps) {
@@ -78,7 +78,7 @@ function DrawerContent({ open, edit, onEdit, onClose, onCreated }: ChannelDrawer
   return null;
 }
 
-/** Brings the channel, and says so when there is none. `fresh` waits for the server's own answer of now. */
+/** Loads the channel, or shows that there is none. `fresh` waits for a new response instead of the cache. */
 function LoadedDrawer({
   id,
   title,

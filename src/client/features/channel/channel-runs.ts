@@ -15,7 +15,7 @@ export function useRun(kind: RunKind) {
   const testAll = trpc.channel.testAll.useMutation();
   const updateBalances = trpc.channel.updateBalances.useMutation();
   const mutation = kind === "test" ? testAll : updateBalances;
-  /** The run that was seen running, whose end is still to be told. */
+  /** The run that was seen running and whose end is not yet reported. */
   const watched = useRef<string | null>(null);
   const { data: run } = trpc.channel.run.useQuery(
     { kind },

@@ -111,7 +111,7 @@ function placeOf({ type, base_url, other, setting }: Address): string {
   return `${URL.canParse(address) ? new URL(address).origin : address} ${proxy}`;
 }
 
-/** Whether calls would go elsewhere than before, as far as the fields tell: then the server wants the key as well. */
+/** Whether calls would go to another host, as far as the fields show: then the server requires the key as well. */
 export const leadsElsewhere = (before: Address, after: Address): boolean => placeOf(before) !== placeOf(after);
 
 /** The input of a create or update call; with `only`, just these fields (an update is partial). */

@@ -10,7 +10,7 @@ import { CodeBlock } from "../../ui/code-block";
 import { Combobox } from "../../ui/combobox";
 import { CopyButton } from "../../ui/copy-button";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
-import { chatLinks, clients, openDoors, type Client, type Connection } from "./clients";
+import { chatLinks, clients, servedEndpoints, type Client, type Connection } from "./clients";
 import { FirstCall } from "./first-call";
 import { TryIt } from "./try-it";
 
@@ -103,15 +103,15 @@ function Fact({ name, text, copy, copyLabel }: { name: string; text: string; cop
 function ClientGuide({ client, real, shown }: { client: Client; real: Connection; shown: Connection }) {
   const { t } = useLingui();
   const status = useStatus();
-  const { name, door, link } = client;
+  const { name, endpoint, link } = client;
   const links = client.id === "lobechat" ? chatLinks(status.chats ?? [], real) : [];
 
   return (
     <>
-      {openDoors.includes(door) ? null : (
+      {servedEndpoints.includes(endpoint) ? null : (
         <p className="flex gap-2 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg">
           <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
-          {t`${name} 调用 ${door}，这个版本还没有开放该接口；以下配置在开放后可直接使用。`}
+          {t`${name} 调用 ${endpoint}，这个版本还没有开放该接口；以下配置在开放后可直接使用。`}
         </p>
       )}
       <CodeBlock code={client.code(shown)} copyText={client.code(real)} label={t`${name} 的配置`} />

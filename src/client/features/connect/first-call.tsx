@@ -11,7 +11,7 @@ import { trpc } from "../../lib/trpc";
 
 const POLL_MS = 2000;
 
-/** True for the row of a call that was answered. */
+/** True for the row of a successful call. */
 const succeeded = (row: LogView): boolean => row.type === LOG_TYPE.consume && row.end_reason !== "upstream_error";
 
 /**

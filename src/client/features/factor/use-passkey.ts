@@ -40,7 +40,7 @@ export function usePasskey(use: PasskeyUse, onAnswer: (answer: Answer) => void) 
   return { start: () => void start(), pending, problem };
 }
 
-/** Said by the browser, not by our server: the address does not fit, or there is no such device. */
+/** An error of the browser, not of the server: the address does not fit, or there is no such device. */
 export const isOfBrowser = (error: unknown): boolean =>
   error instanceof Error &&
   ["SecurityError", "InvalidStateError", "NotSupportedError", "WebAuthnError"].includes(error.name);

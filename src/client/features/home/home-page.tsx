@@ -14,7 +14,7 @@ import { Notice } from "./notice";
 export default function HomePage() {
   const { t } = useLingui();
   const own = trpc.option.homePage.useQuery(undefined, { meta: { quiet: true } });
-  // Ours also when theirs cannot be had: it needs nothing that could fail.
+  // The default also when the operator's cannot be loaded: it has nothing that could fail.
   if (own.data === undefined && !own.error) return <OperatorPageSkeleton />;
   const text = own.data?.trim() ?? "";
   return (
@@ -27,7 +27,7 @@ export default function HomePage() {
   );
 }
 
-/** What this is, the way in, and the address that API clients need. */
+/** What the service is, a link to sign in, and the base URL for API clients. */
 function BuiltInHome() {
   const { t } = useLingui();
   const status = useStatus();

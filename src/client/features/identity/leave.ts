@@ -17,7 +17,7 @@ export async function openProvider(provider: RedirectProvider): Promise<void> {
     const { url } = await callEnvelope<{ data: string; url: string }>(`/api/oauth/state?${search}`);
     if (!opened) location.assign(url);
     else {
-      // The page of the provider has no business with this one.
+      // The provider's page must not reach this one (window.opener).
       opened.opener = null;
       opened.location.replace(url);
     }

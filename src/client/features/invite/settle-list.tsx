@@ -111,7 +111,7 @@ function SettleDialog({ row, verdict, onClose }: { row: WithdrawalToSettle; verd
       toastSuccess(pay ? t`已标记为付款` : t`已拒绝并退回邀请收益`);
       onClose();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.invite.invalidate();
       void utils.user.self.invalidate();

@@ -1,4 +1,4 @@
-/** What the page of the log offers besides its rows: totals, filters, and the columns of administrators. */
+/** The log page besides its rows: totals, filters, and the columns of administrators. */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { LogView } from "../../../shared/log-list";

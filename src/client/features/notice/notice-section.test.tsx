@@ -79,7 +79,7 @@ test("what is set is shown, a secret only as set, and only the chosen way's fiel
   ]);
 });
 
-test("an address that is none is told at its field and nothing is sent", async () => {
+test("an invalid address is reported at its field and nothing is sent", async () => {
   const { user, calls } = await open(server(webhook));
   const url = await screen.findByLabelText("Webhook 地址");
   await user.clear(url);

@@ -48,7 +48,7 @@ export function WaitingPanel({
     void utils.user.self.invalidate();
     void utils.order.own.invalidate();
     void utils.order.list.invalidate();
-    // An address that is opened again says nothing new.
+    // Opening the return address again shows no second message.
     if (waited && status === "success") toastSuccess(t`充值成功，到账 ${amount}`, { id: tradeNo });
   }, [status, amount, tradeNo, t, utils]);
 

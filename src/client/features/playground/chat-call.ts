@@ -2,7 +2,7 @@ import { callHeaders } from "../../lib/http";
 import { eventData } from "../../lib/event-stream";
 import type { ChatMessage, ToolCall } from "./conversation";
 
-/** What the playground sends (checklist C-559). `max_tokens` 0 is unset: the server drops it. */
+/** The request body of the playground (C-559). `max_tokens` 0 is unset: the server drops it. */
 export interface ChatBody {
   messages: ChatMessage[];
   stream: true;

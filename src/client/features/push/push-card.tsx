@@ -15,7 +15,7 @@ import { deviceOf } from "../personal/device";
  */
 const LOOK_EVERY = 3_000;
 
-/** Phones that are told of notices, and the QR code that binds another one. */
+/** Phones that get notices, and the QR code that binds another one. */
 export default function PushCard() {
   const { t } = useLingui();
   const utils = trpc.useUtils();

@@ -54,7 +54,7 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
       }
       void utils.redemption.invalidate();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   });
 

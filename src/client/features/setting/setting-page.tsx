@@ -22,9 +22,7 @@ const PersonalTab = lazy(() => import("../personal/personal-tab"));
 
 type Tab = SettingTab | "personal";
 
-/**
- * The user's personal settings and, for root, the gateway's. A `?tab=` the user may not see leads to the personal settings (D-05).
- */
+/** The user's personal settings and, for root, the gateway's. An unknown `?tab=` leads to the personal ones (D-05). */
 export default function SettingPage() {
   const { t } = useLingui();
   const [search, setSearch] = useSearchParams();

@@ -91,7 +91,7 @@ export const actionName = (action: string): MessageDescriptor | undefined =>
 
 export const DRAWING_ACTIONS = Object.entries(drawingActions).map(([value, text]) => ({ value, text }));
 
-/** Nothing more comes of it. */
+/** The status is final. */
 export const isOver = (status: string): boolean => FINAL_STATUSES.some((final) => final === status);
 
 /** Seconds that a job took: over a minute is red (C-639 to C-641); null while it runs. */

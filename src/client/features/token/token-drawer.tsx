@@ -29,7 +29,7 @@ type TokenDrawerProps = {
   onEdit: (id: number | null) => void;
 };
 
-/** What stands at the right of the list: the form of a token (`edit`), or how to use it (`open`). */
+/** The drawer beside the list: the form of a token (`edit`), or how to use it (`open`). */
 export function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
   const { t } = useLingui();
   // The keys of a batch just made; they are in no address.

@@ -60,7 +60,7 @@ function SecondFactors({ user: { id, username }, refusal }: { user: ManagedUser;
       await removing.mutateAsync({ id });
       toastSuccess(t`操作成功完成！`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.user.factors.invalidate({ id });
     }

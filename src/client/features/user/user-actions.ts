@@ -69,7 +69,7 @@ export function useUserActions() {
       saveFile(`user-${id}.jsonl`, lines);
       toastSuccess(t`已导出用户 ${username} 的数据`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   };
 

@@ -42,7 +42,7 @@ export function UserNew({ onClose }: { onClose: () => void }) {
       void utils.user.list.invalidate();
       onClose();
     } catch {
-      // Said by the query client; the form keeps what was typed.
+      // The query client shows the error; the form keeps what was typed.
     }
   });
 
