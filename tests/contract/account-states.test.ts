@@ -61,7 +61,7 @@ test("deleting an account revokes every credential at once; running requests are
   expect(await entered()).toEqual([true, true, true, true]);
   const running = await weir.call(key, ask("words:40+slow:50", { stream: true }));
   await manage(person, "delete");
-  // At the first try, which is sooner than the second that there is.
+  // Without waiting; the specification allows a second.
   // spec: D-33
   expect(await entered()).toEqual([false, false, false, false]);
   // spec: D-33
@@ -73,7 +73,7 @@ test("deleting an account revokes every credential at once; running requests are
   expect(await weir.audit()).toEqual([]);
 });
 
-test("a demotion counts at the next call of the session that is open", async () => {
+test("a demotion takes effect at the next call of an open session", async () => {
   const person = await weir.newUser({ role: ROLE.admin });
   expect((await person.api("GET", "/api/user/")).body.success).toBe(true);
   await manage(person, "demote");
@@ -82,7 +82,7 @@ test("a demotion counts at the next call of the session that is open", async () 
   expect((await person.api("GET", "/api/user/self")).body).toMatchObject({ success: true, data: { role: ROLE.user } });
 });
 
-test("unknown, wrong and deleted sound alike at the login, and a ban is told only to who has the password", async () => {
+test("unknown, wrong and deleted get the same answer at login, and a ban is revealed only with the right password", async () => {
   const [living, banned, deleted] = [await weir.newUser(), await weir.newUser(), await weir.newUser()];
   await setStatus(banned, USER_STATUS.banned);
   await manage(deleted, "delete");
@@ -109,7 +109,7 @@ test("unknown, wrong and deleted sound alike at the login, and a ban is told onl
   });
 });
 
-test("a login answers who signed in: id, names, role, status and group", async () => {
+test("a login returns the signed-in user: id, names, role, status and group", async () => {
   const person = await weir.newUser({ group: "vip" });
   const { username } = person;
   const { body } = await weir.anonymous("POST", "/api/user/login?turnstile=", { username, password: ROOT.password });

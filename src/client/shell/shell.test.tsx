@@ -9,7 +9,7 @@ const { clearUser, storeUser } = await import("../lib/session");
 const { Sidebar, sidebarStartsCollapsed } = await import("./sidebar");
 const { TopBar } = await import("./top-bar");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 afterEach(async () => {

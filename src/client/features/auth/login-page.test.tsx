@@ -137,7 +137,7 @@ test("a user who signs in again after their session has expired stays signed in"
   expect(currentUser()?.username).toBe("again");
 });
 
-test("the password can be shown, and Caps Lock is told", async () => {
+test("the password can be shown, and Caps Lock gives a warning", async () => {
   const { user } = await openPage(<LoginPage />, "/login");
   expect(password().getAttribute("type")).toBe("password");
   await user.click(screen.getByRole("button", { name: "显示密码" }));
@@ -193,7 +193,7 @@ test("where passwords or registration are off there is no form and no link for t
   expect(screen.getByRole("link", { name: "注册账户" })).toBeDefined();
 });
 
-test("while the bot check is not ready nothing is sent and the visitor is told", async () => {
+test("while the bot check is not ready nothing is sent and a message is shown", async () => {
   const page = (
     <>
       <LoginPage />

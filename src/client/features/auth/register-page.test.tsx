@@ -174,7 +174,7 @@ test("a code that could not be sent ends the countdown and says why", async () =
   expect(await screen.findByRole("button", { name: "获取验证码" })).toHaveProperty("disabled", false);
 });
 
-test("while the bot check is not ready nothing is sent and the visitor is told", async () => {
+test("while the bot check is not ready nothing is sent and a message is shown", async () => {
   const status = { turnstile_check: true, turnstile_site_key: "0x1" };
   const page = await open("register", { status, procedures: { "auth.register": () => undefined } });
   await fill(page, good);
@@ -228,7 +228,7 @@ test.each([
   expect((await screen.findByRole("alert")).textContent).toBe(words);
 });
 
-test("a refusal of the server is shown as it came; where registration is off there is no form", async () => {
+test("a refusal's message is shown unchanged; where registration is off there is no form", async () => {
   const page = await open("register", {
     procedures: {
       "auth.register": () => {

@@ -96,7 +96,7 @@ test("closing the dialog leaves the call refused, without another message", asyn
   expect(await screen.findByLabelText("密码")).toBeDefined();
 });
 
-test("an account without any way to prove itself is told to sign in again", async () => {
+test("an account without any step-up method is asked to sign in again", async () => {
   const { user } = await open([]);
   await user.click(screen.getByRole("button", { name: "go" }));
   expect(await screen.findByText(/请退出后重新登录/)).toBeDefined();

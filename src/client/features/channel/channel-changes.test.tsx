@@ -43,7 +43,7 @@ test("each change says what happened, why and when; rows of other kinds keep the
   expect(rows()[3]).toContain("密钥自动禁用");
 });
 
-test("a channel that nothing happened to says so, and one that is watched says that too", async () => {
+test("a channel without status changes says so, and so does one that is being watched after it was enabled again", async () => {
   await openPage(<ChannelChanges id={7} watched />, "/channel", {
     procedures: { "log.list": () => ({ items: [], next: null }) },
   });

@@ -12,7 +12,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { formatTime } = await import("../../lib/format");
 const { default: ChannelPage } = await import("./channel-page");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" }));

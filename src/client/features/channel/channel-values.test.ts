@@ -121,7 +121,7 @@ describe("complaints", () => {
     });
   });
 
-  test("priority and weight are told in the words of the specification", () => {
+  test("invalid priority and weight are refused with the specified messages", () => {
     for (const priority of [1.5, null])
       // spec: C-409
       expect(complaintsAbout({ ...good, priority }, false).priority).toBe("优先级必须是整数！");

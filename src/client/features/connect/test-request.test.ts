@@ -50,7 +50,7 @@ test("an error inside the stream is an error", async () => {
   expect(await sendTestRequest(request().call)).toMatchObject({ ok: false, message: "上游连接中断" });
 });
 
-test("no answer at all is told as such", async () => {
+test("a missing response is reported as such", async () => {
   globalThis.fetch = Object.assign(
     async () => {
       throw new TypeError("Failed to fetch");

@@ -19,7 +19,7 @@ const { storeUser } = await import("../../lib/session");
 const { firstTokenHue, durationHue, groupRatioHue } = await import("../../components/status");
 const { Toasts } = await import("../../components/toasts");
 
-// A machine that runs other tests beside these draws slowly.
+// Rendering is slow while other test files run.
 setDefaultTimeout(30_000);
 afterEach(closePage);
 beforeEach(() => storeUser({ id: 1, username: "root", role: 100, status: 1, group: "default", display_name: "" }));
@@ -245,7 +245,7 @@ test("an administrator sees whose row it is: name, balance, used quota and calls
   for (const text of ["$1.00", "$2.00", "42"]) expect(panel.textContent).toContain(text);
 });
 
-test("every row's lines sum to its charge, or say what it stands for", async () => {
+test("every row's bill lines sum to its charge, or say what the row is", async () => {
   const bill = [
     { kind: "input", count: 3, usd: "1", ratios: {}, units: "4.5" },
     { kind: "output", count: 1, usd: "1", ratios: {}, units: "5" },
@@ -353,7 +353,7 @@ test("kept contents are shown readable, as they are, and as a command; without a
   await screen.findByText(/没有保存这次调用的内容/);
 });
 
-test("a refusal that stands for many says how many, and until when", async () => {
+test("a refusal row that counts repetitions says how many, and until when", async () => {
   const other = JSON.stringify({
     request_path: "/v1/chat/completions",
     group: "default",

@@ -8,7 +8,7 @@ const { within } = await import("@testing-library/react");
 const { default: LogPage } = await import("./log-page");
 const { clearUser, storeUser } = await import("../../lib/session");
 
-// A machine that runs other tests beside these draws slowly.
+// Rendering is slow while other test files run.
 setDefaultTimeout(30_000);
 afterEach(() => {
   clearUser();

@@ -10,7 +10,7 @@ const { inputOf, valuesOf } = await import("./notice-values");
 
 const someone = { id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" };
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser(someone));

@@ -161,7 +161,7 @@ describe("the payment section", () => {
     expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 5, payment_method: "wxpay" });
   });
 
-  test("who says no to the question pays nothing", async () => {
+  test("cancelling the confirmation orders nothing", async () => {
     const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
     });

@@ -235,7 +235,7 @@ test("an address is bound by the code that was mailed to it; both are needed, an
   sessionStorage.clear();
 });
 
-test("who has bound no address is told so, and may bind one", async () => {
+test("a user without a bound address sees that, and may bind one", async () => {
   await open(1, "/setting?tab=personal", {
     "user.self": () => ({ ...person(1), email: "", quota: 0, used_quota: 0, request_count: 0, setting: "" }),
   });
@@ -245,7 +245,7 @@ test("who has bound no address is told so, and may bind one", async () => {
   expect(row.textContent).toContain("未绑定");
 });
 
-test("devices are told apart by name and address; another one is signed out, this one cannot be", async () => {
+test("sessions show device name and address; another one can be signed out, the current one cannot", async () => {
   const { user, calls } = await open(1, "/setting?tab=personal", {
     "auth.endSession": () => undefined,
     "auth.endOtherSessions": () => 1,

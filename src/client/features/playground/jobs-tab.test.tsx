@@ -10,7 +10,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { canSubmit, emptyJob, jobCall } = await import("./job-call");
 const { JobsTab } = await import("./jobs-tab");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" }));
@@ -188,7 +188,7 @@ test.each([
   expect(screen.queryByRole("article")).toBeNull();
 });
 
-test("a refused drawing says the vendor's words", async () => {
+test("a refused drawing shows the vendor's message", async () => {
   const { user } = await openPage(<Tab models={["mj_imagine"]} />, "/playground", {
     paths: { "/pg/mj/submit/imagine": () => Response.json({ code: 24, description: "banned prompt", properties: {} }) },
   });

@@ -137,7 +137,7 @@ describe("the visual editor", () => {
     await waitFor(() => expect(screen.queryByText("1 个未定价")).toBeNull());
   });
 
-  test("text for a number, a name that exists and a fixed price: said in the words of the specification", async () => {
+  test("text for a number, an existing name and a fixed price are refused with the specified messages", async () => {
     const { user, calls } = await open("?edit=new");
     await user.type(await screen.findByLabelText("模型名称"), "mine");
     await user.type(screen.getByLabelText("输入"), "abc");

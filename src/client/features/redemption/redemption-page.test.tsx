@@ -11,7 +11,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { default: RedemptionPage } = await import("./redemption-page");
 const { emptyRedemption, offeredFor, redemptionResolver } = await import("./redemption-values");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" }));

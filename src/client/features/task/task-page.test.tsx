@@ -9,7 +9,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { default: TaskPage } = await import("./task-page");
 const { actionName, percentOf, tookHue } = await import("./job-looks");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 const signIn = (role: number) =>

@@ -14,7 +14,7 @@ const { inviteLink } = await import("../invite/invite-link");
 const someone = (role: number) => ({ id: 7, username: "ann", display_name: "ann", role, status: 1, group: "default" });
 const CODE = "0123456789abcdef0123456789abcdef";
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser(someone(1)));
