@@ -187,7 +187,7 @@ describe("reading a failure", () => {
     expect(faultOf(error)).toMatchObject({ kind, status });
   });
 
-  test("a fault of the program is told apart from a fault of a call", () => {
+  test("an error of the program is distinguished from a failed call", () => {
     expect(faultOf(new Error("x is undefined")).kind).toBe("bug");
     expect(faultOf(new CallError("余额不足", 200, null)).kind).toBe("refused");
   });

@@ -21,7 +21,7 @@ export interface Lazy<P extends object = object> {
 
 const Placeholder = createContext<ReactNode>(null);
 
-/** What stands in the place of each `lazy` component below until that has been fetched. */
+/** The placeholder of each `lazy` component below until it has been fetched. */
 export function WhileLoading({ show, children }: { show: ReactNode; children: ReactNode }) {
   return <Placeholder value={show}>{children}</Placeholder>;
 }

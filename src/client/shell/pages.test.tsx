@@ -65,7 +65,7 @@ describe("the page at each address", () => {
     expect([address, location.pathname, head?.textContent]).toEqual([address, address.split("?")[0], heading]);
   });
 
-  test("the operator's text about the place stands at its address, for strangers too", async () => {
+  test("the about page shows the operator's text, to visitors too", async () => {
     await open("/about", 0, { "option.about": () => "We run **this**." });
     // spec: C-036
     expect((await screen.findByText("this")).closest("main")?.textContent).toContain("We run this.");

@@ -164,7 +164,7 @@ describe("the side menu", () => {
     ]);
   });
 
-  test("is collapsed at first only where the operator says so, and a choice of one's own wins", () => {
+  test("is collapsed at first only where the operator says so, and the user's own choice wins", () => {
     for (const [operator, own, collapsed] of [
       [null, null, false],
       ["false", null, false],

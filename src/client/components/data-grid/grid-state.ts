@@ -26,7 +26,7 @@ export interface GridState<F extends string> {
   /** The row whose drawer is open (`?open=12`), and the row being edited (`?edit=12`, `?edit=new`). */
   open: string | null;
   edit: string | null;
-  /** The row that the page stands beside (`after:…`, `before:…`), for lists that page by key. */
+  /** The cursor of the page (`after:…`, `before:…`), for lists that page by key. */
   at: string | null;
   setPage: (page: number, at?: string | null) => void;
   setPageSize: (size: number) => void;
@@ -91,7 +91,7 @@ export function useGridState<F extends string>(options: {
       setSearch(
         (current) => {
           const next = new URLSearchParams(current);
-          // Another page stands elsewhere, unless the change says where.
+          // Another page has another cursor: it is dropped unless the change brings one.
           if ("p" in changes) next.delete("at");
           for (const [key, value] of Object.entries(changes)) {
             if (value === null || (value === "" && !hasDefault(defaults, key))) next.delete(key);

@@ -147,7 +147,7 @@ test("the password can be shown, and Caps Lock gives a warning", async () => {
   expect(screen.getByText("大写锁定已打开")).toBeDefined();
 });
 
-test("the default account of imported data is told to change its password, and another password is not", async () => {
+test("the default account of imported data is asked to change its default password, and no other", async () => {
   const page = () =>
     openPage(
       <>

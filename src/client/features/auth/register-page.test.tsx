@@ -311,7 +311,7 @@ test("a link without address or token, or one that was used, is said to be inval
   expect((await screen.findByRole("alert")).textContent).toBe("重置链接无效或已过期，请重新申请");
 });
 
-test("the bot check stands on the registration and the login page, with the operator's site key, while it is switched on", async () => {
+test("the bot check is on the registration and the login page, with the operator's site key, while it is switched on", async () => {
   const { default: LoginPage } = await import("./login-page");
   const drawn: unknown[] = [];
   const widget = {

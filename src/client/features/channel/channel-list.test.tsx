@@ -1,4 +1,4 @@
-/** The list of channels: what stands in its columns, what a row offers, and what the toolbar does. */
+/** The list of channels: its columns, the actions of a row, and the toolbar. */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ChannelView } from "../../../shared/channel";

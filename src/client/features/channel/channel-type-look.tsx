@@ -8,7 +8,7 @@ export function typeName(type: number): string {
   return channelType(type)?.name[currentLanguage()] ?? `#${type}`;
 }
 
-/** The logo of a channel type, or its first letter when it has none; its name stands beside it. */
+/** The logo of a channel type, or its first letter when it has none; its name is beside it. */
 export function TypeLogo({ type, className }: { type: number; className?: string }) {
   const slug = channelType(type)?.logo ?? "";
   if (slug) return <ProviderLogo slug={slug} className={className} />;

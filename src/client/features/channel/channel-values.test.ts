@@ -6,7 +6,7 @@ import {
   complaintsAbout,
   emptyChannel,
   fieldsOf,
-  leadsElsewhere,
+  changesDestination,
   refusedField,
   sortTyped,
   trimBaseUrl,
@@ -174,7 +174,7 @@ test("another host, another proxy, and a type or region that decides the host le
     setting: "",
     ...fields,
   });
-  const moves = (fields: object, before: object = {}) => leadsElsewhere(at(before), at({ ...before, ...fields }));
+  const moves = (fields: object, before: object = {}) => changesDestination(at(before), at({ ...before, ...fields }));
   for (const fields of [
     { base_url: "https://b.example" },
     { base_url: "" },

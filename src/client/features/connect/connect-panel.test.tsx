@@ -79,7 +79,7 @@ test("without a list of models the gateway is asked with the token's own key", a
   expect(String(authorization)).toBe(`Bearer sk-${KEY}`);
 });
 
-test("waits for the first call, shows it when it lands, and then stops asking", async () => {
+test("polls for the first call, shows it when it arrives, and then stops", async () => {
   let items: (typeof row)[] = [];
   const { calls } = await openPage(<ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />, "/token", {
     procedures: { "log.own": () => ({ items }) },

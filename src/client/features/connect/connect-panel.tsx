@@ -22,7 +22,7 @@ export interface ConnectPanelProps {
   models?: readonly string[];
 }
 
-/** From a token to a working client: address and key, what to paste where, and the tick when the first call lands. */
+/** From a token to a working client: address and key, what to paste, and a tick when the first call has arrived. */
 export function ConnectPanel({ tokenId, tokenKey, models }: ConnectPanelProps) {
   const { t } = useLingui();
   const modelId = useId();
@@ -118,7 +118,7 @@ function ClientGuide({ client, real, shown }: { client: Client; real: Connection
       {link || links.length > 0 ? (
         <div className="flex flex-wrap gap-2">
           {link ? (
-            // The address holds the key, so it is made when it is followed and never stands in the page.
+            // The link contains the key, so it is built on click and is never in the page.
             <Button onClick={() => location.assign(link.href(real))}>
               <ExternalLink aria-hidden />
               {t`导入到 ${link.app}`}

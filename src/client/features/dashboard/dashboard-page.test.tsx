@@ -252,7 +252,7 @@ describe("what waits", () => {
       .getAllByRole("link")
       .map((link) => [link.closest("p")?.textContent, link.getAttribute("href")]);
 
-  test("is named with the place where it is mended", async () => {
+  test("is listed with a link to the page that fixes it", async () => {
     signIn(ROLE.root);
     await openPage(<DashboardPage />, "/detail", { procedures });
     expect(await lines()).toEqual([

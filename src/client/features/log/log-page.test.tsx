@@ -68,7 +68,7 @@ const procedures = (items: LogView[], total = items.length, total_exact = true) 
   }),
 });
 
-test("with more than 10,000 rows the pager says so, and the next page stands behind the last row", async () => {
+test("with more than 10,000 rows the pager says so, and the next page begins after the last row", async () => {
   const items = Array.from({ length: 10 }, (_, i) => row(100 - i));
   const { user, calls } = await openPage(<LogPage />, "/log", { procedures: procedures(items, 10_000, false) });
   await screen.findByText("第 1 - 10 条，共 10,000+ 条");
@@ -269,7 +269,7 @@ test("every row's bill lines sum to its charge, or say what the row is", async (
   }
 });
 
-test("the bill of a film names seconds and every factor", async () => {
+test("the bill of a video names seconds and every factor", async () => {
   const bill = [
     {
       kind: "call",

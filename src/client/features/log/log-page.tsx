@@ -85,7 +85,7 @@ export default function LogPage() {
           {...listedPage(list, grid.pageSize)}
           rows={rows}
           shown={listed?.length ?? 0}
-          placeOf={logPlace}
+          destinationOf={logPlace}
           search={{ key: "model_name", placeholder: t`模型名称` }}
           filters={filters}
           views={[

@@ -69,7 +69,7 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
     }
   };
 
-  // What stands there belongs to what is typed: between two answers there is no price.
+  // The shown price belongs to the typed amount: while it is being quoted there is none.
   const current = amount === debounced;
   const gatewayText = byGateway && current && gatewayPrice.data ? moneyText(gatewayPrice.data.data, "cny") : undefined;
   const cardText =

@@ -50,7 +50,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The words of an error object; undefined when there is none. */
+/** The message of an error object; undefined when there is none. */
 function errorText(value: unknown): string | undefined {
   const error = member(value, "error");
   if (typeof error === "string") return error;

@@ -64,13 +64,13 @@ test.each([
   ],
   ["lyrics", { kind: "lyrics", prompt: "rain" }, "/pg/suno/submit/lyrics", { prompt: "rain", group: "g" }],
   [
-    "a film",
+    "a video",
     { kind: "video", prompt: "sea", model: "m", seconds: 5, ratio: "9:16" },
     "/pg/v1/videos",
     { prompt: "sea", model: "m", seconds: 5, aspect_ratio: "9:16", group: "g" },
   ],
   [
-    "a film as the vendor likes it",
+    "a video as the vendor likes it",
     { kind: "video", prompt: "sea", model: "m" },
     "/pg/v1/videos",
     { prompt: "sea", model: "m", group: "g" },
@@ -94,13 +94,13 @@ test.each([
     { base64: "data:1", group: "g" },
   ],
   [
-    "a film from a picture",
+    "a video from a picture",
     { kind: "video", model: "m", images: ["data:1"] },
     "/pg/v1/videos",
     { model: "m", image: "data:1", group: "g" },
   ],
   [
-    "a film from pictures",
+    "a video from pictures",
     { kind: "video", prompt: "sea", model: "m", images: ["data:1", "data:2"] },
     "/pg/v1/videos",
     { model: "m", prompt: "sea", images: ["data:1", "data:2"], group: "g" },

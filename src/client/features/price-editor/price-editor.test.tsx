@@ -67,7 +67,7 @@ describe("the fields of a price", () => {
     }
   });
 
-  test("a fixed price stands alone, whatever the other fields say", () => {
+  test("a fixed price is saved alone, whatever the other fields hold", () => {
     expect(numbersFrom({ ...texts, ModelPrice: "0.1", CacheRatio: "abc" }, "usd", gpt)).toEqual({
       numbers: { ModelPrice: 0.1 },
     });
@@ -106,7 +106,7 @@ describe("the visual editor", () => {
     expect(screen.getByText(/^第 1 - 10 条/)).toBeDefined();
   });
 
-  test("a film's price is one per second: so it is shown, filtered and asked for", async () => {
+  test("a video's price is one per second: so it is shown, filtered and asked for", async () => {
     stored.ModelPrice = JSON.stringify({ ...tables.ModelPrice, "kling-v1": 0.14 });
     const names = () =>
       screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture|kling-v1)$/).map(({ textContent }) => textContent);
@@ -177,7 +177,7 @@ const recentUse = () => ({
 });
 
 describe("recent use", () => {
-  test("stands beside each model, and the column sorts by it", async () => {
+  test("is shown beside each model, and the column sorts by it", async () => {
     await open("?sort=-used", { "pricing.recentUse": recentUse });
     expect((await screen.findByTitle("1,234 次调用")).textContent).toBe("$12.30");
     await waitFor(() =>

@@ -11,7 +11,7 @@ import type { GridSort } from "../../components/data-grid/grid-state";
 export interface PricedRow {
   readonly item: CatalogueModel;
   readonly billing: "ratio" | "call" | null;
-  /** What a price per call is for; films are paid by their length. */
+  /** What a price per call is for; videos are paid by their length. */
   readonly unit: "call" | "second";
   /** USD per 1M tokens by kind, or per call, in the chosen group; empty without a price. */
   readonly shown: DisplayPrices;
@@ -65,7 +65,7 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
 }
 
 /**
- * Units of quota that one call of a model in a group costs, as the ledger would charge it (a film of its usual length);
+ * Units of quota that one call of a model in a group costs, as the ledger would charge it (a video of its usual length);
  * undefined without a price.
  */
 export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
@@ -83,7 +83,7 @@ export interface PriceFilter {
 }
 
 /**
- * What the filter of billing calls a model: "ratio", "call", "second" or "none". A film's price per call is one per
+ * What the filter of billing calls a model: "ratio", "call", "second" or "none". A video's price per call is one per
  * second.
  */
 export const billingFacet = ({ billing, unit }: Pick<PricedRow, "billing" | "unit">): string =>

@@ -20,7 +20,7 @@ const stored: Stored = {
 };
 
 describe("the settings pages", () => {
-  test("every option stands on exactly one card of one tab", () => {
+  test("every option is on exactly one card of one tab", () => {
     const shown = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
     // spec: D-17
     expect(shown.toSorted()).toEqual(optionKeys.toSorted());

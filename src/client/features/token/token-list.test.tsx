@@ -1,4 +1,4 @@
-/** The list of tokens: what stands in its columns and what a row offers. */
+/** The list of tokens: its columns and the actions of a row. */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TokenView } from "../../../shared/token";

@@ -22,7 +22,7 @@ interface NewUser {
 }
 const empty: NewUser = { username: "", display_name: "", password: "", role: String(ROLE.user) };
 
-/** The form for a new account; its role lies below one's own. */
+/** The form for a new account; its role is below the administrator's. */
 export function UserNew({ onClose }: { onClose: () => void }) {
   const { t } = useLingui();
   const formId = useId();

@@ -179,7 +179,7 @@ test("a new account is made from a name and a password, and the page says so", a
   });
 });
 
-test("the form of an account has its name, password, group and quota, and shows what is bound; one's own has the first three", async () => {
+test("the form of an account has its name, password, group and quota, and shows what is bound; the signed-in user's own has the first three", async () => {
   const bound = {
     email: "a@b.example",
     github_id: "gh-1",

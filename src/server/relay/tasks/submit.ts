@@ -103,8 +103,8 @@ async function run<Input>(order: TaskOrder<Input>, { call, billing, selection }:
     const provider = providerFor(order, channel);
     if (!provider) return { ok: false, failure: failureOf("malformed") };
     state = priceAt(call, channel, provider, order, keys.input_hash);
-    if (opened) await taskStore.place(opened.id, placeOf(call, channel, provider, state));
-    else opened = await taskStore.open(newTask(call, order, keys, placeOf(call, channel, provider, state)));
+    if (opened) await taskStore.place(opened.id, destinationOf(call, channel, provider, state));
+    else opened = await taskStore.open(newTask(call, order, keys, destinationOf(call, channel, provider, state)));
     twin = opened === undefined;
     if (!opened) return { ok: false, failure: failureOf("caller_mistake") };
     // From here on a sweep charges it, if this process ends; the poller then ends what was not accepted with a refund.
@@ -134,7 +134,12 @@ async function run<Input>(order: TaskOrder<Input>, { call, billing, selection }:
   return keep(call, billing, opened, state, outcome);
 }
 
-const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProvider<Input>, state: TaskState) => ({
+const destinationOf = <Input>(
+  call: Call,
+  channel: PoolChannel,
+  { platform }: TaskProvider<Input>,
+  state: TaskState,
+) => ({
   platform,
   channel_id: channel.id,
   channel_key_id: channel.key_row?.id ?? 0,
@@ -142,7 +147,12 @@ const placeOf = <Input>(call: Call, channel: PoolChannel, { platform }: TaskProv
   state,
 });
 
-function newTask<Input>(call: Call, order: TaskOrder<Input>, { client_key }: Keys, place: ReturnType<typeof placeOf>) {
+function newTask<Input>(
+  call: Call,
+  order: TaskOrder<Input>,
+  { client_key }: Keys,
+  place: ReturnType<typeof destinationOf>,
+) {
   const { caller, request_id, engine } = call;
   const now = engine.controlPlane.now();
   return {
