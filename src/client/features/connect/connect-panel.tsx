@@ -103,15 +103,16 @@ function Fact({ name, text, copy, copyLabel }: { name: string; text: string; cop
 function ClientGuide({ client, real, shown }: { client: Client; real: Connection; shown: Connection }) {
   const { t } = useLingui();
   const status = useStatus();
-  const { name, endpoint, link } = client;
+  // The placeholder of the message below is named `door`.
+  const { name, endpoint: door, link } = client;
   const links = client.id === "lobechat" ? chatLinks(status.chats ?? [], real) : [];
 
   return (
     <>
-      {servedEndpoints.includes(endpoint) ? null : (
+      {servedEndpoints.includes(door) ? null : (
         <p className="flex gap-2 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg">
           <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
-          {t`${name} 调用 ${endpoint}，这个版本还没有开放该接口；以下配置在开放后可直接使用。`}
+          {t`${name} 调用 ${door}，这个版本还没有开放该接口；以下配置在开放后可直接使用。`}
         </p>
       )}
       <CodeBlock code={client.code(shown)} copyText={client.code(real)} label={t`${name} 的配置`} />

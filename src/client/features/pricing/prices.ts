@@ -65,8 +65,8 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
 }
 
 /**
- * Units of quota that one call of a model in a group costs, as the ledger would charge it (a video of its usual length);
- * undefined without a price.
+ * Units of quota that one call of a model in a group costs, as the ledger would charge it (a video of its usual
+ * length); undefined without a price.
  */
 export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
