@@ -103,7 +103,7 @@ function Fact({ name, text, copy, copyLabel }: { name: string; text: string; cop
 function ClientGuide({ client, real, shown }: { client: Client; real: Connection; shown: Connection }) {
   const { t } = useLingui();
   const status = useStatus();
-  // The placeholder of the message below is named `door`.
+  // Local variable names are the placeholders of messages in the catalogue.
   const { name, endpoint: door, link } = client;
   const links = client.id === "lobechat" ? chatLinks(status.chats ?? [], real) : [];
 
