@@ -1,6 +1,6 @@
 /** What `npm run mutate` changes and no test can notice, each with its reason. */
 
-/** A change that no test can notice, because it changes nothing that anybody could see. */
+/** A change that no test can notice, because it changes nothing observable. */
 export interface Equivalent {
   readonly file: string;
   /** The line before and after, without the space around it. */

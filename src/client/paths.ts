@@ -236,7 +236,7 @@ export const consolePages: readonly ConsolePage[] = list;
 const PROTECTED =
   /^\/(channel|token|playground|redemption|topup|log|detail|midjourney|task|chat|chat2link|user|setting|personal|audit)(\/|$)/;
 
-/** Administrators' pages, built or not: an ordinary user is told that he may not (C-046), not that nothing is there. */
+/** Administrators' pages, built or not: an ordinary user gets "forbidden" (C-046), not "not found". */
 const ADMINISTRATIVE = /^\/(redemption|user|user\/edit\/[^/]+)\/?$/;
 
 /** Public although it begins like a protected one: the page that a password-reset mail leads to. */

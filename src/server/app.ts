@@ -47,8 +47,7 @@ export interface AppParts {
 }
 
 /** Chinese unless English comes first (D-78). */
-const languageOf = (headers: Headers): Lang =>
-  /^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh";
+const languageOf = (headers: Headers): Lang => (/^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh");
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const GLOBAL_WINDOW_SECONDS = 180;

@@ -135,7 +135,7 @@ describe("the most that a call can cost", () => {
     expect(estimateUpperBound(free, 1, 1)).toBe(0);
   });
 
-  test("reckons each kind that the request may hold at the dearest of them, and no kind that it cannot", () => {
+  test("counts input at the highest price of the kinds that the request may hold, and of no kind that it cannot", () => {
     const bound = (kinds: InputKinds): number => estimateUpperBound(rich, 100, 10, kinds);
     // 2 units a token in, 6 a token out.
     const usual = 100 * 2 + 10 * 6;
@@ -151,12 +151,12 @@ describe("the most that a call can cost", () => {
     expect(bound({ audio_out: false, image_out: false })).toBe(usual);
   });
 
-  test("reckons cache reads where they are dearer than input", () => {
+  test("counts input as cache reads where those have the higher price", () => {
     const dear = priced({ ModelRatio: { m: 1 }, CompletionRatio: { m: 1 }, CacheRatio: { m: 3 } });
     expect(estimateUpperBound(dear, 10, 1)).toBe(31);
   });
 
-  test("reckons in the dearest tier that the whole input can reach", () => {
+  test("uses the tier with the highest price that the whole input can reach", () => {
     const long = priced({
       ModelRatio: { m: 1 },
       CompletionRatio: { m: 1 },

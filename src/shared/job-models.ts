@@ -3,13 +3,13 @@ import { channelTypes } from "./channel-types";
 import { MJ_MODELS } from "./midjourney";
 import { videoTariff } from "./video-tariffs";
 
-/** Models of films: those with a tariff by length, or of a vendor that makes nothing else. */
-const filmsOnly: ReadonlySet<string> = new Set(
+/** Models of videos: those with a tariff by length, or of a vendor that makes nothing else. */
+const videoOnly: ReadonlySet<string> = new Set(
   channelTypes
     .filter(({ operations }) => operations.every((operation) => operation === "video"))
     .flatMap(({ models }) => [...models]),
 );
-const isVideo = (model: string): boolean => videoTariff(model) !== undefined || filmsOnly.has(model);
+const isVideo = (model: string): boolean => videoTariff(model) !== undefined || videoOnly.has(model);
 
 export const JOB_KINDS = ["drawing", "blend", "describe", "music", "lyrics", "video"] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -39,7 +39,7 @@ interface JobInput {
 
 /**
  * Blends take two to five pictures, a description takes one (github.com/novicezk/midjourney-proxy docs/api.md, read
- * November 2026). A film begins with its first picture; the meaning of more depends on the model.
+ * November 2026). A video begins with its first picture; the meaning of more depends on the model.
  */
 export const jobInputs: Readonly<Record<JobKind, JobInput>> = {
   drawing: { prompt: "needed", least: 0, most: 4 },

@@ -285,7 +285,7 @@ const picturePrices: Readonly<Record<string, number>> = {
 export const callPrices: Readonly<Record<string, number>> = {
   mj_imagine: 0.1, mj_variation: 0.1, mj_reroll: 0.1, mj_blend: 0.1, mj_modal: 0.1, mj_zoom: 0.1, mj_shorten: 0.1,
   mj_high_variation: 0.1, mj_low_variation: 0.1, mj_pan: 0.1, mj_describe: 0.05, mj_upscale: 0.05, mj_upload: 0.05,
-  // A film costs about eight times a picture (midjourney.com, "Introducing our V1 video model", June 2025).
+  // A video costs about eight times a picture (midjourney.com, "Introducing our V1 video model", June 2025).
   swap_face: 0.05, mj_edits: 0.1, mj_video: 0.8, mj_inpaint: 0, mj_custom_zoom: 0, suno_music: 0.1, suno_lyrics: 0.01, "gpt-4-gizmo-*": 0.1,
   "rerank-v3.5": 0.002, "rerank-english-v3.0": 0.002, "rerank-multilingual-v3.0": 0.002,
   ...picturePrices,

@@ -1,4 +1,4 @@
-/** Accounts that are banned, locked, deleted or demoted, at every door of the real server: sessions, tokens, keys. */
+/** Banned, locked, deleted and demoted accounts against the real server: sessions, access tokens, keys. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ROLE, USER_STATUS } from "../../src/shared/roles";
@@ -23,17 +23,17 @@ afterAll(async () => {
 
 const ask = (model: string, more: object = {}) => ({ model, messages: [{ role: "user", content: "hi" }], ...more });
 
-/** A person with a way in by each door, and what each door says to him. */
-async function somebody() {
+/** A user with every kind of credential, and what the server answers to each. */
+async function newAccount() {
   const person = await weir.newUser({ quota: 1_000_000 });
   const { key } = await weir.newToken({}, person);
   const authorization = await person.ok<string>("GET", "/api/user/token");
-  const enters = async (door: "password" | "session" | "access token" | "key") => {
-    if (door === "key") return (await weir.call(key, ask("echo"))).ok;
+  const enters = async (credential: "password" | "session" | "access token" | "key") => {
+    if (credential === "key") return (await weir.call(key, ask("echo"))).ok;
     const { username } = person;
-    if (door === "password")
+    if (credential === "password")
       return (await weir.anonymous("POST", "/api/user/login", { username, password: ROOT.password })).body.success;
-    const headers: Record<string, string> = door === "session" ? person.headers : { authorization };
+    const headers: Record<string, string> = credential === "session" ? person.headers : { authorization };
     return (await weir.anonymous("GET", "/api/user/self", undefined, headers)).body.success;
   };
   const entered = () => Promise.all((["password", "session", "access token", "key"] as const).map(enters));
@@ -44,8 +44,8 @@ const setStatus = ({ id }: Session, status: number) =>
   weir.db.q.update(weir.db.t.users).set({ status }).where(eq(weir.db.t.users.id, id));
 const manage = ({ id }: Session, action: string) => weir.root.ok("POST", "/api/user/manage", { id, action });
 
-test("an account of status 3, as imports bring it, is refused at every door, cannot be enabled, and is left by deleting", async () => {
-  const { person, entered } = await somebody();
+test("an account of status 3, as imports bring it, is refused with every credential, cannot be enabled, but can be deleted", async () => {
+  const { person, entered } = await newAccount();
   await setStatus(person, USER_STATUS.locked);
   // spec: D-32
   expect(await entered()).toEqual([false, false, false, false]);
@@ -56,12 +56,12 @@ test("an account of status 3, as imports bring it, is refused at every door, can
   expect(await entered()).toEqual([false, false, false, false]);
 });
 
-test("deleting an account closes every door at once; what runs is served to its end and charged", async () => {
-  const { person, key, entered } = await somebody();
+test("deleting an account revokes every credential at once; running requests are served to their end and charged", async () => {
+  const { person, key, entered } = await newAccount();
   expect(await entered()).toEqual([true, true, true, true]);
   const running = await weir.call(key, ask("words:40+slow:50", { stream: true }));
   await manage(person, "delete");
-  // At the first try, which is sooner than the second that there is.
+  // Without waiting; the specification allows a second.
   // spec: D-33
   expect(await entered()).toEqual([false, false, false, false]);
   // spec: D-33
@@ -73,7 +73,7 @@ test("deleting an account closes every door at once; what runs is served to its 
   expect(await weir.audit()).toEqual([]);
 });
 
-test("a demotion counts at the next call of the session that is open", async () => {
+test("a demotion takes effect at the next call of an open session", async () => {
   const person = await weir.newUser({ role: ROLE.admin });
   expect((await person.api("GET", "/api/user/")).body.success).toBe(true);
   await manage(person, "demote");
@@ -82,7 +82,7 @@ test("a demotion counts at the next call of the session that is open", async () 
   expect((await person.api("GET", "/api/user/self")).body).toMatchObject({ success: true, data: { role: ROLE.user } });
 });
 
-test("unknown, wrong and deleted sound alike at the login, and a ban is told only to who has the password", async () => {
+test("unknown, wrong and deleted get the same answer at login, and a ban is revealed only with the right password", async () => {
   const [living, banned, deleted] = [await weir.newUser(), await weir.newUser(), await weir.newUser()];
   await setStatus(banned, USER_STATUS.banned);
   await manage(deleted, "delete");
@@ -109,7 +109,7 @@ test("unknown, wrong and deleted sound alike at the login, and a ban is told onl
   });
 });
 
-test("a login answers who signed in: id, names, role, status and group", async () => {
+test("a login returns the signed-in user: id, names, role, status and group", async () => {
   const person = await weir.newUser({ group: "vip" });
   const { username } = person;
   const { body } = await weir.anonymous("POST", "/api/user/login?turnstile=", { username, password: ROOT.password });

@@ -52,7 +52,7 @@ test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights
   await weir.setOption("UserUsableGroups", { default: "all" });
   const { tokens } = weir.db.t;
   const rowOf = async (token: number) => (await weir.db.q.select().from(tokens).where(eq(tokens.id, token)))[0];
-  /** What nobody sets by a token's form: whose it is, its key, what it has used, whether it is there. */
+  /** What a token's form must not set: its owner, key, used quota and deletion. */
   const owned = async (token: number) => {
     const row = await rowOf(token);
     if (!row) throw new Error(`no token ${token}`);
@@ -65,7 +65,7 @@ test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights
   const put = (fields: object) => alice.api("PUT", "/api/token/", { id, ...usual, ...fields });
   const post = (fields: object) => alice.api("POST", "/api/token/", { ...usual, ...fields });
   const before = await owned(id);
-  // What she may ask for she gets, so that the refusals below are of what is asked for.
+  // Fields the user may set are stored, so the refusals below are about the field and not about the request.
   expect((await put({ name: "hers", remain_quota: 900, group: "default" })).body.success).toBe(true);
   expect(await rowOf(id)).toMatchObject({ name: "hers", remain_quota: 900, group: "default" });
   expect((await put({ group: "" })).body.success).toBe(true);
@@ -78,7 +78,7 @@ test("CVE-2026-47101: a user's own token never reaches beyond its owner's rights
     expect([fields, await owned(id), await all()]).toEqual([fields, before, there]);
     expect(await rowOf(id)).toMatchObject(usual);
   }
-  // The rest is not a field of hers to set: nothing comes of it.
+  // The other fields are not the user's to set: they are ignored.
   for (const fields of [
     { user_id: bob.id },
     { used_quota: -1_000_000 },

@@ -19,7 +19,7 @@ export interface ConfirmQuestion {
 type Pending = { question: ConfirmQuestion; answer: (yes: boolean) => void };
 let ask: ((pending: Pending) => void) | null = null;
 
-/** Asks the user; resolves to true when he agreed. Reversible actions ask nothing: act and offer undo (lib/toast). */
+/** Asks the user; resolves to true when they agreed. Reversible actions ask nothing: act and offer undo (lib/toast). */
 export function confirm(question: ConfirmQuestion): Promise<boolean> {
   return new Promise((resolve) => {
     if (ask) ask({ question, answer: resolve });

@@ -27,7 +27,7 @@ test("a field is found by its label and described by its hint", () => {
   expect(document.getElementById(field.getAttribute("aria-describedby") ?? "")?.textContent).toBe("显示在日志里");
 });
 
-test("an error code of the shared schemas is told in words, with its values, and tied to the field", async () => {
+test("an error code of the shared schemas is shown as its message, with its values, and tied to the field", async () => {
   render(<Form complaint="password_too_long" />);
   await userEvent.click(screen.getByRole("button", { name: "save" }));
   expect((await screen.findByRole("alert")).textContent).toBe("密码长度不得超过 20 位！");

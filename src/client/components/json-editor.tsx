@@ -19,7 +19,7 @@ type JsonEditorProps = {
   "aria-invalid"?: boolean;
 };
 
-/** JSON as text with line numbers; says in which line it breaks, and lays it out anew on demand. Empty is allowed. */
+/** JSON as text with line numbers; names the line of a syntax error, and formats on demand. Empty is allowed. */
 export function JsonEditor({ value, onValueChange, rows = 6, template, disabled, ...props }: JsonEditorProps) {
   const { t } = useLingui();
   const gutter = useRef<HTMLDivElement>(null);

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { cn } from "../lib/cn";
 
-/** The logo of a provider by its slug (`scripts/plugins/logo-slugs.ts`); decorative, the name stands beside it. */
+/** The logo of a provider by its slug (`scripts/plugins/logo-slugs.ts`); decorative, because the name is beside it. */
 export function ProviderLogo({ slug, className }: { slug: string | undefined; className?: string }) {
   useEffect(() => {
     // The drawings are fetched when the first logo is shown, once for all of them. Without them the name is enough.

@@ -27,7 +27,7 @@ export function QuotaField({ value, onValueChange, min = 0, picks = false, ...pr
   useStatus();
   const perUnit = quotaPerUnit();
   const inDollars = displayInCurrency();
-  // What was typed stays as it was typed, although it stands for whole units.
+  // The typed text stays as it is, although its value is rounded to whole units.
   const [typed, setTyped] = useState<number | null>(null);
   const toUnits = (amount: number) => Math.round(amount * perUnit);
   const dollars = value === null ? null : typed !== null && toUnits(typed) === value ? typed : value / perUnit;

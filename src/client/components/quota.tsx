@@ -10,7 +10,7 @@ import { Tooltip } from "../ui/tooltip";
  */
 export function Quota({ value, decimals = 2, className }: { value: number; decimals?: number; className?: string }) {
   const { t } = useLingui();
-  // Renders anew when the status, and with it the unit, arrives.
+  // Renders again when the status, and with it the unit, arrives.
   useStatus();
   const perUnit = quotaPerUnit();
   const units = formatNumber(value);

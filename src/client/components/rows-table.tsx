@@ -55,7 +55,7 @@ export function RowsTable({
   return (
     <>
       {rows.map((row, index) => (
-        // A row is what stands at its place; names change while they are typed.
+        // Rows are keyed by position: names change while they are typed.
         <div key={index} className={cn("flex flex-wrap gap-2", headed ? "items-end" : "items-center")}>
           {columns.map((column) => (
             <Cell

@@ -1,5 +1,5 @@
 /**
- * What the states of things look like: hue, icon and word (design/console.md A.3). Colour never stands alone.
+ * How states are shown: hue, icon and word. Colour never stands alone.
  * A value that a table does not know is shown by its `other` entry.
  */
 import type { MessageDescriptor } from "@lingui/core";
@@ -66,7 +66,7 @@ export const redemptionStatus: StatusTable = {
   other: unknown,
 };
 
-/** An unused code past its time. */
+/** An unused code that has expired. */
 export const expiredRedemption: StatusLook = { hue: "yellow", icon: Clock, text: msg`已过期` };
 
 export const withdrawalStatus: Readonly<Record<WithdrawalState, StatusLook>> = {

@@ -8,7 +8,7 @@ const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 let now = Math.floor(Date.now() / 1000);
 
-/** One clock for all times on the page; it stands still while none is shown. */
+/** One timer for all times on the page; it stops while none is shown. */
 function subscribe(listener: () => void) {
   if (listeners.size === 0) {
     now = Math.floor(Date.now() / 1000);

@@ -3,7 +3,7 @@ import { DOUBTED_SIDES, USAGE_RULES, type UsageDoubt } from "../../shared/usage-
 import { formatNumber } from "../lib/format";
 import { currentLanguage } from "../lib/i18n";
 
-/** One count of an upstream that was not believed, and what was charged instead. */
+/** A token count of the upstream that was rejected as implausible, and what was charged instead. */
 export function UsageDoubtText({ doubt: { side, rule, reported, charged } }: { doubt: UsageDoubt }) {
   const { t } = useLingui();
   const language = currentLanguage();

@@ -20,7 +20,7 @@ function keep(key: string, end: number): void {
 
 const left = (end: number): number => Math.max(0, Math.ceil((end - Date.now()) / 1000));
 
-/** Seconds that are left under `key`, 0 = none; `start` and `clear` for the one who counts. */
+/** Seconds that are left under `key`, 0 = none; with `start` and `clear`. */
 export function useCountdown(key: string): { seconds: number; start: (seconds: number) => void; clear: () => void } {
   const [end, setEnd] = useState(() => endOf(key));
   const [seconds, setSeconds] = useState(() => left(end));

@@ -7,7 +7,7 @@ import { clearUser, storeUser } from "./session";
 function Form() {
   const form = useForm({ defaultValues: { name: "", secret: "" } });
   const { savedAt, restore } = useFormDraft(form, "thing");
-  // Draws anew on each change, as forms with dependent fields do.
+  // Renders again on each change, as forms with dependent fields do.
   useWatch({ control: form.control });
   return (
     <form>
@@ -32,7 +32,7 @@ afterEach(() => {
 
 const name = () => screen.getByRole<HTMLInputElement>("textbox", { name: "name" });
 
-test("a single change is kept, although the form draws anew on each, and comes back on demand", async () => {
+test("a single change is kept, although the form renders again on each, and comes back on demand", async () => {
   const { unmount } = render(<Form />);
   await userEvent.click(name());
   await userEvent.paste("half done");
@@ -45,7 +45,7 @@ test("a single change is kept, although the form draws anew on each, and comes b
   expect(name().value).toBe("half done");
 });
 
-test("somebody else's draft is not offered", async () => {
+test("another user's draft is not offered", async () => {
   const { unmount } = render(<Form />);
   await userEvent.type(name(), "mine");
   await Bun.sleep(400);

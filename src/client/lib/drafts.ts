@@ -13,7 +13,7 @@ interface Draft {
 const isDraft = (value: unknown): value is Draft =>
   typeof value === "object" && value !== null && "values" in value && "user" in value && "at" in value;
 
-/** Always the same array: a new one would start the watch anew on each render and lose what waits to be stored. */
+/** Always the same array: a new one would restart the watch on each render and lose what waits to be stored. */
 const NOTHING: readonly string[] = [];
 
 /**
@@ -43,7 +43,7 @@ export function useFormDraft<V extends FieldValues>(
       const user = currentUser()?.id;
       if (user === undefined) return;
       timer.current = setTimeout(() => {
-        // Read here and not above: while the first change is announced the form does not call itself dirty yet.
+        // Read here and not above: while the first change is announced the form is not dirty yet.
         if (!form.formState.isDirty) return;
         const kept = Object.fromEntries(Object.entries(values).filter(([field]) => !omit.includes(field)));
         writeStored(key, JSON.stringify({ user, at: Date.now(), values: kept } satisfies Draft));

@@ -116,7 +116,7 @@ describe("reporting failures", () => {
     expect(location.pathname + location.search).toBe("/login?expired=true&redirect=%2Flog%3Fp%3D2");
   });
 
-  test("only a 401 signs anybody out", async () => {
+  test("only a 401 signs the user out", async () => {
     storeUser(user);
     answer = () => Response.json({ success: false, message: "无权进行此操作" }, { status: 403 });
     show(<Readers quiet />);
@@ -187,7 +187,7 @@ describe("reading a failure", () => {
     expect(faultOf(error)).toMatchObject({ kind, status });
   });
 
-  test("a fault of the program is told apart from a fault of a call", () => {
+  test("an error of the program is distinguished from a failed call", () => {
     expect(faultOf(new Error("x is undefined")).kind).toBe("bug");
     expect(faultOf(new CallError("余额不足", 200, null)).kind).toBe("refused");
   });

@@ -8,7 +8,7 @@ import { toastError } from "./toast";
 
 /** What went wrong, in words for the user. `status` is the HTTP status, 0 when no answer came. */
 export interface Fault {
-  /** `cancelled`: the call wanted a proof (lib/step-up) and its person did not give it. */
+  /** `cancelled`: the call required a step-up (lib/step-up) and the user closed the dialog. */
   kind:
     | "signed-out"
     | "cancelled"
@@ -24,7 +24,7 @@ export interface Fault {
   requestId: string | null;
 }
 
-/** Reads any thrown value; the texts are those of the error catalogue (accounts.md section 8, D-75). */
+/** Reads any thrown value; the texts are those of the error catalogue (shared/errors, D-75). */
 export function faultOf(error: unknown): Fault {
   const { status, message, requestId, refused } = answerOf(error);
   const fault = (kind: Fault["kind"], text: string): Fault => ({ kind, status: status ?? 0, message: text, requestId });
@@ -41,9 +41,9 @@ export function faultOf(error: unknown): Fault {
 
 /**
  * Shows what went wrong, once: ten calls that fail for the same reason make one toast. A 401 forgets the user and leads
- * to the login page, which leads back here; nothing else signs anybody out.
+ * to the login page, which leads back here; nothing else signs the user out.
  *
- * `quiet` leaves out the words of the server, for pages that show them themselves (ErrorPanel).
+ * `quiet` leaves out the server's message, for pages that show it themselves (ErrorPanel).
  */
 export function reportError(error: unknown, { quiet = false }: { quiet?: boolean } = {}): void {
   const fault = faultOf(error);
@@ -85,8 +85,8 @@ function answerOf(error: unknown): Answer {
     const response: unknown = error.meta?.["response"];
     const requestId =
       textOf(data, "request_id") ?? (response instanceof Response ? response.headers.get("x-request-id") : null);
-    const told = numberOf(data, "httpStatus");
-    if (told !== null) return { status: told, message: error.message, requestId, refused: true };
+    const httpStatus = numberOf(data, "httpStatus");
+    if (httpStatus !== null) return { status: httpStatus, message: error.message, requestId, refused: true };
     // No tRPC error came: either an answer of something else (a proxy, an empty 429), or no answer at all.
     const status = response instanceof Response ? response.status : 0;
     const message = response instanceof Response ? response.statusText : error.message;

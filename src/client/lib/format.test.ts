@@ -45,13 +45,13 @@ describe("counts in short", () => {
 });
 
 describe("times", () => {
-  test("distances are told in the largest unit that fits", () => {
+  test("distances in time are shown in the largest unit that fits", () => {
     expect(formatRelative(1000, 1000)).toBe("now");
     expect(formatRelative(1000, 1185)).toBe("3 min. ago");
     expect(formatRelative(90_000, 0)).toBe("tomorrow");
   });
 
-  test("durations are told as people read them", () => {
+  test("durations are shown in readable units", () => {
     expect(formatMilliseconds(850)).toBe("850 ms");
     expect(formatMilliseconds(1240)).toBe("1.2 s");
     expect(formatMilliseconds(200_000)).toBe("3 m 20 s");

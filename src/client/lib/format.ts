@@ -6,7 +6,7 @@ const UNITS = [
   { from: 1e4, sign: "k", by: 1e3 },
 ] as const;
 
-/** A count in short: 9999, 12.3k, 1.2M, 1.0B (accounts.md section 9, D-81). The full number belongs into the hover. */
+/** A count in short: 9999, 12.3k, 1.2M, 1.0B (D-81). The full number belongs in the tooltip. */
 export function formatCount(count: number): string {
   const sign = count < 0 ? "-" : "";
   const size = Math.abs(count);

@@ -13,7 +13,7 @@ const NEEDED: Readonly<Record<Access, number>> = {
 
 export type Verdict = { kind: "allow" } | { kind: "forbidden" } | { kind: "redirect"; to: string };
 
-/** True when somebody with `role` (0: nobody is signed in) may open a page of this access. */
+/** True when a user with `role` (0: not signed in) may open a page of this access. */
 export function mayOpen(access: Access, role: number): boolean {
   return role >= NEEDED[access];
 }

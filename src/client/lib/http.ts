@@ -1,7 +1,7 @@
 import { currentLanguage } from "./i18n";
 import { currentUser } from "./session";
 
-/** The headers of every call: who we believe to be (-1 for nobody), no caching, the language of server texts. */
+/** The headers of every call: the user id in local storage (-1 for none), no caching, the language of server texts. */
 export function callHeaders(): Record<string, string> {
   return {
     "New-Api-User": String(currentUser()?.id ?? -1),
@@ -29,7 +29,7 @@ interface Envelope<T> {
 }
 
 /**
- * Calls an `/api` door and answers its `data`. For the status, which is asked for before React is there; pages use
+ * Calls an `/api` endpoint and returns its `data`. For the status, which is requested before React is loaded; pages use
  * lib/trpc. The caller names the shape it expects, as the specification gives it.
  *
  * @throws CallError on no answer, on another status than 2xx and on success=false.
@@ -39,7 +39,7 @@ export async function callApi<T>(path: string, init: RequestInit = {}): Promise<
   return data;
 }
 
-/** As `callApi`, for doors whose answer has more members than `data`. */
+/** As `callApi`, for endpoints whose response has more members than `data`. */
 export async function callEnvelope<T extends object>(path: string, init: RequestInit = {}): Promise<T> {
   let response: Response;
   try {

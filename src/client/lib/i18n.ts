@@ -12,7 +12,7 @@ const catalogues: Readonly<Record<Language, () => Promise<{ messages: Messages }
   en: () => import("../../../locales/en.po"),
 };
 
-/** Loads the catalogue of `language` and shows it; the page renders anew by itself. */
+/** Loads the catalogue of `language` and activates it; the page renders again by itself. */
 export async function activateLanguage(language: Language): Promise<void> {
   const { messages } = await catalogues[language]();
   i18n.loadAndActivate({ locale: language, messages });

@@ -8,7 +8,7 @@ afterEach(() => cleanup());
 type Module = { default: ComponentType<{ name: string }> };
 const Greeting = ({ name }: { name: string }) => <p>hello {name}</p>;
 
-test("a placeholder stands where a component is still fetched; then it is shown with what it was given", async () => {
+test("a placeholder is shown while a component is fetched; then the component is rendered with its props", async () => {
   const { promise, resolve } = Promise.withResolvers<Module>();
   const Part = lazy(() => promise);
   render(

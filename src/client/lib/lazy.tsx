@@ -15,20 +15,20 @@ import {
 
 export interface Lazy<P extends object = object> {
   (props: P): ReactNode;
-  /** Fetches it before it is shown; what goes wrong is told when it is shown. */
+  /** Fetches it before it is shown; an error is thrown when it is rendered. */
   preload: () => void;
 }
 
 const Placeholder = createContext<ReactNode>(null);
 
-/** What stands in the place of each `lazy` component below until that has been fetched. */
+/** The placeholder of each `lazy` component below until it has been fetched. */
 export function WhileLoading({ show, children }: { show: ReactNode; children: ReactNode }) {
   return <Placeholder value={show}>{children}</Placeholder>;
 }
 
 /**
  * A component whose code is fetched when it is first shown, unless it is there already: then it is shown at once.
- * Throws to the nearest error boundary what the fetch failed with; who mounts it again tries again.
+ * A failed fetch is thrown to the nearest error boundary; mounting again retries.
  */
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): Lazy<P> {
   let loaded: ComponentType<P> | undefined;

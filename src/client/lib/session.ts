@@ -42,7 +42,7 @@ export function clearUser(): void {
   set(null);
 }
 
-/** Who is signed in according to local storage; null when nobody. The server checks each call all the same. */
+/** The signed-in user according to local storage; null when there is none. The server checks each call all the same. */
 export function currentUser(): StoredUser | null {
   return user;
 }

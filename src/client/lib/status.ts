@@ -16,7 +16,7 @@ export interface PublicStatus {
   server_address: string;
   /** False when the operator allows third-party sign-in only. */
   password_login: boolean;
-  /** False when nobody can make an account by name and password. */
+  /** False when accounts cannot be registered by name and password. */
   password_register: boolean;
   register_enabled: boolean;
   /** Registration asks for an address and a mailed code. */
@@ -87,10 +87,10 @@ function cache(next: Partial<PublicStatus>): void {
 }
 
 /**
- * Loads the public status, keeps it in local storage and tells the page. When it fails, one toast says so and further
- * attempts follow, at growing distances and at once when the connection returns; after a success no timer runs.
+ * Loads the public status, stores it in local storage and notifies the page. When it fails, one toast says so and it
+ * retries, at growing intervals and at once when the connection returns; after a success no timer runs.
  *
- * `shown`: the words and the place for that toast are there (before that, the translation itself would throw).
+ * `shown` resolves when the toast can be shown and its text translated (before that, the translation would throw).
  */
 export async function loadStatus(shown: Promise<void> = Promise.resolve()): Promise<void> {
   clearTimeout(retry.timer);

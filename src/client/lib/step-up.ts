@@ -1,4 +1,4 @@
-/** Step-up on the client: who asks the person, and the link that says a refused call again. */
+/** Step-up on the client: the registered dialog, and the tRPC link that sends a refused call again. */
 import type { TRPCLink } from "@trpc/client";
 import { observable, type Unsubscribable } from "@trpc/server/observable";
 import type { AppRouter } from "../../server/router";
@@ -16,7 +16,7 @@ export function onStepUp(dialog: Ask): () => void {
   };
 }
 
-/** Asks the person to prove himself: true when he did. Calls that want it at the same time share one dialog. */
+/** Asks the user to authenticate again: true when they did. Calls that need it at the same time share one dialog. */
 function proved(): Promise<boolean> {
   asking ??= (ask?.() ?? Promise.resolve(false)).finally(() => {
     asking = null;
@@ -25,8 +25,8 @@ function proved(): Promise<boolean> {
 }
 
 /**
- * Any call that the server refuses with step_up_required opens the dialog and is said once more after the proof;
- * whoever closes the dialog leaves the call refused. Features need not know of it.
+ * Any call that the server refuses with step_up_required opens the dialog and is sent again after the step-up; closing
+ * the dialog leaves the call refused. Features need not know of it.
  */
 export const stepUpLink: TRPCLink<AppRouter> =
   () =>

@@ -1,4 +1,4 @@
-/** What must be known before the first paint: no React, no catalogue, nothing large. */
+/** Theme and language before the first paint: no React, no catalogue, nothing large. */
 import { readChoice } from "./storage";
 
 export type ThemeChoice = "light" | "dark" | "system";
@@ -25,7 +25,7 @@ export function applyTheme(choice: ThemeChoice): void {
   document.documentElement.dataset["theme"] = dark ? "dark" : "light";
 }
 
-/** Tells assistive technology and the browser the language of the page. */
+/** Sets the language of the page for assistive technology and the browser. */
 export function applyLanguage(language: Language): void {
   document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
 }

@@ -4,22 +4,22 @@ import { toast } from "sonner";
 /** How long an action can be undone, in milliseconds. */
 const UNDO_TIME = 8000;
 
-/** Good news. A toast with the same `id` replaces the one on screen. */
+/** A success. A toast with the same `id` replaces the one on screen. */
 export function toastSuccess(message: string, options: { id?: string } = {}): void {
   toast.success(message, options);
 }
 
-/** Something to know. */
+/** An information. */
 export function toastInfo(message: string, options: { id?: string } = {}): void {
   toast.info(message, options);
 }
 
-/** Bad news; the same message is not stacked. */
+/** An error; the same message is not stacked. */
 export function toastError(message: string, options: { id?: string } = {}): void {
   toast.error(message, { id: options.id ?? message, duration: 6000 });
 }
 
-/** Says what was done and offers 撤销 for eight seconds. `undo` may fail; its error is shown by the caller's mutation. */
+/** Says what was done and offers 撤销 for eight seconds. An error of `undo` is shown by the caller's mutation. */
 export function toastUndo(message: string, undo: () => void): void {
   toast.success(message, { duration: UNDO_TIME, action: { label: t`撤销`, onClick: undo } });
 }

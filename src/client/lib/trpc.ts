@@ -4,7 +4,7 @@ import type { AppRouter } from "../../server/router";
 import { CallError, callHeaders } from "./http";
 import { stepUpLink } from "./step-up";
 
-/** The console's door to the server: `trpc.<noun>.<verb>.useQuery(input)` and `.useMutation()`. */
+/** The console's tRPC client: `trpc.<noun>.<verb>.useQuery(input)` and `.useMutation()`. */
 export const trpc: CreateTRPCReact<AppRouter, unknown> = createTRPCReact<AppRouter>();
 
 /**

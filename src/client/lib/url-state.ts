@@ -31,8 +31,8 @@ export function choiceParam<T extends string>(choices: readonly T[], fallback: T
 type Values<P> = { [K in keyof P]: P[K] extends UrlParam<infer T> ? T : never };
 
 /**
- * Page state that lives in the address, so that a link shows the same thing to everybody. Define `params` outside the
- * component. `patch` replaces the history entry unless `push` is set (opening a row: Back closes it).
+ * Page state kept in the URL, so that a link shows the same thing to every user. Define `params` outside the component.
+ * `patch` replaces the history entry unless `push` is set (opening a row: Back closes it).
  */
 export function useUrlState<P extends Record<string, UrlParam<any>>>(
   // any: each parameter has its own type

@@ -8,7 +8,7 @@ const { Footer } = await import("./footer");
 
 afterEach(closePage);
 
-test("the operator's name and logo are in the top bar, his footer is at the foot", async () => {
+test("the operator's name and logo are in the top bar, the operator's footer is at the bottom", async () => {
   const status = {
     system_name: "Harbour",
     logo: "https://gw.example/logo.png",

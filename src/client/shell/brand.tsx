@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { useStatus } from "../lib/status";
 
-/** The operator's logo and name; ours until he set his. */
+/** The operator's logo and name; the product's until they are set. */
 export function Brand() {
   const status = useStatus();
   return (

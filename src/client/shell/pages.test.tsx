@@ -1,4 +1,4 @@
-/** Each address of the specification, typed in: the page that stands there, for whom it is. */
+/** Each path of the specification, opened directly: which page it shows, and to which users. */
 import "../../../tests/dom";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Procedures } from "../../../tests/kit/client-page";
@@ -16,7 +16,7 @@ afterEach(() => {
   closePage();
 });
 
-/** An empty list, whichever door is asked. */
+/** An empty list, for every endpoint. */
 const list = { items: [], page: 1, page_size: 10, total: 0, total_exact: true };
 const LISTS =
   "channel.list token.list log.page log.ownPage redemption.search midjourney.list task.list user.list user.search".split(
@@ -65,13 +65,13 @@ describe("the page at each address", () => {
     expect([address, location.pathname, head?.textContent]).toEqual([address, address.split("?")[0], heading]);
   });
 
-  test("the operator's text about the place stands at its address, for strangers too", async () => {
+  test("the about page shows the operator's text, to visitors too", async () => {
     await open("/about", 0, { "option.about": () => "We run **this**." });
     // spec: C-036
     expect((await screen.findByText("this")).closest("main")?.textContent).toContain("We run this.");
   });
 
-  test("a user's own form is at the address with his number", async () => {
+  test("a user's form is at the path with their id", async () => {
     const { calls } = await open("/user/edit/3", 10);
     await screen.findAllByRole("dialog").catch(() => []);
     // spec: C-042

@@ -1,4 +1,4 @@
-/** The bar over every page and the menu beside it: what stands there for whom. */
+/** The top bar and the menu: what they show to which users. */
 import "../../../tests/dom";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 
@@ -9,7 +9,7 @@ const { clearUser, storeUser } = await import("../lib/session");
 const { Sidebar, sidebarStartsCollapsed } = await import("./sidebar");
 const { TopBar } = await import("./top-bar");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 afterEach(async () => {
@@ -48,7 +48,7 @@ describe("the top bar", () => {
     expect(screen.getByRole("link", { name: "注册" }).getAttribute("href")).toBe("/register");
   });
 
-  test("leads who is signed in to the console as well, and has his menu instead of the sign-in", async () => {
+  test("links signed-in users to the console as well, and shows their menu instead of the sign-in", async () => {
     storeUser(person(1));
     const { user } = await openPage(bar(), "/");
     // spec: C-169, C-171, C-172
@@ -125,7 +125,7 @@ describe("the side menu", () => {
     ["兑换码", "/redemption"],
   ];
 
-  test("an ordinary user has his own pages, an administrator those of administrators too, root the settings", async () => {
+  test("an ordinary user has their own pages, an administrator those of administrators too, root the settings", async () => {
     // spec: C-022, C-183, C-184, C-185, C-186, C-187, C-188, C-189, C-190, C-191, C-192, C-193, C-194
     expect(await menuOf(1, everything)).toEqual(own);
     // spec: C-021, C-184, C-188, C-190
@@ -164,7 +164,7 @@ describe("the side menu", () => {
     ]);
   });
 
-  test("is collapsed at first only where the operator says so, and a choice of one's own wins", () => {
+  test("is collapsed at first only where the operator says so, and the user's own choice wins", () => {
     for (const [operator, own, collapsed] of [
       [null, null, false],
       ["false", null, false],

@@ -75,7 +75,7 @@ export function Sidebar({ user, collapsed, onCollapse, onNavigate }: SidebarProp
   );
 }
 
-/** What stands below an item: its own addresses by name. */
+/** The sub-items of an item: its paths by name. */
 function SubItems({ items, path, onNavigate }: { items: readonly NavItem[]; path: string; onNavigate?: () => void }) {
   if (items.length === 0) return null;
   return (

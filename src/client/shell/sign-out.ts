@@ -4,7 +4,7 @@ import { faultOf } from "../lib/errors";
 import { clearUser } from "../lib/session";
 import { trpc } from "../lib/trpc";
 
-/** Ends the session on the server, then forgets the user and everything that was loaded for him. */
+/** Ends the session on the server, then forgets the user and everything that was loaded for them. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   const logout = trpc.auth.logout.useMutation();

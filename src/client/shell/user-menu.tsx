@@ -15,7 +15,7 @@ import {
 import { Button } from "../ui/button";
 import { useSignOut } from "./sign-out";
 
-/** Who is signed in, and the way out. */
+/** The signed-in user, and sign-out. */
 export function UserMenu({ user, onShortcuts }: { user: StoredUser; onShortcuts: () => void }) {
   const { t } = useLingui();
   const signOut = useSignOut();

@@ -3,7 +3,7 @@ import { Checkbox as Radix } from "radix-ui";
 import { useId, type ComponentProps, type ReactNode } from "react";
 import { cn } from "../lib/cn";
 
-/** A box to tick; `checked="indeterminate"` when only some of what it stands for is on. */
+/** A box to tick; `checked="indeterminate"` when only some of the items it represents are on. */
 export function Checkbox({ className, ...props }: ComponentProps<typeof Radix.Root>) {
   return (
     <Radix.Root

@@ -40,40 +40,13 @@ export function Combobox({
   className,
   ...aria
 }: ComboboxProps) {
-  const { t } = useLingui();
   const listId = useId();
   const [open, setOpen] = useState(false);
-  const [search, setSearch] = useState("");
   const chosen = options.find((option) => option.value === value);
-  const needle = search.trim().toLowerCase();
-  const shown = needle
-    ? options.filter((option) => `${option.label}\n${option.value}`.toLowerCase().includes(needle))
-    : options;
-
-  const choose = (next: string | null) => {
-    onValueChange(next);
-    setOpen(false);
-    setSearch("");
-  };
-  const list = useListKeys(shown.length, (index) => {
-    const option = shown[index];
-    if (option) choose(option.value);
-  });
+  const label = aria["aria-label"] ?? placeholder;
 
   return (
-    <Popover
-      open={open}
-      onOpenChange={(next) => {
-        setOpen(next);
-        setSearch("");
-        list.setActive(
-          Math.max(
-            0,
-            options.findIndex((option) => option.value === value),
-          ),
-        );
-      }}
-    >
+    <Popover open={open} onOpenChange={setOpen}>
       <PopoverTrigger
         type="button"
         role="combobox"
@@ -90,52 +63,92 @@ export function Combobox({
         <ChevronDown aria-hidden className="size-4 shrink-0 text-muted" />
       </PopoverTrigger>
       <PopoverContent
-        aria-label={aria["aria-label"] ?? placeholder}
+        aria-label={label}
         className="flex w-(--radix-popover-trigger-width) min-w-56 flex-col overflow-hidden p-1"
       >
-        <input
-          autoFocus
-          value={search}
-          role="combobox"
-          aria-expanded
-          aria-controls={listId}
-          aria-activedescendant={shown.length > 0 ? `${listId}-${list.active}` : undefined}
-          aria-label={t`搜索`}
-          placeholder={t`搜索`}
-          onChange={(event) => {
-            setSearch(event.target.value);
-            list.setActive(0);
+        <OptionSearch
+          listId={listId}
+          label={label}
+          value={value}
+          options={options}
+          clearable={clearable}
+          onChoose={(next) => {
+            onValueChange(next);
+            setOpen(false);
           }}
-          onKeyDown={list.onKeyDown}
-          className="control mb-1 shrink-0"
         />
-        <ul
-          id={listId}
-          role="listbox"
-          aria-label={aria["aria-label"] ?? placeholder ?? t`选项`}
-          ref={list.ref}
-          className="max-h-64 overflow-y-auto"
-        >
-          {clearable && !needle && value !== null ? (
-            <li role="option" aria-selected={false} className="menu-item text-muted" onClick={() => choose(null)}>
-              {t`不限`}
-            </li>
-          ) : null}
-          {shown.map((option, index) => (
-            <Option
-              key={option.value}
-              id={`${listId}-${index}`}
-              option={option}
-              chosen={option.value === value}
-              active={index === list.active}
-              onPoint={() => list.setActive(index)}
-              onChoose={() => choose(option.value)}
-            />
-          ))}
-        </ul>
-        {shown.length === 0 ? <p className="px-2 py-3 text-muted">{t`没有匹配的选项`}</p> : null}
       </PopoverContent>
     </Popover>
+  );
+}
+
+type OptionSearchProps = {
+  listId: string;
+  label: string | undefined;
+  value: string | null;
+  options: readonly ComboboxOption[];
+  clearable: boolean | undefined;
+  onChoose: (value: string | null) => void;
+};
+
+/** The search field and the options that match; mounted on opening, so the search starts empty at the chosen option. */
+function OptionSearch({ listId, label, value, options, clearable, onChoose }: OptionSearchProps) {
+  const { t } = useLingui();
+  const [search, setSearch] = useState("");
+  const needle = search.trim().toLowerCase();
+  const shown = needle
+    ? options.filter((option) => `${option.label}\n${option.value}`.toLowerCase().includes(needle))
+    : options;
+  const list = useListKeys(
+    shown.length,
+    (index) => {
+      const option = shown[index];
+      if (option) onChoose(option.value);
+    },
+    Math.max(
+      0,
+      options.findIndex((option) => option.value === value),
+    ),
+  );
+
+  return (
+    <>
+      <input
+        autoFocus
+        value={search}
+        role="combobox"
+        aria-expanded
+        aria-controls={listId}
+        aria-activedescendant={shown.length > 0 ? `${listId}-${list.active}` : undefined}
+        aria-label={t`搜索`}
+        placeholder={t`搜索`}
+        onChange={(event) => {
+          setSearch(event.target.value);
+          list.setActive(0);
+        }}
+        onKeyDown={list.onKeyDown}
+        className="control mb-1 shrink-0"
+      />
+      <ul id={listId} role="listbox" aria-label={label ?? t`选项`} ref={list.ref} className="max-h-64 overflow-y-auto">
+        {clearable && !needle && value !== null ? (
+          <li role="option" aria-selected={false} className="menu-item text-muted" onClick={() => onChoose(null)}>
+            {t`不限`}
+          </li>
+        ) : null}
+        {shown.map((option, index) => (
+          <Option
+            key={option.value}
+            id={`${listId}-${index}`}
+            option={option}
+            chosen={option.value === value}
+            active={index === list.active}
+            onPoint={() => list.setActive(index)}
+            onChoose={() => onChoose(option.value)}
+          />
+        ))}
+      </ul>
+      {shown.length === 0 ? <p className="px-2 py-3 text-muted">{t`没有匹配的选项`}</p> : null}
+    </>
   );
 }
 

@@ -42,46 +42,12 @@ export function TokenInput({
   ...aria
 }: TokenInputProps) {
   const listId = useId();
-  const [text, setText] = useState("");
-  const [open, setOpen] = useState(false);
-  const needle = text.trim().toLowerCase();
-  const offered = suggestions
-    .filter((option) => !value.includes(option) && option.toLowerCase().includes(needle))
-    .slice(0, SHOWN_SUGGESTIONS);
-
-  const add = (parts: string[]) => {
-    const clean = parts.map((part) => part.trim()).filter((part) => part && (freeText || suggestions.includes(part)));
-    if (clean.length > 0) onValueChange([...new Set([...value, ...clean])]);
-    setText("");
-    list.setActive(0);
-  };
-  const list = useListKeys(offered.length, (index) => {
-    const option = offered[index];
-    if (option) add([option]);
+  const { text, setText, open, setOpen, offered, list, add, onKeyDown, onPaste } = useTokens({
+    value,
+    onValueChange,
+    suggestions,
+    freeText,
   });
-
-  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.nativeEvent.isComposing) return;
-    const exact = offered.some((option) => option.toLowerCase() === needle);
-    if (event.key === "Backspace" && text === "" && value.length > 0) onValueChange(value.slice(0, -1));
-    else if (event.key === "Escape" && open) {
-      // Only the list closes, not the drawer around it.
-      event.stopPropagation();
-      setOpen(false);
-    } else if ((event.key === "Enter" || event.key === ",") && text.trim() && freeText && (!open || !exact)) {
-      event.preventDefault();
-      add([text]);
-    } else if (event.key === "Enter" && !open) event.preventDefault();
-    else if (event.key === "ArrowDown" && !open) setOpen(true);
-    else if (open) list.onKeyDown(event);
-  };
-
-  const onPaste = (event: ClipboardEvent) => {
-    const pasted = event.clipboardData.getData("text");
-    if (!/[,，\n]/.test(pasted)) return;
-    event.preventDefault();
-    add(pasted.split(/[,，\n]/));
-  };
 
   return (
     <div className="relative" onBlur={(event) => !event.currentTarget.contains(event.relatedTarget) && setOpen(false)}>
@@ -129,6 +95,54 @@ export function TokenInput({
       ) : null}
     </div>
   );
+}
+
+type TokensOptions = Required<Pick<TokenInputProps, "value" | "onValueChange" | "suggestions" | "freeText">>;
+
+/** The text being typed, the suggestions that match it, and what keys and a paste do with them. */
+function useTokens({ value, onValueChange, suggestions, freeText }: TokensOptions) {
+  const [text, setText] = useState("");
+  const [open, setOpen] = useState(false);
+  const needle = text.trim().toLowerCase();
+  const offered = suggestions
+    .filter((option) => !value.includes(option) && option.toLowerCase().includes(needle))
+    .slice(0, SHOWN_SUGGESTIONS);
+
+  const add = (parts: string[]) => {
+    const clean = parts.map((part) => part.trim()).filter((part) => part && (freeText || suggestions.includes(part)));
+    if (clean.length > 0) onValueChange([...new Set([...value, ...clean])]);
+    setText("");
+    list.setActive(0);
+  };
+  const list = useListKeys(offered.length, (index) => {
+    const option = offered[index];
+    if (option) add([option]);
+  });
+
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.nativeEvent.isComposing) return;
+    const exact = offered.some((option) => option.toLowerCase() === needle);
+    if (event.key === "Backspace" && text === "" && value.length > 0) onValueChange(value.slice(0, -1));
+    else if (event.key === "Escape" && open) {
+      // Only the list closes, not the drawer around it.
+      event.stopPropagation();
+      setOpen(false);
+    } else if ((event.key === "Enter" || event.key === ",") && text.trim() && freeText && (!open || !exact)) {
+      event.preventDefault();
+      add([text]);
+    } else if (event.key === "Enter" && !open) event.preventDefault();
+    else if (event.key === "ArrowDown" && !open) setOpen(true);
+    else if (open) list.onKeyDown(event);
+  };
+
+  const onPaste = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData.getData("text");
+    if (!/[,，\n]/.test(pasted)) return;
+    event.preventDefault();
+    add(pasted.split(/[,，\n]/));
+  };
+
+  return { text, setText, open, setOpen, offered, list, add, onKeyDown, onPaste };
 }
 
 type TokenProps = { token: string; complaint: string | null; disabled: boolean | undefined; onRemove: () => void };

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
 /**
- * The keyboard of a list that a text field steers: arrows, Home and End move the highlight, Enter chooses. Give `ref`
- * to the list and mark the highlighted item with `data-highlighted`.
+ * The keyboard of a list whose text field keeps the focus: arrows, Home and End move the highlight, Enter chooses. Give
+ * `ref` to the list and mark the highlighted item with `data-highlighted`. `initial`: the item highlighted at first.
  */
-export function useListKeys(count: number, onChoose: (index: number) => void) {
-  const [active, setActive] = useState(0);
+export function useListKeys(count: number, onChoose: (index: number) => void, initial = 0) {
+  const [active, setActive] = useState(initial);
   const ref = useRef<HTMLUListElement>(null);
 
   useEffect(() => {

@@ -107,7 +107,7 @@ describe("paging", () => {
     expect(screen.getByText("Items 61 - 63 of 63")).toBeTruthy();
   });
 
-  test("leaves the total out where nobody counted, and knows the last page by hasMore", () => {
+  test("leaves the total out where the rows were not counted, and knows the last page by hasMore", () => {
     show({ total: null, hasMore: false });
     expect(screen.getByText("第 1 - 10 条")).toBeTruthy();
     expect(screen.getByRole("button", { name: "下一页" })).toHaveProperty("disabled", true);

@@ -20,9 +20,8 @@ const NO_FILTERS: readonly GridFilter[] = [];
 const NONE_EXPANDED: ReadonlySet<string> = new Set();
 
 /**
- * A list of objects: the one component behind every list of the console (design/console.md A.4). The server sorts,
- * filters and pages; the address holds the state (useGridState); the keyboard reaches everything; on a phone each row
- * is a card.
+ * A list of objects: the one component behind every list of the console. The server sorts, filters and pages; the URL
+ * holds the state (useGridState); the keyboard reaches everything; on a phone each row is a card.
  */
 export function DataGrid<R extends object, F extends string>(props: DataGridProps<R, F>) {
   const { grid, columns, query, filters = NO_FILTERS } = props;
@@ -105,7 +104,9 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
           total={props.total ?? null}
           exact={props.totalExact ?? true}
           hasMore={props.hasMore ?? false}
-          onPage={(page) => grid.setPage(page, props.placeOf ? besideRow(grid.page, page, rows, props.placeOf) : null)}
+          onPage={(page) =>
+            grid.setPage(page, props.destinationOf ? besideRow(grid.page, page, rows, props.destinationOf) : null)
+          }
           onPageSize={grid.setPageSize}
         />
       )}
@@ -160,10 +161,10 @@ function useDensity(): [Density, (next: Density) => void] {
   return [density, change];
 }
 
-/** Where the page before or behind stands; a page further off is counted. */
-function besideRow<R>(from: number, to: number, rows: readonly R[], placeOf: (row: R) => string): string | null {
+/** The cursor of the previous or next page; a page further away is addressed by its number. */
+function besideRow<R>(from: number, to: number, rows: readonly R[], destinationOf: (row: R) => string): string | null {
   const row = to === from + 1 ? rows.at(-1) : to === from - 1 ? rows[0] : undefined;
-  return row === undefined ? null : `${to > from ? "after" : "before"}:${placeOf(row)}`;
+  return row === undefined ? null : `${to > from ? "after" : "before"}:${destinationOf(row)}`;
 }
 
 function storedDensity(): Density {

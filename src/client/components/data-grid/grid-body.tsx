@@ -106,7 +106,7 @@ function BodyRow<R extends object>(props: BodyRowProps<R>) {
   );
 }
 
-/** What stands in a cell: the box, the buttons, or what the list's column says. */
+/** The content of a cell: the checkbox, the buttons, or what the list's column renders. */
 function Cell<R extends object>({ id, ...props }: BodyRowProps<R> & { id: string }) {
   const { row, index, columns, placed, rowActions, rowButtons, menuId, onMenu, expanded, onExpand } = props;
   const { t } = useLingui();

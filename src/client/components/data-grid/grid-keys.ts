@@ -5,7 +5,7 @@ import type { GridRow } from "./grid-table";
 type GridKeysOptions<R extends object> = {
   rows: readonly GridRow<R>[];
   root: RefObject<HTMLElement | null>;
-  /** Id of the row whose drawer is open: then J and K walk on with the drawer. */
+  /** Id of the row whose drawer is open: then J and K open the next and the previous one in it. */
   openId: string | null;
   onOpen: ((row: R) => void) | undefined;
   onEdit: ((row: R) => void) | undefined;

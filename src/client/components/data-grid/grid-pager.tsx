@@ -11,7 +11,7 @@ type GridPagerProps = {
   pageSize: number;
   /** Rows on this page. */
   shown: number;
-  /** All rows; null when nobody counted them (big tables are paged by key). */
+  /** All rows; null when they were not counted (big tables are paged by key). */
   total: number | null;
   /** False when there are more than `total`. */
   exact: boolean;

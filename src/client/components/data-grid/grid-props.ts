@@ -25,8 +25,8 @@ export interface DataGridProps<R extends object, F extends string> {
   hasMore?: boolean;
   /** False when there are more than `total`; `hasMore` then says whether a next page exists. */
   totalExact?: boolean;
-  /** Pages by key: where a row stands in the list. The next page then stands behind the last row of this one. */
-  placeOf?: (row: R) => string;
+  /** For lists that page by key: the cursor of a row. The next page then begins after the last row of this one. */
+  destinationOf?: (row: R) => string;
   /** Rows of this page as the pager counts them; fewer than `rows` when some stand below others. */
   shown?: number;
   query: GridQuery;
@@ -34,7 +34,7 @@ export interface DataGridProps<R extends object, F extends string> {
   search?: { key: F; placeholder: string };
   filters?: readonly GridFilter[];
   views?: readonly GridView[];
-  /** Further buttons of the toolbar; as a function they are told what is selected, also when nothing is. */
+  /** Further buttons of the toolbar; as a function they get the selection, also an empty one. */
   toolbar?: ReactNode | ((selection: GridSelection<R>) => ReactNode);
   /** Enter and a click on the row. */
   onOpen?: (row: R) => void;

@@ -12,7 +12,7 @@ export interface GridSort {
   desc: boolean;
 }
 
-/** What of a list lives in the address, and the ways to change it. */
+/** The part of a list's state that is kept in the URL, and the functions that change it. */
 export interface GridState<F extends string> {
   /** Names the list in local storage. */
   name: string;
@@ -26,7 +26,7 @@ export interface GridState<F extends string> {
   /** The row whose drawer is open (`?open=12`), and the row being edited (`?edit=12`, `?edit=new`). */
   open: string | null;
   edit: string | null;
-  /** The row that the page stands beside (`after:…`, `before:…`), for lists that page by key. */
+  /** The cursor of the page (`after:…`, `before:…`), for lists that page by key. */
   at: string | null;
   setPage: (page: number, at?: string | null) => void;
   setPageSize: (size: number) => void;
@@ -68,7 +68,7 @@ function sortText(sort: GridSort | null): string {
 }
 
 /**
- * The state of a list, held by the address, so that a link shows the same rows to everybody and Back works:
+ * The state of a list, kept in the URL, so that a link shows the same rows to every user and Back works:
  * `?p=2&size=50&sort=-used&status=3&open=12`. Keep `filterKeys` outside the component.
  */
 export function useGridState<F extends string>(options: {
@@ -91,7 +91,7 @@ export function useGridState<F extends string>(options: {
       setSearch(
         (current) => {
           const next = new URLSearchParams(current);
-          // Another page stands elsewhere, unless the change says where.
+          // Another page has another cursor: it is dropped unless the change brings one.
           if ("p" in changes) next.delete("at");
           for (const [key, value] of Object.entries(changes)) {
             if (value === null || (value === "" && !hasDefault(defaults, key))) next.delete(key);

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "react";
 import { useDarkTheme } from "../../lib/theme";
 
 /**
- * A page of the operator's choice inside the console. It may run scripts in its own origin and open windows, never move
- * the console elsewhere; it hears of theme and language as existing pages expect (facts/console-calls.md /).
+ * A page of the operator's choice inside the console. It may run scripts in its own origin and open windows, but not
+ * navigate the console; it gets theme and language in the messages that existing pages expect.
  */
 export function ContentFrame({ address, title }: { address: URL; title: string }) {
   const { i18n } = useLingui();

@@ -7,7 +7,7 @@ import { ContentFrame } from "./content-frame";
 
 const RichText = lazy(() => import("./rich-text"));
 
-/** Nothing in it that Markdown, HTML or an address would make something of. */
+/** Text without any Markdown, HTML or URL syntax. */
 const isPlain = (text: string): boolean =>
   !/[<>&*_`~[\]#|\\:@]|\n|^\s*([-+]|\d+[.)])\s/.test(text) && !/\bwww\./i.test(text);
 
@@ -39,7 +39,7 @@ export function OperatorPage({ text, title }: { text: string; title: string }) {
   );
 }
 
-/** While the text of the page is on its way. */
+/** Shown while the page's text is loading. */
 export function OperatorPageSkeleton() {
   return (
     <div className="mx-auto grid w-full max-w-[880px] content-start gap-4 px-4 py-8 sm:px-6">

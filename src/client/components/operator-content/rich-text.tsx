@@ -71,7 +71,7 @@ function ContentLink({ href = "", children, title, id }: ComponentProps<"a">) {
   );
 }
 
-/** A picture from elsewhere, which does not learn where it is shown; no address of this site is asked as one. */
+/** An image from another site, loaded without a referrer; addresses of this site are not loaded as images. */
 function ContentImage({ src, alt = "", title, width, height }: ComponentProps<"img">) {
   if (!/^https:\/\//i.test(src ?? "")) return <>{alt}</>;
   return (

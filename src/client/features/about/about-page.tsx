@@ -4,7 +4,7 @@ import { OperatorPage, OperatorPageSkeleton } from "../../components/operator-co
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 
-/** What the operator says about this place; a few words of our own when he says nothing. */
+/** The operator's text about the service; a default text when there is none. */
 export default function AboutPage() {
   const { t } = useLingui();
   const about = trpc.option.about.useQuery(undefined, { meta: { quiet: true } });

@@ -18,12 +18,12 @@ const FILTERS = ["actor", "action", "target_type", "target_id", "start", "end"] 
 
 const isAction = (text: string): text is AuditAction => Object.hasOwn(AUDIT_ACTIONS, text);
 const isTarget = (text: string): text is keyof typeof AUDIT_TARGETS => Object.hasOwn(AUDIT_TARGETS, text);
-/** In words; acts of another release by their name. */
+/** The action's label; actions of another release by their name. */
 const actionName = (action: string): string => (isAction(action) ? AUDIT_ACTIONS[action][currentLanguage()] : action);
 const targetName = ({ target_type, target_id }: AuditView): string =>
   `${isTarget(target_type) ? AUDIT_TARGETS[target_type][currentLanguage()] : target_type} ${target_id}`.trim();
 
-/** Every administrative act, for root: who did what to what, before and after. `?open=<id>` shows both sides. */
+/** Every administrative action, for root: who changed what, before and after. `?open=<id>` shows both sides. */
 export default function AuditPage() {
   const { t } = useLingui();
   const grid = useGridState({ name: "audit", filterKeys: FILTERS });

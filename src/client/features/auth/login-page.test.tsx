@@ -14,7 +14,7 @@ afterEach(() => {
   clearUser();
   closePage();
 });
-// Files that run in this process after this one expect an operator who has set nothing.
+// Files that run later in this process expect the default options.
 afterAll(async () => {
   const plain = () => Response.json({ success: true, message: "", data: {} });
   await openPage(<></>, "/", { paths: { "/api/status": plain } });
@@ -124,7 +124,7 @@ test("an expired session is explained by a note that stays", async () => {
   expect(screen.getByText("未登录或登录已过期，请重新登录！")).toBeDefined();
 });
 
-test("whoever signs in again after his session has expired stays signed in", async () => {
+test("a user who signs in again after their session has expired stays signed in", async () => {
   storeUser(root);
   const { user } = await openPage(<LoginPage />, "/login?expired=true&redirect=%2Flog", {
     procedures: { "auth.login": () => ({ ...root, username: "again" }) },
@@ -137,7 +137,7 @@ test("whoever signs in again after his session has expired stays signed in", asy
   expect(currentUser()?.username).toBe("again");
 });
 
-test("the password can be shown, and Caps Lock is told", async () => {
+test("the password can be shown, and Caps Lock gives a warning", async () => {
   const { user } = await openPage(<LoginPage />, "/login");
   expect(password().getAttribute("type")).toBe("password");
   await user.click(screen.getByRole("button", { name: "显示密码" }));
@@ -147,7 +147,7 @@ test("the password can be shown, and Caps Lock is told", async () => {
   expect(screen.getByText("大写锁定已打开")).toBeDefined();
 });
 
-test("the default account of imported data is told to change its password, and another password is not", async () => {
+test("the default account of imported data is asked to change its default password, and no other", async () => {
   const page = () =>
     openPage(
       <>
@@ -174,7 +174,7 @@ test("the default account of imported data is told to change its password, and a
   expect(screen.queryByRole("alertdialog")).toBeNull();
 });
 
-/** From here on the status is what the last test made of it. */
+/** From here on the status is the one the previous test set. */
 const withStatus = (data: object) => ({
   paths: { "/api/status": () => Response.json({ success: true, message: "", data }) },
 });
@@ -193,7 +193,7 @@ test("where passwords or registration are off there is no form and no link for t
   expect(screen.getByRole("link", { name: "注册账户" })).toBeDefined();
 });
 
-test("while the bot check is not ready nothing is sent and the visitor is told", async () => {
+test("while the bot check is not ready nothing is sent and a message is shown", async () => {
   const page = (
     <>
       <LoginPage />

@@ -29,7 +29,7 @@ export default function LoginPage() {
   const search = useSearch();
   const name = status.system_name || "Weir";
   const expired = new URLSearchParams(search).get("expired") === "true";
-  // Whoever comes because his session is over is not signed in, whatever this browser remembered then (D-08).
+  // A visitor whose session has expired is not signed in, even if local storage still has the user (D-08).
   const [before] = useState(user);
   const stale = expired && user !== null && user === before;
   useEffect(() => {

@@ -5,7 +5,7 @@ import { cn } from "../../lib/cn";
 import { IconButton } from "../../ui/icon-button";
 import { Input } from "../../ui/input";
 
-/** A password field that can show what was typed and tells when Caps Lock is on. */
+/** A password field that can show what was typed and warns when Caps Lock is on. */
 export function PasswordInput({
   className,
   onKeyDown,

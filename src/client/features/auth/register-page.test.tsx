@@ -17,7 +17,7 @@ afterEach(() => {
   sessionStorage.clear();
   closePage();
 });
-// Files that run in this process after this one expect an operator who has set nothing.
+// Files that run later in this process expect the default options.
 afterAll(async () => {
   const plain = () => Response.json({ success: true, message: "", data: {} });
   await openPage(<></>, "/", { paths: { "/api/status": plain } });
@@ -174,7 +174,7 @@ test("a code that could not be sent ends the countdown and says why", async () =
   expect(await screen.findByRole("button", { name: "获取验证码" })).toHaveProperty("disabled", false);
 });
 
-test("while the bot check is not ready nothing is sent and the visitor is told", async () => {
+test("while the bot check is not ready nothing is sent and a message is shown", async () => {
   const status = { turnstile_check: true, turnstile_site_key: "0x1" };
   const page = await open("register", { status, procedures: { "auth.register": () => undefined } });
   await fill(page, good);
@@ -221,14 +221,14 @@ test.each([
       },
     },
   });
-  // What is too long is the server's to say.
+  // The maximum length is checked by the server.
   await fill(page, { ...good, 密码: "x".repeat(21), 确认密码: "x".repeat(21) });
   await press(page, "注册");
   // spec: A-499, A-500, A-502, A-504, D-42
   expect((await screen.findByRole("alert")).textContent).toBe(words);
 });
 
-test("a refusal of the server is shown as it came; where registration is off there is no form", async () => {
+test("a refusal's message is shown unchanged; where registration is off there is no form", async () => {
   const page = await open("register", {
     procedures: {
       "auth.register": () => {
@@ -259,7 +259,7 @@ test("who is signed in has no business on the register page", async () => {
   await waitFor(() => expect(location.pathname).toBe("/token"));
 });
 
-test("a reset mail is asked for once in thirty seconds, whoever has the address", async () => {
+test("a reset mail is requested at most once in thirty seconds, whichever account has the address", async () => {
   const page = await open("reset", { procedures: { "auth.sendReset": () => undefined } });
   await press(page, "发送重置邮件");
   expect((await screen.findByRole("alert")).textContent).toBe("邮箱地址无效");
@@ -311,7 +311,7 @@ test("a link without address or token, or one that was used, is said to be inval
   expect((await screen.findByRole("alert")).textContent).toBe("重置链接无效或已过期，请重新申请");
 });
 
-test("the bot check stands on the registration and the login page, with the operator's site key, while it is switched on", async () => {
+test("the bot check is on the registration and the login page, with the operator's site key, while it is switched on", async () => {
   const { default: LoginPage } = await import("./login-page");
   const drawn: unknown[] = [];
   const widget = {
@@ -336,8 +336,8 @@ test("the bot check stands on the registration and the login page, with the oper
       await loadStatus();
       const loaded = () => {
         // The vendor's script would call this once it is there.
-        const tell: unknown = Reflect.get(window, "onloadTurnstileCallback");
-        if (typeof tell === "function") tell();
+        const onLoad: unknown = Reflect.get(window, "onloadTurnstileCallback");
+        if (typeof onLoad === "function") onLoad();
         return drawn;
       };
       // spec: A-077, A-078, A-085

@@ -22,8 +22,8 @@ import { SendCodeButton } from "./send-code-button";
 import { useBotCheck } from "./use-bot-check";
 
 /**
- * `/register`: name and password, and a mailed code where the operator wants one. `?aff=` is kept for whoever comes
- * back later.
+ * `/register`: name and password, and a mailed code where the operator wants one. `?aff=` is kept for
+ * visitors who register later.
  */
 export default function RegisterPage() {
   const { t } = useLingui();
@@ -149,7 +149,7 @@ function RegisterForm({ verification }: { verification: boolean }) {
   );
 }
 
-/** What is wrong before any call; the server has the last word on everything else (D-42). */
+/** The checks before the call; the server checks everything else (D-42). */
 function complaintOf(values: typeof EMPTY, verification: boolean, differ: string): string | undefined {
   const lang = currentLanguage();
   if (values.username.trim() === "" || values.password === "") return errorText("credentials_missing", {}, lang);

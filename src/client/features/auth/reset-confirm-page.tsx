@@ -26,7 +26,7 @@ export default function ResetConfirmPage() {
   const reset = trpc.auth.resetPassword.useMutation({
     meta: { quiet: true },
     onSuccess: async (password) => {
-      // Every session has ended; whoever was signed in here, is not any more.
+      // The reset ended every session, the one in this browser too.
       clearUser();
       if (await copyText(password)) toastSuccess(t`密码已重置并已复制到剪贴板`);
     },

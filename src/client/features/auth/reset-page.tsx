@@ -16,7 +16,7 @@ import { AuthCard } from "./auth-card";
 import { Problem } from "./problem";
 import { useBotCheck } from "./use-bot-check";
 
-/** `/reset`: asks for a mail with a link that resets the password. The answer does not tell who has an account. */
+/** `/reset`: requests a mail with a link that resets the password. The response reveals no account. */
 export default function ResetPage() {
   const { t } = useLingui();
   const [email, setEmail] = useState("");

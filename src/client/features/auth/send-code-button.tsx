@@ -9,8 +9,8 @@ import { Button } from "../../ui/button";
 
 /**
  * Mails a verification code to `email` and counts down until it may be pressed again: from the moment the call is sent,
- * and not at all when it failed (D-40). `pass`: what the bot check gives, null when it is not ready; `onProblem` gets
- * the words.
+ * and not at all when it failed (D-40). `pass`: the token of the bot check, null when it is not ready; `onProblem` gets
+ * the message.
  */
 export function SendCodeButton({
   email,

@@ -8,7 +8,7 @@ import { Dialog } from "../../ui/dialog";
 import { Skeleton } from "../../ui/skeleton";
 import { stepUpMethods } from "./step-up-methods";
 
-/** Shows the question of lib/step-up; mounted once in the app. */
+/** The dialog of lib/step-up; mounted once in the app. */
 export function StepUpHost() {
   const { t } = useLingui();
   const [answer, setAnswer] = useState<((yes: boolean) => void) | null>(null);

@@ -1,4 +1,4 @@
-/** What a way to prove that one is oneself is given. */
+/** The props of a step-up method. */
 export interface StepUpMethodProps {
   onVerified: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * The ways to prove that one is oneself (`auth.stepUpMethods` says which the account has), in the order of preference.
- * A way is a component in a file of its own that calls `onVerified` once the server believes it.
+ * The step-up methods (`auth.stepUpMethods` says which ones the account has), in the order of preference. Each is a
+ * component in its own file that calls `onVerified` once the server has accepted it.
  */
 import { lazy, type Lazy } from "../../lib/lazy";
 import type { StepUpMethodProps } from "./step-up-method";

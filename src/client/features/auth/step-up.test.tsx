@@ -15,7 +15,7 @@ afterEach(() => {
   closePage();
 });
 
-/** Two buttons whose calls want a proof; they know nothing of it. */
+/** Two buttons whose calls require a step-up, without code for it. */
 function Page() {
   const reveal = trpc.token.reveal.useMutation();
   const many = trpc.token.revealMany.useMutation();
@@ -83,7 +83,7 @@ test("calls that want a proof share one question, and are said again once the pa
   expect(calls.filter(({ path }) => path === "token.reveal")).toHaveLength(2);
 });
 
-test("whoever closes the question leaves the call refused, without another message", async () => {
+test("closing the dialog leaves the call refused, without another message", async () => {
   const { user, calls } = await open();
   await user.click(screen.getByRole("button", { name: "go" }));
   await screen.findByLabelText("密码");
@@ -96,7 +96,7 @@ test("whoever closes the question leaves the call refused, without another messa
   expect(await screen.findByLabelText("密码")).toBeDefined();
 });
 
-test("an account without any way to prove itself is told to sign in again", async () => {
+test("an account without any step-up method is asked to sign in again", async () => {
   const { user } = await open([]);
   await user.click(screen.getByRole("button", { name: "go" }));
   expect(await screen.findByText(/请退出后重新登录/)).toBeDefined();

@@ -10,8 +10,8 @@ interface BotCheck {
   /** What the form shows: the widget while the operator wants the check, else nothing. */
   widget: ReactNode;
   /**
-   * What is sent along, `{}` while the check is off; null when it is not ready: then the visitor has been told and no
-   * call is to be made (D-79).
+   * What is sent along, `{}` while the check is off; null when it is not ready: then a message is shown and no
+   * call may be made (D-79).
    */
   pass: () => { turnstile?: string } | null;
   /** After each call: a pass works once. */

@@ -6,8 +6,8 @@ import { toastSuccess } from "../../lib/toast";
 import { askSecondStep } from "../factor/second-step";
 
 /**
- * What happens with the answer of any way to sign in: he is remembered, and the page leads on by itself; where a second
- * factor is owed, it is asked for first.
+ * Handles the response of every way to sign in: the user is stored and the page navigates on; where a second factor is
+ * required, it is asked for first.
  */
 export function useSignedIn(): (answer: SignInAnswer) => void {
   const { t } = useLingui();

@@ -18,7 +18,7 @@ export function useAmount(): (balance: number, currency: string) => string {
     currency === "points" ? t`${balance} 点` : `${currency === "CNY" ? "¥" : "$"}${balance.toFixed(2)}`;
 }
 
-/** What the upstream account has left; a press asks the upstream anew, where its type can be asked (C-095). */
+/** The balance of the upstream account; a press queries the upstream again, where its type supports it (C-095). */
 export function BalanceButton({ channel }: { channel: Account }) {
   const { t } = useLingui();
   const utils = trpc.useUtils();

@@ -22,7 +22,7 @@ const open = (channels: readonly ChannelView[], ask: (input: unknown) => unknown
     { procedures: { "channel.test": ask } },
   );
 
-test("the selected channels are tested, each once; types without a test are skipped, and the end tells the counts", async () => {
+test("the selected channels are tested, each once; types without a test are skipped, and the end reports the counts", async () => {
   const asked: unknown[] = [];
   const page = await open(
     [channel(1, OPENAI), channel(2, SUNO), channel(3, OPENAI), channel(4, OPENAI), channel(5, OPENAI)],

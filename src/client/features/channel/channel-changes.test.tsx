@@ -13,7 +13,7 @@ const row = (id: number, other: object, content = "") => ({
 });
 const reason = { code: "channel_call_refused", values: { status: 401, detail: "bad key" } };
 
-test("each change tells what happened, why and when; rows of other kinds keep their own words, and older ones come on demand", async () => {
+test("each change says what happened, why and when; rows of other kinds keep their own text, and older ones load on demand", async () => {
   const pages = [
     {
       items: [row(3, { event: "channel_auto_enabled" }), row(2, { event: "channel_auto_disabled", reason })],
@@ -43,7 +43,7 @@ test("each change tells what happened, why and when; rows of other kinds keep th
   expect(rows()[3]).toContain("密钥自动禁用");
 });
 
-test("a channel that nothing happened to says so, and one that is watched says that too", async () => {
+test("a channel without status changes says so, and so does one that is being watched after it was enabled again", async () => {
   await openPage(<ChannelChanges id={7} watched />, "/channel", {
     procedures: { "log.list": () => ({ items: [], next: null }) },
   });

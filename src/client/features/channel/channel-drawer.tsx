@@ -6,7 +6,7 @@ import { lazy, WhileLoading } from "../../lib/lazy";
 import { Drawer } from "../../ui/drawer";
 import { FormSkeleton, useChannel } from "./channel-loading";
 
-// Most visits only look at the list: what opens beside it is fetched when it does, or when its button is touched.
+// Most users only look at the list: the drawer's code is fetched when it opens, or when its button is touched.
 const ChannelEditDrawer = lazy(() => import("./channel-edit-drawer"));
 const ChannelDetail = lazy(() => import("./channel-detail"));
 
@@ -25,7 +25,7 @@ interface ChannelDrawerProps {
 }
 
 /**
- * What stands at the right of the list: a channel to read (`open`), or one to edit (`edit`, which goes first). Both are
+ * The drawer beside the list: a channel to read (`open`), or one to edit (`edit`, which takes precedence). Both are
  * ids as the address has them.
  */
 export function ChannelDrawer(props: ChannelDrawerProps) {
@@ -78,7 +78,7 @@ function DrawerContent({ open, edit, onEdit, onClose, onCreated }: ChannelDrawer
   return null;
 }
 
-/** Brings the channel, and says so when there is none. `fresh` waits for the server's own answer of now. */
+/** Loads the channel, or shows that there is none. `fresh` waits for a new response instead of the cache. */
 function LoadedDrawer({
   id,
   title,

@@ -20,7 +20,7 @@ export default function ChannelEditDrawer({
   const state = useChannelForm({ channel, onSaved });
   const unsaved = state.changes.length > 0;
   const close = () => {
-    // Nothing is lost and nobody is asked: the draft is offered when the form is opened again.
+    // Closing needs no confirmation, nothing is lost: the draft is offered when the form is opened again.
     if (unsaved) toastInfo(t`未保存的修改已留作草稿（不含密钥）`, { id: "channel-draft" });
     onClose();
   };

@@ -24,7 +24,7 @@ const rows = [
   row(5, []),
 ];
 
-test("errors with the same status and words are one, counted, the newest first; other channels' attempts are not theirs", () => {
+test("errors with the same status and message are grouped and counted, the newest first; other channels' attempts do not count", () => {
   expect(groupErrors(7, rows)).toEqual([
     { status: 500, message: "overloaded", count: 2, last: 9 },
     { status: 429, message: "slow down", count: 1, last: 8 },

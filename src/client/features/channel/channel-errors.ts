@@ -1,11 +1,11 @@
-/** The last errors of a channel, put together by what the upstream said. */
+/** The last errors of a channel, grouped by the upstream's message. */
 import type { LogView } from "../../../shared/log-list";
 import { attemptsOf, readDetails } from "../log/log-details";
 
 export interface ErrorGroup {
   /** HTTP status of the upstream, 0 when it gave none. */
   status: number;
-  /** In the upstream's words; where it had none, the row's. */
+  /** The upstream's message; without one, the row's. */
   message: string;
   count: number;
   /** Epoch seconds of the newest. */

@@ -171,7 +171,7 @@ test("asking for the upstream's models wants a key first, and says when it faile
   expect(await screen.findByText(/^获取模型列表失败/)).toBeDefined();
 });
 
-test("a form whose models have become no list is not sent, and says that it failed", async () => {
+test("a form whose models are not a list is not sent, and shows an error", async () => {
   function Broken() {
     const state = useChannelForm({ channel: undefined, onSaved: () => undefined });
     return (

@@ -8,7 +8,7 @@ const { channelType } = await import("../../../shared/channel-types");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { default: ChannelPage } = await import("./channel-page");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" }));
@@ -82,7 +82,7 @@ describe("choosing a type", () => {
   });
 });
 
-test("lines of keys are channels of their own unless the form says that one channel has them all", async () => {
+test("each line of keys becomes a channel unless the form says that one channel has them all", async () => {
   const { user } = await openForm(1);
   const mode = screen.getByRole("combobox", { name: "密钥模式" });
   // spec: C-206, C-207

@@ -1,4 +1,4 @@
-/** The list of channels: what stands in its columns, what a row offers, and what the toolbar does. */
+/** The list of channels: its columns, the actions of a row, and the toolbar. */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ChannelView } from "../../../shared/channel";
@@ -12,7 +12,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { formatTime } = await import("../../lib/format");
 const { default: ChannelPage } = await import("./channel-page");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" }));
@@ -133,7 +133,7 @@ describe("the columns", () => {
     expect(cell(await rowOf("channel 1"), "status")).toBe(word);
   });
 
-  test("an automatic disabling tells its reason and time under the pointer", async () => {
+  test("an automatically disabled channel shows the reason and time in its tooltip", async () => {
     const other_info = JSON.stringify({ status_reason: "the key was refused", status_time: STOPPED_AT });
     const { user } = await open(() => [channel(1, { status: 3, other_info })]);
     await user.hover(within(await rowOf("channel 1")).getByText("自动禁用"));

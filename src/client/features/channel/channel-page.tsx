@@ -3,7 +3,7 @@ import { lazy, WhileLoading } from "../../lib/lazy";
 import { ChannelList } from "./channel-list";
 import { FormSkeleton } from "./channel-loading";
 
-// The form is as large as the list; each is fetched by who needs it.
+// The form is as large as the list, so each is a chunk of its own.
 const AddChannelPage = lazy(async () => ({ default: (await import("./channel-form-page")).AddChannelPage }));
 const EditChannelPage = lazy(async () => ({ default: (await import("./channel-form-page")).EditChannelPage }));
 

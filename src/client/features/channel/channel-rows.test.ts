@@ -85,7 +85,7 @@ describe("rows of the list", () => {
   });
 });
 
-test("priority and weight are whole numbers within their limits, refused in the words of the specification", () => {
+test("priority and weight are whole numbers within their limits, else refused with the specified messages", () => {
   expect(readRoutingNumber("priority", " -999 ")).toEqual({ value: -999 });
   expect(readRoutingNumber("priority", "1.5")).toEqual({ problem: "优先级必须是整数！" });
   expect(readRoutingNumber("priority", "")).toEqual({ problem: "优先级必须是整数！" });

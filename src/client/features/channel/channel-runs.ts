@@ -7,15 +7,15 @@ import { trpc } from "../../lib/trpc";
 const POLL_MS = 1000;
 
 /**
- * A run over all channels: how far it is, whoever started it, and the way to start one. While it runs the list is
- * renewed with each step, and its end is told once.
+ * A run over all channels: its progress, whichever administrator started it, and a function to start one. While it runs
+ * the list is refetched with each step, and its end is reported once.
  */
 export function useRun(kind: RunKind) {
   const utils = trpc.useUtils();
   const testAll = trpc.channel.testAll.useMutation();
   const updateBalances = trpc.channel.updateBalances.useMutation();
   const mutation = kind === "test" ? testAll : updateBalances;
-  /** The run that was seen running, whose end is still to be told. */
+  /** The run that was seen running and whose end is not yet reported. */
   const watched = useRef<string | null>(null);
   const { data: run } = trpc.channel.run.useQuery(
     { kind },

@@ -3,12 +3,12 @@ import { ProviderLogo } from "../../components/provider-logo";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
 
-/** What a channel type is called in the language in force; a number nobody knows is shown as it is. */
+/** The name of a channel type in the current language; an unknown number is shown as it is. */
 export function typeName(type: number): string {
   return channelType(type)?.name[currentLanguage()] ?? `#${type}`;
 }
 
-/** The logo of a channel type, or its first letter when it has none; its name stands beside it. */
+/** The logo of a channel type, or its first letter when it has none; its name is beside it. */
 export function TypeLogo({ type, className }: { type: number; className?: string }) {
   const slug = channelType(type)?.logo ?? "";
   if (slug) return <ProviderLogo slug={slug} className={className} />;

@@ -6,7 +6,7 @@ import {
   complaintsAbout,
   emptyChannel,
   fieldsOf,
-  leadsElsewhere,
+  changesDestination,
   refusedField,
   sortTyped,
   trimBaseUrl,
@@ -121,7 +121,7 @@ describe("complaints", () => {
     });
   });
 
-  test("priority and weight are told in the words of the specification", () => {
+  test("invalid priority and weight are refused with the specified messages", () => {
     for (const priority of [1.5, null])
       // spec: C-409
       expect(complaintsAbout({ ...good, priority }, false).priority).toBe("优先级必须是整数！");
@@ -174,7 +174,7 @@ test("another host, another proxy, and a type or region that decides the host le
     setting: "",
     ...fields,
   });
-  const moves = (fields: object, before: object = {}) => leadsElsewhere(at(before), at({ ...before, ...fields }));
+  const moves = (fields: object, before: object = {}) => changesDestination(at(before), at({ ...before, ...fields }));
   for (const fields of [
     { base_url: "https://b.example" },
     { base_url: "" },

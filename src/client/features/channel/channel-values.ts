@@ -103,16 +103,17 @@ export function valuesOf(channel: ChannelView): ChannelValues {
 export const ADDRESS_FIELDS = ["type", "base_url", "other", "setting"] as const satisfies readonly ChannelField[];
 type Address = Pick<ChannelValues, (typeof ADDRESS_FIELDS)[number]>;
 
-/** What stands between, or in place of, an address that names a host. */
-function placeOf({ type, base_url, other, setting }: Address): string {
+/** The origin that calls go to, or, without an address, the fields that decide it; and the proxy. */
+function destinationOf({ type, base_url, other, setting }: Address): string {
   const address = baseUrlOf(type, base_url);
   const proxy = jsonObject(setting)?.proxy ?? "";
   if (address === "") return `${type} ${other} ${proxy}`;
   return `${URL.canParse(address) ? new URL(address).origin : address} ${proxy}`;
 }
 
-/** Whether calls would go elsewhere than before, as far as the fields tell: then the server wants the key as well. */
-export const leadsElsewhere = (before: Address, after: Address): boolean => placeOf(before) !== placeOf(after);
+/** Whether calls would go to another host or by another proxy: then the server requires the key as well. */
+export const changesDestination = (before: Address, after: Address): boolean =>
+  destinationOf(before) !== destinationOf(after);
 
 /** The input of a create or update call; with `only`, just these fields (an update is partial). */
 export function fieldsOf(values: ChannelValues, only?: readonly ChannelField[]): ChannelFields {

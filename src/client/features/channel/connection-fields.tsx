@@ -15,7 +15,7 @@ import { IconButton } from "../../ui/icon-button";
 import { Input, Textarea } from "../../ui/input";
 import { Select } from "../../ui/select";
 import { Skeleton } from "../../ui/skeleton";
-import { ADDRESS_FIELDS, leadsElsewhere, trimBaseUrl, type ChannelValues } from "./channel-values";
+import { ADDRESS_FIELDS, changesDestination, trimBaseUrl, type ChannelValues } from "./channel-values";
 import { TypePicker } from "./type-picker";
 
 const KeyList = lazy(() => import("./key-list"));
@@ -168,7 +168,7 @@ function KeyField({ type, before }: { type: ChannelType; before: ChannelValues |
   const format = type.key_format.hint[currentLanguage()];
   const stored = before !== undefined;
   const [id, base_url, other, setting] = form.watch(ADDRESS_FIELDS);
-  const moved = stored && leadsElsewhere(before, { type: id, base_url, other, setting });
+  const moved = stored && changesDestination(before, { type: id, base_url, other, setting });
 
   return (
     <FormField

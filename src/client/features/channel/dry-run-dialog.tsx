@@ -29,7 +29,7 @@ interface Question {
 const endpoints = DRY_RUN_ENDPOINTS.map((endpoint) => ({ value: endpoint, label: endpoint }));
 const isId = (id: number | null): boolean => id === null || (Number.isSafeInteger(id) && id >= 0);
 
-/** Asks where a call would go, and why; nothing is called. */
+/** Shows which channels a call would be routed to, and why, without calling an upstream. */
 export function DryRunDialog({ onClose }: { onClose: () => void }) {
   const { t } = useLingui();
   const id = useId();
@@ -62,7 +62,7 @@ export function DryRunDialog({ onClose }: { onClose: () => void }) {
   const submit = () => {
     if (!ready) return;
     const next = { ...question, model: question.model.trim() };
-    // The same question again is asked again: what cools down changes by the second.
+    // Never cached: cooldowns change by the second.
     if (asked && JSON.stringify(next) === JSON.stringify(asked)) void query.refetch();
     else setAsked(next);
   };

@@ -48,7 +48,7 @@ const kinds: Readonly<Record<DryRunLimit["kind"], MessageDescriptor>> = {
   successful_requests: msg`周期内成功请求`,
 };
 
-/** Where the call would go: what stops it, the channels in their turns, price and limits. */
+/** Where the call would go: what rejects it, the channels in the order of attempts, price and limits. */
 export function DryRunResult({ run }: { run: DryRun }) {
   const { t } = useLingui();
   const { operation, dialect, groups, price } = run;

@@ -52,7 +52,7 @@ test("models that the upstream no longer has can be dropped", async () => {
   expect(applied).toEqual([["a"]]);
 });
 
-test("what has no price says so beside its name", () => {
+test("a model without a price is marked beside its name", () => {
   open(["a"], ["a", "b", "c"], ["c"]);
   expect(screen.getAllByText("未定价")).toHaveLength(1);
   expect(screen.getByText("未定价").closest("li")?.textContent).toContain("c");

@@ -32,7 +32,7 @@ export function ListMenu({
   /** On a phone the order is chosen here, beside a list it has a box of its own. */
   idSort: boolean;
   onIdSort: (on: boolean) => void;
-  /** Told when something is left that only an operator can mend. */
+  /** Called when something is left that only an operator can fix. */
   onRepaired: (report: RepairReport) => void;
   /** Wants to know where a call would go. */
   onDryRun: () => void;

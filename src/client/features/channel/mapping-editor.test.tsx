@@ -29,7 +29,7 @@ function Editor({ start }: { start: string }) {
 }
 const stored = () => screen.getAllByRole("status").find((element) => element.tagName === "OUTPUT")?.textContent ?? "";
 
-test("pairs and JSON say the same, and what is no flat object has no rows", () => {
+test("pairs and JSON show the same mapping, and anything but a flat object has no rows", () => {
   expect(pairsOf('{"400":"500","x":1}')).toEqual([
     ["400", "500"],
     ["x", "1"],
@@ -56,7 +56,7 @@ test("rows that are typed become JSON; a row that is not named yet is kept on sc
   expect(screen.getAllByRole("textbox")).toHaveLength(4);
 });
 
-test("a name that stands twice is pointed out", async () => {
+test("a duplicate name is reported", async () => {
   render(<Editor start='{"a":"b"}' />);
   await userEvent.click(screen.getByRole("button", { name: "添加一行" }));
   await userEvent.type(screen.getByRole("textbox", { name: "请求（第 2 行）" }), "a");

@@ -5,7 +5,7 @@ import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 
-/** What a repair found that only an operator can mend; each channel leads to its form. */
+/** What a repair found that only an operator can fix; each channel leads to its form. */
 export function RepairDialog({ report, onClose }: { report: RepairReport; onClose: () => void }) {
   const { t } = useLingui();
   const { checked, repaired, problems } = report;

@@ -46,7 +46,7 @@ test("every declared member has a field; what is typed becomes JSON, and an empt
   expect(stored()).toBe("");
 });
 
-test("members that Weir does not know stay, and what does not fit says so at its field", async () => {
+test("unknown members are kept, and an invalid value is reported at its field", async () => {
   render(<Fields start='{"other":1,"proxy":"ftp://x","connect_timeout":0}' />);
   expect(screen.getByLabelText(label("proxy")).getAttribute("aria-invalid")).toBe("true");
   expect(screen.getByLabelText(label("connect_timeout")).getAttribute("aria-invalid")).toBe("true");
@@ -63,7 +63,7 @@ test("a type without a proxy offers none, unless one is set", () => {
   expect(screen.getByLabelText(label("proxy"))).toBeDefined();
 });
 
-test("text that is no object is shown as text, and every object can be", async () => {
+test("text that is not an object is shown as text, and every object can be shown as text", async () => {
   render(<Fields start="{" />);
   expect(screen.queryByLabelText(label("proxy"))).toBeNull();
   cleanup();

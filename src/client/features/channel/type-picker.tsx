@@ -31,17 +31,9 @@ function typesFor(search: string): readonly ChannelType[] {
   );
 }
 
-/**
- * The kind of an upstream: a searchable grid of logos until one is picked, then that one and a way to change it. Arrows
- * move over the grid while the search field keeps the focus.
- */
+/** The type of an upstream: a searchable grid of logos until one is picked, then that one and a button to change it. */
 export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps) {
-  const { t } = useLingui();
-  const listId = useId();
   const [changing, setChanging] = useState(false);
-  const [search, setSearch] = useState("");
-  const [active, setActive] = useState(0);
-  const list = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const change = useRef<HTMLButtonElement>(null);
   const refocus = useRef(false);
@@ -52,33 +44,53 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
     refocus.current = false;
     (open ? field : change).current?.focus();
   }, [open]);
+
+  const setOpen = (next: boolean) => {
+    refocus.current = true;
+    setChanging(next);
+  };
+  if (!open) return <ChosenType ref={change} value={value} wiring={wiring} onChange={() => setOpen(true)} />;
+  return (
+    <TypeSearch
+      ref={field}
+      value={value}
+      wiring={wiring}
+      onChoose={(type) => {
+        setOpen(false);
+        onValueChange(type);
+      }}
+      onCancel={changing ? () => setOpen(false) : undefined}
+    />
+  );
+}
+
+type TypeSearchProps = {
+  value: number;
+  wiring: Wiring;
+  onChoose: (type: number) => void;
+  /** Escape; undefined while there is no type to go back to. */
+  onCancel: (() => void) | undefined;
+  ref: Ref<HTMLInputElement>;
+};
+
+/** The grid and its search field. Arrows move over the grid while the field keeps the focus. */
+function TypeSearch({ value, wiring, onChoose, onCancel, ref }: TypeSearchProps) {
+  const { t } = useLingui();
+  const listId = useId();
+  const [search, setSearch] = useState("");
+  const [active, setActive] = useState(() =>
+    Math.max(
+      0,
+      inOrder.findIndex((type) => type.id === value),
+    ),
+  );
+  const list = useRef<HTMLDivElement>(null);
+  const shown = typesFor(search);
+
   useEffect(() => {
     list.current?.querySelector("[data-highlighted]")?.scrollIntoView({ block: "nearest" });
   }, [active, search]);
 
-  if (!open) {
-    return (
-      <ChosenType
-        ref={change}
-        value={value}
-        wiring={wiring}
-        onChange={() => {
-          refocus.current = true;
-          const at = inOrder.findIndex((type) => type.id === value);
-          setActive(Math.max(0, at));
-          setChanging(true);
-        }}
-      />
-    );
-  }
-
-  const shown = typesFor(search);
-  const choose = (type: number) => {
-    refocus.current = true;
-    setSearch("");
-    setChanging(false);
-    onValueChange(type);
-  };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
     const columns = list.current ? getComputedStyle(list.current).gridTemplateColumns.split(" ").length : 1;
@@ -90,12 +102,11 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
     } else if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       const chosen = shown[active];
-      if (chosen) choose(chosen.id);
-    } else if (event.key === "Escape" && changing) {
+      if (chosen) onChoose(chosen.id);
+    } else if (event.key === "Escape" && onCancel) {
       // Only the grid closes, not the drawer around it.
       event.stopPropagation();
-      refocus.current = true;
-      setChanging(false);
+      onCancel();
     }
   };
 
@@ -104,7 +115,7 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
       <span className="relative">
         <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-2.5 my-auto size-4 text-muted" />
         <input
-          ref={field}
+          ref={ref}
           type="search"
           role="combobox"
           aria-expanded
@@ -138,7 +149,7 @@ export function TypePicker({ value, onValueChange, ...wiring }: TypePickerProps)
             selected={type.id === value}
             active={index === active}
             onPoint={() => setActive(index)}
-            onChoose={() => choose(type.id)}
+            onChoose={() => onChoose(type.id)}
           />
         ))}
       </div>

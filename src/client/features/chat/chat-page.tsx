@@ -74,8 +74,7 @@ export default function ChatPage() {
 }
 
 /**
- * Somebody else's page: it may run its own scripts in its own origin and open windows, never move the console
- * elsewhere.
+ * A third party's page: it may run scripts in its own origin and open windows, but not navigate the console.
  */
 function ChatFrame({ href, title }: { href: string; title: string }) {
   // A page of our own origin would get out of the sandbox with both permissions.

@@ -1,7 +1,7 @@
 import { act } from "../../../../tests/dom";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");

@@ -6,7 +6,7 @@ import { EmptyState } from "../../components/empty-state";
 import { useHasRole } from "../../lib/session";
 import { Button } from "../../ui/button";
 
-/** Why there is no chat to open; who can mend it is led to the place. */
+/** Why there is no chat to open; users who can fix it get a link to the setting. */
 export function ChatProblem({ problem }: { problem: string }) {
   const { t } = useLingui();
   const root = useHasRole(ROLE.root);

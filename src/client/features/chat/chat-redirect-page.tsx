@@ -10,7 +10,7 @@ import { toastError } from "../../lib/toast";
 import { ChatProblem } from "./chat-problem";
 import { useChatLink } from "./chat-token";
 
-/** Leads to the operator's chat link, or to the first of his chats, with the user's first enabled token (C-050). */
+/** Leads to the operator's chat link, or to the first of their chats, with the user's first enabled token (C-050). */
 export default function ChatRedirectPage() {
   const { t } = useLingui();
   useStatus();

@@ -1,5 +1,5 @@
 /**
- * How each client is told about the gateway: what to paste, and a link that opens the client where it has one.
+ * How each client is configured for the gateway: what to paste, and a link that opens the client where it has one.
  *
  * Link schemes: Cherry Studio (`cherrystudio://providers/api-keys`, base64 JSON, read by its own protocol handler),
  * CC Switch (`ccswitch://v1/import`, which fills in Claude Code and Codex), and the operator's own chat links.
@@ -15,20 +15,20 @@ export interface Connection {
   name: string;
 }
 
-/** The door of /v1 that a client calls. */
-export type Door = "/v1/chat/completions" | "/v1/messages" | "/v1/responses";
+/** The endpoint of /v1 that a client calls. */
+export type Endpoint = "/v1/chat/completions" | "/v1/messages" | "/v1/responses";
 
 /**
- * Doors that the relay opens in this version (server: relay/entry/routes.ts). Other clients' tabs say that they must
- * wait.
+ * Endpoints that the relay serves in this version (server: relay/entry/routes.ts). The tabs of clients that need
+ * another one say that it is not available yet.
  */
-export const openDoors: readonly Door[] = ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
+export const servedEndpoints: readonly Endpoint[] = ["/v1/chat/completions", "/v1/messages", "/v1/responses"];
 
 export interface Client {
   id: string;
   /** A proper name, the same in every language. */
   name: string;
-  door: Door;
+  endpoint: Endpoint;
   code: (connection: Connection) => string;
   link?: { app: string; href: (connection: Connection) => string };
 }
@@ -43,7 +43,7 @@ export const clients: readonly Client[] = [
   {
     id: "curl",
     name: "curl",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => {
       const body = JSON.stringify({ model: c.model, messages: [{ role: "user", content: "Hello" }] });
       return `curl ${base(c)}/chat/completions \\
@@ -55,7 +55,7 @@ export const clients: readonly Client[] = [
   {
     id: "python",
     name: "Python",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => `# pip install openai
 from openai import OpenAI
 
@@ -69,7 +69,7 @@ print(answer.choices[0].message.content)`,
   {
     id: "typescript",
     name: "TypeScript",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => `// npm install openai
 import OpenAI from "openai";
 
@@ -83,7 +83,7 @@ console.log(answer.choices[0]?.message.content);`,
   {
     id: "claude-code",
     name: "Claude Code",
-    door: "/v1/messages",
+    endpoint: "/v1/messages",
     // The root: Claude Code adds /v1/messages itself.
     code: (c) => `export ANTHROPIC_BASE_URL=${shellWord(c.root)}
 export ANTHROPIC_AUTH_TOKEN=${shellWord(c.key)}
@@ -94,7 +94,7 @@ claude`,
   {
     id: "codex",
     name: "Codex",
-    door: "/v1/responses",
+    endpoint: "/v1/responses",
     code: (c) => `# ~/.codex/config.toml
 model = ${quote(c.model)}
 model_provider = "weir"
@@ -111,7 +111,7 @@ wire_api = "responses"
   {
     id: "cherry-studio",
     name: "Cherry Studio",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => `API Host   ${c.root}
 API Key    ${c.key}
 Model      ${c.model}`,
@@ -120,7 +120,7 @@ Model      ${c.model}`,
   {
     id: "lobechat",
     name: "LobeChat / NextChat",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => `# LobeChat
 OPENAI_API_KEY=${c.key}
 OPENAI_PROXY_URL=${base(c)}
@@ -134,7 +134,7 @@ CUSTOM_MODELS=+${c.model}`,
   {
     id: "langchain",
     name: "LangChain",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => `# pip install langchain-openai
 from langchain_openai import ChatOpenAI
 
@@ -144,7 +144,7 @@ print(model.invoke("Hello").content)`,
   {
     id: "env",
     name: ".env",
-    door: "/v1/chat/completions",
+    endpoint: "/v1/chat/completions",
     code: (c) => `OPENAI_BASE_URL=${base(c)}
 OPENAI_API_KEY=${c.key}
 OPENAI_MODEL=${c.model}`,

@@ -79,7 +79,7 @@ test("without a list of models the gateway is asked with the token's own key", a
   expect(String(authorization)).toBe(`Bearer sk-${KEY}`);
 });
 
-test("waits for the first call, shows it when it lands, and then stops asking", async () => {
+test("polls for the first call, shows it when it arrives, and then stops", async () => {
   let items: (typeof row)[] = [];
   const { calls } = await openPage(<ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />, "/token", {
     procedures: { "log.own": () => ({ items }) },
@@ -108,7 +108,7 @@ test("a failed call is shown with its reason while waiting goes on; an earlier c
   expect(screen.getByText("等待下一个请求…")).toBeDefined();
 }, 10_000);
 
-test("no client is told to wait: its door is open", async () => {
+test("no client's tab says that it is not available: its endpoint is served", async () => {
   const { user } = await openPage(<ConnectPanel tokenId={3} tokenKey={KEY} models={["demo-echo"]} />, "/token", {
     procedures: { "log.own": () => ({ items: [] }) },
   });

@@ -10,7 +10,7 @@ import { CodeBlock } from "../../ui/code-block";
 import { Combobox } from "../../ui/combobox";
 import { CopyButton } from "../../ui/copy-button";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
-import { chatLinks, clients, openDoors, type Client, type Connection } from "./clients";
+import { chatLinks, clients, servedEndpoints, type Client, type Connection } from "./clients";
 import { FirstCall } from "./first-call";
 import { TryIt } from "./try-it";
 
@@ -22,7 +22,7 @@ export interface ConnectPanelProps {
   models?: readonly string[];
 }
 
-/** From a token to a working client: address and key, what to paste where, and the tick when the first call lands. */
+/** From a token to a working client: address and key, what to paste, and a tick when the first call has arrived. */
 export function ConnectPanel({ tokenId, tokenKey, models }: ConnectPanelProps) {
   const { t } = useLingui();
   const modelId = useId();
@@ -103,22 +103,23 @@ function Fact({ name, text, copy, copyLabel }: { name: string; text: string; cop
 function ClientGuide({ client, real, shown }: { client: Client; real: Connection; shown: Connection }) {
   const { t } = useLingui();
   const status = useStatus();
-  const { name, door, link } = client;
+  // Local variable names are the placeholders of messages in the catalogue.
+  const { name, endpoint, link } = client;
   const links = client.id === "lobechat" ? chatLinks(status.chats ?? [], real) : [];
 
   return (
     <>
-      {openDoors.includes(door) ? null : (
+      {servedEndpoints.includes(endpoint) ? null : (
         <p className="flex gap-2 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg">
           <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
-          {t`${name} 调用 ${door}，这个版本还没有开放该接口；以下配置在开放后可直接使用。`}
+          {t`${name} 调用 ${endpoint}，这个版本还没有开放该接口；以下配置在开放后可直接使用。`}
         </p>
       )}
       <CodeBlock code={client.code(shown)} copyText={client.code(real)} label={t`${name} 的配置`} />
       {link || links.length > 0 ? (
         <div className="flex flex-wrap gap-2">
           {link ? (
-            // The address holds the key, so it is made when it is followed and never stands in the page.
+            // The link contains the key, so it is built on click and is never in the page.
             <Button onClick={() => location.assign(link.href(real))}>
               <ExternalLink aria-hidden />
               {t`导入到 ${link.app}`}

@@ -11,11 +11,11 @@ import { trpc } from "../../lib/trpc";
 
 const POLL_MS = 2000;
 
-/** True for the row of a call that was answered. */
+/** True for the row of a successful call. */
 const succeeded = (row: LogView): boolean => row.type === LOG_TYPE.consume && row.end_reason !== "upstream_error";
 
 /**
- * Waits for a call of the token and shows it when it lands: asks for its newest log row every two seconds while the tab
+ * Waits for a call of the token and shows it when it arrives: polls its newest log row every two seconds while the tab
  * is visible, and stops at the first success that was not there before.
  */
 export function FirstCall({ tokenId }: { tokenId: number }) {

@@ -38,7 +38,7 @@ test("the answer grows as it comes", async () => {
   expect(seen).toEqual(["a", "ab"]);
 });
 
-test("a refusal tells its status and the gateway's own words", async () => {
+test("a refusal shows its status and the gateway's own message", async () => {
   answerWith(() => Response.json({ error: { message: "该令牌已过期" } }, { status: 401 }));
   expect(await sendTestRequest(request().call)).toEqual({ ok: false, status: 401, message: "该令牌已过期" });
 });
@@ -50,7 +50,7 @@ test("an error inside the stream is an error", async () => {
   expect(await sendTestRequest(request().call)).toMatchObject({ ok: false, message: "上游连接中断" });
 });
 
-test("no answer at all is told as such", async () => {
+test("a missing response is reported as such", async () => {
   globalThis.fetch = Object.assign(
     async () => {
       throw new TypeError("Failed to fetch");

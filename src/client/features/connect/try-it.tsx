@@ -32,7 +32,7 @@ export function TryIt({ tokenKey, model }: { tokenKey: string; model: string }) 
       setOutcome(ended);
       void utils.log.own.invalidate();
     } catch {
-      // Ended by leaving the page: there is nobody to tell.
+      // Aborted by leaving the page: no message is shown.
     }
   };
 

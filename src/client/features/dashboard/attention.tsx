@@ -10,7 +10,7 @@ import { Button } from "../../ui/button";
 /** Names that are shown. */
 const SHOWN = 3;
 
-/** What waits for an administrator, each with the place where it is mended; nothing while nothing waits. */
+/** What needs an administrator's attention, each with a link to fix it; renders nothing while there is none. */
 export function Attention() {
   const { t } = useLingui();
   const root = useHasRole(ROLE.root);

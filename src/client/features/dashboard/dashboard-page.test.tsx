@@ -162,7 +162,7 @@ describe("an administrator", () => {
 });
 
 describe("an ordinary user", () => {
-  test("asks for his own alone, sees how long his balance lasts, and nothing of users and channels", async () => {
+  test("a user requests their own figures alone, sees how long their balance lasts, and nothing of users and channels", async () => {
     signIn(ROLE.user);
     const { calls } = await openPage(<DashboardPage />, "/detail?by=channel&username=bob", { procedures });
     await chart();
@@ -252,7 +252,7 @@ describe("what waits", () => {
       .getAllByRole("link")
       .map((link) => [link.closest("p")?.textContent, link.getAttribute("href")]);
 
-  test("is named with the place where it is mended", async () => {
+  test("is listed with a link to the page that fixes it", async () => {
     signIn(ROLE.root);
     await openPage(<DashboardPage />, "/detail", { procedures });
     expect(await lines()).toEqual([
@@ -263,7 +263,7 @@ describe("what waits", () => {
     ]);
   }, 30_000);
 
-  test("leads nobody to prices who may not set them", async () => {
+  test("shows no link to prices to users who may not set them", async () => {
     signIn(ROLE.admin);
     await openPage(<DashboardPage />, "/detail", { procedures });
     expect((await lines()).map(([, to]) => to)).toEqual([

@@ -15,7 +15,7 @@ import { useDashboardWords } from "./measure";
 import { ErrorsCard, ShareCard } from "./share-card";
 import { useDashboard } from "./use-dashboard";
 
-/** The data dashboard: the own consumption, everybody's for administrators. */
+/** The data dashboard: the user's own consumption, all users' for administrators. */
 export default function DashboardPage() {
   const { t } = useLingui();
   useStatus();

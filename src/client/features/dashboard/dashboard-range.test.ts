@@ -69,7 +69,7 @@ test("labels are few, and name days where there are many hours", () => {
   expect(labelled([], "day", 8)).toEqual([]);
 });
 
-test("a change is told against the period before, and not at all when that was nothing", () => {
+test("a change is shown against the period before, and not at all when that was zero", () => {
   expect([change(15, 10), change(0, 10), change(5, 0), change(5, -10)]).toEqual([0.5, -1, undefined, 1.5]);
 });
 

@@ -9,14 +9,14 @@ import { trpc } from "../../lib/trpc";
 import { change } from "./chart-scale";
 import { logLink } from "./dashboard-links";
 
-/** Ten years: longer tells nobody anything. */
+/** Ten years: a longer estimate is meaningless. */
 const MOST_DAYS = 3650;
 
 interface RowProps {
   view: DashboardView;
   /** The same length of time before; undefined until it is known. */
   before: Sums | undefined;
-  /** The figures are the signed-in user's own: his balance can be held against them. */
+  /** The figures are the signed-in user's own: their balance can be compared with them. */
   own: boolean;
   username: string;
   /** Epoch seconds. */

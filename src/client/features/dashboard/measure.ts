@@ -37,7 +37,7 @@ export function measureText(measure: Measure, value: number): string {
 
 export function useDashboardWords() {
   const { t } = useLingui();
-  // Renders anew when the unit of money arrives.
+  // Renders again when the unit of money arrives.
   useStatus();
   const dimensions: Record<Dimension, string> = {
     model: t`模型`,

@@ -27,7 +27,7 @@ interface ChartProps {
 
 /**
  * Stacked columns. A click opens the log of a part, a drag zooms; by keyboard the arrows go from column to column, with
- * Shift they choose several, Enter opens or zooms. What is under the pointer or the keys is told in words too.
+ * Shift they choose several, Enter opens or zooms. The column under the pointer or the keys is announced as text too.
  */
 export function StackedChart({ label, buckets, names, only, measure, granularity, onOpen, onZoom }: ChartProps) {
   const { t } = useLingui();

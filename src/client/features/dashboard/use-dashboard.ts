@@ -71,7 +71,7 @@ export function useDashboard() {
   const own = trpc.dashboard.own.useQuery({ ...shape, group_by: own_by }, { ...renewed, enabled: valid && !admin });
   const main = admin ? all : own;
 
-  // After the chart, not beside it: SQLite's reading door answers one question at a time.
+  // After the chart, not in parallel: the SQLite read connection runs one query at a time.
   const next = { ...options, enabled: valid && main.isSuccess };
   const before = { start_timestamp: Math.max(0, range.start - (range.end - range.start)), end_timestamp: range.start };
   const comparable = valid && before.start_timestamp < before.end_timestamp;

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { EmptyState } from "../../components/empty-state";
 import { Button } from "../../ui/button";
 
-/** The page exists, but not for this user; he stays signed in. */
+/** The page exists, but not for this user, who stays signed in. */
 export default function ForbiddenPage() {
   const { t } = useLingui();
   return (

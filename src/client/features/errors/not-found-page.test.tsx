@@ -5,7 +5,7 @@ const { closePage, openPage, screen } = await import("../../../../tests/kit/clie
 const { default: NotFoundPage } = await import("./not-found-page");
 afterEach(closePage);
 
-test("an address that no page has says so, with a link home", async () => {
+test("an unknown address shows the not-found page with a link home", async () => {
   await openPage(<NotFoundPage />, "/no-such-page");
   // spec: D-07
   expect(screen.getByText("页面不存在，请检查浏览器地址是否正确")).toBeDefined();

@@ -65,7 +65,7 @@ test("a password that is not enough opens the second step; a wrong code is said 
   ]);
 });
 
-test("closing the second step signs nobody in", async () => {
+test("closing the second step does not sign the user in", async () => {
   const { user } = await open(<LoginPage />, "/login", { "auth.login": () => ({ require_2fa: true, passkey: false }) });
   await user.type(screen.getByLabelText("用户名或邮箱"), "ann");
   await user.type(screen.getByLabelText("密码"), "secret-pass{Enter}");

@@ -13,7 +13,7 @@ import { Dialog } from "../../ui/dialog";
 import { IconButton } from "../../ui/icon-button";
 import { Input } from "../../ui/input";
 import { BindingRow } from "../personal/binding-row";
-import { isOfBrowser, passkeysWork, wasCancelled } from "./use-passkey";
+import { isBrowserError, passkeysWork, wasCancelled } from "./use-passkey";
 
 /** The account's passkeys, and adding one. */
 export function PasskeyList({ passkeys }: { passkeys: readonly PasskeyView[] }) {
@@ -48,7 +48,7 @@ export function PasskeyList({ passkeys }: { passkeys: readonly PasskeyView[] }) 
       setNamed(made);
     } catch (error) {
       if (wasCancelled(error)) return;
-      if (isOfBrowser(error)) toastError(t`此设备的通行密钥已添加，或此浏览器无法在当前地址使用通行密钥`);
+      if (isBrowserError(error)) toastError(t`此设备的通行密钥已添加，或此浏览器无法在当前地址使用通行密钥`);
       else reportError(error);
     } finally {
       setAdding(false);

@@ -1,4 +1,4 @@
-/** The second step of a sign-in: what is owed, and who shows the question. */
+/** The second step of a sign-in: what is required, and which component asks for it. */
 import { useSyncExternalStore } from "react";
 import type { SecondFactorNeeded } from "../../../shared/factor";
 

@@ -32,7 +32,7 @@ export function usePasskey(use: PasskeyUse, onAnswer: (answer: Answer) => void) 
       onAnswer(await finish.mutateAsync({ use, response: { ...response, clientExtensionResults: {} } }));
     } catch (error) {
       if (!wasCancelled(error))
-        setProblem(isOfBrowser(error) ? t`此浏览器无法在当前地址使用通行密钥` : faultOf(error).message);
+        setProblem(isBrowserError(error) ? t`此浏览器无法在当前地址使用通行密钥` : faultOf(error).message);
     } finally {
       setPending(false);
     }
@@ -40,7 +40,7 @@ export function usePasskey(use: PasskeyUse, onAnswer: (answer: Answer) => void) 
   return { start: () => void start(), pending, problem };
 }
 
-/** Said by the browser, not by our server: the address does not fit, or there is no such device. */
-export const isOfBrowser = (error: unknown): boolean =>
+/** An error of the browser, not of the server: the address does not fit, or there is no such device. */
+export const isBrowserError = (error: unknown): boolean =>
   error instanceof Error &&
   ["SecurityError", "InvalidStateError", "NotSupportedError", "WebAuthnError"].includes(error.name);

@@ -36,7 +36,7 @@ test.each([
   expect(screen.queryByText("一个接口，所有模型")).toBeNull();
 });
 
-test("the operator's notice stands on the home page", async () => {
+test("the operator's notice is shown on the home page", async () => {
   await open("home", "", "**Maintenance** on Sunday");
   // spec
   await waitFor(() => expect(screen.getByText("Maintenance").tagName).toBe("STRONG"));

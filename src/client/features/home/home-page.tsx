@@ -10,11 +10,11 @@ import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
 import { Notice } from "./notice";
 
-/** The front page: the operator's own where he wrote one, ours otherwise; his notice stands above either. */
+/** The home page: the operator's content if there is any, else the default; the operator's notice is above either. */
 export default function HomePage() {
   const { t } = useLingui();
   const own = trpc.option.homePage.useQuery(undefined, { meta: { quiet: true } });
-  // Ours also when theirs cannot be had: it needs nothing that could fail.
+  // The default also when the operator's cannot be loaded: it has nothing that could fail.
   if (own.data === undefined && !own.error) return <OperatorPageSkeleton />;
   const text = own.data?.trim() ?? "";
   return (
@@ -27,7 +27,7 @@ export default function HomePage() {
   );
 }
 
-/** What this is, the way in, and the address that API clients need. */
+/** What the service is, a link to sign in, and the base URL for API clients. */
 function BuiltInHome() {
   const { t } = useLingui();
   const status = useStatus();

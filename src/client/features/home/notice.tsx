@@ -8,7 +8,7 @@ import { IconButton } from "../../ui/icon-button";
 
 const READ_KEY = "notice-read";
 
-/** The operator's notice, until this reader closes it; another text is shown again. */
+/** The operator's notice, until the user closes it; a changed text is shown again. */
 export function Notice() {
   const { t } = useLingui();
   const { data = "" } = trpc.option.notice.useQuery(undefined, { meta: { quiet: true } });

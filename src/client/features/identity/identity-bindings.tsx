@@ -79,7 +79,7 @@ function Bind({ provider }: { provider: IdentityProvider }) {
   };
   const wechat = trpc.identity.wechatBind.useMutation(bound);
   const telegram = trpc.identity.telegramBind.useMutation(bound);
-  // By tRPC, so that a proof of being oneself is asked for where it is owed; and in this window, which comes back to
+  // By tRPC, so that a step-up is asked for where it is required; and in this window, which comes back to
   // this page.
   const begin = trpc.identity.begin.useMutation({ onSuccess: ({ url }) => url && location.assign(url) });
   const offered = isOffered(status, provider);

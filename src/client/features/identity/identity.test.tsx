@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("where windows are blocked the provider's page takes this one's place", async () => {
+test("where pop-ups are blocked the provider's page opens in this window", async () => {
   Object.assign(window, { open: () => null });
   const went: string[] = [];
   const moved = spyOn(location, "assign").mockImplementation((href) => void went.push(String(href)));
@@ -139,7 +139,7 @@ test("where windows are blocked the provider's page takes this one's place", asy
   moved.mockRestore();
 });
 
-test("a provider that cannot be begun with closes its window and says why", async () => {
+test("a provider that cannot be started closes its window and shows the reason", async () => {
   const { user } = await open(<LoginPage />, "/login", {
     state: () => Response.json({ success: false, message: "管理员未开启通过 GitHub 登录" }),
   });
@@ -233,7 +233,7 @@ test("a refusal is said where it happens, with a way back", async () => {
   expect(screen.getByRole("link", { name: "返回登录" }).getAttribute("href")).toBe("/login");
 });
 
-test("an identity that is bound to another account is told in the server's words", async () => {
+test("an identity that is bound to another account is refused with the server's message", async () => {
   storeUser(ann);
   await open(page, "/oauth/github?code=c1&state=s1", {
     procedures: {
@@ -246,7 +246,7 @@ test("an identity that is bound to another account is told in the server's words
   expect((await screen.findByRole("alert")).textContent).toBe(errorText("identity_already_bound", {}, "zh"));
 });
 
-test("a provider that nobody knows is a page that does not exist", async () => {
+test("an unknown provider's page does not exist", async () => {
   const { calls } = await open(page, "/oauth/nobody?code=c1&state=s1");
   expect(calls).toEqual([]);
   expect(screen.queryByText("正在确认身份…")).toBeNull();
@@ -312,7 +312,7 @@ test("WeChat is bound by a code, and a refusal leaves the dialog open", async ()
   await waitFor(() => expect(screen.queryByLabelText("验证码")).toBeNull());
 });
 
-test("each binding says whether and as whom it is bound, and offers its own way to bind", async () => {
+test("each binding says whether it is bound and to which account, and offers its own way to bind", async () => {
   storeUser(ann);
   const status = { ...everything, telegram_oauth: true };
   let bound = [

@@ -3,9 +3,8 @@ import { callEnvelope } from "../../lib/http";
 import { readStored } from "../../lib/storage";
 
 /**
- * Opens a provider's page in a new window (A-069). The window is opened before the call: after it a browser would take
- * it for a pop-up that nobody asked for. Where windows are blocked all the same, the provider's page takes this one's
- * place.
+ * Opens a provider's page in a new window (A-069). The window is opened before the call: after it browsers
+ * block it as an unrequested pop-up. Where it is blocked all the same, the provider's page opens in this window.
  *
  * @throws CallError when the server has no address to go to.
  */
@@ -18,7 +17,7 @@ export async function openProvider(provider: RedirectProvider): Promise<void> {
     const { url } = await callEnvelope<{ data: string; url: string }>(`/api/oauth/state?${search}`);
     if (!opened) location.assign(url);
     else {
-      // The page of the provider has no business with this one.
+      // The provider's page must not reach this one (window.opener).
       opened.opener = null;
       opened.location.replace(url);
     }

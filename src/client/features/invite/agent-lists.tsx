@@ -10,7 +10,7 @@ import { PagedTable, ROWS } from "../../components/paged-table";
 
 const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } };
 
-/** Whom the user invited, and what each brought. */
+/** The users that the signed-in user invited, and the earnings from each. */
 export function InvitedList() {
   const { t } = useLingui();
   const [page, setPage] = useState(1);

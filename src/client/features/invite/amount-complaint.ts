@@ -3,7 +3,7 @@ import { currentLanguage } from "../../lib/i18n";
 import { quotaText } from "../../lib/quota-text";
 import { quotaPerUnit } from "../../lib/status";
 
-/** What is wrong with an amount that somebody wants to take from his earnings; undefined when nothing is. */
+/** What is wrong with an amount to withdraw from the user's earnings; undefined when it is valid. */
 export function amountComplaint(
   kind: "transfer" | "withdrawal",
   amount: number | null,

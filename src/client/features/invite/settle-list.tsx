@@ -24,7 +24,7 @@ import { PagedTable, ROWS } from "../../components/paged-table";
 const ALL = "all";
 type Verdict = "paid" | "refused";
 
-/** Everybody's withdrawals, for administrators; at first those to settle (C-017, C-018). */
+/** All users' withdrawals, for administrators; by default those to settle (C-017, C-018). */
 export function SettleList() {
   const { t, i18n } = useLingui();
   const [page, setPage] = useState(1);
@@ -111,7 +111,7 @@ function SettleDialog({ row, verdict, onClose }: { row: WithdrawalToSettle; verd
       toastSuccess(pay ? t`已标记为付款` : t`已拒绝并退回邀请收益`);
       onClose();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.invite.invalidate();
       void utils.user.self.invalidate();

@@ -28,7 +28,7 @@ export function TransferDialog({ available, onClose }: { available: number; onCl
       toastSuccess(message);
       onClose();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.user.self.invalidate();
     }

@@ -35,7 +35,7 @@ export function WithdrawDialog({ available, onClose }: { available: number; onCl
       toastSuccess(t`提现申请已提交`);
       onClose();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.user.self.invalidate();
       void utils.invite.withdrawals.invalidate();

@@ -106,7 +106,7 @@ export const ratioNames: Readonly<Record<string, MessageDescriptor>> = {
   n: msg`个数`,
 };
 
-/** What a row without a bill stands for: one line, which is the whole charge. */
+/** The bill line of a row without a bill: one line with the whole charge. */
 export function onlyLine(row: Pick<LogView, "type" | "quota" | "end_reason">): MessageDescriptor | undefined {
   if (row.quota === 0) return undefined;
   if (row.type === LOG_TYPE.topup) return msg`充值`;

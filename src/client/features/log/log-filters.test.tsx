@@ -1,4 +1,4 @@
-/** What the page of the log offers besides its rows: totals, filters, and the columns of administrators. */
+/** The log page besides its rows: totals, filters, and the columns of administrators. */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { LogView } from "../../../shared/log-list";
@@ -8,7 +8,7 @@ const { within } = await import("@testing-library/react");
 const { default: LogPage } = await import("./log-page");
 const { storeUser } = await import("../../lib/session");
 
-// A machine that runs other tests beside these draws slowly.
+// Rendering is slow while other test files run.
 setDefaultTimeout(30_000);
 afterEach(closePage);
 beforeEach(() => storeUser({ id: 1, username: "root", role: 100, status: 1, group: "default", display_name: "" }));

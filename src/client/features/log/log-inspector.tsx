@@ -29,7 +29,7 @@ import { LogUser } from "./log-user";
 interface LogInspectorProps {
   /** Id of the row, from the address. */
   id: string | null;
-  /** The row as the list has it, shown until (and unless) the server answers anew. */
+  /** The row as the list has it, shown until the server's answer with the full row arrives. */
   known: LogView | undefined;
   /** Only administrators see channels and attempts. */
   admin: boolean;

@@ -4,7 +4,7 @@ import { Button } from "../../ui/button";
 import { Switch } from "../../ui/switch";
 import type { LiveLog } from "./log-tail";
 
-/** The switch of the live log, what waits, and how the connection is. */
+/** The switch of the live log, the count of held rows, and the connection state. */
 export function LiveSwitch({ on, onChange, live }: { on: boolean; onChange: (on: boolean) => void; live: LiveLog }) {
   const { t } = useLingui();
   const { waiting } = live;

@@ -19,7 +19,7 @@ const { storeUser } = await import("../../lib/session");
 const { firstTokenHue, durationHue, groupRatioHue } = await import("../../components/status");
 const { Toasts } = await import("../../components/toasts");
 
-// A machine that runs other tests beside these draws slowly.
+// Rendering is slow while other test files run.
 setDefaultTimeout(30_000);
 afterEach(closePage);
 beforeEach(() => storeUser({ id: 1, username: "root", role: 100, status: 1, group: "default", display_name: "" }));
@@ -68,7 +68,7 @@ const procedures = (items: LogView[], total = items.length, total_exact = true) 
   }),
 });
 
-test("with more than 10,000 rows the pager says so, and the next page stands behind the last row", async () => {
+test("with more than 10,000 rows the pager says so, and the next page begins after the last row", async () => {
   const items = Array.from({ length: 10 }, (_, i) => row(100 - i));
   const { user, calls } = await openPage(<LogPage />, "/log", { procedures: procedures(items, 10_000, false) });
   await screen.findByText("第 1 - 10 条，共 10,000+ 条");
@@ -107,7 +107,7 @@ test("the address holds every filter, and what is no place in a list is none", a
   expect(input).not.toHaveProperty("after");
 });
 
-test("a list that nobody filtered is of today, in the address, and a filter or a row in the address stands alone", async () => {
+test("an unfiltered list shows today, as the address says, and a filter or a row in the address gets no time range added", async () => {
   const { calls } = await openPage(<LogPage />, "/log", { procedures: procedures([row(1)]) });
   await screen.findByText("model-1");
   const midnight = new Date();
@@ -245,7 +245,7 @@ test("an administrator sees whose row it is: name, balance, used quota and calls
   for (const text of ["$1.00", "$2.00", "42"]) expect(panel.textContent).toContain(text);
 });
 
-test("every row's lines sum to its charge, or say what it stands for", async () => {
+test("every row's bill lines sum to its charge, or say what the row is", async () => {
   const bill = [
     { kind: "input", count: 3, usd: "1", ratios: {}, units: "4.5" },
     { kind: "output", count: 1, usd: "1", ratios: {}, units: "5" },
@@ -269,7 +269,7 @@ test("every row's lines sum to its charge, or say what it stands for", async () 
   }
 });
 
-test("the bill of a film names seconds and every factor", async () => {
+test("the bill of a video names seconds and every factor", async () => {
   const bill = [
     {
       kind: "call",
@@ -293,7 +293,7 @@ test("the colours change where the specification says (C-633 to C-638, A-521 to 
   expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
 });
 
-test("cleaning asks for a time, tells how many rows went, and says why it could not (A-397, A-398, A-485, A-486)", async () => {
+test("deleting old logs asks for a time, reports how many rows it deleted, and says why it failed (A-397, A-398, A-485, A-486)", async () => {
   const { Refusal } = await import("../../../../tests/kit/client-page");
   let refuse = true;
   const { user, calls } = await openPage(
@@ -353,7 +353,7 @@ test("kept contents are shown readable, as they are, and as a command; without a
   await screen.findByText(/没有保存这次调用的内容/);
 });
 
-test("a refusal that stands for many says how many, and until when", async () => {
+test("a refusal row that counts repetitions says how many, and until when", async () => {
   const other = JSON.stringify({
     request_path: "/v1/chat/completions",
     group: "default",

@@ -27,7 +27,7 @@ import { joinRows, useLogTail } from "./log-tail";
 
 const DAY = 86_400;
 
-/** The usage log: an ordinary user's own rows, everybody's for administrators. `?open=<id>` opens the inspector. */
+/** The usage log: an ordinary user's own rows, all users' for administrators. `?open=<id>` opens the inspector. */
 export default function LogPage() {
   const { t } = useLingui();
   const role = useUser()?.role ?? 0;
@@ -45,7 +45,7 @@ export default function LogPage() {
   // New rows are the first page's.
   const on = following && grid.page === 1;
   const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60);
-  // A list whose end is still to come has none: whoever looks on for long sees what comes then, too.
+  // A range that ends in the future is open: a page left open past that time shows the newer rows, too.
   const open = filter.end_timestamp !== undefined && filter.end_timestamp > now;
   const live = useLogTail({
     on,
@@ -85,7 +85,7 @@ export default function LogPage() {
           {...listedPage(list, grid.pageSize)}
           rows={rows}
           shown={listed?.length ?? 0}
-          placeOf={logPlace}
+          destinationOf={logPlace}
           search={{ key: "model_name", placeholder: t`模型名称` }}
           filters={filters}
           views={[

@@ -5,8 +5,7 @@ import type { LogFilterKey } from "./log-filter";
 const HOUR = 3600;
 
 /**
- * What a list that nobody has filtered yet shows: from 00:00 of today, local time, to an hour from now (checklist
- * C-642, C-643).
+ * The range of an unfiltered list: from 00:00 of today, local time, to an hour from now (C-642, C-643).
  */
 export function firstRange(now: Date): { start_timestamp: string; end_timestamp: string } {
   const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());

@@ -8,7 +8,7 @@ const { within } = await import("@testing-library/react");
 const { default: LogPage } = await import("./log-page");
 const { clearUser, storeUser } = await import("../../lib/session");
 
-// A machine that runs other tests beside these draws slowly.
+// Rendering is slow while other test files run.
 setDefaultTimeout(30_000);
 afterEach(() => {
   clearUser();
@@ -106,7 +106,7 @@ test("channel and user are columns and filters for administrators alone, and onl
   });
 });
 
-test("a user whom the administrator may not look at is refused in the server's words, and the row stays usable", async () => {
+test("a user that the administrator may not view is refused with the server's message, and the row stays usable", async () => {
   signIn(10);
   const { user } = await open([row(1)]);
   await user.click(await screen.findByRole("button", { name: "ann" }));

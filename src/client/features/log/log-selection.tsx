@@ -9,7 +9,7 @@ import { choiceOf } from "./log-details";
 const wordsFor = (why: string): string =>
   (Object.hasOwn(skipReasons, why) ? skipReasons[why]?.[currentLanguage()] : undefined) ?? why;
 
-/** Why these channels: how many there were, who was passed over, and what brought the conversation here. */
+/** Why these channels were selected: how many candidates there were, which were skipped, and the affinity in force. */
 export function LogSelection({ selection }: { selection: unknown }) {
   const { t } = useLingui();
   const choice = choiceOf(selection);

@@ -5,7 +5,7 @@ import { reportError } from "../../lib/errors";
 import { refusalOf } from "./log-download";
 import { callHeaders } from "../../lib/http";
 
-/** Milliseconds until the next try after a lost connection: doubled each time, up to half a minute. */
+/** Milliseconds until the next attempt after a lost connection: doubled each time, up to half a minute. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
 
@@ -27,7 +27,7 @@ const pause = (milliseconds: number, signal: AbortSignal) =>
     );
   });
 
-/** Listens until `signal` ends it; comes again, with the last row it saw, whenever the connection ends. */
+/** Listens until `signal` aborts; reconnects, with the last row it received, whenever the connection ends. */
 async function follow(
   query: string,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ async function follow(
         }
       }
     } catch {
-      // The connection was lost; the next try tells more.
+      // The connection was lost; the next attempt shows whether it is back.
     }
     if (signal.aborted) return;
     heard(false);
@@ -66,21 +66,21 @@ async function follow(
 export interface LiveLog {
   /** Newest first, at most MAX_TAIL_ROWS. */
   rows: readonly LogView[];
-  /** Rows that wait because somebody is looking closely. */
+  /** Rows held back while the pointer is over the list or a row is open. */
   waiting: number;
   /** More came than could be shown. */
   skipped: boolean;
-  /** False while the connection is being made again. */
+  /** False while reconnecting. */
   connected: boolean;
-  /** Shows what waits. */
+  /** Shows the rows held back. */
   flush: () => void;
 }
 
 const NONE: readonly LogView[] = [];
 
 /**
- * New rows of the log as they are written. Nothing is asked while `on` is false or the tab is out of sight; coming
- * back, it catches up. While `held` new rows wait, so that nothing moves under the pointer.
+ * New rows of the log as they are written. Not connected while `on` is false or the tab is hidden; when it is
+ * shown again, the missed rows are loaded. While `held` new rows wait, so that nothing moves under the pointer.
  */
 export function useLogTail({ on, query, held }: { on: boolean; query: string; held: boolean }): LiveLog {
   const hidden = useSyncExternalStore(onVisibility, () => document.hidden);

@@ -6,7 +6,7 @@ import { trpc } from "../../lib/trpc";
 import { Popover, PopoverContent, PopoverTrigger } from "../../ui/popover";
 import { Skeleton } from "../../ui/skeleton";
 
-/** The name of a row's user; a click shows what he has and has used (C-150). */
+/** The name of a row's user; a click shows their balance and usage (C-150). */
 export function LogUser({ id, name }: { id: number; name: string }) {
   const { t } = useLingui();
   const [open, setOpen] = useState(false);

@@ -9,7 +9,7 @@ const { loadStatus } = await import("../../lib/status");
 const { menuPages } = await import("../../paths");
 const { default: MidjourneyPage } = await import("./midjourney-page");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 const signIn = (role: number) =>

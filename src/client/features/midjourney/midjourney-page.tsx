@@ -29,7 +29,7 @@ const milliseconds = (text: string): number | undefined => {
   return seconds === undefined ? undefined : seconds * 1000;
 };
 
-/** Drawing jobs: an ordinary user's own, everybody's for administrators. `?open=<id>` opens one. */
+/** Drawing jobs: an ordinary user's own, all users' for administrators. `?open=<id>` opens one. */
 export default function MidjourneyPage() {
   const { t, i18n } = useLingui();
   const admin = (useUser()?.role ?? 0) >= ROLE.admin;

@@ -10,7 +10,7 @@ const { inputOf, valuesOf } = await import("./notice-values");
 
 const someone = { id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" };
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser(someone));
@@ -79,7 +79,7 @@ test("what is set is shown, a secret only as set, and only the chosen way's fiel
   ]);
 });
 
-test("an address that is none is told at its field and nothing is sent", async () => {
+test("an invalid address is reported at its field and nothing is sent", async () => {
   const { user, calls } = await open(server(webhook));
   const url = await screen.findByLabelText("Webhook 地址");
   await user.clear(url);

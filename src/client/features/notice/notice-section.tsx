@@ -15,7 +15,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { QuotaField } from "../../components/quota-field";
 import { inputOf, type NoticeValues, noticeResolver, valuesOf } from "./notice-values";
 
-/** How the signed-in user is told that his balance is low. */
+/** How the signed-in user is notified that their balance is low. */
 export default function NoticeSection() {
   const { t } = useLingui();
   const self = trpc.user.self.useQuery();
@@ -89,7 +89,7 @@ function NoticeForm({ setting, email }: { setting: string; email: string }) {
       >
         {(field) => <QuotaField {...field.control} />}
       </FormField>
-      <PlaceFields control={control} email={email} secrets={secrets} />
+      <DestinationFields control={control} email={email} secrets={secrets} />
       <div className="flex flex-wrap items-center gap-2">
         <Button type="submit" variant="primary" loading={saving.isPending}>{t`保存`}</Button>
         <Button onClick={() => void test()} loading={testing.isPending} disabled={changed}>{t`发送测试通知`}</Button>
@@ -99,8 +99,8 @@ function NoticeForm({ setting, email }: { setting: string; email: string }) {
   );
 }
 
-/** Where the chosen way leads. */
-function PlaceFields({
+/** The fields of the chosen notification method. */
+function DestinationFields({
   control,
   email,
   secrets,

@@ -30,13 +30,13 @@ import { CallbacksButton, verdictText } from "./callbacks-button";
 import { moneyText } from "./money";
 import { OrderBadge } from "./order-badge";
 import { usePayMethods } from "./pay-methods";
-import { useSettled } from "./use-settled";
+import { useDebounced } from "./use-debounced";
 
 const PARAMS = { orders: choiceParam(["own", "all"], "own") };
 const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } } as const;
 const ALL = "all";
 
-/** The history of top-ups; `?orders=all` is everybody's, for administrators. */
+/** The history of top-ups; `?orders=all` shows all users' top-ups, for administrators. */
 export default function OrdersSection() {
   const { t } = useLingui();
   const admin = useHasRole(ROLE.admin);
@@ -116,13 +116,13 @@ function OwnOrders() {
   );
 }
 
-/** Everybody's orders: found by number, user and state, and completed by hand when a payment was not reported. */
+/** All users' orders: found by number, user and state, and completed by hand when a payment was not reported. */
 function AllOrders() {
   const { t } = useLingui();
   const [page, setPage] = useState(1);
   const [state, setState] = useState<OrderStatus | typeof ALL>(ALL);
   const [typed, setTyped] = useState("");
-  const keyword = useSettled(typed, 300);
+  const keyword = useDebounced(typed, 300);
   const query = trpc.order.list.useQuery(
     { p: page, page_size: ROWS, ...(keyword && { keyword }), ...(state !== ALL && { status: state }) },
     OPTIONS,
@@ -222,7 +222,7 @@ function CompleteButton({ order }: { order: OrderAdminView }) {
       await complete.mutateAsync({ trade_no: tradeNo });
       toastSuccess(t`补单成功，到账 ${amount}`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.order.invalidate();
       void utils.user.self.invalidate();

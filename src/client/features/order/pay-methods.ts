@@ -15,7 +15,7 @@ export function readPayMethods(text: string | null): PayMethod[] | null {
   }
 }
 
-/** The same, read anew when the status arrives. */
+/** The same as a hook: updated when the status arrives. */
 export function usePayMethods(): PayMethod[] | null {
   useStatus();
   return readPayMethods(readStored("pay_methods"));

@@ -161,7 +161,7 @@ describe("the payment section", () => {
     expect(calls.find((call) => call.path === "order.pay")?.input).toEqual({ amount: 5, payment_method: "wxpay" });
   });
 
-  test("who says no to the question pays nothing", async () => {
+  test("cancelling the confirmation orders nothing", async () => {
     const { user, calls } = await openPage(page(<TopupSection />), "/topup", {
       procedures: { "order.info": () => info, "order.quote": quote },
     });
@@ -254,7 +254,7 @@ describe("the payment section", () => {
 describe("the orders", () => {
   const paged = (rows: object[]) => ({ items: rows, page: 1, page_size: 10, total: rows.length });
 
-  test("a user sees his own; nothing of everybody's is asked", async () => {
+  test("a user sees their own top-ups; the list of all users' is not requested", async () => {
     storeUser({ id: 2, username: "u", display_name: "u", role: ROLE.user, status: 1, group: "default" });
     const { calls } = await openPage(page(<OrdersSection />), "/topup?orders=all", {
       procedures: { "order.own": () => paged([{ ...order, status: "expired" }]) },

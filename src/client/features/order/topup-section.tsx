@@ -21,7 +21,7 @@ import { useTopup } from "./use-topup";
 import { WaitingPanel } from "./waiting-panel";
 
 /**
- * The gateway sends the payer back with the order's number, and with the rest of its report, which nobody reads here.
+ * The payment gateway sends the payer back with the order's number, and with other parameters that are not used here.
  */
 const none = textParam();
 const PARAMS = {

@@ -8,7 +8,7 @@ import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
 import { moneyText } from "./money";
 import { postForm } from "./post-form";
-import { useSettled } from "./use-settled";
+import { useDebounced } from "./use-debounced";
 
 const isOrderable = (amount: number | null, least: number): amount is number =>
   amount !== null && Number.isInteger(amount) && amount >= least && amount <= TOPUP_MAX;
@@ -19,20 +19,20 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
   const { enable_online_topup: byGateway, enable_stripe_topup: byCard } = info;
   const least = Math.min(byGateway ? info.min_topup : TOPUP_MAX, byCard ? info.stripe_min_topup : TOPUP_MAX);
   const [amount, setAmount] = useState<number | null>(least);
-  const settled = useSettled(amount, 250);
+  const debounced = useDebounced(amount, 250);
   const payByGateway = trpc.order.pay.useMutation();
   const payByCard = trpc.order.payByCard.useMutation();
   const busy = payByGateway.isPending || payByCard.isPending;
 
   const ask = { meta: { quiet: true }, staleTime: 60_000 } as const;
-  const asked = { amount: settled ?? 0 };
+  const asked = { amount: debounced ?? 0 };
   const gatewayPrice = trpc.order.quote.useQuery(asked, {
     ...ask,
-    enabled: byGateway && isOrderable(settled, info.min_topup),
+    enabled: byGateway && isOrderable(debounced, info.min_topup),
   });
   const cardPrice = trpc.order.quoteByCard.useQuery(asked, {
     ...ask,
-    enabled: byCard && isOrderable(settled, info.stripe_min_topup),
+    enabled: byCard && isOrderable(debounced, info.stripe_min_topup),
   });
 
   const complaint =
@@ -56,7 +56,7 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
       onStarted({ tradeNo: form.data["out_trade_no"] ?? "", form });
       void utils.order.own.invalidate();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   };
   const startCard = async (price: string) => {
@@ -65,12 +65,12 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
       const { data } = await payByCard.mutateAsync({ amount });
       location.assign(data.pay_link);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   };
 
-  // What stands there belongs to what is typed: between two answers there is no price.
-  const current = amount === settled;
+  // The shown price belongs to the typed amount: while it is being quoted there is none.
+  const current = amount === debounced;
   const gatewayText = byGateway && current && gatewayPrice.data ? moneyText(gatewayPrice.data.data, "cny") : undefined;
   const cardText =
     byCard && current && cardPrice.data ? moneyText(cardPrice.data.data, info.stripe_currency) : undefined;

@@ -12,10 +12,10 @@ import { OrderBadge } from "./order-badge";
 
 const POLL_MS = 3000;
 
-/** An order of somebody else, or none: the address was typed or is old. */
+/** Another user's order, or none: the address was typed or is old. */
 const isUnknown = (error: unknown): boolean => error !== null && faultOf(error).kind === "refused";
 
-/** Waits for the payment of an order: asks every three seconds until its state is known, then tells the page. */
+/** Waits for the payment of an order: asks every three seconds until its state is known, then calls back. */
 export function WaitingPanel({
   tradeNo,
   onReopen,
@@ -48,7 +48,7 @@ export function WaitingPanel({
     void utils.user.self.invalidate();
     void utils.order.own.invalidate();
     void utils.order.list.invalidate();
-    // An address that is opened again says nothing new.
+    // Opening the return address again shows no second message.
     if (waited && status === "success") toastSuccess(t`充值成功，到账 ${amount}`, { id: tradeNo });
   }, [status, amount, tradeNo, t, utils]);
 

@@ -11,7 +11,7 @@ import { Badge } from "../../ui/badge";
 import { Card, CardBody } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
 
-/** Who one is, what one has, and what one has used. */
+/** The user's name, role, balance and usage. */
 export default function AccountCard() {
   const { t } = useLingui();
   const self = trpc.user.self.useQuery(undefined, { meta: { quiet: true } });

@@ -5,7 +5,7 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
 import { bindings } from "./bindings";
 
-/** Other ways to be recognised: an address, accounts elsewhere. */
+/** Other ways to sign in: an e-mail address, accounts at identity providers. */
 export default function BindingsCard() {
   const { t } = useLingui();
   return (

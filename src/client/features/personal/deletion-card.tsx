@@ -13,7 +13,7 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Dialog } from "../../ui/dialog";
 import { Input } from "../../ui/input";
 
-/** The way out for good; not for super administrators. */
+/** Deletes the account; not offered to super administrators. */
 export default function DeletionCard() {
   const { t } = useLingui();
   const root = useHasRole(ROLE.root);

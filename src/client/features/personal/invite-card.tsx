@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { InviteEarnings } from "../invite/invite-earnings";
 
-/** The own invitation link and what it earned; who was invited stands in the wallet. */
+/** The user's invitation link and its earnings; the list of invited users is in the wallet. */
 export default function InviteCard() {
   const { t } = useLingui();
   return (

@@ -8,10 +8,10 @@ import { Button } from "../../ui/button";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
 
-/** As many as are shown until more are asked for (accounts section 9). */
+/** How many models are shown before "show more". */
 const FIRST = 10;
 
-/** The models one may call; a click copies a name. */
+/** The models that the user may call; a click copies a name. */
 export default function ModelsCard() {
   const { t } = useLingui();
   const [open, setOpen] = useState(false);

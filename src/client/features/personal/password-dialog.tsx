@@ -12,7 +12,7 @@ import { Dialog } from "../../ui/dialog";
 import { PasswordInput } from "../auth/password-input";
 import { Problem } from "../auth/problem";
 
-/** A new password, twice; whoever signed in long ago is asked for the old one by the step-up. */
+/** A new password, twice; a user who signed in long ago is asked for the old one by the step-up. */
 export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const { t } = useLingui();
   const utils = trpc.useUtils();

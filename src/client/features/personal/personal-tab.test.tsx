@@ -77,7 +77,7 @@ test("what one has and has used is shown, with the role as a tag", async () => {
   expect(await screen.findByText("ann@example.com")).toBeDefined();
 });
 
-test("an administrator is shown by the name of his role, without the badge", async () => {
+test("an administrator is shown with the name of their role, without the badge", async () => {
   await open(10, "/setting?tab=personal");
   await screen.findByText("$2.00");
   // spec: D-16
@@ -119,7 +119,7 @@ test.each([
   expect(calls.some(({ path }) => path.startsWith("option."))).toBe(false);
 });
 
-test("root goes from tab to tab, and what is not saved waits for him", async () => {
+test("unsaved settings are still there when root goes from tab to tab and back", async () => {
   const values = { SystemName: "Weir" };
   const { user } = await open(100, "/setting", { "option.settings": () => ({ values, set: [] }) });
   await user.click(await screen.findByRole("tab", { name: "其他设置" }));
@@ -167,7 +167,7 @@ test("a new password is typed twice; what is short or unequal is refused without
   expect(byPath(calls, "user.updateSelf")).toEqual([{ password: "12345678" }]);
 });
 
-test("the account is deleted only after its name was typed, and then nobody is signed in", async () => {
+test("the account is deleted only after its name was typed, and the browser is signed out", async () => {
   const { user, calls } = await open(1, "/setting?tab=personal", { "user.deleteSelf": () => undefined });
   const button = await screen.findByRole("button", { name: "删除我的账户" });
   await waitFor(() => expect(button).toHaveProperty("disabled", false));
@@ -189,7 +189,7 @@ test("the account is deleted only after its name was typed, and then nobody is s
   expect(location.pathname).toBe("/login");
 });
 
-test("a super administrator is told that he cannot delete himself", async () => {
+test("a super administrator is told that their account cannot be deleted", async () => {
   await open(100, "/setting?tab=personal");
   expect(await screen.findByRole("button", { name: "删除我的账户" })).toHaveProperty("disabled", true);
   expect(screen.getByText("超级管理员不能删除自己的账户。")).toBeDefined();
@@ -235,7 +235,7 @@ test("an address is bound by the code that was mailed to it; both are needed, an
   sessionStorage.clear();
 });
 
-test("who has bound no address is told so, and may bind one", async () => {
+test("a user without a bound address sees that, and may bind one", async () => {
   await open(1, "/setting?tab=personal", {
     "user.self": () => ({ ...person(1), email: "", quota: 0, used_quota: 0, request_count: 0, setting: "" }),
   });
@@ -245,7 +245,7 @@ test("who has bound no address is told so, and may bind one", async () => {
   expect(row.textContent).toContain("未绑定");
 });
 
-test("devices are told apart by name and address; another one is signed out, this one cannot be", async () => {
+test("sessions show device name and address; another one can be signed out, the current one cannot", async () => {
   const { user, calls } = await open(1, "/setting?tab=personal", {
     "auth.endSession": () => undefined,
     "auth.endOtherSessions": () => 1,

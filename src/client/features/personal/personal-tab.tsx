@@ -3,7 +3,7 @@ import { WhileLoading } from "../../lib/lazy";
 import { Skeleton } from "../../ui/skeleton";
 import { personalSections } from "./sections";
 
-/** Everybody's own settings. */
+/** The signed-in user's own settings. */
 export default function PersonalTab() {
   return (
     <div className="grid w-full max-w-[720px] grid-cols-[minmax(0,1fr)] gap-4">

@@ -3,7 +3,7 @@ import { Page } from "../../components/page";
 import ProfileCard from "./profile-card";
 import SecurityCard from "./security-card";
 
-/** `/user/edit`: what one may change of oneself: name, display name and password (D-04, D-12). */
+/** `/user/edit`: what users may change of their own account: name, display name and password (D-04, D-12). */
 export default function ProfilePage() {
   const { t } = useLingui();
   return (

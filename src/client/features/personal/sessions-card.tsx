@@ -9,7 +9,7 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
 import { deviceOf } from "./device";
 
-/** Where one is signed in, and signing out there. */
+/** The user's sessions, each with a button that ends it. */
 export default function SessionsCard() {
   const { t } = useLingui();
   const utils = trpc.useUtils();

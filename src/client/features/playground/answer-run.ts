@@ -11,7 +11,7 @@ const DRAW_EVERY = 50;
 /** When the log row is looked for after the end: a stopped call settles when its upstream is drained. */
 const BILL_DELAYS = [0, 1_000, 6_000];
 
-/** Calls, and tells how the answer grows and ends. Resolves with the id of the request, null where none was given. */
+/** Calls the model and reports the answer as it grows and ends. Resolves with the request id, null without one. */
 export async function runAnswer(
   body: ChatBody,
   signal: AbortSignal,

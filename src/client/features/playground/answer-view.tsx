@@ -93,7 +93,7 @@ export function AnswerView({ answer, running, onRetry }: { answer: Answer; runni
 /** Time to the first word, tokens and price; the price leads to the log row. */
 function Facts({ answer: { bill, ttft, duration, request_id } }: { answer: Answer }) {
   const { t } = useLingui();
-  // Renders anew when the status, and with it the unit, arrives.
+  // Renders again when the status, and with it the unit, arrives.
   useStatus();
   const first = ttft === undefined ? "" : formatMilliseconds(ttft);
   const whole = duration === undefined ? "" : formatMilliseconds(duration);

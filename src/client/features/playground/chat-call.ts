@@ -2,7 +2,7 @@ import { callHeaders } from "../../lib/http";
 import { eventData } from "../../lib/event-stream";
 import type { ChatMessage, ToolCall } from "./conversation";
 
-/** What the playground sends (checklist C-559). `max_tokens` 0 is unset: the server drops it. */
+/** The request body of the playground (C-559). `max_tokens` 0 is unset: the server drops it. */
 export interface ChatBody {
   messages: ChatMessage[];
   stream: true;
@@ -50,7 +50,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The words of an error object; undefined when there is none. */
+/** The message of an error object; undefined when there is none. */
 function errorText(value: unknown): string | undefined {
   const error = member(value, "error");
   if (typeof error === "string") return error;

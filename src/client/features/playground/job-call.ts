@@ -102,7 +102,7 @@ const textAt = (value: unknown, key: string): string => {
   return typeof found === "string" ? found : "";
 };
 
-/** A job that was refused: why, in the words of who refused it. Whatever else is thrown, it may have been taken. */
+/** A refused job, with the refusal's message. After any other error the job may have been accepted. */
 export class JobRefused extends Error {
   override readonly name = "JobRefused";
 }

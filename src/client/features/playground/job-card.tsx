@@ -76,7 +76,7 @@ function Task({ job: { name, prompt } }: { job: SubmittedJob }) {
 }
 
 /**
- * A description of a picture is words: the vendor's last prompt (midjourney-proxy docs/api.md, "finalPrompt"), or its
+ * The description of a picture: the vendor's last prompt (midjourney-proxy docs/api.md, "finalPrompt"), or its
  * English one.
  */
 function describedIn({ action, properties, prompt_en }: DrawingView): string {

@@ -10,7 +10,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { canSubmit, emptyJob, jobCall } = await import("./job-call");
 const { JobsTab } = await import("./jobs-tab");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" }));
@@ -64,13 +64,13 @@ test.each([
   ],
   ["lyrics", { kind: "lyrics", prompt: "rain" }, "/pg/suno/submit/lyrics", { prompt: "rain", group: "g" }],
   [
-    "a film",
+    "a video",
     { kind: "video", prompt: "sea", model: "m", seconds: 5, ratio: "9:16" },
     "/pg/v1/videos",
     { prompt: "sea", model: "m", seconds: 5, aspect_ratio: "9:16", group: "g" },
   ],
   [
-    "a film as the vendor likes it",
+    "a video as the vendor likes it",
     { kind: "video", prompt: "sea", model: "m" },
     "/pg/v1/videos",
     { prompt: "sea", model: "m", group: "g" },
@@ -94,13 +94,13 @@ test.each([
     { base64: "data:1", group: "g" },
   ],
   [
-    "a film from a picture",
+    "a video from a picture",
     { kind: "video", model: "m", images: ["data:1"] },
     "/pg/v1/videos",
     { model: "m", image: "data:1", group: "g" },
   ],
   [
-    "a film from pictures",
+    "a video from pictures",
     { kind: "video", prompt: "sea", model: "m", images: ["data:1", "data:2"] },
     "/pg/v1/videos",
     { model: "m", prompt: "sea", images: ["data:1", "data:2"], group: "g" },
@@ -137,7 +137,7 @@ test("only kinds that the group has a model for are offered; without any it says
   expect(screen.getByText("没有可以提交的任务")).toBeDefined();
 });
 
-test("a submitted job is watched: progress, files and price come as the server tells them", async () => {
+test("a submitted job is watched: progress, files and price are shown as the server reports them", async () => {
   let status = "IN_PROGRESS";
   const sent: unknown[] = [];
   const { user } = await openPage(<Tab models={["suno_music"]} />, "/playground", {
@@ -188,7 +188,7 @@ test.each([
   expect(screen.queryByRole("article")).toBeNull();
 });
 
-test("a refused drawing says the vendor's words", async () => {
+test("a refused drawing shows the vendor's message", async () => {
   const { user } = await openPage(<Tab models={["mj_imagine"]} />, "/playground", {
     paths: { "/pg/mj/submit/imagine": () => Response.json({ code: 24, description: "banned prompt", properties: {} }) },
   });

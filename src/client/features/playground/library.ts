@@ -46,7 +46,7 @@ export function reduce(library: Library, action: Action): Library {
   }
 }
 
-/** A visit begins with an empty conversation; the kept ones are a choice away. */
+/** Opens with an empty conversation; the stored ones can be chosen from the list. */
 export function openLibrary(userId: number): Library {
   const fresh = newConversation();
   return { conversations: [fresh, ...readConversations(userId)], current: fresh.id };

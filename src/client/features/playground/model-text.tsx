@@ -33,7 +33,7 @@ function TextLink({ href, children }: ComponentProps<"a">) {
   );
 }
 
-/** Not fetched: an image's address can carry what was said to whoever serves it. */
+/** Not fetched: an image's address can leak the conversation to the server that hosts it. */
 function TextImage({ src, alt }: ComponentProps<"img">) {
   const { t } = useLingui();
   const name = alt || t`图片`;

@@ -6,7 +6,7 @@ const { closePage, openPage, screen, waitFor } = await import("../../../../tests
 const { clearUser, storeUser } = await import("../../lib/session");
 const { default: PlaygroundPage } = await import("./playground-page");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" }));
@@ -92,7 +92,7 @@ test("an answer waits, grows, and is complete with [DONE]", async () => {
   await waitFor(() => expect(state()).toBe("complete"));
 });
 
-test("a refused call is a red answer with status and words", async () => {
+test("a refused call is a red answer with status and message", async () => {
   const refusal = Response.json({ error: { message: "too fast", code: "x" } }, { status: 429 });
   const { say, state } = await open(["gpt-4o-mini"], refusal);
   await say("hi");

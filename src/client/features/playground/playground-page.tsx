@@ -26,7 +26,7 @@ import { TurnView } from "./turn-view";
 import { type Playground, usePlayground, useSettings } from "./use-playground";
 
 /**
- * Chat with the models that the user may call, on his own balance: settings, answers side by side, the same call as
+ * Chat with the models that the user may call, on their own balance: settings, answers side by side, the same call as
  * code.
  */
 export default function PlaygroundPage() {
@@ -129,12 +129,12 @@ function useSettingsInForce(userId: number, own: string) {
   return { settings, setSettings, groups, usable };
 }
 
-/** The chosen group while it is his to use, else his own, else any. */
+/** The chosen group while the user may use it, else their own, else any. */
 function groupInForce(names: readonly string[], chosen: string, own: string): string | undefined {
   return [chosen, own].find((name) => names.includes(name)) ?? names[0];
 }
 
-/** `?expired` is where older pages send somebody whose session has ended. */
+/** Older pages send a user whose session has ended to `?expired`. */
 function useExpiredNotice(): void {
   const { t } = useLingui();
   const expired = new URLSearchParams(useSearch()).has("expired");

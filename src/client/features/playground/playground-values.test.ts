@@ -111,7 +111,7 @@ describe("reading a stream", () => {
     });
   });
 
-  test("an error event ends it with the gateway's words", () => {
+  test("an error event ends it with the gateway's message", () => {
     expect(() => addChunk(empty, JSON.stringify({ error: { message: "上游连接中断" } }))).toThrow(
       new ChatError("上游连接中断", 0),
     );
@@ -149,7 +149,7 @@ describe("what is kept in the browser", () => {
     expect(readConversations(1)[0]?.turns[0]?.answers[0]?.state).toBe("incomplete");
   });
 
-  test("the newest thirty are kept, and pictures give way before words", () => {
+  test("the newest thirty are kept, and pictures are dropped before text", () => {
     const many = Array.from({ length: 40 }, (_, index) => ({
       ...newConversation(),
       updated: index,

@@ -19,7 +19,7 @@ interface PanelProps {
   groups: Readonly<Record<string, GroupChoice>>;
   /** What can be called in the group; undefined until it is known. */
   models: readonly string[] | undefined;
-  /** A job is told the group alone. */
+  /** A job takes only the group. */
   job: boolean;
 }
 
@@ -49,7 +49,7 @@ export function SettingsPanel({ settings, onChange: setSettings, groups, models,
   );
 }
 
-/** What only a chat is told. */
+/** The settings of chat calls only. */
 function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps, "settings" | "onChange" | "models">) {
   const { t } = useLingui();
   const id = useId();

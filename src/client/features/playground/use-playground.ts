@@ -109,7 +109,7 @@ export function usePlayground(userId: number, settings: Settings) {
     busy: conversation.turns.some(({ answers }) => answers.some(({ id }) => running.has(id))),
     isRunning: (answerId: string) => running.has(answerId),
     send: (text: string, images: string[]) => ask(conversation.turns, text, images),
-    /** Says a turn anew; what came after it is dropped. */
+    /** Sends a turn again; what came after it is dropped. */
     edit: (turn: Turn, text: string) => ask(turnsBefore(conversation, turn.id), text, turn.images),
     /** Asks for one answer again, in its place; what came after its turn is dropped. */
     regenerate: (turn: Turn, lane: number) => {

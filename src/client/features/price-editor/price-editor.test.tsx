@@ -67,7 +67,7 @@ describe("the fields of a price", () => {
     }
   });
 
-  test("a fixed price stands alone, whatever the other fields say", () => {
+  test("a fixed price is saved alone, whatever the other fields hold", () => {
     expect(numbersFrom({ ...texts, ModelPrice: "0.1", CacheRatio: "abc" }, "usd", gpt)).toEqual({
       numbers: { ModelPrice: 0.1 },
     });
@@ -106,7 +106,7 @@ describe("the visual editor", () => {
     expect(screen.getByText(/^第 1 - 10 条/)).toBeDefined();
   });
 
-  test("a film's price is one per second: so it is shown, filtered and asked for", async () => {
+  test("a video's price is one per second: so it is shown, filtered and asked for", async () => {
     stored.ModelPrice = JSON.stringify({ ...tables.ModelPrice, "kling-v1": 0.14 });
     const names = () =>
       screen.getAllByTitle(/^(brand-new|gpt-4o|mine|picture|kling-v1)$/).map(({ textContent }) => textContent);
@@ -137,7 +137,7 @@ describe("the visual editor", () => {
     await waitFor(() => expect(screen.queryByText("1 个未定价")).toBeNull());
   });
 
-  test("text for a number, a name that exists and a fixed price: said in the words of the specification", async () => {
+  test("text for a number, an existing name and a fixed price are refused with the specified messages", async () => {
     const { user, calls } = await open("?edit=new");
     await user.type(await screen.findByLabelText("模型名称"), "mine");
     await user.type(screen.getByLabelText("输入"), "abc");
@@ -177,7 +177,7 @@ const recentUse = () => ({
 });
 
 describe("recent use", () => {
-  test("stands beside each model, and the column sorts by it", async () => {
+  test("is shown beside each model, and the column sorts by it", async () => {
     await open("?sort=-used", { "pricing.recentUse": recentUse });
     expect((await screen.findByTitle("1,234 次调用")).textContent).toBe("$12.30");
     await waitFor(() =>
@@ -185,7 +185,7 @@ describe("recent use", () => {
     );
   });
 
-  test("tells what unsaved prices would have added to the last 24 hours, while they are typed and for several at once", async () => {
+  test("shows what unsaved prices would have added to the last 24 hours, while they are typed and for several at once", async () => {
     const { user, calls } = await open("?edit=gpt-4o", { "pricing.recentUse": recentUse });
     expect(await screen.findByText("对最近 24 小时的影响：$0.00")).toBeDefined();
     const input = screen.getByLabelText("输入");

@@ -33,7 +33,7 @@ export function textsOf(numbers: PriceNumbers, unit: Unit): FieldTexts {
 }
 
 /**
- * The numbers that the texts mean, or what is wrong. A fixed price stands alone: it goes before every ratio (A-390,
+ * The numbers that the texts mean, or what is wrong. A fixed price is saved alone: it overrides every ratio (A-390,
  * A-391). A field that reads as it did at first keeps its stored number, so that nothing changes by opening and saving.
  */
 export function numbersFrom(

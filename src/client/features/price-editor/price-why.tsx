@@ -5,7 +5,7 @@ import { useId, useMemo } from "react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
 import { displayPrices, longContextPrices } from "../../../shared/price-display";
 import { priceNoteOf } from "../../../shared/price-rows";
-import { type FactorName, longContextOf, resolvePrice } from "../../../shared/pricing";
+import { type CompiledPrice, type FactorName, longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
 import { EmptyState } from "../../components/empty-state";
 import { FieldFrame } from "../../components/form-field";
@@ -82,63 +82,79 @@ export function PriceWhy({ prices }: { prices: Prices }) {
       ) : price.unpriced ? (
         <EmptyState title={t`未定价`} description={t`没有设置项为它定价，调用会被拒绝。`} />
       ) : (
-        <>
-          <Table aria-label={t`价格的来源`}>
-            <thead>
-              <tr>
-                <Th>{t`系数`}</Th>
-                <Th className="text-right">{t`数值`}</Th>
-                <Th>{t`由谁决定`}</Th>
-              </tr>
-            </thead>
-            <tbody>
-              {(Object.keys(factorNames) as FactorName[]).map((name) => {
-                // its own keys
-                const factor = price.why[name];
-                if (!factor) return null;
-                const replaced = name === "group_ratio" && price.why.user_group_ratio !== undefined;
-                return (
-                  <tr key={name} className={replaced ? "line-through opacity-60" : undefined}>
-                    <Td>{t(factorNames[name])}</Td>
-                    <Td className="text-right tabular-nums">{factor.value}</Td>
-                    <Td>
-                      <Source source={factor.source} entry={factor.entry} />
-                    </Td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </Table>
-          <p>
-            {Object.entries(displayPrices(price)).map(([kind, usd]) => (
-              <span key={kind} className="mr-4 tabular-nums">
-                <code className="text-muted">{kind}</code> {`$${usd}`}
-              </span>
-            ))}
-          </p>
-          <PriceNote note={priceNoteOf(tables, chosen.model)} />
-          {longContextPrices(price).map(({ over, input, output }) => {
-            const limit = formatNumber(over);
-            return (
-              <p
-                key={over}
-                className="text-ink-2"
-              >{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>
-            );
-          })}
-          <section className="grid gap-2">
-            <h2 className="text-md">{t`费用计算器`}</h2>
-            <Calculator
-              key={`${price.model} ${price.group}`}
-              prices={prices}
-              model={chosen.model}
-              group={chosen.group}
-              userGroup={chosen.user_group}
-            />
-          </section>
-        </>
+        <Explanation prices={prices} price={price} {...chosen} />
       )}
     </div>
+  );
+}
+
+interface ExplanationProps {
+  prices: Prices;
+  price: CompiledPrice;
+  model: string;
+  group: string;
+  user_group: string;
+}
+
+/** The factors of a price with their sources, what they come to, and the calculator. */
+function Explanation({ prices, price, model, group, user_group }: ExplanationProps) {
+  const { t } = useLingui();
+  return (
+    <>
+      <Table aria-label={t`价格的来源`}>
+        <thead>
+          <tr>
+            <Th>{t`系数`}</Th>
+            <Th className="text-right">{t`数值`}</Th>
+            <Th>{t`由谁决定`}</Th>
+          </tr>
+        </thead>
+        <tbody>
+          {(Object.keys(factorNames) as FactorName[]).map((name) => {
+            // its own keys
+            const factor = price.why[name];
+            if (!factor) return null;
+            const replaced = name === "group_ratio" && price.why.user_group_ratio !== undefined;
+            return (
+              <tr key={name} className={replaced ? "line-through opacity-60" : undefined}>
+                <Td>{t(factorNames[name])}</Td>
+                <Td className="text-right tabular-nums">{factor.value}</Td>
+                <Td>
+                  <Source source={factor.source} entry={factor.entry} />
+                </Td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Table>
+      <p>
+        {Object.entries(displayPrices(price)).map(([kind, usd]) => (
+          <span key={kind} className="mr-4 tabular-nums">
+            <code className="text-muted">{kind}</code> {`$${usd}`}
+          </span>
+        ))}
+      </p>
+      <PriceNote note={priceNoteOf(prices.tables, model)} />
+      {longContextPrices(price).map(({ over, input, output }) => {
+        const limit = formatNumber(over);
+        return (
+          <p
+            key={over}
+            className="text-ink-2"
+          >{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>
+        );
+      })}
+      <section className="grid gap-2">
+        <h2 className="text-md">{t`费用计算器`}</h2>
+        <Calculator
+          key={`${price.model} ${price.group}`}
+          prices={prices}
+          model={model}
+          group={group}
+          userGroup={user_group}
+        />
+      </section>
+    </>
   );
 }
 

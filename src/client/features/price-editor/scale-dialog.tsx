@@ -12,8 +12,8 @@ import type { Prices } from "./use-prices";
 const times = (value: number, factor: number): number => Number((value * factor).toFixed(12));
 
 /**
- * Makes several models dearer or cheaper by the same factor: a fixed price, and the model ratio that all token prices
- * hang on.
+ * Raises or lowers the prices of several models by the same factor: a fixed price, and the model ratio that all token
+ * prices are multiples of.
  */
 export function ScaleDialog({
   tables,

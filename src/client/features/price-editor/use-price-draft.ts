@@ -38,8 +38,7 @@ export function usePriceDraft({ tables, names, taken, onSave, onClose }: PriceDr
   const targets = count === 0 ? [name.trim()].filter(Boolean) : names;
   const bySecond = targets.length > 0 && targets.every((model) => unitOf(model) === "second");
   /**
-   * The tables with what is typed. Tiers that nobody touched stay what they are, also those of an entry that ends in
-   * `*`.
+   * The tables with what is typed. Unedited tiers stay what they are, also those of an entry that ends in `*`.
    */
   const draft = (): Prices["tables"] | undefined => {
     if ("errors" in read || targets.length === 0 || !(fixed || wantedTiers)) return undefined;

@@ -9,7 +9,7 @@ import { Drawer } from "../../ui/drawer";
 import { Table, Td, Th } from "../../ui/table";
 import { Availability, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
-import { FilmPrices } from "./film-prices";
+import { VideoPrices } from "./video-prices";
 import { PriceNote } from "./price-note";
 import { longPricesIn, pricesIn, type PricedRow } from "./prices";
 
@@ -60,7 +60,7 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
           <>
             <PriceMatrix catalogue={catalogue} row={row} group={group} />
             <PriceNote note={row.item.note} />
-            <FilmPrices row={row} group={group} />
+            <VideoPrices row={row} group={group} />
           </>
         )}
       </section>

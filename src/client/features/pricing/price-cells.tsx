@@ -58,7 +58,7 @@ export function VendorLogo({ vendor, model }: { vendor: string; model: string })
   );
 }
 
-/** What a vendor is called; models of nobody known are "other". */
+/** The name of a vendor; models of unknown vendors are "other". */
 export function useVendorName(): (key: string) => string {
   const { t } = useLingui();
   return (key) => vendorByKey(key)?.name[currentLanguage()] ?? t`其他`;

@@ -13,7 +13,7 @@ interface Facet {
   count: number;
 }
 
-/** The choices of the filters that this catalogue has, with how many models each stands for. */
+/** The filter choices of this catalogue, each with its number of models. */
 export function usePriceFacets(rows: readonly PricedRow[]): { vendor: Facet[]; billing: Facet[] } {
   const { t } = useLingui();
   const vendorName = useVendorName();

@@ -3,7 +3,7 @@ import { Sigma } from "lucide-react";
 import { Button } from "../../ui/button";
 import { Popover, PopoverContent, PopoverTrigger } from "../../ui/popover";
 
-/** How a price comes about, in the words of the specification. */
+/** How a price is calculated, in the specified text. */
 export function PriceFormula({ unitsPerDollar }: { unitsPerDollar: number }) {
   const { t } = useLingui();
   const lines: readonly [string, string][] = [

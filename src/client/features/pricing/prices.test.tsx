@@ -110,7 +110,7 @@ describe("what is shown", () => {
     expect(screen.getByTestId("b").textContent).toBe("$1$0.5");
   });
 
-  test("why a model cannot be called is said in words", () => {
+  test("the reason why a model cannot be called is shown as text", () => {
     for (const row of pricedRows(catalogue, "default")) show(<Availability row={row} group="default" />);
     expect(screen.getAllByText("可用")).toHaveLength(2);
     expect(screen.getByText("不在本组")).toBeDefined();
@@ -157,7 +157,7 @@ describe("the calculator", () => {
     expect(cells("dear")[1]).toBe("$0.033000");
   });
 
-  test("a pasted text stands for the input", async () => {
+  test("a pasted text sets the number of input tokens", async () => {
     show(<PriceCalculator catalogue={catalogue} item={dear} group="default" />);
     await userEvent.type(screen.getByLabelText("或粘贴文本作为输入"), "abcd".repeat(10));
     expect(screen.getByLabelText<HTMLInputElement>("输入 Token").value).toBe("10");

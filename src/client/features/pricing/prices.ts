@@ -11,7 +11,7 @@ import type { GridSort } from "../../components/data-grid/grid-state";
 export interface PricedRow {
   readonly item: CatalogueModel;
   readonly billing: "ratio" | "call" | null;
-  /** What a price per call is for; films are paid by their length. */
+  /** What a price per call is for; videos are paid by their length. */
   readonly unit: "call" | "second";
   /** USD per 1M tokens by kind, or per call, in the chosen group; empty without a price. */
   readonly shown: DisplayPrices;
@@ -21,7 +21,7 @@ export interface PricedRow {
   readonly available: boolean;
 }
 
-/** What the caller pays in a group; 1 for a group that is not his. */
+/** The caller's ratio in a group; 1 for a group they do not belong to. */
 export const ratioOf = ({ groups }: Catalogue, group: string): number =>
   (Object.hasOwn(groups, group) ? groups[group]?.ratio : undefined) ?? 1;
 
@@ -65,8 +65,8 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
 }
 
 /**
- * Units of quota that one call of a model in a group costs, as the ledger would charge it (a film of its usual length);
- * undefined without a price.
+ * Units of quota that one call of a model in a group costs, as the ledger would charge it (a video of its usual
+ * length); undefined without a price.
  */
 export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
@@ -83,7 +83,7 @@ export interface PriceFilter {
 }
 
 /**
- * What the filter of billing calls a model: "ratio", "call", "second" or "none". A film's price per call is one per
+ * What the filter of billing calls a model: "ratio", "call", "second" or "none". A video's price per call is one per
  * second.
  */
 export const billingFacet = ({ billing, unit }: Pick<PricedRow, "billing" | "unit">): string =>

@@ -23,7 +23,7 @@ import { pricedRows, ratioOf, selectRows } from "./prices";
 const FILTERS = ["q", "vendor", "billing", "available"] as const;
 const PARAMS = { group: textParam(), ratios: choiceParam(["0", "1"], "0") };
 
-/** The price list, open to everybody: models of the caller's groups, prices in dollars for the chosen one. */
+/** The public price list: models of the caller's groups, prices in dollars for the chosen one. */
 export default function PricingPage() {
   const { t } = useLingui();
   const user = useUser();

@@ -11,11 +11,11 @@ import { CopyButton } from "../../ui/copy-button";
 import { deviceOf } from "../personal/device";
 
 /**
- * While a code is shown the list is asked for this often, in milliseconds: the phone tells the server, not this page.
+ * How often the list is refetched while a code is shown, in milliseconds: the phone reports to the server, not here.
  */
 const LOOK_EVERY = 3_000;
 
-/** Phones that are told of notices, and the QR code that binds another one. */
+/** Phones that get notices, and the QR code that binds another one. */
 export default function PushCard() {
   const { t } = useLingui();
   const utils = trpc.useUtils();

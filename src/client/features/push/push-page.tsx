@@ -12,8 +12,8 @@ import { Problem } from "../auth/problem";
 import { canPush, subscribeBrowser } from "./subscribe";
 
 /**
- * `/push?code=`, where the QR code leads: asks this browser for its permission and subscribes it. Nobody needs to sign
- * in here.
+ * `/push?code=`, where the QR code leads: asks this browser for its permission and subscribes it. Needs no
+ * sign-in.
  */
 export default function PushPage() {
   const { t } = useLingui();

@@ -99,7 +99,7 @@ test("the phone subscribes for the gateway's key after its person allowed it, an
   });
 });
 
-test("a person who says no, a code that is used up, and a push service out of reach are told apart", async () => {
+test("a denied permission, a used code and an unreachable push service have different messages", async () => {
   browserWith("denied");
   await allow(await openPhone());
   expect((await screen.findByRole("alert")).textContent).toContain("浏览器不允许本站发送通知");

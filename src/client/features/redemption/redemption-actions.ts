@@ -76,7 +76,7 @@ export function useRedemptionActions() {
       const count = await deletingInvalid.mutateAsync();
       toastSuccess(t`已删除 ${count} 个失效的兑换码`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       refresh();
     }

@@ -27,7 +27,7 @@ export interface NewBatch {
   codes: readonly string[];
 }
 
-/** The form of new codes, or of a stored one that nobody has used. */
+/** The form of new codes, or of a stored unused one. */
 export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerProps) {
   const { t } = useLingui();
   const formId = useId();
@@ -54,7 +54,7 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
       }
       void utils.redemption.invalidate();
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   });
 

@@ -11,7 +11,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { default: RedemptionPage } = await import("./redemption-page");
 const { emptyRedemption, offeredFor, redemptionResolver } = await import("./redemption-values");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 1, username: "root", display_name: "root", role: 100, status: 1, group: "default" }));
@@ -86,7 +86,7 @@ const menuOf = async (user: Awaited<ReturnType<typeof open>>["user"], name: stri
   return (await screen.findAllByRole("menuitem")).map((item) => item.textContent?.replace(/[A-Z]$/, ""));
 };
 
-test("the columns are id, name, state, quota, creation, redemption and redeemer, who is nobody at first", async () => {
+test("the columns are id, name, state, quota, creation, redemption and redeemer, which is empty at first", async () => {
   await open([
     row(7, { created_time: HOURS_AGO }),
     row(8, { status: 3, redeemed_time: HOURS_AGO, used_user_id: 42, created_time: HOURS_AGO }),

@@ -126,7 +126,7 @@ type DrawerProps = {
   onBatch: (batch: NewBatch | null) => void;
 };
 
-/** What stands at the right of the list: new codes, the form, or one code. */
+/** The drawer beside the list: new codes, the form, or one code. */
 function RedemptionDrawer({ open, edit, batch, onOpen, onEdit, onBatch }: DrawerProps) {
   if (batch) return <NewCodesDrawer batch={batch} onClose={() => onBatch(null)} />;
   const created = (made: NewBatch) => {

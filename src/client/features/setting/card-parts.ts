@@ -1,4 +1,4 @@
-/** What stands on a settings card besides the fields of its options. Each part is a chunk of its own. */
+/** The parts of a settings card besides its option fields. Each part is a chunk of its own. */
 import type { ComponentType } from "react";
 import { type Card, option, type OptionKey, optionKeys } from "../../../shared/options";
 import { lazy } from "../../lib/lazy";

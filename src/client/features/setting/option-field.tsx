@@ -25,7 +25,7 @@ export function OptionField({ name }: { name: OptionKey }) {
   return <PlainField name={name} value={text(name)} problem={problem(name)} change={change} lang={currentLanguage()} />;
 }
 
-/** Drawn anew only when it is concerned: a page has a hundred fields, some of them long tables. */
+/** Rendered again only when its own value changes: a page has a hundred fields, some of them long tables. */
 const PlainField = memo(function PlainField({
   name,
   value,
@@ -158,7 +158,7 @@ function FlagField({ name }: { name: OptionKey }) {
   );
 }
 
-/** Write only: shows whether there is one, and takes another or none. */
+/** Write only: shows whether a value is set, replaces or clears it. */
 function SecretField({ name, aria }: Pick<ControlProps, "name" | "aria">) {
   const { t } = useLingui();
   const { text, change, isSet, changed } = useSettings();
@@ -182,7 +182,7 @@ function SecretField({ name, aria }: Pick<ControlProps, "name" | "aria">) {
   );
 }
 
-/** Markdown or HTML with the look it will have, scripts and all that is not safe left out. */
+/** Markdown or HTML with a sanitised preview. */
 function ContentField({ name }: { name: OptionKey }) {
   const { t } = useLingui();
   const id = useId();

@@ -7,7 +7,7 @@ import { useSettings } from "./use-settings";
 
 const DISMISSED = "weir.retry-hint.dismissed";
 
-/** An installation older than fail-over by default still has none: suggests it, until it is set or sent away. */
+/** An installation older than fail-over by default still has none: suggests it, until it is set or dismissed. */
 export function RetryHint() {
   const { t } = useLingui();
   const { stored, change } = useSettings();

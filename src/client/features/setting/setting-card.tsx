@@ -11,7 +11,7 @@ import { OptionField } from "./option-field";
 import { cardKeys, cardNeeds, nameOf } from "./setting-values";
 import { useSettings } from "./use-settings";
 
-/** A card of the registry: its fields, whatever else stands on it, and a save button that always works (D-50). */
+/** A card of the registry: its fields, its other parts, and a save button that is always enabled (D-50). */
 export function SettingCard({ card }: { card: CardName }) {
   const { t } = useLingui();
   const { save, saving, changed, stored } = useSettings();

@@ -154,7 +154,7 @@ test.each([
   expect(flag.getAttribute("aria-checked")).toBe("false");
 });
 
-test("turning password sign-in off asks; whoever cancels leaves it on", async () => {
+test("turning password sign-in off asks for confirmation; cancelling leaves it on", async () => {
   const page = await open("system");
   const flag = await screen.findByRole("switch", { name: "允许密码登录" });
   await page.user.click(flag);

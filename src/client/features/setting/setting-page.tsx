@@ -22,10 +22,7 @@ const PersonalTab = lazy(() => import("../personal/personal-tab"));
 
 type Tab = SettingTab | "personal";
 
-/**
- * Everybody's personal settings and, for root, the gateway's. `?tab=` as specified; another one is not for the visitor
- * (D-05).
- */
+/** The user's personal settings and, for root, the gateway's. An unknown `?tab=` leads to the personal ones (D-05). */
 export default function SettingPage() {
   const { t } = useLingui();
   const [search, setSearch] = useSearchParams();

@@ -20,7 +20,7 @@ const stored: Stored = {
 };
 
 describe("the settings pages", () => {
-  test("every option stands on exactly one card of one tab", () => {
+  test("every option is on exactly one card of one tab", () => {
     const shown = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
     // spec: D-17
     expect(shown.toSorted()).toEqual(optionKeys.toSorted());
@@ -80,7 +80,7 @@ describe("the settings pages", () => {
     }
   });
 
-  test("a wrong text is refused in the words of the server, with the line inside JSON", () => {
+  test("an invalid text is refused with the server's message, with the line inside JSON", () => {
     expect(problemOf("GroupRatio", "{", "zh")).toBe("不是合法的 JSON 字符串");
     expect(problemOf("GroupRatio", '{\n"a": "x"}', "zh")).toStartWith("第 2 行“a”");
     // spec: A-393

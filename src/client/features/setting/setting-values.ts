@@ -63,7 +63,7 @@ const isSet =
   (key: OptionKey): boolean =>
     saved.includes(key) ? (drafts[key] ?? "") !== "" : stored.set.includes(key) || (stored.values[key] ?? "") !== "";
 
-/** What stands in the way of turning this on or filling it in: "configure it first". */
+/** The options that must be set before this one is turned on or filled in: "configure it first". */
 export const needsOf = (
   key: OptionKey,
   text: string,
@@ -82,7 +82,7 @@ export function problemOf(key: OptionKey, text: string, lang: Lang): string | un
   return parsed.ok ? undefined : parsed.problem[lang];
 }
 
-/** "Client ID" stands on several cards: the key says which. */
+/** "Client ID" is a label on several cards: the key says which. */
 export const nameOf = (key: OptionKey, lang: Lang): string => `${option(key).label[lang]} (${key})`;
 
 /** The cards of a tab in which a word occurs: title, labels, keys. */

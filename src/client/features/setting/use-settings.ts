@@ -45,7 +45,7 @@ export function useSettingsState(stored: Stored): SettingsState {
   const [generation, setGeneration] = useState(0);
   const [saving, setSaving] = useState(false);
 
-  // Laying out the price tables anew with each key that is pressed would be felt.
+  // Formatting the price tables on every keystroke would be noticeably slow.
   const starts = useMemo(
     () => new Map(optionKeys.map((key) => [key, option(key).secret ? "" : startText(key, stored)])),
     [stored],

@@ -2,7 +2,7 @@ import { activateLanguage, currentLanguage } from "../../lib/i18n";
 import { readStored } from "../../lib/storage";
 
 /**
- * The wizard alone takes the browser's wish for the language (D-01): who installs Weir has made no choice yet. Nothing
+ * Only the wizard uses the browser's language (D-01): no choice has been stored yet. Nothing
  * is stored until the first step is finished.
  */
 export async function guessLanguage(): Promise<void> {

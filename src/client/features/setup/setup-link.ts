@@ -1,5 +1,5 @@
 /**
- * The code in the link that the server prints when it starts: `/setup#code=…`. What stands behind the # is sent to no
+ * The code in the link that the server prints when it starts: `/setup#code=…`. The fragment is not sent to any
  * server; it is taken out of the address at once, so that it is in no history and in no picture of the screen either.
  */
 const codeIn = (hash: string): string => new URLSearchParams(hash).get("code") ?? "";

@@ -17,8 +17,8 @@ import { PurposeStep } from "./purpose-step";
 import { codeOfLink, forgetLink } from "./setup-link";
 
 /**
- * `/setup`, the first run (design/console.md A.7). Which part is shown follows from what the server has, so a reload
- * goes on where the visitor was: without root account at the account, then at the first channel, then at the
+ * `/setup`, the first run. The step is derived from the server's state, so a reload continues where the user was:
+ * without root account at the account, then at the first channel, then at the
  * connection.
  */
 export default function SetupPage() {
@@ -71,7 +71,7 @@ function CreateRoot({ sqlite, linkCode }: { sqlite: boolean; linkCode: string })
         setCodeRefused(true);
         setStep("account");
       } else if (error.data?.app === "setup_done") {
-        // Somebody else was faster: the server's state decides what is shown.
+        // Another browser finished the set-up first: the server's state decides what is shown.
         void loadStatus();
         void queries.invalidateQueries();
       } else setProblem(faultOf(error).message);

@@ -8,7 +8,7 @@ describe("the password meter", () => {
     expect(passwordStrength("Ab3$efg")).toBe(0);
   });
 
-  test("does not praise what everybody types first", () => {
+  test("does not rate the most common passwords as strong", () => {
     for (const bad of ["password1", "12345678", "aaaaaaaa", "Qwerty123!", "adminadmin"])
       expect(passwordStrength(bad), bad).toBe(1);
   });

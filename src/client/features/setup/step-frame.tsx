@@ -3,7 +3,7 @@ import { Check } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 import { cn } from "../../lib/cn";
 
-/** Places of the wizard; the last one stands after the three numbered steps. */
+/** The steps of the wizard; the last one comes after the three numbered ones. */
 export type Step = "account" | "purpose" | "channel" | "connect";
 const ORDER: readonly Step[] = ["account", "purpose", "channel", "connect"];
 

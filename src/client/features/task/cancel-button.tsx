@@ -23,7 +23,7 @@ export function CancelButton({ id }: { id: number }) {
       await cancel.mutateAsync({ id });
       toastSuccess(t`任务已取消`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
     void utils.task.invalidate();
     void utils.midjourney.invalidate();

@@ -1,6 +1,6 @@
 /**
- * What the states of jobs look like (design/console.md A.3), and what their actions are called. Both lists use them;
- * words that a vendor invents are shown as they are.
+ * How the states of jobs are shown, and what their actions are called. Both lists use them; unknown values of a vendor
+ * are shown as they are.
  */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
@@ -48,7 +48,7 @@ const found = <V>(table: Readonly<Record<string, V>>, key: string): V | undefine
 export const statusLook = (status: string): StatusLook => found(statusLooks, status) ?? unknown;
 export const codeLook = (code: number): StatusLook => found(codeLooks, String(code)) ?? unknown;
 
-/** The statuses as choices of a filter; the empty one is over before anybody could ask for it. */
+/** The statuses as choices of a filter; the empty one is too short-lived to filter by. */
 export const STATUS_CHOICES = Object.entries(statusLooks).flatMap(([value, { text }]) =>
   value ? [{ value, text }] : [],
 );
@@ -91,7 +91,7 @@ export const actionName = (action: string): MessageDescriptor | undefined =>
 
 export const DRAWING_ACTIONS = Object.entries(drawingActions).map(([value, text]) => ({ value, text }));
 
-/** Nothing more comes of it. */
+/** The status is final. */
 export const isOver = (status: string): boolean => FINAL_STATUSES.some((final) => final === status);
 
 /** Seconds that a job took: over a minute is red (C-639 to C-641); null while it runs. */

@@ -9,7 +9,7 @@ const { clearUser, storeUser } = await import("../../lib/session");
 const { default: TaskPage } = await import("./task-page");
 const { actionName, percentOf, tookHue } = await import("./job-looks");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 const signIn = (role: number) =>
@@ -93,7 +93,7 @@ test("a fresh page asks from the start of today in seconds, and says so in a chi
   await waitFor(() => expect(asked().start_timestamp).toBeUndefined());
 });
 
-test("every status and platform has its word; what nobody knows is unknown, and shown as it came", async () => {
+test("every status and platform has its word; an unknown value is marked as unknown, and shown as it came", async () => {
   const statuses = [
     "",
     "NOT_START",

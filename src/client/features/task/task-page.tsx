@@ -30,7 +30,7 @@ const FILTERS = [
 /** From the start of today, in the user's own time zone (C-645). */
 const startOfToday = (): string => String(Math.floor(new Date().setHours(0, 0, 0, 0) / 1000));
 
-/** Asynchronous tasks: an ordinary user's own, everybody's for administrators. `?open=<id>` opens one. */
+/** Asynchronous tasks: an ordinary user's own, all users' for administrators. `?open=<id>` opens one. */
 export default function TaskPage() {
   const { t, i18n } = useLingui();
   const admin = (useUser()?.role ?? 0) >= ROLE.admin;

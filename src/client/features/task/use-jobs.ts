@@ -1,10 +1,10 @@
-/** What both lists of jobs do alike: their filters, and asking again while something on the page goes on. */
+/** Shared by both job lists: their filters, and polling while a job on the page runs. */
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import type { GridFilter } from "../../components/data-grid/types";
 import { isOver } from "./job-looks";
 
-/** Milliseconds between two looks at a page with jobs that go on; the vendors are asked every 15 s. */
+/** Polling interval in milliseconds while jobs on the page run; the server polls the vendors every 15 s. */
 const LOOK_EVERY = 3_000;
 
 type Listed = { status: string };

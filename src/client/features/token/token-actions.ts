@@ -74,7 +74,7 @@ export function useTokenActions() {
       const count = lines.length;
       if (await copyText(lines.join("\n"))) toastSuccess(t`已复制 ${count} 个令牌`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   };
 

@@ -37,7 +37,7 @@ export function TokenStatusCell({ token }: { token: TokenView }) {
   );
 }
 
-/** Little left is yellow, next to nothing red; the amount stands beside it. */
+/** Little left is yellow, next to nothing red; the amount is beside it. */
 function remainingHue(share: number): Hue {
   return share > 30 ? "green" : share > 10 ? "yellow" : "red";
 }

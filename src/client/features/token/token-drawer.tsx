@@ -29,7 +29,7 @@ type TokenDrawerProps = {
   onEdit: (id: number | null) => void;
 };
 
-/** What stands at the right of the list: the form of a token (`edit`), or how to use it (`open`). */
+/** The drawer beside the list: the form of a token (`edit`), or how to use it (`open`). */
 export function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
   const { t } = useLingui();
   // The keys of a batch just made; they are in no address.
@@ -126,7 +126,7 @@ function FormDrawer({
   const state = useTokenForm({ token, group: auto ? AUTO_GROUP : "", onCreated, onSaved: onClose });
   const name = token?.name ?? "";
   const close = () => {
-    // Nothing is lost and nobody is asked: the draft is offered when the form is opened again.
+    // Closing needs no confirmation, nothing is lost: the draft is offered when the form is opened again.
     if (state.changes.length > 0 && !state.saving) toastInfo(t`未保存的修改已留作草稿`, { id: "token-draft" });
     onClose();
   };

@@ -1,4 +1,4 @@
-/** The list of tokens: what stands in its columns and what a row offers. */
+/** The list of tokens: its columns and the actions of a row. */
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TokenView } from "../../../shared/token";
@@ -12,7 +12,7 @@ const { formatTime } = await import("../../lib/format");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { default: TokenPage } = await import("./token-page");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 1, username: "ann", display_name: "ann", role: 1, status: 1, group: "staff" }));

@@ -10,7 +10,7 @@ const { default: TokenPage } = await import("./token-page");
 const { timeZoneName } = await import("./expiry-field");
 const { parseExpiry } = await import("./token-values");
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser({ id: 7, username: "ann", display_name: "ann", role: 1, status: 1, group: "default" }));

@@ -87,7 +87,7 @@ describe("complaints", () => {
     expect(complaintsAbout({ ...named, count })).toEqual({ count: "数量必须是 1 到 100 的整数！" });
   });
 
-  test("an unlimited token is made once, whatever stands in the fields that are switched off", () => {
+  test("an unlimited token is made once, whatever the disabled fields contain", () => {
     const values = { ...named, unlimited_quota: true, remain_quota: -3, count: 30 };
     expect(complaintsAbout(values)).toEqual({});
     expect(fieldsOf(values)).toMatchObject({ count: 1, remain_quota: 0 });

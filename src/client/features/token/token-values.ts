@@ -105,7 +105,7 @@ export function fieldsOf(values: TokenValues): z.input<typeof tokenBatch> {
   const quota = values.remain_quota ?? Number.NaN;
   return {
     ...values,
-    // The quota field is off while the quota is unlimited (C-432): what stands in it, debt included, stops nobody.
+    // The quota field is off while the quota is unlimited (C-432): its value, debt included, is not validated.
     remain_quota: values.unlimited_quota && !(Number.isSafeInteger(quota) && quota >= 0) ? 0 : quota,
     expired_time: parseExpiry(values.expired_time) ?? Number.NaN,
     // An empty limit is no limit.

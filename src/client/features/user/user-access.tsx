@@ -38,7 +38,7 @@ function Bindings({ user }: { user: ManagedUser }) {
   );
 }
 
-/** For somebody who has lost his phone. The server asks the administrator to prove himself, and writes it down. */
+/** For a user who has lost their phone. The server asks the administrator for a step-up, and logs the removal. */
 function SecondFactors({ user: { id, username }, refusal }: { user: ManagedUser; refusal: string | undefined }) {
   const { t } = useLingui();
   const utils = trpc.useUtils();
@@ -60,7 +60,7 @@ function SecondFactors({ user: { id, username }, refusal }: { user: ManagedUser;
       await removing.mutateAsync({ id });
       toastSuccess(t`操作成功完成！`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     } finally {
       void utils.user.factors.invalidate({ id });
     }

@@ -12,7 +12,7 @@ import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { exportLines, saveFile } from "./user-export";
 
-/** Why the signed-in administrator may not do this, in words; undefined when he may. */
+/** Why the signed-in administrator may not do this, as text; undefined when they may. */
 export function useRefusal(): (user: ManagedUser, action: UserAction) => string | undefined {
   const me = useUser();
   return (user, action) => {
@@ -69,7 +69,7 @@ export function useUserActions() {
       saveFile(`user-${id}.jsonl`, lines);
       toastSuccess(t`已导出用户 ${username} 的数据`);
     } catch {
-      // Said by the query client.
+      // The query client shows the error.
     }
   };
 

@@ -9,7 +9,7 @@ import { UserNew } from "./user-new";
 /** The value of `edit` that means a new account. */
 export const NEW = "new";
 
-/** What stands at the right of the list: the form of a new account, or all about a stored one. */
+/** The drawer beside the list: the form of a new account, or all about a stored one. */
 export function UserDrawer({ edit, onEdit }: { edit: string | null; onEdit: (id: number | null) => void }) {
   if (edit === null) return null;
   const close = () => onEdit(null);

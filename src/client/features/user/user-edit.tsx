@@ -54,8 +54,8 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
       void utils.user.credits.invalidate({ id });
       onClose();
     } catch (error) {
-      // Said by the query client. After a refusal the next press is another adjustment; after a lost answer it is the
-      // same.
+      // The query client shows the error. After a refusal the next press is a new adjustment; after a lost response it
+      // is the same one.
       if (faultOf(error).kind === "refused") setKey(randomId());
     }
   });

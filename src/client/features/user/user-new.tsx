@@ -22,7 +22,7 @@ interface NewUser {
 }
 const empty: NewUser = { username: "", display_name: "", password: "", role: String(ROLE.user) };
 
-/** The form for a new account; its role lies below one's own. */
+/** The form for a new account; its role is below the administrator's. */
 export function UserNew({ onClose }: { onClose: () => void }) {
   const { t } = useLingui();
   const formId = useId();
@@ -42,7 +42,7 @@ export function UserNew({ onClose }: { onClose: () => void }) {
       void utils.user.list.invalidate();
       onClose();
     } catch {
-      // Said by the query client; the form keeps what was typed.
+      // The query client shows the error; the form keeps what was typed.
     }
   });
 

@@ -179,7 +179,7 @@ test("a new account is made from a name and a password, and the page says so", a
   });
 });
 
-test("the form of an account has its name, password, group and quota, and shows what is bound; one's own has the first three", async () => {
+test("the form of an account has its name, password, group and quota, and shows what is bound; the signed-in user's own has the first three", async () => {
   const bound = {
     email: "a@b.example",
     github_id: "gh-1",
@@ -298,7 +298,7 @@ test("second factors of another account are removed after a question; who may no
   expect((await remove()).hasAttribute("disabled")).toBe(true);
 });
 
-test("every status and role has its word, one that nobody knows is unknown, and a locked account cannot be enabled", async () => {
+test("every status and role has its word, any other value is shown as unknown, and a locked account cannot be enabled", async () => {
   const page = await open(100, [
     user({ id: 3, username: "on" }),
     user({ id: 4, username: "off", status: 2, role: 10 }),

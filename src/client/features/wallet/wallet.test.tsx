@@ -14,7 +14,7 @@ const { inviteLink } = await import("../invite/invite-link");
 const someone = (role: number) => ({ id: 7, username: "ann", display_name: "ann", role, status: 1, group: "default" });
 const CODE = "0123456789abcdef0123456789abcdef";
 
-// A machine that runs other tests beside these is slow.
+// Slow while other test files run.
 setDefaultTimeout(30_000);
 
 beforeEach(() => storeUser(someone(1)));
@@ -271,7 +271,7 @@ test("without earnings nothing can be taken, and an ordinary user sees no withdr
   expect(calls.some(({ path }) => path === "invite.allWithdrawals")).toBe(false);
 });
 
-test("a user's tabs tell whom he invited and what each brought, his shares, and his withdrawals", async () => {
+test("a user's tabs list the users they invited with the earnings from each, their shares, and their withdrawals", async () => {
   const { user } = await openInvite();
   const table = async (tab: string) => {
     await user.click(await screen.findByRole("tab", { name: tab }));

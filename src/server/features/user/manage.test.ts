@@ -100,7 +100,7 @@ for (const engine of ENGINES) {
       expect(await create(root, { role: 10 })).toMatchObject({ role: 10 });
     });
 
-    test("of two accounts of one name made at once, one is there", async () => {
+    test("of two accounts created with one name at once, one exists", async () => {
       const username = randomText(8);
       const answers = await Promise.all(
         [1, 2, 3].map(() => admin.rest("POST", "/api/user/", { username, password: PASSWORD })),
@@ -287,7 +287,7 @@ for (const engine of ENGINES) {
       expect(await root.call.user.factors({ id: root.ctx.actor.id })).toMatchObject({ totp: true });
     });
 
-    test("a quota that is sent is booked as the difference; a balance is never overwritten, nor taken below zero", async () => {
+    test("a sent quota is recorded as the difference; a balance is never overwritten, nor taken below zero", async () => {
       const { id } = await create(admin);
       const put = async (body: object) => (await admin.rest("PUT", "/api/user/", { id, ...body })).body;
       expect((await put({ quota: 1000 })).data.quota).toBe(1000);
@@ -431,7 +431,7 @@ for (const engine of ENGINES) {
       expect((await search(`keyword=mail.of.${tag}`)).items).toMatchObject([{ id: gone.id }]);
       // spec: D-14
       expect(ids).toContain(gone.id);
-      // Nobody has spent anything: the order is that of the ids alone, and no page repeats another.
+      // No user has spent anything: the order is that of the ids alone, and no page repeats another.
       const sorted: number[] = [];
       for (let page = 1; sorted.length < ids.length; page++) {
         const { items } = await admin.call.user.list({ sort: "used_quota", desc: true, page, page_size: 7 });

@@ -5,12 +5,12 @@ import { presentManaged, presentSignedIn, presentUser } from "./present";
 
 const identities = [{ provider: "github", subject: "gh-7" }];
 const row = fullRow(sqliteTables.users, { setting: "", deleted_at: null });
-/** What proves who somebody is, and what would let somebody else in. */
+/** The columns that hold credentials: what authenticates the user, and what would let another person in. */
 const SECRET = Object.keys(row).filter(
   (column) => /hash|cipher|secret|token|totp|code|factor/.test(column) && column !== "aff_code",
 );
 
-test("nothing of an account that proves who somebody is leaves by any of its views", () => {
+test("no view of an account contains its credentials", () => {
   expect(SECRET).toContain("password_hash");
   for (const view of [presentSignedIn(row), presentManaged(row, identities), presentUser(row, identities)])
     expect(columnsIn(view, row).filter((column) => SECRET.includes(column))).toEqual([]);

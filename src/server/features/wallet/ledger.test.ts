@@ -1,4 +1,4 @@
-/** The borders of what a verb takes and gives, and that it touches nobody else; the other promises: tests/money. */
+/** The limits of what each verb takes and gives, and that it touches no other user; other guarantees: tests/money. */
 import { afterAll, afterEach, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
@@ -21,7 +21,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
   let names = 0;
   const id = (): string => `border-${engine}-${++names}`;
 
-  test("a hold takes all that user and token have, and not a unit more", async () => {
+  test("a hold takes at most what user and token have, to the unit", async () => {
     const user = await addUser(fresh.db, ledger, 100);
     const token = await addToken(fresh.db, user, { remain_quota: 100 });
     const { hold } = calls(ledger, user, token);
@@ -30,7 +30,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect([(await userOf(fresh.db, user)).quota, (await tokenOf(fresh.db, token)).remain_quota]).toEqual([0, 0]);
   });
 
-  test("an extend takes all that is left, and not a unit more", async () => {
+  test("an extend takes at most what is left, to the unit", async () => {
     const user = await addUser(fresh.db, ledger, 100);
     const token = await addToken(fresh.db, user, { remain_quota: 100 });
     const { hold } = calls(ledger, user, token);
@@ -41,14 +41,14 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect([(await userOf(fresh.db, user)).quota, (await tokenOf(fresh.db, token)).remain_quota]).toEqual([0, 0]);
   });
 
-  test("a token is good until the second in which it expires", async () => {
+  test("a token is valid until the second in which it expires", async () => {
     const user = await addUser(fresh.db, ledger, 100);
     const ask = async (expired_time: number) =>
       calls(ledger, user, await addToken(fresh.db, user, { unlimited_quota: true, expired_time })).hold(id(), 1);
     expect([(await ask(NOON)).ok, (await ask(NOON + 1)).ok, (await ask(-1)).ok]).toEqual([false, true, true]);
   });
 
-  test("what one user's calls move is nobody else's, nor another token's", async () => {
+  test("one user's calls change no other user's balance, and no other token's", async () => {
     const { db } = fresh;
     const bystander = await addUser(db, ledger, 1000);
     const his = await addToken(db, bystander, { remain_quota: 500 });
@@ -83,7 +83,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect((await userOf(db, user)).used_quota).toBe(30 + 11 + 9);
   });
 
-  test("a charge that a total cannot hold is cut to what it can", async () => {
+  test("a charge that would overflow a total is cut to the maximum", async () => {
     const { db } = fresh;
     const user = await addUser(db, ledger, 1000);
     await db.q
@@ -101,7 +101,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     ]);
   });
 
-  test("no verb takes what is no amount of units", async () => {
+  test("no verb accepts an invalid amount of units", async () => {
     const user = await addUser(fresh.db, ledger, 1000);
     const request = id();
     await calls(ledger, user, 0).hold(request, 10);
@@ -140,7 +140,7 @@ describe("a Postgres that fails for a moment", () => {
   afterEach(() => mock.restore());
   afterAll(() => fresh.close());
 
-  /** A ledger whose first statements fail; how often it asked, with what limits, and what it waited for. */
+  /** A ledger whose first statements fail, with the number of attempts, their timeouts, and the waits between them. */
   function failing(times: number, error: object) {
     const real = fresh.db.driver.postgres ?? expect.unreachable("not Postgres");
     const limits: number[] = [];
@@ -168,7 +168,7 @@ describe("a Postgres that fails for a moment", () => {
   test.each([
     ["a deadlock", DEADLOCK],
     ["a connection that is away", AWAY],
-  ])("is asked again after %s, five times, with growing pauses and ten seconds in all", async (name, error) => {
+  ])("is retried after %s, five times, with growing waits and ten seconds in all", async (name, error) => {
     const { hold, limits, pauses, asked } = failing(5, error);
     expect(await hold(`again after ${name}`, 10)).toEqual({ ok: true });
     expect(asked()).toBe(6);
@@ -177,7 +177,7 @@ describe("a Postgres that fails for a moment", () => {
     for (const ms of limits) expect(ms).toBeWithin(5_000, 10_001);
   });
 
-  test("is given up after six times", async () => {
+  test("is given up after six attempts", async () => {
     const { hold, asked } = failing(6, DEADLOCK);
     await expect(hold("given-up", 10)).rejects.toMatchObject({ errno: "40P01" });
     expect(asked()).toBe(6);
@@ -192,13 +192,13 @@ describe("a Postgres that fails for a moment", () => {
     expect(asked()).toBeWithin(2, 4);
   });
 
-  test("is not asked again where asking again helps nothing", async () => {
+  test("is not retried after an error that a retry cannot fix", async () => {
     const { hold, asked, pauses } = failing(1, { code: "ERR_POSTGRES_SERVER_ERROR", errno: "42703" });
     await expect(hold("no-such-column", 10)).rejects.toMatchObject({ errno: "42703" });
     expect([asked(), pauses]).toEqual([1, []]);
   });
 
-  test("a settle that is asked again charges once", async () => {
+  test("a retried settle charges once", async () => {
     const { settle } = failing(2, DEADLOCK);
     const before = await userOf(fresh.db, user);
     expect(await settle("settled-again", 10)).toMatchObject({ settled: true });

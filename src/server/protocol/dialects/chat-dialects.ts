@@ -12,4 +12,3 @@ export const chatDialects: Readonly<Record<DialectKey, ChatDialect>> = {
   anthropic: anthropicDialect,
   gemini: geminiDialect,
 };
-

@@ -9,12 +9,7 @@ import type { Asked } from "../call/call";
 const LEAST_STEP = 16;
 
 /** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */
-function holdOf(
-  price: CompiledPrice,
-  inputTokens: number,
-  outputTokens: number,
-  terms: Terms | undefined,
-): number {
+function holdOf(price: CompiledPrice, inputTokens: number, outputTokens: number, terms: Terms | undefined): number {
   if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
   return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds));
 }

@@ -28,12 +28,11 @@ const CONTENT_RANGE = /^bytes (?:\d+-\d+|\*)\/(?:\d+|\*)$/;
  * The content types that a kind of file may have, the one used for any other, and the largest size that is passed
  * through.
  */
-const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> =
-  {
-    image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
-    video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },
-    audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg", most_bytes: 2 ** 29 },
-  };
+const fileKinds: Readonly<Record<ResultFile["media"], { may: RegExp; otherwise: string; most_bytes: number }>> = {
+  image: { may: /^image\/(?:png|jpeg|webp|gif|avif)$/, otherwise: "image/png", most_bytes: 2 ** 26 },
+  video: { may: /^video\/(?:mp4|webm|quicktime|mpeg)$/, otherwise: "video/mp4", most_bytes: 2 ** 31 },
+  audio: { may: /^audio\/(?:mpeg|mp4|wav|x-wav|ogg|flac|aac|webm)$/, otherwise: "audio/mpeg", most_bytes: 2 ** 29 },
+};
 
 function typeOf({ media }: ResultFile, headers: Headers): string {
   const said = (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";

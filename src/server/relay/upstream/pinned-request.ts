@@ -39,7 +39,7 @@ export function urlFor(
 
 export interface PinnedRequest {
   method: "GET" | "POST" | "DELETE";
-  /** See placeOf. Without one the errand fails as one that nobody could do. */
+  /** See destinationOf. Without one the errand fails as one that nobody could do. */
   url: string | undefined;
   headers?: Record<string, string>;
   body?: BodyInit;

@@ -6,7 +6,7 @@ import { type Catalogue, catalogPrice } from "../../../shared/price-list";
 import { chargeOf } from "../../../shared/charge";
 import { type VideoSpec, videoFactors, videoTariff, videoTariffs } from "../../../shared/video-tariffs";
 import { TooltipProvider } from "../../ui/tooltip";
-import { FilmPrices, filmPrices } from "./film-prices";
+import { VideoPrices, videoPrices } from "./video-prices";
 import { PriceCalculator } from "./price-calculator";
 import { Price } from "./price-cells";
 import { pricedRows } from "./prices";
@@ -46,7 +46,7 @@ const cells = (): string[][] =>
         .map(({ textContent }) => textContent ?? ""),
     );
 
-test("a film's price is named by the second, a picture's and a clip's by the call", () => {
+test("a video's price is named by the second, a picture's and a clip's by the call", () => {
   for (const row of pricedRows(catalogue, "vip"))
     show(
       <p data-testid={row.item.model}>
@@ -59,22 +59,22 @@ test("a film's price is named by the second, a picture's and a clip's by the cal
 });
 
 test("a model's panel shows every step of resolution, with and without sound, in the chosen group", () => {
-  const [noFilm, bySecond, byClip] = pricedRows(catalogue, "vip");
-  if (!noFilm || !bySecond || !byClip) throw new Error("no rows");
-  show(<FilmPrices row={bySecond} group="vip" />);
+  const [noVideo, bySecond, byClip] = pricedRows(catalogue, "vip");
+  if (!noVideo || !bySecond || !byClip) throw new Error("no rows");
+  show(<VideoPrices row={bySecond} group="vip" />);
   expect(cells()).toEqual([
     ["720p", "$0.042", "$0.063"],
     ["1080p", "$0.056", "$0.084"],
   ]);
   cleanup();
-  show(<FilmPrices row={byClip} group="vip" />);
+  show(<VideoPrices row={byClip} group="vip" />);
   expect(cells()).toEqual([
     ["768p，6 秒", "$0.095"],
     ["768p，10 秒", "$0.16"],
     ["1080p，6 秒", "$0.165"],
   ]);
   cleanup();
-  expect(show(<FilmPrices row={noFilm} group="vip" />).container.textContent).toBe("");
+  expect(show(<VideoPrices row={noVideo} group="vip" />).container.textContent).toBe("");
 });
 
 test("shown prices are what the ledger charges, for every tariff, step and sound", () => {
@@ -87,7 +87,7 @@ test("shown prices are what the ledger charges, for every tariff, step and sound
     const price = catalogPrice(perCall(model, usd), 1, 500_000);
     if (!tariff || !price) throw new Error(`no price of ${model}`);
     const charged = (spec: VideoSpec) => chargeOf(price, {}, { factors: videoFactors(model, spec) }).quota / 500_000;
-    for (const { resolution, seconds, usd: shown, loud } of filmPrices(tariff, String(usd))) {
+    for (const { resolution, seconds, usd: shown, loud } of videoPrices(tariff, String(usd))) {
       const length = Number(seconds ?? 1);
       expect(charged({ resolution, seconds: length })).toBeCloseTo(Number(shown), 5);
       if (loud !== undefined)
@@ -96,7 +96,7 @@ test("shown prices are what the ledger charges, for every tariff, step and sound
   }
 });
 
-test("the calculator takes a film of its usual length, and says so", () => {
+test("the calculator takes a video of its usual length, and says so", () => {
   show(<PriceCalculator catalogue={catalogue} item={kling} group="default" />);
   expect(cells()[0]?.[1]).toBe("$0.420000");
   expect(screen.getByText("视频按常用的时长和清晰度计算，无声。")).toBeDefined();

@@ -4,7 +4,7 @@ import { type VideoTariff, videoTariff } from "../../../shared/video-tariffs";
 import { Table, Td, Th } from "../../ui/table";
 import type { PricedRow } from "./prices";
 
-interface FilmPrice {
+interface VideoPrice {
   readonly resolution: string;
   /** Length of a clip; undefined: by the second. */
   readonly seconds?: string;
@@ -16,8 +16,8 @@ interface FilmPrice {
 const times = (usd: string, ...factors: readonly string[]): string =>
   printDecimal(roundTo(multiply(...[usd, ...factors].map((text) => toDecimal(text))), 6));
 
-/** What films cost by their steps of resolution, from the price at factor 1. */
-export function filmPrices({ resolution, resolutions, clips, audio }: VideoTariff, usd: string): FilmPrice[] {
+/** What videos cost by their steps of resolution, from the price at factor 1. */
+export function videoPrices({ resolution, resolutions, clips, audio }: VideoTariff, usd: string): VideoPrice[] {
   if (clips) {
     return Object.entries(clips).map(([clip, factor]) => {
       const [step = "", seconds] = clip.split("/");
@@ -32,13 +32,13 @@ export function filmPrices({ resolution, resolutions, clips, audio }: VideoTarif
   }));
 }
 
-/** The prices of a film model in the chosen group: by resolution, length and sound. Nothing for other models. */
-export function FilmPrices({ row, group }: { row: PricedRow; group: string }) {
+/** The prices of a video model in the chosen group: by resolution, length and sound. Nothing for other models. */
+export function VideoPrices({ row, group }: { row: PricedRow; group: string }) {
   const { t } = useLingui();
   const tariff = videoTariff(row.item.model);
   const usd = row.shown.call;
   if (!tariff || usd === undefined) return null;
-  const prices = filmPrices(tariff, usd);
+  const prices = videoPrices(tariff, usd);
   const loud = prices.some((price) => price.loud !== undefined);
   const caption = t`视频价格（${group} 分组）`;
   return (
