@@ -103,7 +103,6 @@ function Fact({ name, text, copy, copyLabel }: { name: string; text: string; cop
 function ClientGuide({ client, real, shown }: { client: Client; real: Connection; shown: Connection }) {
   const { t } = useLingui();
   const status = useStatus();
-  // Local variable names are the placeholders of messages in the catalogue.
   const { name, endpoint, link } = client;
   const links = client.id === "lobechat" ? chatLinks(status.chats ?? [], real) : [];
 
