@@ -14,12 +14,14 @@ export function lineOf(text: string, name: string): number {
   const word = escaped(name.replace(/\(\)$/, "").split(".").at(-1) ?? "");
   const lines = text.split("\n");
   const isComment = (line: string): boolean => /^\s*(\/\/|\/?\*)/.test(line);
-  const declared = new RegExp(
-    `\\b(function\\*?|class|interface|type|const)\\s+${word}\\b|^\\s*(?:(?:public|static|async|readonly|\\*)\\s*)*#?${word}(<[^(]*>)?[(:=]`,
-  );
+  const declared = new RegExp(`\\b(function\\*?|class|interface|type|const)\\s+${word}\\b`);
+  const member = new RegExp(`^\\s*(?:(?:public|static|async|readonly|\\*)\\s*)*#?${word}(<[^(]*>)?[(:=]`);
   const said = new RegExp(`(?<![\\w$])${word}(?![\\w$])`);
-  const found = lines.findIndex((line) => !isComment(line) && declared.test(line));
-  return (found >= 0 ? found : lines.findIndex((line) => !isComment(line) && said.test(line))) + 1;
+  for (const pattern of [declared, member, said]) {
+    const found = lines.findIndex((line) => !isComment(line) && pattern.test(line));
+    if (found >= 0) return found + 1;
+  }
+  return 0;
 }
 
 /** The page with every link's line found again. Throws for a file or a name that is not there. */
