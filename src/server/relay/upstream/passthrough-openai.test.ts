@@ -53,6 +53,14 @@ describe("what the caller gets", () => {
     expect(meter().feed(counted("a", 1))).toBe(counted("a", 1));
   });
 
+  test("content behind the terminal frame is neither passed on nor counted, where the upstream names no usage", () => {
+    const alone = meter();
+    alone.feed(frames.text("a") + frames.done);
+    const { made, feed } = meter();
+    expect(feed(frames.text("a") + frames.done + frames.text("never sent"))).toBe(frames.text("a"));
+    expect(made.tally.contentBytes).toBe(alone.made.tally.contentBytes);
+  });
+
   test("the last word is held back, and is the last of what is said", () => {
     const { made, feed } = meter();
     expect(feed(frames.text("a") + frames.done)).toBe(frames.text("a"));

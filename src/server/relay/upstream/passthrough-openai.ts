@@ -40,6 +40,8 @@ export class OpenAiPassthrough implements AnswerReader {
    */
   #measured = 0;
   #told: { usage: Usage; end: number } | undefined;
+  /** End of what counts in that region: what comes behind the last frame is not passed on, and costs nothing. */
+  #until = 0;
   /** What the frame of the error counted, and that count as a frame for a caller who wants usage. */
   #spent: { usage: Usage; frame: Bytes | undefined } | undefined;
 
@@ -61,6 +63,7 @@ export class OpenAiPassthrough implements AnswerReader {
   /** Takes whole frames; answers the bytes for the caller, possibly none. */
   feed(region: Bytes): Bytes {
     this.#measured = 0;
+    this.#until = region.length;
     const at = this.dialect.notable(region);
     const out = at < 0 ? region : this.#filter(region, at);
     // What is complete and measured needs no estimate.
@@ -68,7 +71,7 @@ export class OpenAiPassthrough implements AnswerReader {
     else {
       if (this.#told) this.#measureTo(region, this.#told.end);
       if (this.#told) this.#tell(this.#told.usage);
-      if (!this.done || this.usage === undefined || wantsContent(this.usage)) this.#measureTo(region, region.length);
+      if (!this.done || this.usage === undefined || wantsContent(this.usage)) this.#measureTo(region, this.#until);
     }
     return out;
   }
@@ -123,6 +126,7 @@ export class OpenAiPassthrough implements AnswerReader {
         keptFrom = end;
       }
       if (this.over) {
+        this.#until = end;
         keptFrom = region.length;
         break;
       }
