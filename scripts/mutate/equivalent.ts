@@ -33,6 +33,19 @@ const SHORT_CUT = "a short cut: without pauses the map has none for the pair eit
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: METER,
+    line: "this.#measured = 0;",
+    becomes: "this.#measured = 1;",
+    reason: "content stands in the JSON of a frame, never in its first letter",
+  },
+  {
+    file: METER,
+    line: "const start = Math.max(0, lastFrameEnd(region, 0, at));",
+    becomes: "const start = Math.max(0, lastFrameEnd(region, 1, at));",
+    reason:
+      "a frame read without its first letter is no data line, and is none either when it is read whole before `at`",
+  },
+  {
     file: BATCH,
     line: "if (token_id === 0) return;",
     becomes: ";",

@@ -235,3 +235,28 @@ describe("while a stream runs", () => {
     expect(lastLog(stage)).toMatchObject({ end_reason: "complete", quota: 11 });
   });
 });
+
+test("pings come when the caller was sent nothing for the interval, counted from the last bytes", async () => {
+  const { time, upstream, answer } = await begun(frames.text("a"), { ping_interval: 5 });
+  let got: string | undefined;
+  const wait = (): void => void answer.next().then((piece) => (got = piece));
+  wait();
+  await time.advance(3_000);
+  upstream.write(frames.text("b"));
+  await time.settle();
+  expect(got).toBe(frames.text("b"));
+  got = undefined;
+  wait();
+  await time.advance(4_000);
+  expect(got).toBeUndefined();
+  await time.advance(1_500);
+  expect(got).toBe(": ping\n\n");
+});
+
+test("a frame that is none of the dialect's ends the answer as an error of the upstream, and the part before it is charged", async () => {
+  const stage = await begun(frames.text("abcdef"));
+  stage.upstream.write(`data: {"usage": not json\n\n`);
+  expect(await stage.answer.rest()).toContain(`"error"`);
+  await stage.time.settle();
+  expect(lastLog(stage)).toMatchObject({ end_reason: "upstream_error", completion_tokens: 2 });
+});
