@@ -255,7 +255,7 @@ test("pings come when the caller was sent nothing for the interval, counted from
 
 test("a frame that is none of the dialect's ends the answer as an error of the upstream, and the part before it is charged", async () => {
   const stage = await begun(frames.text("abcdef"));
-  stage.upstream.write(`data: {"usage": not json\n\n`);
+  stage.upstream.write(`data: {"usage":{not json\n\n`);
   expect(await stage.answer.rest()).toContain(`"error"`);
   await stage.time.settle();
   expect(lastLog(stage)).toMatchObject({ end_reason: "upstream_error", completion_tokens: 2 });
