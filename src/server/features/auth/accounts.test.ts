@@ -11,7 +11,7 @@ import { forgetCodes, issueCode, takeCode } from "./codes";
 const PASSWORD = "secret-pass";
 const cheapHash = await Bun.password.hash(PASSWORD, { algorithm: "bcrypt", cost: 4 });
 
-// A machine that runs other tests beside these is slow.
+// Other tests may run on the same machine and slow this one down.
 setDefaultTimeout(60_000);
 
 describe.each([...ENGINES])("accounts on %s", (engine) => {
@@ -464,7 +464,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await account("reset4@example.com");
       await askReset("reset4@example.com");
       const young = (await resetToken("reset4@example.com")).searchParams.get("token");
-      // Kept so that whoever reads the table cannot use it.
+      // Stored hashed, so that a reader of the table cannot use it.
       // spec: D-80
       expect(JSON.stringify(await house.services.db.q.select().from(house.services.db.t.codes))).not.toContain(young);
       house.advance(1790);
@@ -662,7 +662,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
       actor.verified_at = row?.verified_at ?? 0;
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
-      // A script cannot be asked for a proof: it reads its owner's keys and changes no way to sign in.
+      // A script cannot be asked for a proof: an access token reads its owner's keys but changes no way to sign in.
       Object.assign(actor, { via: "access_token", session_id: 0, verified_at: 0 });
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
       expect(await person.call.user.newAccessToken().catch((error) => error.cause?.code)).toBe("access_token_refused");
