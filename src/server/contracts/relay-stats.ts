@@ -10,7 +10,7 @@ export interface RelayStats {
   late_settles: number;
   /** Settles whose hold was gone: charged all the same. */
   missing_holds: number;
-  /** Conversations that had a choice of channels, and those of them that returned to their own. */
+  /** Conversations with a choice of channels, and those of them that returned to their previous one. */
   sticky_calls: number;
   sticky_hits: number;
 }

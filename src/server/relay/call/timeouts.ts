@@ -46,7 +46,7 @@ export function pingsOf({ operation, request, engine, form }: Asked, channel: Po
   const { direct } = operation;
   const { stream } = request;
   if (!direct) return stream ? timeoutsFor(engine.controlPlane.option, channel).pingMs : undefined;
-  // A format name that two operations share may mean either.
+  // A form with a repeated response_format may mean any of its values.
   const formats = form?.parts("response_format") ?? [];
   const isJson =
     direct.plain === "never" || (direct.plain === "text" && formats.every(({ value }) => /json$|^$/.test(value ?? "")));

@@ -37,7 +37,7 @@ export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, reque
   };
 }
 
-/** The number of attempts of a call, for its final error (C-604); nothing when it was not retried. */
+/** The number of retries of a call, for its final error (C-604); nothing when it was not retried. */
 function retried(retries: number, lang: Lang): string {
   if (retries <= 0) return "";
   return lang === "zh" ? `（已重试 ${retries} 次）` : ` (retried ${retries} time${retries === 1 ? "" : "s"})`;
