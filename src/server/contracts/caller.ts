@@ -32,7 +32,7 @@ export interface Caller {
   lang: Lang;
 }
 
-/** What a caller may spend, in units. */
+/** A caller's spending limit, in units. */
 export interface Funds {
   remain: number;
   used: number;

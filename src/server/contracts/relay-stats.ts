@@ -6,7 +6,7 @@ export interface RelayStats {
   open_streams: number;
   /** Realtime sessions that are open; each is an open stream as well. */
   open_sessions: number;
-  /** Settles that failed or had no answer for seconds, and went into the journal. */
+  /** Settles that failed or had no reply for seconds, and were written to the journal. */
   late_settles: number;
   /** Settles whose hold was gone: charged all the same. */
   missing_holds: number;

@@ -57,7 +57,7 @@ export interface Task {
   readonly channel_key_id: number;
   /** As the caller named it. */
   readonly model: string;
-  /** The vendor's id; '' until the submit has answered. */
+  /** The vendor's id; '' until the vendor has accepted the submit. */
   readonly upstream_id: string;
   readonly parent_id: string;
   readonly status: TaskStatus;

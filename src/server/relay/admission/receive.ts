@@ -15,7 +15,7 @@ import { Form } from "../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../lib/request-body/multipart";
 import { checkLength, type Operation } from "../operations/operation";
 
-/** A request's body as it came. */
+/** A request's body as received. */
 export interface Content {
   /** Empty for a form. */
   bytes: Bytes;

@@ -14,7 +14,7 @@ export interface SideRequest extends Authenticated {
   readonly responder: Responder;
 }
 
-/** Answers it. Throws an AppError for the caller's error, UpstreamError for an upstream's refusal. */
+/** Handles such a call. Throws an AppError for the caller's error, UpstreamError for an upstream's refusal. */
 export type SideHandler = (sideRequest: SideRequest) => Promise<Response>;
 
 /** The same within the caller's limits. `billed`: it submits a job, which is counted and limited like a model call. */

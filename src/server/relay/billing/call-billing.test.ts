@@ -35,7 +35,7 @@ describe("a hold", () => {
     expect(ledger.settlements).toEqual([]);
   });
 
-  test("that was refused before the database was asked leaves nothing to give back", async () => {
+  test("that was refused before any database query leaves nothing to give back", async () => {
     const { ledger, send } = bench();
     ledger.hold = () => Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 }));
     expect((await refusal(await send(path, chatBody("gpt-4o")))).slice(0, 2)).toEqual([503, "database_unavailable"]);
@@ -88,7 +88,7 @@ describe("a hold", () => {
     expect(Number(await tokens({}, { n: 2 }))).toBeWithin(all / 2 - 5, all / 2 + 1);
   });
 
-  test("of a stream covers what is usual, that of a whole answer the most that is held, both no more than is allowed", async () => {
+  test("covers the usual output of a stream, the longest output of a whole response, and neither covers more than is allowed", async () => {
     const held = async (body: Record<string, unknown>): Promise<number | undefined> => {
       const { ledger, send } = bench();
       await (await send(path, chatBody("gpt-4o", body))).text();
@@ -184,7 +184,7 @@ describe("less than the whole hold", () => {
     // A quarter of 6,000 units.
     const limit = Math.floor((1_500 - prompt) / 2);
     expect(sent).toMatchObject({ max_tokens: limit });
-    // The channel's own limits are asked for the same amount.
+    // The channel's own limits get the same amount.
     expect(later).toEqual({ model: "gpt-4o", tokens: prompt + limit, units: 1_500 });
     expect(made.ledger.balance + made.ledger.charged).toBe(6_000);
   });
@@ -202,7 +202,7 @@ describe("less than the whole hold", () => {
   });
 });
 
-test("what is priced by the request itself needs no output tokens to be held", async () => {
+test("a call priced by its request holds no output tokens", async () => {
   const { controlPlane, send } = bench();
   const needs: LimitRequest[] = [];
   controlPlane.limits.admit = (_, limitRequest) => (needs.push({ ...limitRequest }), undefined);
@@ -259,7 +259,7 @@ describe("the end of a call", () => {
   });
 });
 
-describe("a settle without an answer", () => {
+describe("a settle without a reply", () => {
   async function ending(): Promise<{ time: VirtualTime; made: Bench; ended: () => boolean }> {
     const time = new VirtualTime();
     let opened: ScriptedStream | undefined;
@@ -277,7 +277,7 @@ describe("a settle without an answer", () => {
     return { time, made, ended: () => over };
   }
 
-  test("goes into the journal after three seconds, and the answer waits no longer than five", async () => {
+  test("goes into the journal after three seconds, and the response waits no longer than five", async () => {
     const { time, made, ended } = await ending();
     made.ledger.gate = new Promise(() => undefined);
     made.ledger.keeping = new Promise(() => undefined);
@@ -302,7 +302,7 @@ describe("a settle without an answer", () => {
     expect([made.ledger.late.length, ended()]).toEqual([1, true]);
   });
 
-  test("that comes after all is not kept twice, though it fails", async () => {
+  test("that arrives late is not stored twice, even when it fails", async () => {
     const { time, made, ended } = await ending();
     const gate = Promise.withResolvers<void>();
     made.ledger.gate = gate.promise;

@@ -19,7 +19,7 @@ export interface Ending {
   /** undefined: the upstream reported none; the tokens are estimated from the request and `content_bytes`. */
   usage: Usage | undefined;
   content_bytes: number;
-  /** In a stream: how much of the content had come when `usage` last counted output. */
+  /** In a stream: how much of the content had arrived when `usage` last counted output. */
   counted_bytes?: number;
 }
 

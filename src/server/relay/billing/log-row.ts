@@ -184,7 +184,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   };
 }
 
-/** The id of the last answer that an upstream gave, "" = none. */
+/** The upstream's id of the last response, "" = none. */
 const lastAnswerId = ({ attempts }: Admitted): string =>
   attempts.findLast(({ status }) => status !== 0)?.upstream_request_id ?? "";
 

@@ -137,7 +137,7 @@ export interface Attempted {
   readonly translation: Translation;
 }
 
-/** An attempt that served, and its answer. */
+/** A successful attempt and its response. */
 export interface Answered<Answer> {
   readonly attempt: Attempted;
   readonly answer: Answer;
@@ -149,13 +149,13 @@ export interface Progress {
   began: number;
   /** The current attempt or, between attempts, the last one. */
   attempt: Attempted | undefined;
-  /** Epoch milliseconds, -1 while none came. */
+  /** Epoch milliseconds, -1 before the first. */
   first_content_at: number;
-  /** The caller has gone. */
+  /** The caller has disconnected. */
   left: boolean;
   /** The response has ended: a disconnect changes nothing any more. */
   over: boolean;
-  /** Called once when the caller goes. */
+  /** Called once when the caller disconnects. */
   onLeave: (() => void) | undefined;
 }
 

@@ -56,7 +56,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   /** The end of the response; a translator writes it once. */
   #last: Uint8Array = empty;
 
-  /** `outcome` is the first content, or the promise of it when the head goes first. */
+  /** `outcome` is the first content, or its promise when the head is sent first. */
   constructor({ call, billing }: Opened, outcome: Outcome | Promise<Outcome>) {
     const { asked, deadlines, progress } = call;
     const { engine } = asked;

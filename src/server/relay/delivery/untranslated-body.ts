@@ -18,7 +18,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #answer: StreamedAnswer;
   readonly #timeouts: Timeouts;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** The piece that waits until the next one, or the end, has come. */
+  /** The piece that is held back until the next one, or the end, arrives. */
   #held: Uint8Array | undefined;
   #waiting = false;
   #over = false;

@@ -42,7 +42,7 @@ import { arrive } from "./arrive";
 
 export interface Relay {
   /**
-   * Answers one request to /v1. Never rejects. `ip` is the caller's real address; `requestId` is unique for ever.
+   * Handles one request to /v1. Never rejects. `ip` is the caller's real address; `requestId` is unique for ever.
    * `upgrade`: for connections that can become a WebSocket; the response is then ignored.
    */
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;

@@ -20,7 +20,7 @@ import type { ResponseBilling } from "./response-billing";
 
 /** The caller's side, as Bun's server provides it. */
 export interface CallerSocket {
-  /** Bytes sent; -1: kept, wait for drain; 0: dropped. */
+  /** Bytes sent; -1: buffered, wait for drain; 0: dropped. */
   send(frame: Frame): number;
   close(code: number, reason: string): void;
   ping(): number;

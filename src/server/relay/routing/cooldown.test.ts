@@ -217,7 +217,7 @@ describe("more than a thousand pairs", () => {
     addMany(0, 1);
     now += 1_000 + 600_001;
     addMany(100, 1_099);
-    // What is half open can be probed; a pair that is forgotten cannot.
+    // A half-open pair can be probed; a forgotten one cannot.
     cooldown.begin(0, MODEL, {});
     expect(standing(0)).toBe("probing");
     addMany(2_000, 2_001);

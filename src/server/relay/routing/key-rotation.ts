@@ -37,7 +37,7 @@ export const hasAnotherKey = (
   cooldown: Cooldown,
 ): boolean => keys.some((key) => !triedIn(attempts, key) && cooldown.standing(credentialId(key), model) === "ready");
 
-/** Rotates the keys of channels; one per process. */
+/** The rotation of the channels' keys; one per process. */
 export class KeyRotation {
   /** Channel -> position of the key used last. */
   readonly #last = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** The reader of an upstream stream. */
+/** The interface that every reader of an upstream stream has. */
 import type { UsageTally } from "../../protocol/usage-tally";
 import type { Warning, WireError } from "../../protocol/chat-events";
 import type { Bytes } from "../../lib/sse";

@@ -81,7 +81,7 @@ describe("errors", () => {
     'data: {"id":"x","choices":[{"index":0,"delta":{}}],"error":{"message":"no","code":"c"},"usage":{"prompt_tokens":3,"completion_tokens":4}}\n\n';
   const said = (made: OpenAiPassthrough): string => Buffer.from(made.fail(failed)).toString();
 
-  test("an error frame ends the answer: it is not passed on, and nothing after it counts", () => {
+  test("an error frame ends the response: it is not passed on, and nothing after it counts", () => {
     const { made, feed } = meter();
     expect(feed(frames.text("a") + error + frames.usage(9, 9))).toBe(frames.text("a"));
     expect(made.error).toMatchObject({ message: "no", code: "c" });

@@ -39,7 +39,7 @@ export function urlFor(
 
 export interface PinnedRequest {
   method: "GET" | "POST" | "DELETE";
-  /** See placeOf. Without a URL the request fails as an unreadable response. */
+  /** See urlFor. Without a URL the request fails as an unreadable response. */
   url: string | undefined;
   headers?: Record<string, string>;
   body?: BodyInit;

@@ -29,7 +29,7 @@ function contextOf({ request, request_id, arrived }: Asked): AnswerContext {
   return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
 }
 
-/** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
+/** Most bytes of one frame: the last one of a Responses stream repeats the whole response. */
 export const longestFrame = (dialect: UpstreamDialectKey): number =>
   dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT;
 

@@ -220,7 +220,7 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
 const tooGreat = (top_p: unknown, most: number | undefined): boolean =>
   most !== undefined && typeof top_p === "number" && top_p > most;
 
-/** A streamed answer whose first content has arrived. */
+/** A streamed response whose first content has arrived. */
 export interface UpstreamStream {
   reader: ReadableStreamDefaultReader<Uint8Array>;
   splitter: FrameSplitter;
