@@ -20,7 +20,7 @@ export interface Priced {
 export interface TaskState {
   /** Units held before the submit; 0 = a free job, which has no charge to wait for. */
   units: number;
-  /** The compiled price it was accepted at, as text (price-text.ts). '' = it was not priced. */
+  /** The compiled price it was accepted at, as text (relay/tasks/price.ts). '' = it was not priced. */
   price: string;
   priced: Priced;
   /** Names of the budgets that its charge was taken from. */

@@ -36,7 +36,7 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
 export interface Held {
   /** Its possible use, for limits. */
   readonly limitRequest: LimitRequest;
-  /** Output tokens that each of its choices may have at most, where the hold does not cover the longest possible response. */
+  /** Output limit of each of its choices, where the hold does not cover the longest possible response. */
   readonly output_limit: number | undefined;
 }
 
