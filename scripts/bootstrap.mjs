@@ -1,9 +1,9 @@
 /**
- * What must be there before anything of ours can run: the pinned Bun and the packages of bun.lock. Plain Node 20
- * without packages, because on a new machine there is nothing else; works under Bun as well.
+ * Everything that has to exist before the project can run: the pinned Bun and the packages of bun.lock. Runs on plain
+ * Node 20 without packages, because a new machine has nothing else; works under Bun as well.
  *
- * Bun comes from its platform package: the real executable lies in it, so no install script has to run, and npm 10, 11
- * and 12 (which differ in what scripts they allow) behave alike. Network: package registries only, those that npm is
+ * Bun comes from its platform package, which contains the real executable: no install script has to run, so npm 10, 11
+ * and 12 (which differ in the scripts they allow) behave alike. Network: only the package registries that npm is
  * configured for.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -17,10 +17,10 @@ const LEAST_NODE = 20;
 const WINDOWS = process.platform === "win32";
 const BUN_FILE = WINDOWS ? "bun.exe" : "bun";
 
-/** A reason to stop that the reader can mend; shown without a stack. */
+/** A reason to stop that the reader can fix; shown without a stack trace. */
 export class Stop extends Error {}
 
-/** Runs `work` and ends the process with its exit code; a `Stop` is said in plain words. */
+/** Runs `work` and ends the process with its exit code; a `Stop` is printed as plain text. */
 export async function runMain(work) {
   try {
     process.exitCode = await work();
@@ -63,18 +63,18 @@ function readEntries(path) {
   }
 }
 
-/** Whether the stamp file says `hash`. */
+/** Whether the stamp file contains `hash`. */
 export const isStamped = (file, hash) => existsSync(file) && readFileSync(file, "utf8") === hash;
 
 /**
- * Runs a child with our terminal, passes signals on and returns its exit code (128 + n for a signal).
+ * Runs a child process on the same terminal, forwards signals and returns its exit code (128 + n for a signal).
  *
- * The child leads a process group of its own, so that Ctrl-C in a terminal reaches it once, from here, and not a second
- * time from npm or the terminal: a second signal means "at once".
+ * The child leads its own process group, so that Ctrl-C in a terminal reaches it once, from here, and not a second time
+ * from npm or the terminal: a second signal means "at once".
  */
 export function runChild(command, args) {
   return new Promise((resolve, reject) => {
-    // Scripts of package.json say `bun`.
+    // Scripts of package.json call `bun`.
     const env = { ...process.env, PATH: `${dirname(command)}${delimiter}${process.env.PATH ?? ""}` };
     const child = spawn(command, args, { cwd: ROOT, stdio: "inherit", env, detached: !WINDOWS });
     let last = 0;
@@ -86,8 +86,8 @@ export function runChild(command, args) {
     };
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
     for (const signal of signals) process.on(signal, pass);
-    // npm runs scripts by a shell, and passes SIGTERM to that shell only, which dies without telling anybody: under npm
-    // a lost parent means the same.
+    // npm runs scripts in a shell and passes SIGTERM only to that shell, which dies silently: under npm a lost parent
+    // means the same.
     const parent = process.ppid;
     const watch =
       process.env.npm_lifecycle_event && !WINDOWS
@@ -153,7 +153,7 @@ function ensureBun() {
       folder,
       `@oven/${name}@${version}`,
     ]);
-    // A processor without AVX2 that did not say so kills the first candidate; the next one is for it.
+    // A processor without AVX2 that was not detected as such kills the first candidate; the next one is built for it.
     if (versionOf(own(name)) === version) return own(name);
   }
   throw new Stop(`Bun ${version} does not run on this machine (${process.platform} ${process.arch}).`);
@@ -182,7 +182,7 @@ function hasAvx2() {
   return !existsSync("/proc/cpuinfo") || /\bavx2\b/.test(readFileSync("/proc/cpuinfo", "utf8"));
 }
 
-/** npm as it started us, else the one on PATH. */
+/** The npm that started this process, else the one on PATH. */
 function npmCommand() {
   const path = process.env.npm_execpath;
   return path && /npm-cli\.(c|m)?js$/.test(path) && !process.versions.bun
@@ -221,8 +221,8 @@ function ensurePackages(bun) {
 }
 
 /**
- * Bun reads the user's and the project's .npmrc, but not npm's global one nor its other sources. What npm would use is
- * handed over, unless Bun has been told otherwise by its own means.
+ * Bun reads the user's and the project's .npmrc, but neither npm's global one nor its other sources. The values that
+ * npm would use are passed to Bun, unless Bun has its own configuration for them.
  */
 function registryOfNpm() {
   const env = { ...process.env };

@@ -1,4 +1,4 @@
-/** A caller after authentication, and what they may spend. */
+/** A caller after authentication, and their spending limits. */
 import type { MjMode } from "../../shared/midjourney";
 import type { LimitSet } from "../../shared/limits";
 import type { Lang } from "../../shared/text";
@@ -11,7 +11,7 @@ export interface Caller {
   user_group: string;
   /** The group whose channels and ratio are used: the token's, else the user's. */
   group: string;
-  /** Group "auto": the groups it stands for, in order; `group` becomes the one that serves. */
+  /** Group "auto": the groups that it stands for, in order; `group` becomes the one that serves. */
   groups?: readonly string[];
   token_id: number;
   token_name: string;
@@ -32,7 +32,7 @@ export interface Caller {
   lang: Lang;
 }
 
-/** What a caller may spend, in units. */
+/** A caller's spending limit, in units. */
 export interface Funds {
   remain: number;
   used: number;

@@ -1,18 +1,18 @@
-/** What a failed attempt says about its channel. */
+/** The evidence that a failed attempt gives about its channel. */
 
-/** What led to the change, for the log row. */
+/** The cause of the change, for the log row. */
 export interface Evidence {
   request_id?: string;
   model?: string;
 }
 
-/** What an upstream did to a call, for the rules of automatic disabling. */
+/** An upstream's response to a call, for the rules of automatic disabling. */
 export interface ChannelTrouble extends Evidence {
-  /** The upstream's HTTP status, 0 when none came. */
+  /** The upstream's HTTP status, 0 without a response. */
   status: number;
-  /** The failure table says that this disables a channel (protocol/upstream-failure.ts, after status_code_mapping). */
+  /** The failure table disables a channel for this (protocol/upstream-failure.ts, after status_code_mapping). */
   disable: boolean;
-  /** The upstream's own words, '' without any. Keys must be cut out of them: they are kept. */
+  /** The upstream's message, '' without one. Keys must be removed from it, because it is stored. */
   message: string;
   /** Whether the caller wrote this phrase: an error that quotes the caller is no evidence. */
   quoted?(phrase: string): boolean;

@@ -5,13 +5,13 @@ import type { LimitSet } from "../../shared/limits";
 import type { MultiKeyMode } from "../../shared/channel-keys";
 import type { HeaderRules } from "../../shared/header-override";
 
-/** A channel as the relay uses it: parsed once when the pool is built. The clear key lives in memory only. */
+/** A channel as the relay uses it: parsed once when the pool is built. The key in clear text exists in memory only. */
 export interface PoolChannel {
   id: number;
   name: string;
   type: ChannelType;
   key: string;
-  /** Without a trailing slash; the type's own address when the channel names none. */
+  /** Without a trailing slash; the channel type's default address when the channel names none. */
   base_url: string;
   other: string;
   organization: string;
@@ -22,23 +22,23 @@ export interface PoolChannel {
   auto_ban: boolean;
   /** Requested model -> upstream model, chains resolved. */
   model_mapping: ReadonlyMap<string, string>;
-  /** Upstream status -> status seen by retry, disable and caller. */
+  /** Upstream status -> status used for retries, disabling and the caller. */
   status_mapping: ReadonlyMap<number, number>;
   setting: ChannelSetting;
-  /** Its own limits, members of `setting`; absent when it has none. */
+  /** The channel's own limits, members of `setting`; absent when it has none. */
   limits?: LimitSet;
   test_model: string;
-  /** Calls whose input is longer go elsewhere; absent and 0 = no limit. */
+  /** Calls with a longer input use other channels; absent and 0 = no limit. */
   max_input_tokens?: number;
-  /** The channel once with each of its enabled keys, in their order; absent where it has one key. */
+  /** One copy of the channel per enabled key, in their order; absent where it has one key. */
   keys?: readonly PoolChannel[];
-  /** How an attempt picks one of them. */
+  /** How an attempt selects one of them. */
   multi_key_mode?: MultiKeyMode;
-  /** Which of several keys `key` is. */
+  /** The index of `key` among several keys. */
   key_row?: { id: number; position: number; hint: string };
-  /** What it changes in a JSON body, the last thing before it is sent (param_override). */
+  /** Changes to a JSON body, the last step before it is sent (param_override). */
   override?: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  /** What it changes in the headers (header_override). */
+  /** Changes to the headers (header_override). */
   headers?: HeaderRules;
 }
 
@@ -53,7 +53,7 @@ export interface Pool {
   inGroup(group: string): readonly PoolChannel[];
   /**
    * An enabled channel is stored for (group, model), but its row cannot be used (unreadable key, unknown type). Where
-   * there are no candidates this separates a broken database from a model that no channel serves (C-600).
+   * there are no candidates, this distinguishes a broken database from a model that no channel serves (C-600).
    */
   broken(group: string, model: string): boolean;
   /** Names of the models that some enabled channel serves in a group, sorted. */

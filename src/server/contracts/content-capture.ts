@@ -1,11 +1,11 @@
-/** Contents of calls, for operators who keep them. */
+/** The content of calls, for operators who keep it. */
 
-/** The beginning of a text, and how long the whole is. */
+/** The beginning of a text, and the length of the whole. */
 export interface Sample {
   text: string;
   /** Bytes of the whole. */
   size: number;
 }
 
-/** Keeps what a call said; answers at once and never throws. */
+/** Stores the content of a call; returns at once and never throws. */
 export type KeepContent = (call: { request_id: string; user_id: number }, request: Sample, response: Sample) => void;

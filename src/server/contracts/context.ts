@@ -1,4 +1,4 @@
-/** What verbs get: the services of this process and the actor. */
+/** The context of a verb: the services of this process and the actor. */
 import type { ErrorCode } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Cluster } from "../cluster/types";
@@ -30,24 +30,22 @@ export interface Services {
   routing: RoutingPreview;
   tokens: TokenCache;
   ledger: Ledger;
-  /** Ends of calls that the ledger could not take yet. */
+  /** Ends of calls that the ledger could not record yet. */
   settles: SettleQueue;
   background: Background;
   sendMail: SendMail;
   notices: Notices;
   refusals: Refusals;
-  /** Epoch milliseconds; tests give their own. */
+  /** Epoch milliseconds; tests pass their own clock. */
   now(): number;
 }
 
 export type Actor =
-  /**
-   * `problem`: why credentials that were presented did not sign the actor in; the error of a call that needs a user.
-   */
+  /** `problem`: why the presented credentials did not sign the actor in; the error of a call that needs a user. */
   | {
       kind: "guest";
       problem?: ErrorCode;
-      /** The database could not say who it is: every route refuses (unknownActor). */ unknown?: true;
+      /** The database could not identify the actor: every route refuses (unknownActor). */ unknown?: true;
     }
   | {
       kind: "user";
@@ -71,21 +69,21 @@ export interface Ctx extends Services {
   request_id: string;
   /** The caller's address as reported by trusted proxies, else the socket's. */
   ip: string;
-  /** What the request's headers say about the page that sent it. */
+  /** The request headers' facts about the page that sent it. */
   request: RequestFacts;
   lang: Lang;
   user_agent: string;
   /** The session cookie as sent, for signing out. */
   session_cookie: string | undefined;
-  /** The cookie that ties tickets to this browser, as sent (features/auth/tickets.ts). */
+  /** The cookie that binds tickets to this browser, as sent (features/auth/tickets.ts). */
   browser_cookie: string | undefined;
-  /** The cookie that says the bot check was passed before sign-in (features/auth/turnstile.ts), as sent. */
+  /** The cookie that proves a passed bot check before sign-in (features/auth/turnstile.ts), as sent. */
   turnstile_cookie: string | undefined;
   /** The request came over https, as seen by the server or reported by a trusted proxy. */
   secure: boolean;
   /** The task service. */
   taskService: TaskService;
-  /** Adds a Set-Cookie line to the answer. */
+  /** Adds a Set-Cookie header to the response. */
   setCookie(line: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The control plane as the relay sees it: authenticate a token, know a price, pick a channel, move money, write a log.
- * The relay sees nothing else of the features and no database.
+ * The control plane as the relay sees it: authenticate a token, look up a price, select a channel, move money, write a
+ * log. The relay sees nothing else of the features and no database.
  */
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
@@ -28,70 +28,71 @@ export interface ControlPlane {
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
   ledger: CallLedger;
-  /** What the caller may spend: the token's figures, or the user's (option DisplayTokenStatEnabled). */
+  /** The caller's spending limits: the token's figures, or the user's (option DisplayTokenStatEnabled). */
   funds(caller: Caller): Promise<Funds>;
   /** Writes the row of a call that was not charged (type 5, error). Never throws into the relay. */
   recordFailure(log: CallLog): Promise<void>;
   /** The same for a call that was refused with `code` before any channel was tried: many equal ones share a row. */
   recordRefusal(log: CallLog, code: string): Promise<void>;
-  /** Keeps requests and answers; absent while the operator keeps no contents (option LogContentEnabled). */
+  /** Stores requests and responses; absent while the operator keeps no contents (option LogContentEnabled). */
   readonly keepContent?: KeepContent | undefined;
   limits: Limits;
   /** Stored responses and files of callers. */
   storedObjects: StoredObjectStore;
-  /** Jobs that take minutes. */
+  /** Asynchronous jobs. */
   tasks: TaskStore;
   /**
    * Opens an address that a vendor named, under the egress rule (lib/egress.ts); the body is not read. Throws AppError
-   * address_forbidden, and what fetch and DNS throw.
+   * address_forbidden, and the errors of fetch and DNS.
    */
   openAddress(address: string, request: { headers?: Record<string, string>; signal: AbortSignal }): Promise<Response>;
   /**
-   * Posts to an address that a caller named what became of a job, under the egress rule. Returns at once and never
-   * throws; it is sent once.
+   * Posts the result of a job to an address that a caller named, under the egress rule. Returns at once and never
+   * throws; sent once.
    */
   sendWebhook(address: string, body: JsonObject): void;
   /** Called for every failed attempt: the channel may have to be disabled. Returns at once and never throws. */
   channelFailed(channel: PoolChannel, trouble: ChannelTrouble): void;
-  /** Called for every usage count that was not believed: the channel is marked. Returns at once and never throws. */
+  /** Called for every usage count that was rejected: the channel is marked. Returns at once and never throws. */
   usageDoubted(
     channel: Pick<PoolChannel, "id">,
     doubts: readonly UsageDoubt[],
     of: { request_id: string; request: { model: string } },
   ): void;
-  /** Options the relay reads, by value at the time of the call. */
+  /** Options that the relay reads, with their value at the time of the call. */
   option: RelayOptions;
   /** Epoch milliseconds. */
   now(): number;
 }
 
-/** The options of drawing. */
+/** The options of Midjourney drawing. */
 export interface MidjourneyOptions {
-  /** notifyHook: callers may be told of their jobs. */
+  /** notifyHook: callers may be notified of their jobs. */
   readonly notify: boolean;
   /** accountFilter is passed on. */
   readonly accountFilter: boolean;
-  /** --fast, --relax and --turbo are cut from prompts. */
+  /** --fast, --relax and --turbo are removed from prompts. */
   readonly modeClear: boolean;
-  /** A follow-up job needs the job that it follows to be a success. */
+  /** A follow-up job requires that the job before it succeeded. */
   readonly checkSuccess: boolean;
   /** Pictures are served from here. */
   readonly forwardUrl: boolean;
 }
 
 /**
- * What the relay reads from the option store (shared/options.ts); a getter each, so a change holds at the next call.
+ * The options that the relay reads from the option store (shared/options.ts); one getter each, so a change applies to
+ * the next call.
  */
 export interface RelayOptions {
   readonly retryTimes: number;
   /**
-   * A call that an upstream may have accepted is repeated elsewhere if it costs less than so many units (option
+   * A call that an upstream may have accepted is retried elsewhere if it costs fewer units than this (option
    * RetryMaxCost).
    */
   readonly repeatBelowUnits: number;
   /** Units that a stream's hold grows by, from the option PreConsumedQuota (in tokens). */
   readonly preConsumedTokens: number;
-  /** Cap of output tokens assumed for a plain call that names no maximum. */
+  /** Cap of the output tokens assumed for an unstreamed call without a maximum. */
   readonly maxHoldOutputTokens: number;
   readonly logConsume: boolean;
   readonly pingAfterMs: number;
@@ -103,22 +104,22 @@ export interface RelayOptions {
   readonly attemptBudgetMs: number;
   /** Words that no request may contain; undefined when none are checked. */
   readonly sensitiveWords?: WordList | undefined;
-  /** A request that contains one goes on with a mask in its place; absent: it is refused. */
+  /** A request that contains one goes on with a mask in its place; absent: the request is refused. */
   readonly maskSensitive?: boolean;
-  /** The operator's settings for calls to single makers' models; absent: none. */
+  /** The operator's settings for single vendors' models; absent: none. */
   readonly vendorRules?: VendorRules;
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
   readonly maxBodyBytes: number;
-  /** What callers may ask of Midjourney (options Mj…). */
+  /** The Midjourney features that callers may use (options Mj…). */
   readonly midjourney: MidjourneyOptions;
-  /** Our own address without a trailing slash, "" = not given. */
+  /** This server's public address without a trailing slash, "" = not set. */
   readonly serverAddress: string;
-  /** What a batch costs, as a share of its calls (option BatchRatio). */
+  /** The price of a batch as a share of its calls' price (option BatchRatio). */
   readonly batchRatio: number;
-  /** Drawing jobs, and the other ones, are taken. */
+  /** Whether drawing jobs, and other jobs, are accepted. */
   readonly drawing: boolean;
   readonly tasks: boolean;
-  /** Units of what balances are shown in: QuotaPerUnit for dollars, else 1. */
+  /** Units per unit of the displayed currency: QuotaPerUnit for dollars, else 1. */
   readonly balanceUnit: number;
 }

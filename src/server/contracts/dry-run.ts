@@ -5,12 +5,12 @@ import type { PoolChannel } from "./channel";
 /** Routing without a call, for the rest of the process. */
 export interface RoutingPreview {
   /**
-   * Channels that a call would be tried at, in order; nothing is called or taken. Throws the error of the call where
-   * there is none, and not_found.
+   * The channels that a call would try, in order; nothing is called or taken. Throws the call's error where there is
+   * none, and not_found.
    */
   plan(call: PlannedCall): Plan;
   readonly keys: {
-    /** The channel with the key that its next call of `model` uses. */
+    /** The channel with the key for its next call of `model`. */
     take(channel: PoolChannel, model: string): PoolChannel;
   };
 }
@@ -30,7 +30,7 @@ export interface Plan {
   operation: string;
   dialect: string;
   channels: (PlannedChannel & { url: string; upstream_model: string; translated: boolean })[];
-  /** The conversation's own channel, when affinity puts it first. */
+  /** The conversation's previous channel, when affinity puts it first. */
   sticky: number | undefined;
 }
 
@@ -40,11 +40,11 @@ export interface PlannedChannel {
   /** Group auto: the group that it would be tried in. */
   group: string | undefined;
   standing: CooldownState | "unsupported";
-  /** Its tier, from 1; channels of one tier are drawn from together. 0: it is never tried. */
+  /** Its tier, from 1; channels of one tier are drawn together. 0: it is never tried. */
   turn: number;
-  /** The chance that it is the first of its tier, 0 to 1. */
+  /** The probability that it is the first of its tier, 0 to 1. */
   share: number;
 }
 
-/** "ready", "probing" (half open, one call tests it), or the milliseconds of its cooldown that are left. */
+/** "ready", "probing" (half open, one call tests it), or the remaining milliseconds of its cooldown. */
 export type CooldownState = "ready" | "probing" | number;

@@ -1,16 +1,17 @@
 /**
- * THE money file: hold, extend, settle, release, refund, credit. Nothing else writes users.quota, users.used_quota,
- * users.request_count, tokens.remain_quota, tokens.used_quota, holds or credits.
+ * The interface of all changes of money: hold, extend, settle, release, refund, credit. Only its engines write
+ * users.quota, users.used_quota, users.request_count, tokens.remain_quota, tokens.used_quota, holds and credits.
  *
  * Every hold ends exactly once. Deleting the hold row is the first guard, the unique request id on the log row the
  * second. For every user: quota + holds + used_quota = sum(credits), at every commit.
  *
- * Two engines, one behaviour, one suite: `ledger.sqlite.ts` (a queue: all verbs of one turn of the loop run in one
- * BEGIN IMMEDIATE, each undone alone if refused) and `ledger.pg.ts` (one statement each, lock order user, token, hold).
+ * Two engines with the same behaviour and one test suite: `ledger.sqlite.ts` (a queue: all verbs of one turn of the
+ * event loop run in one BEGIN IMMEDIATE; a refused verb is undone alone) and `ledger.pg.ts` (one statement each, lock
+ * order user, token, hold).
  */
 import type { NewLogRow } from "../db/schema";
 
-/** The log row of a call, complete but for `id`, `type`, `folded`. */
+/** The log row of a call without `id`, `type` and `folded`. */
 export type CallLog = Omit<NewLogRow, "id" | "type" | "folded">;
 
 export interface HoldRequest {
@@ -21,13 +22,13 @@ export interface HoldRequest {
   /** Units to take now, >= 0. */
   amount: number;
   /**
-   * Units that will do: then at most a quarter of what user and limited token have left is taken, but never less than
-   * this.
+   * The smallest sufficient hold: with it, at most a quarter of the remaining units of user and limited token is taken,
+   * but never less than this.
    */
   least?: number;
   /**
-   * What a sweep writes when this process dies: JSON of the log row as known at the start. What the hold itself knows
-   * (request id, user, token, time) may be left out.
+   * The row that a sweep writes when this process dies: JSON of the log row as known at the start. Members that the
+   * hold itself stores (request id, user, token, time) may be left out.
    */
   draft: string;
 }
@@ -38,8 +39,8 @@ export type HoldResult =
   /** `held`: units taken, where that is less than `amount`. */
   | { ok: true; held?: number }
   /**
-   * `balance` is the user's or the token's spendable units, for the message; `left` what both together let the call
-   * spend, where that is less.
+   * `balance` is the user's or the token's spendable units, for the message; `left` is the amount that both together
+   * allow the call, where that is less.
    */
   | { ok: false; reason: HoldRefusal; balance: number; left?: number };
 
@@ -47,14 +48,13 @@ export interface Settlement {
   request_id: string;
   user_id: number;
   token_id: number;
-  /**
-   * Final charge in units, >= 0, already rounded once by shared/charge.ts. The part beyond UNITS_LIMIT is not charged.
-   */
+  /** Final charge in units, >= 0, rounded once by shared/charge.ts. The part beyond UNITS_LIMIT is not charged. */
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
   /**
-   * For the sweep: a hold that was ended since the sweep saw it is not charged a second time, nor after its release.
+   * For the sweep: a hold that ended after the sweep saw it is neither charged a second time nor charged after its
+   * release.
    */
   held_only?: boolean;
 }
@@ -63,27 +63,27 @@ export type SettleResult =
   /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
   | { settled: true; hold_missing: boolean }
   /**
-   * This call was settled before (its log row exists and no sweep wrote it: such a row is corrected). Or `held_only`,
-   * and the hold was gone. Nothing moved.
+   * This call was settled before (its log row exists and was not written by a sweep, whose row would be corrected). Or
+   * `held_only`, and the hold was gone. Nothing moved.
    */
   | { settled: false };
 
 export interface Refund {
-  /** Request id of the charge that is given back. */
+  /** Request id of the refunded charge. */
   charge_id: string;
   /** Units, at most the charge; absent = all of it. */
   quota?: number;
-  /** What a reader of the log sees. */
+  /** The text of the log row. */
   content?: string;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
-  /** The charge as its owner keeps it, where its log row has been cleaned meanwhile. */
+  /** The charge as its owner stores it, for when its log row has been cleaned up. */
   cleaned?: RefundedCharge;
   /** Names of the budgets that counted the charge; absent: those that its row names (a sweep's row names none). */
   budgets?: readonly string[];
 }
 
-/** What a refund's row repeats of its charge. */
+/** The members that a refund's row repeats from its charge. */
 export type RefundedCharge = Required<
   Pick<
     CallLog,
@@ -101,9 +101,9 @@ export type RefundedCharge = Required<
 >;
 
 export type RefundResult =
-  /** `quota`: units given back to user and token. */
+  /** `quota`: units returned to user and token. */
   | { refunded: true; quota: number }
-  /** Nothing moved: the charge was refunded before, there is none of this id, or it was smaller than the refund. */
+  /** Nothing moved: the charge was refunded before, there is none with this id, or it was smaller than the refund. */
   | { refunded: false; reason: "duplicate" | "charge_missing" | "exceeds_charge" };
 
 export interface Credit {
@@ -129,8 +129,8 @@ export interface CreditResult {
 }
 
 /**
- * Every verb may be repeated with the same request id after an answer was lost: a second hold takes nothing more, a
- * second settle charges nothing more, a second refund gives nothing more, a second credit with the same key adds
+ * Every verb may be repeated with the same request id after its reply was lost: a second hold takes nothing more, a
+ * second settle charges nothing more, a second refund returns nothing more, a second credit with the same key adds
  * nothing more.
  */
 export interface Ledger {
@@ -140,17 +140,17 @@ export interface Ledger {
    */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
-   * Takes `amount` more for a running call and records `running`, the estimated cost so far (what a sweep would
-   * charge). False when the balance does not cover it or the hold is gone; `running` is recorded all the same.
+   * Takes `amount` more for a running call and records `running`, the estimated cost so far (the charge of a sweep).
+   * False when the balance does not cover it or the hold is gone; `running` is recorded all the same.
    */
   extend(request_id: string, amount: number, running: number): Promise<boolean>;
   /**
    * Ends a hold with a charge: corrects user and token by the difference, raises used_quota and request_count, logs.
    */
   settle(settlement: Settlement): Promise<SettleResult>;
-  /** Ends a hold without a charge: gives everything back. False when the hold was gone. */
+  /** Ends a hold without a charge: returns everything. False when the hold was gone. */
   release(request_id: string): Promise<boolean>;
-  /** Gives a charge back, once, in whole or in part: user, token, totals. Waits for the disk. */
+  /** Refunds a charge, once, in whole or in part: user, token, totals. Waits for the disk. */
   refund(refund: Refund): Promise<RefundResult>;
   /** Adds units once per idempotency key. Waits for the disk. */
   credit(credit: Credit): Promise<CreditResult>;
@@ -160,18 +160,18 @@ export interface Ledger {
   flush(): Promise<void>;
 }
 
-/** An end of a call that the ledger could not take yet. */
+/** The end of a call that the ledger could not record yet. */
 export type LateEnd =
   | { settle: Settlement }
   | { release: string }
-  /** Request id of a hold that may have been taken although its answer was lost, and that no call will end. */
+  /** Request id of a hold that may have been taken although its reply was lost, and that no call will end. */
   | { undo: string };
 
-/** What a call may do: the relay knows no credits and no refunds. */
+/** The ledger verbs of a call: the relay has no access to credits and refunds. */
 export interface CallLedger extends Pick<Ledger, "hold" | "extend" | "settle" | "release"> {
   /**
-   * Takes over an end that failed, or that had no answer for long: it is retried until the ledger has it, as long as
-   * the process lives, and after a kill by the next process. Resolves when it is on disk; never rejects.
+   * Accepts an end that failed, or that had no reply for long: it is retried until the ledger has it, as long as the
+   * process lives, and after a kill by the next process. Resolves when it is on disk; never rejects.
    */
   later(end: LateEnd): Promise<void>;
 }

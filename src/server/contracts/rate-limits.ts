@@ -1,5 +1,5 @@
 /**
- * Limits as the relay sees them: a call asks for admission, learns the limits' state, and reports its use when it ends.
+ * Limits as the relay sees them: a call requests admission, reads the limits' state, and reports its use when it ends.
  */
 import type { ErrorCode, ErrorValues } from "../../shared/errors";
 import type { Caller } from "./caller";
@@ -13,19 +13,19 @@ export interface LimitState {
   reset_seconds: number;
 }
 
-/** What a call may use. */
+/** The possible use of a call. */
 export interface LimitRequest {
-  /** '' where it is not known. */
+  /** '' where the model is not known. */
   model: string;
   /** An upper bound of its tokens. */
   tokens: number;
-  /** Units that it holds. 0: it costs nothing, and no budget is checked. */
+  /** Units that it holds. 0: it is free, and no budget is checked. */
   units: number;
   /** A response inside a session, which already counts as a concurrent call. */
   inside?: true;
 }
 
-/** What a call used. */
+/** The actual use of a call. */
 export interface Used {
   tokens: number;
   success: boolean;
@@ -33,19 +33,16 @@ export interface Used {
   units: number;
 }
 
-/** The answer to a request for admission. */
+/** The response to a request for admission. */
 export interface Admission {
   /** The limit that refuses the call; then nothing was taken. */
   refused?: { code: ErrorCode; values: ErrorValues; retry_after_s: number };
   /** The tightest limit on requests, and the one on tokens; absent where there is none. */
   requests?: LimitState;
   tokens?: LimitState;
-  /**
-   * Names of the budgets that its units were taken from; absent without budgets. What is refunded later goes back to
-   * them.
-   */
+  /** Names of the budgets that its units were taken from; absent without budgets. A later refund returns to them. */
   budgets?: readonly string[];
-  /** Takes so many units more; false when a budget does not cover them. Absent without budgets. */
+  /** Takes so many more units; false when a budget does not cover them. Absent without budgets. */
   more?(units: number): Promise<boolean>;
   /**
    * The call has ended; only the first end counts. Resolves when the budgets are corrected, undefined when there is
@@ -55,7 +52,7 @@ export interface Admission {
 }
 
 export interface Limits {
-  /** undefined when nothing limits this caller: then there is nothing to await. */
+  /** undefined when this caller has no limits: then there is nothing to await. */
   admit(caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */
   enterChannel(channel: PoolChannel, caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;

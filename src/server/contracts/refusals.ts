@@ -2,8 +2,8 @@
 import type { CallLog } from "./ledger";
 
 export interface Refusals {
-  /** Keeps a refusal: as a row, or as a count on one. Never throws. */
+  /** Records a refusal: as a row, or as a count on one. Never throws. */
   record(row: CallLog, code: string): Promise<void>;
-  /** Writes what has been counted; rejects when it cannot be written, and keeps it then. */
+  /** Writes the counts; when they cannot be written it rejects and keeps them. */
   flush(): Promise<void>;
 }

@@ -6,11 +6,11 @@ export interface RelayStats {
   open_streams: number;
   /** Realtime sessions that are open; each is an open stream as well. */
   open_sessions: number;
-  /** Settles that failed or had no answer for seconds, and went into the journal. */
+  /** Settles that failed or had no reply for seconds, and were written to the journal. */
   late_settles: number;
   /** Settles whose hold was gone: charged all the same. */
   missing_holds: number;
-  /** Conversations that had a choice of channels, and those of them that returned to their own. */
+  /** Conversations with a choice of channels, and those of them that returned to their previous one. */
   sticky_calls: number;
   sticky_hits: number;
 }

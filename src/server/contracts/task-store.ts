@@ -6,7 +6,7 @@ import type { CallTimes } from "../../shared/charge";
 import type { Lang } from "../../shared/text";
 import type { UsageDoubt } from "../../shared/usage-doubt";
 
-/** What a job is priced by: the part of a call's terms that is kept after the submit. */
+/** The pricing terms of a job: the part of a call's terms that is stored after the submit. */
 export interface Priced {
   /** By ratio: tokens. */
   usage: Usage;
@@ -16,28 +16,28 @@ export interface Priced {
   hidden_turns?: true;
 }
 
-/** What the engine keeps with a job and never shows (tasks.state). */
+/** The engine's own data of a job, never shown (tasks.state). */
 export interface TaskState {
   /** Units held before the submit; 0 = a free job, which has no charge to wait for. */
   units: number;
-  /** The compiled price it was accepted at, as text (price-text.ts). '' = it was not priced. */
+  /** The compiled price it was accepted at, as text (relay/tasks/price.ts). '' = it was not priced. */
   price: string;
   priced: Priced;
   /** Names of the budgets that its charge was taken from. */
   budgets: readonly string[];
-  /** The caller's language, for the log rows that follow. */
+  /** The caller's language, for later log rows. */
   lang: Lang;
-  /** Hash of the submit's body, for a client key that is used again. */
+  /** Hash of the submit's body, for a repeated Idempotency-Key. */
   input_hash: string;
-  /** Polls in a row that failed. */
+  /** Consecutive failed polls. */
   fails: number;
   /** Units that a completed job costs beyond its charge, not yet charged. */
   owed?: number;
-  /** Counts of the vendor that were not believed; on the row of its correction. */
+  /** Counts of the vendor that were rejected as impossible; stored on the row of the correction. */
   usage_doubts?: readonly UsageDoubt[];
   /**
-   * The provider's own data: what it needs to poll, to cancel, to find files. Never shown, so addresses and ids may be
-   * in it.
+   * The provider's own data for polling, cancelling and finding files. Never shown, so it may contain addresses and
+   * ids.
    */
   own: JsonObject;
 }
@@ -45,7 +45,7 @@ export interface TaskState {
 /** A job. Times are epoch milliseconds, 0 = not yet. */
 export interface Task {
   readonly id: number;
-  /** The id as its owner knows it. */
+  /** The id as its owner sees it. */
   readonly task_id: string;
   readonly platform: TaskPlatform;
   readonly action: string;
@@ -57,7 +57,7 @@ export interface Task {
   readonly channel_key_id: number;
   /** As the caller named it. */
   readonly model: string;
-  /** The vendor's id; '' until the submit has answered. */
+  /** The vendor's id; '' until the vendor has accepted the submit. */
   readonly upstream_id: string;
   readonly parent_id: string;
   readonly status: TaskStatus;
@@ -68,15 +68,15 @@ export interface Task {
   readonly submit_time_ms: number;
   readonly start_time_ms: number;
   readonly finish_time_ms: number;
-  /** Units charged, net of what was given back. */
+  /** Units charged, minus refunds. */
   readonly quota: number;
   /** Request id of its charge. */
   readonly charge_id: string;
-  /** Units given back. */
+  /** Units refunded. */
   readonly refunded: number;
   /** The caller's input, without media. */
   readonly input: JsonObject;
-  /** The vendor's last answer, as the provider shows it; undefined before the first. */
+  /** The vendor's last response, as the provider shows it; undefined before the first. */
   readonly data: unknown;
   readonly state: TaskState;
   readonly polls: number;
@@ -103,7 +103,7 @@ export type NewTask = Omit<
   next_poll_at_ms: number;
 };
 
-/** What changes in a job that goes on; absent members stay. */
+/** The changes of a job in progress; absent members stay. */
 export interface TaskChange {
   status?: TaskStatus;
   progress?: string;
@@ -113,7 +113,7 @@ export interface TaskChange {
   finish_time_ms?: number;
   data?: unknown;
   state?: TaskState;
-  /** 0 = it is not polled any more. */
+  /** 0 = it is no longer polled. */
   next_poll_at_ms?: number;
   polls?: number;
 }
@@ -127,30 +127,30 @@ export interface TaskPage {
 }
 
 /**
- * The store of jobs (features/task/task-store.ts). Every change is conditional on the status that it was decided from
- * (compare-and-set): of two at once one succeeds, and only that one moves money.
+ * The store of jobs (features/task/task-store.ts). Every change is conditional on the status that it is based on
+ * (compare-and-set): of two concurrent changes one succeeds, and only that one moves money.
  */
 export interface TaskStore {
-  /** Writes a job before its submit, status NOT_START. undefined: its client key is taken. */
+  /** Writes a job before its submit, status NOT_START. undefined: its client key is already used. */
   open(task: NewTask): Promise<Task | undefined>;
-  /** The caller's job of that client key, if there is one. */
+  /** The caller's job with that client key, if there is one. */
   byClientKey(client_key: string): Promise<Task | undefined>;
-  /** The submit goes to this channel: noted before each attempt. */
+  /** Records the channel of the submit, before each attempt. */
   place(id: number, place: Pick<Task, "platform" | "channel_id" | "channel_key_id" | "group" | "state">): Promise<void>;
-  /** The vendor has accepted: its id is kept before anything is charged. False: the job was given up meanwhile. */
+  /** The vendor has accepted: its id is stored before anything is charged. False: the job was given up meanwhile. */
   answered(
     id: number,
     answer: Pick<Task, "upstream_id" | "data" | "state" | "deadline_ms"> & { prompt?: string },
   ): Promise<boolean>;
   /**
-   * NOT_START -> SUBMITTED, if its charge is in the ledger (or it is free); `quota` is then what was charged. False: it
-   * is not, or another change came first.
+   * NOT_START -> SUBMITTED, if its charge is in the ledger (or it is free); `quota` is then the charge. False: it is
+   * not, or another change came first.
    */
   activate(id: number, quota: number, next_poll_at_ms: number): Promise<boolean>;
   /** A change that moves no money. False: its status is no longer `from`. */
   note(task: Pick<Task, "id">, from: TaskStatus, change: TaskChange): Promise<boolean>;
   /**
-   * -> SUCCESS. `quota` is the corrected price: less than was charged is refunded in the same transaction; more is owed
+   * -> SUCCESS. `quota` is the corrected price: a lower price is refunded in the same transaction; a higher one is owed
    * (`state.owed`) until `collect` has charged it. False: its status is no longer `from`.
    */
   succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange): Promise<boolean>;
@@ -158,14 +158,14 @@ export interface TaskStore {
   charged(task: Pick<Task, "charge_id">): Promise<boolean>;
   /** Whether the units of its submit are still held: then it is being submitted, or a sweep will end the hold. */
   held(task: Pick<Task, "charge_id">): Promise<boolean>;
-  /** Charges what a finished job owes; repeated calls charge it once. */
+  /** Charges the amount that a finished job owes; repeated calls charge it once. */
   collect(id: number): Promise<void>;
   /**
-   * -> FAILURE, with its whole charge given back to user, token, totals and budgets in the same transaction; without a
+   * -> FAILURE, with its whole charge returned to user, token, totals and budgets in the same transaction; without a
    * charge nothing moves. False: its status is no longer `from`.
    */
   fail(task: Task, from: TaskStatus, fail_reason: string, change: TaskChange): Promise<boolean>;
-  /** The caller's own job; undefined when there is none, and when it is another's. */
+  /** The caller's own job; undefined when there is none, and when it belongs to another user. */
   find(platforms: readonly TaskPlatform[], task_id: string, user_id: number): Promise<Task | undefined>;
   findMany(platforms: readonly TaskPlatform[], task_ids: readonly string[], user_id: number): Promise<Task[]>;
   list(platforms: readonly TaskPlatform[], user_id: number, page: TaskPage): Promise<Task[]>;
@@ -176,8 +176,7 @@ export interface TaskStore {
   /** Jobs whose next poll is due, the longest waiting first. */
   due(limit: number): Promise<Task[]>;
   /**
-   * A vendor's callback for these channels: the job is polled at the next round. The callback's content is not
-   * believed.
+   * A vendor's callback for these channels: the job is polled in the next round. The callback's content is not trusted.
    */
   nudge(channel_ids: readonly number[], upstream_id: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The operator's settings for calls to single makers' models. */
+/** The operator's settings for single vendors' models. */
 
 export interface VendorRules {
   /** Option global.pass_through_request_enabled. */
@@ -8,7 +8,8 @@ export interface VendorRules {
   /** Model, or "default" -> tokens (claude.default_max_tokens). */
   readonly claude_max_tokens: Readonly<Record<string, number>>;
   /**
-   * The share of max_tokens that a name ending in -thinking gives to thoughts; undefined: such names have no meaning.
+   * The share of max_tokens that a model name ending in -thinking gives to thinking; undefined: the suffix has no
+   * meaning.
    */
   readonly claude_thinking_share: number | undefined;
   /** The same for Gemini's names, which may also end in -nothinking and -thinking-<tokens>. */

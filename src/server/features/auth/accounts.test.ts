@@ -11,7 +11,7 @@ import { forgetCodes, issueCode, takeCode } from "./codes";
 const PASSWORD = "secret-pass";
 const cheapHash = await Bun.password.hash(PASSWORD, { algorithm: "bcrypt", cost: 4 });
 
-// A machine that runs other tests beside these is slow.
+// Other tests may run on the same machine and slow this one down.
 setDefaultTimeout(60_000);
 
 describe.each([...ENGINES])("accounts on %s", (engine) => {
@@ -279,7 +279,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await at(179)).toBeUndefined();
     });
 
-    test("of ten who use one code at once one gets the account", async () => {
+    test("of ten concurrent uses of one code one gets the account", async () => {
       await verify("race@example.com");
       const verification_code = lastCode();
       const answers = await Promise.all(
@@ -290,7 +290,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(answers.filter((answer) => answer.success)).toHaveLength(1);
     });
 
-    test("guessing kills the code long before it can succeed", async () => {
+    test("guessing invalidates the code long before it can succeed", async () => {
       await verify("guess@example.com");
       const code = lastCode();
       const { codes } = house.services.db.t;
@@ -373,7 +373,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
         ).toMatchObject({ code });
     });
 
-    test("without a mail server a code cannot be asked for", async () => {
+    test("without a mail server a code cannot be requested", async () => {
       await set("SMTPServer", "");
       expect(await verify("any@example.com")).toMatchObject({ code: "mail_not_configured" });
       expect(await askReset("any@example.com")).toMatchObject({ code: "mail_not_configured" });
@@ -382,7 +382,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
   });
 
   describe("password reset", () => {
-    test("the mailed link, whose address is the operator's, gives a new password once; the old one, sessions and token are dead", async () => {
+    test("the mailed link, on the operator's address, sets a new password once and ends the old one, all sessions and the token", async () => {
       const email = "reset1@example.com";
       const username = await account(email);
       const row = await rowOf(username);
@@ -424,7 +424,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await rowOf(username)).toMatchObject({ access_token_hash: null });
     });
 
-    test("a known and an unknown address get one answer, and no mail goes to the unknown, the banned and the deleted", async () => {
+    test("a known and an unknown address get the same response, and unknown, banned and deleted accounts get no mail", async () => {
       const { users } = house.services.db.t;
       const banned = await account("banned@example.com");
       const deleted = await account("deleted@example.com");
@@ -464,7 +464,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       await account("reset4@example.com");
       await askReset("reset4@example.com");
       const young = (await resetToken("reset4@example.com")).searchParams.get("token");
-      // Kept so that whoever reads the table cannot use it.
+      // Stored hashed, so that a reader of the table cannot use it.
       // spec: D-80
       expect(JSON.stringify(await house.services.db.q.select().from(house.services.db.t.codes))).not.toContain(young);
       house.advance(1790);
@@ -539,7 +539,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await put({ username: username.toUpperCase() })).toMatchObject({ success: true });
     });
 
-    test("a new password ends the other sessions and leaves the one that asked; an empty one changes nothing", async () => {
+    test("a new password ends all sessions except the current one; an empty one changes nothing", async () => {
       const { db } = house.services;
       const user_id = person.ctx.actor.id;
       const rows = await db.q
@@ -570,7 +570,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       expect(await login(person.ctx.actor.username, "another-pass")).toMatchObject({ code: "credentials_wrong" });
     });
 
-    test("deletes itself for ever; a super administrator cannot", async () => {
+    test("is deleted permanently by its owner, except a super administrator's", async () => {
       const root = await house.person({ role: ROLE.root });
       // spec: A-413
       expect((await root.rest("DELETE", "/api/user/self")).body).toMatchObject({ code: "root_protected" });
@@ -662,7 +662,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
 
       actor.verified_at = row?.verified_at ?? 0;
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
-      // A script cannot be asked for a proof: it reads its owner's keys and changes no way to sign in.
+      // A script cannot be asked for a proof: an access token reads its owner's keys but changes no way to sign in.
       Object.assign(actor, { via: "access_token", session_id: 0, verified_at: 0 });
       expect((await person.call.token.reveal({ id: created.id })).key).toStartWith("sk-");
       expect(await person.call.user.newAccessToken().catch((error) => error.cause?.code)).toBe("access_token_refused");
@@ -734,7 +734,7 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
     expect(JSON.stringify(left)).not.toContain("fresh");
   });
 
-  test("root tests the mail settings, to the own address or another, and reads the server's answer", async () => {
+  test("root tests the mail settings, to the own address or another, and reads the server's response", async () => {
     const root = await house.person({ role: ROLE.root, lang: "en" });
     const attempt = async (body: object) => (await root.rest("POST", "/api/option/test_mail", body)).body;
     expect(await attempt({})).toMatchObject({ code: "mail_address_invalid" });

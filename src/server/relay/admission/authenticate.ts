@@ -1,4 +1,4 @@
-/** Who calls. */
+/** Authentication of a call. */
 import type { Lang } from "../../../shared/text";
 import type { Caller } from "../../contracts/caller";
 import type { JsonObject } from "../../lib/json-bytes";
@@ -9,16 +9,16 @@ import type { Arrival, Authenticated } from "../call/call";
 import { presentedKey } from "../response/responder";
 
 /**
- * Throws an AppError for a caller who may not call, before anything of the body is read; then resolves with the caller,
- * and with what of the body counts.
+ * Throws an AppError for a caller who is refused, before any of the body is read; then resolves with the caller and the
+ * body's properties that count.
  */
 export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
-/** The caller of the key that a request presents. Throws what ControlPlane.authenticate does. */
+/** The caller of the key that a request presents. Throws the errors of ControlPlane.authenticate. */
 export const authenticate = ({ engine, ip, lang }: Arrival, request: Request): Promise<Caller> =>
   engine.controlPlane.authenticate(presentedKey(request), ip, lang);
 
-/** The caller at an entrance of ours: the session first, then the body, which is read now. */
+/** The caller on one of the console's routes: the session first, then the body, which is read now. */
 export async function authenticateBy(
   admit: Admit,
   { engine, lang }: Arrival,
@@ -29,7 +29,9 @@ export async function authenticateBy(
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** The record of a request whose caller is known. Written out: a spread of so many members costs a microsecond. */
+/**
+ * The record of a request whose caller is known. Written out, because spreading so many members costs a microsecond.
+ */
 export const authenticatedAs = (arrival: Arrival, caller: Caller): Authenticated => ({
   engine: arrival.engine,
   dialect: arrival.dialect,

@@ -1,9 +1,9 @@
-/** A call enters under its limits, and its answer tells where the caller stands. */
+/** Admission under the caller's limits, with the response headers that report them. */
 import type { Admission } from "../../contracts/rate-limits";
 import type { Responder } from "../response/responder";
 import { AppError } from "../../../shared/errors";
 
-/** Lets the call in, or throws the 429; either way the answer's headers tell where the caller stands. */
+/** Admits the call or throws the 429; either way the response's headers report the state of the caller's limits. */
 export function enter(admission: Admission, responder: Responder): Admission {
   responder.limits = headersOf(admission);
   const { refused } = admission;

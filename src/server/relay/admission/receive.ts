@@ -1,4 +1,4 @@
-/** The body of a call: read, parsed, and kept as what is asked. */
+/** The body of a call: read, parsed, and kept as the call's record. */
 import { fail } from "../../../shared/errors";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { readBody } from "../../lib/request-body/read-body";
@@ -15,7 +15,7 @@ import { Form } from "../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../lib/request-body/multipart";
 import { checkLength, type Operation } from "../operations/operation";
 
-/** A request's body as it came. */
+/** A request's body as received. */
 export interface Content {
   /** Empty for a form. */
   bytes: Bytes;
@@ -34,8 +34,8 @@ export interface Received {
 }
 
 /**
- * Reads the body of any call, unless an entrance of ours has read it (`given`). Throws what the caller gets for a body
- * that is too large, and for one of another type than the operation's.
+ * Reads the body of any call, unless the route has read it (`given`). Throws the caller's error for a body that is too
+ * large or of another type than the operation's.
  */
 export async function readContent(
   { direct }: Operation,
@@ -52,8 +52,8 @@ export async function readContent(
 }
 
 /**
- * What the body asks for; at once unless it is a form. Throws what the caller gets for what is no JSON, incomplete, or
- * of a model with too long a name.
+ * The call that the body describes; synchronous unless the body is a form. Throws the caller's error for a body that is
+ * not JSON or incomplete, or whose model name is too long.
  */
 export function parse(operation: Operation, { bytes, form }: Content): Received | Promise<Received> {
   if (form) return parseForm(operation, form);
@@ -72,7 +72,7 @@ async function parseForm({ direct }: Operation, form: Form): Promise<Received> {
   return { body: EMPTY, form, asked, input_bound: asked.terms?.input_bound ?? form.tokenBound() };
 }
 
-/** The record of what is asked. It alone keeps the body from here on. */
+/** The record of the call. From here on only this record keeps the body. */
 export const askedIn = (
   call: Authenticated,
   operation: Operation,
@@ -100,7 +100,7 @@ export const askedIn = (
   task_id: undefined,
 });
 
-/** A large body waits in a file: answers repeat the settings of a call, never what it said. */
+/** A large body waits in a file: responses repeat the settings of a call, never its content. */
 function withoutInput(request: ChatRequest): ChatRequest {
   if (!request.wire) return request;
   const { input: _, ...settings } = request.wire;

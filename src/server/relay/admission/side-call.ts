@@ -1,6 +1,6 @@
 /**
- * Calls beside those of the models: counts, stored answers, files, batches, jobs. Free, and without a row in the log,
- * but for a job's submit.
+ * Calls that are no model calls: counts, stored responses, files, batches, jobs. They are free and leave no log row,
+ * except for a job's submit.
  */
 import type { Authenticated } from "../call/call";
 import type { Responder } from "../response/responder";
@@ -14,12 +14,10 @@ export interface SideRequest extends Authenticated {
   readonly responder: Responder;
 }
 
-/** Answers it. Throws an AppError for what the caller gets, UpstreamError for what an upstream refused. */
+/** Handles such a call. Throws an AppError for the caller's error, UpstreamError for an upstream's refusal. */
 export type SideHandler = (sideRequest: SideRequest) => Promise<Response>;
 
-/**
- * The same within the caller's limits. `billed`: it submits a job, which is counted and limited as the call that it is.
- */
+/** The same within the caller's limits. `billed`: it submits a job, which is counted and limited like a model call. */
 export async function answerSideCall(
   { answer, billed }: { answer: SideHandler; billed?: boolean },
   sideRequest: SideRequest,

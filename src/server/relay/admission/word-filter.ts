@@ -1,6 +1,6 @@
 /**
- * Sensitive words: a call whose texts contain one is refused before a channel or the ledger hears of it (checklist
- * D-21), or goes on with a mask in their place where the operator wants that (option StopOnSensitiveEnabled).
+ * Sensitive words: a call whose texts contain one is refused before any channel or the ledger is involved (D-21), or
+ * goes on with a mask in place of the words where the operator wants that (option StopOnSensitiveEnabled).
  */
 import { fail } from "../../../shared/errors";
 import { scanJson } from "../../lib/request-body/json-scan";
@@ -11,7 +11,7 @@ import type { Operation } from "../operations/operation";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { Bytes } from "../../lib/sse";
 
-/** Members that hold no text to read: files, addresses, and what vendors signed or encrypted. */
+/** Members that contain no readable text: files, addresses, and data that vendors signed or encrypted. */
 const OPAQUE = new Set([
   "data",
   "url",
@@ -32,12 +32,12 @@ const OPAQUE = new Set([
   "tool_use_id",
 ]);
 
-/** A file inside an address, and nothing but a file. */
+/** A data URL that contains a file and nothing else. */
 const EMBEDDED = /^data:[\w.+/;=-]*;base64,[\w+/=-]*$/;
 
 /**
- * Every text of a request, whichever dialect wrote it: messages, system prompts, tools and their results. Over all
- * members rather than over the known blocks of each dialect: a block that is not known must be no way around.
+ * Every text of a request in any dialect: messages, system prompts, tools and their results. It walks all members
+ * instead of each dialect's known blocks, so that an unknown block cannot bypass the filter.
  */
 export function* textsOf(body: unknown): Generator<string> {
   const rest: unknown[] = [body];
@@ -47,7 +47,8 @@ export function* textsOf(body: unknown): Generator<string> {
     } else if (Array.isArray(value)) {
       for (const item of value) rest.push(item);
     } else if (isObject(value)) {
-      // An address may stand under an object of the same name; a sound or file as an object has texts beside its bytes.
+      // An address may be inside an object of the same name; a sound or file given as an object has texts beside its
+      // bytes.
       for (const [name, member] of Object.entries(value))
         if (typeof member !== "string" || !OPAQUE.has(name)) rest.push(member);
     }
@@ -56,15 +57,15 @@ export function* textsOf(body: unknown): Generator<string> {
 
 type Options = Pick<ControlPlane, "option">;
 
-/** JSON text of a body with a mask in the place of each word; the same texts as `textsOf` reads. */
+/** JSON text of a body with a mask in place of each word; covers the same texts as `textsOf`. */
 const masked = (body: unknown, mask: (text: string) => string): string =>
   JSON.stringify(body, (name, value: unknown) =>
     typeof value === "string" && !OPAQUE.has(name) && !EMBEDDED.test(value) ? mask(value) : value,
   );
 
 /**
- * What of a call goes on: the same, or its body without the words. Throws sensitive_words_detected; always for a form,
- * which flows as it is.
+ * The call that goes on: unchanged, or its body with the words masked. Throws sensitive_words_detected; always for a
+ * form, which is forwarded unchanged.
  */
 export function screened({ option }: Options, operation: Operation, received: Received): Received {
   const { json, form, body } = received;
@@ -72,7 +73,7 @@ export function screened({ option }: Options, operation: Operation, received: Re
   const found = words && (form ? form.texts() : textsOf(json)).some((text) => words.occursIn(text));
   if (!found) return received;
   if (form || option.maskSensitive !== true) fail("sensitive_words_detected");
-  // The body may hold more than what the caller sent: the turns that his call continues.
+  // The body may contain more than the caller sent: the earlier turns of a conversation that it continues.
   const mask = (value: unknown): Bytes => Buffer.from(masked(value, (text) => words.mask(text)));
   const written = mask(parseBody(body));
   const said = parseBody(mask(json));
@@ -80,16 +81,13 @@ export function screened({ option }: Options, operation: Operation, received: Re
   return { body: written, json: said, form, asked: operation.read(said), input_bound: received.input_bound + longer };
 }
 
-/**
- * Throws sensitive_words_detected for what cannot go on with a mask: a job, whose input has been read and priced by
- * now.
- */
+/** Throws sensitive_words_detected where masking is impossible: a job, whose input has already been read and priced. */
 export function refuseSensitive({ option }: Options, asked: unknown): void {
   const words = option.sensitiveWords;
   if (words && textsOf(asked).some((text) => words.occursIn(text))) fail("sensitive_words_detected");
 }
 
-/** A realtime frame of sound: nothing to read. */
+/** A realtime audio frame, which has no text. */
 const SOUND = /^\s*\{[^{]{0,100}"type"\s*:\s*"input_audio_buffer\.append"/;
 
 /** The same for an event of a realtime session. */

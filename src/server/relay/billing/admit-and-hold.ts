@@ -1,4 +1,4 @@
-/** The one way in for a call that costs something: its limits first, then its hold. */
+/** Admission of a call that costs something: its limits first, then its hold. */
 import type { CompiledPrice } from "../../../shared/pricing";
 import { enter } from "../admission/rate-limit";
 import { type Admitted, type Asked, startProgress } from "../call/call";
@@ -9,21 +9,21 @@ import { NOTHING_USED } from "./budgets";
 import { CallBilling, type Held } from "./call-billing";
 import { planHold } from "./hold";
 
-/** What was chosen for a call before it is let in. */
+/** The choices made for a call before it is admitted. */
 export interface Routed {
   readonly selection: Selection;
   readonly affinity_key: string | undefined;
 }
 
-/** A call that was let in, and the money that is held for it. */
+/** An admitted call and its hold. */
 export interface Opened {
   readonly call: Admitted;
   readonly billing: CallBilling;
 }
 
 /**
- * Lets a call in under its limits and holds what it may cost. Throws what the caller gets when either is refused; then
- * nothing is taken.
+ * Admits a call under its limits and holds its highest possible cost. Throws the caller's error when either is refused;
+ * then nothing is taken.
  */
 export async function admitAndHold(
   asked: Asked,

@@ -1,7 +1,7 @@
-/** What a call takes of the limits: the caller's, and those of the channel that it is at. */
+/** The use of limits by a call: the caller's limits and those of the current channel. */
 import type { Admission, Used } from "../../contracts/rate-limits";
 
-/** What a call that did not succeed has used. */
+/** The use of a call that did not succeed. */
 export const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
 
 /** The call ends. Resolves when its budgets are corrected; undefined when there are none. */

@@ -12,7 +12,7 @@ import {
 const path = "/v1/chat/completions";
 const away = (): Promise<never> => Promise.reject(new Error("away"));
 
-describe("more while a stream runs", () => {
+describe("extending a hold while a stream runs", () => {
   async function running(body: Record<string, unknown> = {}, balance = 1_000_000) {
     let opened: ScriptedStream | undefined;
     const made = makeBench([makeChannel(1, "http://up.test")], {
@@ -35,7 +35,7 @@ describe("more while a stream runs", () => {
     return { made, stream, answer, say };
   }
 
-  test("is asked for at half of what is held, not before, with what was generated as what a sweep would charge", async () => {
+  test("is requested at half of the hold, not before, with the content generated so far as a sweep's charge", async () => {
     const { made, say } = await running();
     // 500 tokens of 3 bytes are held.
     await say(746);
@@ -47,7 +47,7 @@ describe("more while a stream runs", () => {
     expect(held?.running).toBeWithin(500, 600);
   });
 
-  test("an extend that fails is asked for again, and the stream goes on", async () => {
+  test("is requested again after a failure, and the stream goes on", async () => {
     const { made, say } = await running();
     const { extend } = made.ledger;
     made.ledger.extend = away;
@@ -57,7 +57,7 @@ describe("more while a stream runs", () => {
     expect(made.ledger.extends).toMatchObject([{ amount: 4_000, granted: true }]);
   });
 
-  test("is not asked for twice at once", async () => {
+  test("is not requested twice at once", async () => {
     const { made, say } = await running();
     const gate = Promise.withResolvers<boolean>();
     let asked = 0;
@@ -77,13 +77,13 @@ describe("more while a stream runs", () => {
     expect(made.ledger.extends).toHaveLength(1);
   });
 
-  test("is one token, where the caller allows one more than is held", async () => {
+  test("is one token where the caller allows one more than is held", async () => {
     const { made, say } = await running({ max_tokens: 501 });
     await say(900);
     expect(made.ledger.extends).toMatchObject([{ amount: 2, granted: true }]);
   });
 
-  test("that is refused leaves what is held: the stream ends with its last token, not before", async () => {
+  test("leaves the hold as it is when refused: the stream ends with its last covered token, not before", async () => {
     const { made, stream, say } = await running();
     made.ledger.extend = async () => false;
     await say(899);
@@ -95,7 +95,7 @@ describe("more while a stream runs", () => {
     expect([stream.aborted, made.ledger.settlements[0]?.log.end_reason]).toEqual([true, "out_of_quota"]);
   });
 
-  test("a price per call asks for nothing more, however long the answer is", async () => {
+  test("is never requested for a price per call, however long the response is", async () => {
     const { made, say } = await running({ model: "percall" });
     const before = made.ledger.extends.length;
     await say(9_000);

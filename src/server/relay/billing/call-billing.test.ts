@@ -35,14 +35,14 @@ describe("a hold", () => {
     expect(ledger.settlements).toEqual([]);
   });
 
-  test("that was refused before the database was asked leaves nothing to give back", async () => {
+  test("that was refused before any database query leaves nothing to give back", async () => {
     const { ledger, send } = bench();
     ledger.hold = () => Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 }));
     expect((await refusal(await send(path, chatBody("gpt-4o")))).slice(0, 2)).toEqual([503, "database_unavailable"]);
     expect(ledger.late).toEqual([]);
   });
 
-  test("that an error of ours with a cause ended may have been taken as well", async () => {
+  test("that ended in an AppError with a cause may have been taken as well", async () => {
     const { ledger, send } = bench();
     ledger.hold = () =>
       Promise.reject(new AppError("database_unavailable", {}, { cause: new Error("the connection was lost") }));
@@ -50,7 +50,7 @@ describe("a hold", () => {
     expect(ledger.late).toEqual([{ undo: "req-1" }]);
   });
 
-  test("that is refused says why, by status and code", async () => {
+  test("that is refused reports why, by status and code", async () => {
     const said: [reason: HoldRefusal, balance: number, status: number, code: string][] = [
       ["user_quota", 5, 403, "insufficient_user_quota"],
       ["token_quota", 5, 403, "insufficient_token_quota"],
@@ -68,7 +68,7 @@ describe("a hold", () => {
     }
   });
 
-  test("that is refused tells how many tokens would be covered", async () => {
+  test("that is refused reports how many tokens would be covered", async () => {
     const tokens = async (more: object, body: Record<string, unknown> = {}): Promise<string | undefined> => {
       const { ledger, send } = bench();
       ledger.hold = async () => ({ ok: false, reason: "user_quota", balance: 2_000, ...more });
@@ -76,19 +76,19 @@ describe("a hold", () => {
       return /(\d+) (?:output )?tokens/.exec(message)?.[1];
     };
     const all = Number(await tokens({}));
-    // Two units a token out; what the prompt may cost comes off.
+    // Two units per output token; the prompt's possible cost is subtracted.
     expect(all).toBeGreaterThan(900);
     expect(all).toBeLessThan(1_000);
-    // Less is left than the balance says; and it is shared by the choices.
+    // Less is left than the balance says, and the choices share it.
     expect(Number(await tokens({ left: 1_000 }))).toBe(all - 500);
-    // More than any call names is no number to name, and a price per call has none.
+    // No number is suggested above the highest usual limit, and a price per call has none.
     expect(Number(await tokens({ balance: 9e12 }))).toBe(1e9);
     expect(await tokens({}, { model: "percall" })).toBeUndefined();
     expect(await tokens({ left: 0 })).toBeUndefined();
     expect(Number(await tokens({}, { n: 2 }))).toBeWithin(all / 2 - 5, all / 2 + 1);
   });
 
-  test("of a stream covers what is usual, that of a whole answer the most that is held, both no more than is allowed", async () => {
+  test("covers the usual output of a stream, the longest output of a whole response, and neither covers more than is allowed", async () => {
     const held = async (body: Record<string, unknown>): Promise<number | undefined> => {
       const { ledger, send } = bench();
       await (await send(path, chatBody("gpt-4o", body))).text();
@@ -103,7 +103,9 @@ describe("a hold", () => {
 });
 
 describe("less than the whole hold", () => {
-  /** A whole answer of a caller with so many units; what was asked of the ledger, of the limits and of the upstream. */
+  /**
+   * A whole response for a caller with so many units; returns the requests to the ledger, the limits and the upstream.
+   */
   async function asked(
     balance: number,
     body: Record<string, unknown> = {},
@@ -149,18 +151,18 @@ describe("less than the whole hold", () => {
     };
   }
 
-  test("will do for a whole answer whose caller names no limit: the prompt and what is usual", async () => {
+  test("is enough for a whole response whose caller names no limit: the prompt and the usual output", async () => {
     const { hold, limitRequest, used, sent } = await asked(1_000_000);
     const { amount = 0, least = 0 } = hold ?? {};
     expect(amount - least).toBe(2 * (4_096 - 500));
     expect(limitRequest).toMatchObject({ model: "gpt-4o", units: least });
     expect(limitRequest?.tokens).toBe(4_096 + (amount - 2 * 4_096));
-    // All of it was there, so the upstream is told no limit.
+    // Everything was available, so the upstream gets no limit.
     expect(sent).not.toHaveProperty("max_tokens");
     expect(used).toEqual([{ tokens: 7, success: true, units: 11 }]);
   });
 
-  test("will not do for a stream, for a limit that the caller names, for a price per call, or where what is usual is all", async () => {
+  test("is not enough for a stream, for a limit that the caller names, for a price per call, or where the usual output is all", async () => {
     for (const body of [{ stream: true }, { max_tokens: 4_000 }, { model: "percall" }]) {
       const { hold } = await asked(1_000_000, body);
       expect([body, hold?.least]).toEqual([body, undefined]);
@@ -175,14 +177,14 @@ describe("less than the whole hold", () => {
     }
   });
 
-  test("makes a limit of it that the upstream keeps to: what was taken covers every answer up to there", async () => {
+  test("becomes an output limit that the upstream enforces: the hold covers every response up to it", async () => {
     const { hold, made, sent, status, later } = await asked(6_000);
     expect(status).toBe(200);
     const prompt = (hold?.amount ?? 0) - 2 * 4_096;
     // A quarter of 6,000 units.
     const limit = Math.floor((1_500 - prompt) / 2);
     expect(sent).toMatchObject({ max_tokens: limit });
-    // The channel's own limits are asked for as much.
+    // The channel's own limits get the same amount.
     expect(later).toEqual({ model: "gpt-4o", tokens: prompt + limit, units: 1_500 });
     expect(made.ledger.balance + made.ledger.charged).toBe(6_000);
   });
@@ -200,7 +202,7 @@ describe("less than the whole hold", () => {
   });
 });
 
-test("what is priced by the request itself needs no output tokens to be held", async () => {
+test("a call priced by its request holds no output tokens", async () => {
   const { controlPlane, send } = bench();
   const needs: LimitRequest[] = [];
   controlPlane.limits.admit = (_, limitRequest) => (needs.push({ ...limitRequest }), undefined);
@@ -211,7 +213,7 @@ test("what is priced by the request itself needs no output tokens to be held", a
 });
 
 describe("the end of a call", () => {
-  test("an upstream's count that is believed is no doubt, and one that is not is told once", async () => {
+  test("an accepted upstream count raises no doubt, and a rejected one is reported once", async () => {
     const { send, controlPlane } = bench();
     const told: number[] = [];
     controlPlane.usageDoubted = (_, doubts) => void told.push(doubts.length);
@@ -221,7 +223,7 @@ describe("the end of a call", () => {
     expect(told).toEqual([1]);
   });
 
-  test("a settle that failed is kept to be tried again, with its charge, and counted", async () => {
+  test("a settle that failed is kept for a retry, with its charge, and counted", async () => {
     const { ledger, send, relay } = bench();
     ledger.settle = away;
     expect((await send(path, chatBody("gpt-4o+usage:12:34"))).status).toBe(200);
@@ -234,7 +236,7 @@ describe("the end of a call", () => {
     ledger.settle = async () => ({ settled: true, hold_missing: true });
     await (await send(path, chatBody("gpt-4o"))).text();
     expect(relay.stats).toMatchObject({ late_settles: 0, missing_holds: 1 });
-    // A call that was settled before is no missing hold.
+    // A call that was settled before does not count as a missing hold.
     const book: CallLedger = ledger;
     book.settle = async () => ({ settled: false });
     await (await send(path, chatBody("gpt-4o"))).text();
@@ -242,7 +244,7 @@ describe("the end of a call", () => {
     expect(ledger.late).toEqual([]);
   });
 
-  test("a release that failed is kept to be tried again", async () => {
+  test("a release that failed is kept for a retry", async () => {
     const { ledger, send } = bench();
     ledger.release = away;
     expect((await send(path, chatBody("error-500"))).status).toBe(500);
@@ -257,7 +259,7 @@ describe("the end of a call", () => {
   });
 });
 
-describe("a settle without an answer", () => {
+describe("a settle without a reply", () => {
   async function ending(): Promise<{ time: VirtualTime; made: Bench; ended: () => boolean }> {
     const time = new VirtualTime();
     let opened: ScriptedStream | undefined;
@@ -275,7 +277,7 @@ describe("a settle without an answer", () => {
     return { time, made, ended: () => over };
   }
 
-  test("goes into the journal after three seconds, and the answer waits no longer than five", async () => {
+  test("goes into the journal after three seconds, and the response waits no longer than five", async () => {
     const { time, made, ended } = await ending();
     made.ledger.gate = new Promise(() => undefined);
     made.ledger.keeping = new Promise(() => undefined);
@@ -300,7 +302,7 @@ describe("a settle without an answer", () => {
     expect([made.ledger.late.length, ended()]).toEqual([1, true]);
   });
 
-  test("that comes after all is not kept twice, though it fails", async () => {
+  test("that arrives late is not stored twice, even when it fails", async () => {
     const { time, made, ended } = await ending();
     const gate = Promise.withResolvers<void>();
     made.ledger.gate = gate.promise;

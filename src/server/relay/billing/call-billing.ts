@@ -1,6 +1,6 @@
 /**
  * The money of one call: one hold, extended while a stream runs, ended by exactly one settle or release. The ledger
- * moves the units; here is when and how much.
+ * moves the units; this module decides when and how many.
  */
 import { AppError, type ErrorCode } from "../../../shared/errors";
 import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../../shared/charge";
@@ -13,16 +13,16 @@ import { chargeAtEnd, type Ending } from "./final-charge";
 import { askBudgets, NOTHING_USED, releaseSlots } from "./budgets";
 import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
 
-/** Content bytes per token, for the running estimate of what must be held: less than most texts have. */
+/** Content bytes per token, for the running estimate of the hold: fewer than most texts have. */
 export const BYTES_PER_TOKEN = 3;
 /**
- * An answer waits no longer for its settle: by then the settlement is in the ledger's journal, and is tried until it is
- * taken.
+ * The longest that a response waits for its settle: by then the settlement is in the ledger's journal, which retries it
+ * until the ledger has it.
  */
 export const SETTLE_LIMIT_MS = 5_000;
-/** More output tokens than any call is asked to name. */
+/** The highest output limit that an error message suggests to a caller. */
 const MOST_TOKENS = 1e9;
-/** A settle without an answer for so long goes into the journal, which has the rest of SETTLE_LIMIT_MS to write it. */
+/** A settle without a reply for so long goes into the journal, which has the rest of SETTLE_LIMIT_MS to write it. */
 const JOURNAL_AFTER_MS = 3_000;
 
 const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
@@ -32,17 +32,17 @@ const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
   user_unusable: "user_banned",
 };
 
-/** What a hold leaves the call. */
+/** The limits that a hold sets for its call. */
 export interface Held {
-  /** What it may use, for limits. */
+  /** Its possible use, for limits. */
   readonly limitRequest: LimitRequest;
-  /** Output tokens that each of its choices may have at most, where less is held than every answer may cost. */
+  /** Output limit of each of its choices, where the hold does not cover the longest possible response. */
   readonly output_limit: number | undefined;
 }
 
 export class CallBilling {
   readonly #asked: Asked;
-  /** The dearest that is possible. */
+  /** The highest price possible. */
   readonly #price: CompiledPrice;
   readonly #plan: HoldPlan;
   #state: "none" | "held" | "ended" = "none";
@@ -51,7 +51,7 @@ export class CallBilling {
   #step = 0;
   /** An extend is on its way. */
   #asking = false;
-  /** An extend was refused: what is covered is all there is. */
+  /** An extend was refused: the hold does not grow any more. */
   #refused = false;
   /** The settlement is committed, or on its way into the journal. */
   #kept: Promise<void> | undefined;
@@ -81,15 +81,15 @@ export class CallBilling {
     try {
       result = await ledger.hold(wanted);
     } catch (error) {
-      // Refused by ourselves: the database was not asked.
+      // Refused by the ledger's own checks: the database was not asked.
       if (error instanceof AppError && error.cause === undefined) throw error;
       engine.log.error({ err: error, request_id }, "hold failed");
-      // Whether it was taken is unknown: it is given back if it was.
+      // Whether it was taken is unknown: if it was, it is given back later.
       void ledger.later({ undo: request_id });
       throw new AppError("database_unavailable", {}, { cause: error });
     }
     if (!result.ok) {
-      // A token that has nothing left is exhausted, whatever this call would cost (C-593: 401).
+      // A token with nothing left is exhausted, whatever this call would cost (C-593: 401).
       const empty = result.reason === "token_quota" && result.balance <= 0;
       const { balance, left = balance } = result;
       throw new AppError(empty ? "token_exhausted" : refusals[result.reason], { balance, ...this.#tokensFor(left) });
@@ -100,7 +100,7 @@ export class CallBilling {
       : this.#limit(least, result.held ?? amount, admission);
   }
 
-  /** The limit that so many units would cover, for the refusal of a call that could name one. */
+  /** The output limit that so many units would cover, for the refusal of a call that could name one. */
   #tokensFor(units: number): { tokens?: number } {
     const { input_bound, request } = this.#asked;
     const price = this.#price;
@@ -109,8 +109,8 @@ export class CallBilling {
   }
 
   /**
-   * `held` units were taken, of which the budgets know `least`. Where that, or what the budgets allow, is less than
-   * every answer may cost, the call may cost no more than that.
+   * `held` units were taken, of which the budgets know `least`. Where the hold or the budgets cover less than the
+   * longest response may cost, the call's output is limited to what they cover.
    */
   async #limit(least: number, held: number, admission: Admission | undefined): Promise<Held> {
     const { input_bound, request } = this.#asked;
@@ -124,12 +124,12 @@ export class CallBilling {
     return { limitRequest: { model: request.model, tokens: input_bound + this.#covered, units }, output_limit };
   }
 
-  /** What follows was made although nothing is held for it: it is charged all the same. */
+  /** From now on the call is charged although nothing is held for it. */
   markUnheld(): void {
     if (this.#state === "none") this.#state = "held";
   }
 
-  /** Before the head of an answer with a fixed price: from now on a sweep charges it. */
+  /** Called before the head of a response with a fixed price: from now on a sweep charges it. */
   async commitPrice({ price, terms }: Pick<Attempted, "price" | "terms">): Promise<void> {
     const { engine, request_id } = this.#asked;
     if ((price.by === "call" || terms?.exact) && this.#state === "held") {
@@ -139,8 +139,8 @@ export class CallBilling {
   }
 
   /**
-   * A stream has generated so much content. Extends the hold when half of it is used up; false when the last extend was
-   * refused and everything is used up.
+   * A stream has generated so much content. Extends the hold when half of it is used; false when the last extend was
+   * refused and everything is used.
    */
   spend(attempt: Attempted, contentBytes: number): boolean {
     if (this.#state !== "held" || attempt.price.by === "call") return true;
@@ -153,7 +153,7 @@ export class CallBilling {
   async #extend({ call, price, slot }: Attempted, used: number): Promise<void> {
     const { engine, request, request_id, input_bound } = this.#asked;
     const room = (request.max_output ?? Infinity) - this.#covered;
-    // Everything the caller allowed is held; what a vendor generates beyond is corrected by settle.
+    // The hold covers everything that the caller allowed; settle corrects for a vendor that generates more.
     if (room <= 0) return;
     this.#asking = true;
     this.#step *= 2;
@@ -211,7 +211,7 @@ export class CallBilling {
     );
   }
 
-  /** Hands the settlement to the journal, once, unless it is committed. */
+  /** Writes the settlement to the journal, once, unless it is committed. */
   #keep(settlement: Settlement): Promise<void> {
     if (this.#kept) return this.#kept;
     const { stats, controlPlane } = this.#asked.engine;
@@ -219,7 +219,7 @@ export class CallBilling {
     return (this.#kept = controlPlane.ledger.later({ settle: settlement }));
   }
 
-  /** Waits for `work`, but no longer than SETTLE_LIMIT_MS; a settlement without an answer is in the journal by then. */
+  /** Waits for `work`, at most SETTLE_LIMIT_MS; a settlement without a reply is in the journal by then. */
   #bounded(work: Promise<unknown>, settlement?: Settlement): Promise<void> {
     const { timers, controlPlane } = this.#asked.engine;
     return new Promise<void>((resolve) => {
@@ -232,7 +232,7 @@ export class CallBilling {
         cancel = timers.after(SETTLE_LIMIT_MS - JOURNAL_AFTER_MS, resolve);
         if (this.#kept) return;
         void this.#keep(settlement);
-        // For a sweep that finds the hold where the journal is lost.
+        // For a sweep that finds the hold after the journal was lost.
         controlPlane.ledger.extend(settlement.request_id, 0, settlement.quota).catch(() => undefined);
       });
       work.then(done, done);

@@ -1,7 +1,7 @@
 /**
- * What a call costs before it is known who serves it, and when it is. A call is held at the dearest price that is
- * possible (group auto: of its groups, C-260; channels that bill by the upstream's name: of those names) and billed at
- * the one that serves.
+ * The price of a call before and after its channel is known. The hold uses the highest possible price (group auto: of
+ * its groups, C-260; channels that bill by the upstream's model name: of those names); the bill uses the price of the
+ * channel that serves.
  */
 import { estimateUpperBound } from "../../../shared/charge";
 import { fail } from "../../../shared/errors";
@@ -17,7 +17,7 @@ const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): strin
   setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
 
 /**
- * The dearest price of a model for a caller, over their groups and the names that the candidates bill by; undefined
+ * The highest price of a model for a caller, over their groups and the names that the candidates bill by; undefined
  * without any.
  */
 export function maxPrice(
@@ -36,7 +36,7 @@ export function maxPrice(
   return prices.toSorted((a, b) => cost(b) - cost(a))[0];
 }
 
-/** The dearest price that is possible for what is asked. Throws model_price_missing. */
+/** The highest possible price of the call. Throws model_price_missing. */
 export function dearestPrice(
   { engine, caller, request: { model, terms } }: Asked,
   candidates: readonly PoolChannel[],
@@ -45,7 +45,7 @@ export function dearestPrice(
   return terms?.priced?.(listed) ?? listed;
 }
 
-/** In whose group a call is served at a channel, and what it costs there. */
+/** The group that a channel serves the call in, and its price there. */
 export interface Quote {
   readonly caller: Caller;
   readonly price: CompiledPrice;
@@ -53,8 +53,8 @@ export interface Quote {
 }
 
 /**
- * The quote of a channel in a group (undefined: the call has only one). An upstream's name without a price is billed as
- * the model that was asked for. The hold covers the dearest of the candidates, so no quote is above it.
+ * The quote of a channel in a group (undefined: the call has only one). An upstream name without a price is billed as
+ * the requested model. The hold covers the most expensive candidate, so no quote is above it.
  */
 export function quoteAt({ asked, price }: Admitted, channel: PoolChannel, group: string | undefined): Quote {
   const { terms } = asked.request;

@@ -19,7 +19,7 @@ interface Made extends Partial<Pick<Attempted, "price" | "channel">>, Partial<Pi
   body?: Bytes;
 }
 
-/** What a charge reads of an attempt; 1 unit a token in, 2 a token out. */
+/** The members of an attempt that the charge reads; 1 unit per input token, 2 per output token. */
 const attemptOf = ({
   price = simplePrice,
   channel = makeChannel(1, "http://x"),
@@ -49,7 +49,7 @@ const ofType = (id: number, more: Partial<PoolChannel> = {}): PoolChannel => {
   return makeChannel(1, "http://x", { type, ...more });
 };
 
-describe("who pays for an answer that broke off", () => {
+describe("the charge of a broken response", () => {
   const usage = { input: 3, output: 4 };
   const waived = (setting: PoolChannel["setting"], end_reason: EndReason): boolean => {
     const found = charge({ channel: makeChannel(1, "http://x", { setting }) }, { end_reason, usage });
@@ -58,7 +58,7 @@ describe("who pays for an answer that broke off", () => {
     return found.waived;
   };
 
-  test("nobody where the upstream broke it and its channel says so; the caller otherwise", () => {
+  test("is zero where the upstream broke it and its channel says so, and full otherwise", () => {
     for (const reason of ["upstream_error", "upstream_cut", "idle_timeout"] as const)
       expect([
         reason,
@@ -68,21 +68,21 @@ describe("who pays for an answer that broke off", () => {
       ]).toEqual([reason, true, false, false]);
   });
 
-  test("nobody where the caller left and its channel says so", () => {
+  test("is zero where the caller left and its channel says so", () => {
     expect([waived({ bill_left: "free" }, "caller_left"), waived({ bill_broken: "free" }, "caller_left")]).toEqual([
       true,
       false,
     ]);
   });
 
-  test("the caller where nothing broke", () => {
+  test("is full where nothing broke", () => {
     for (const reason of ["complete", "out_of_quota", "gateway_restart"] as const)
       expect([reason, waived({ bill_broken: "free", bill_left: "free" }, reason)]).toEqual([reason, false]);
   });
 });
 
-describe("without usage", () => {
-  test("the request and what came are estimated", () => {
+describe("a response without usage", () => {
+  test("is charged by an estimate of the request and the content received", () => {
     expect(charge({}, { content_bytes: 40 })).toMatchObject({
       usage: { input: INPUT, output: 10 },
       estimated: true,
@@ -91,21 +91,21 @@ describe("without usage", () => {
     expect(charge({}, {}).usage).toEqual({ input: INPUT, output: 0 });
   });
 
-  test("embedded files count by their allowance, not by their bytes", () => {
+  test("counts embedded files by their allowance, not by their bytes", () => {
     expect(charge({ input_bound: body.length / 2 }, {}).usage.input).toBe(Math.ceil(INPUT / 2));
     expect(charge({ input_bound: 0 }, {}).usage.input).toBe(0);
   });
 
-  test("what a stored conversation adds to the bound is counted in tokens already", () => {
+  test("counts a stored conversation's part of the bound in tokens", () => {
     expect(charge({ input_bound: body.length + 100 }, {}).usage.input).toBe(INPUT + 100);
   });
 
-  test("a body that is gone is estimated by its bound", () => {
+  test("is estimated by its bound when the body is gone", () => {
     expect(charge({ body: Buffer.alloc(0), input_bound: 400 }, {}).usage.input).toBe(100);
     expect(charge({ body: Buffer.from("a"), input_bound: 401 }, {}).usage.input).toBe(401);
   });
 
-  test("terms are the bill, exact or not", () => {
+  test("is charged by its terms, exact or not", () => {
     const terms = { usage: { input: 7, output: 9 }, exact: true };
     expect(charge({ request: { terms } }, { content_bytes: 400 })).toMatchObject({
       usage: terms.usage,
@@ -118,15 +118,15 @@ describe("without usage", () => {
     });
   });
 
-  test("terms multiply a price by call", () => {
+  test("multiplies a price per call by its terms", () => {
     const terms = { usage: {}, exact: true, times: { calls: 3 } };
     const price = { ...simplePrice, by: "call" as const, call: simplePrice.unit * 5n };
     expect(charge({ price, request: { terms } }, {}).charge.quota).toBe(15);
   });
 });
 
-describe("usage that cannot be", () => {
-  test("is replaced, side by side, by the estimate, and doubted", () => {
+describe("impossible usage", () => {
+  test("is replaced side by side with the estimate and marked as doubted", () => {
     expect(charge({}, { usage: { input: Number.NaN, output: 5 } })).toMatchObject({
       usage: { input: INPUT, output: 5 },
       estimated: true,
@@ -138,26 +138,26 @@ describe("usage that cannot be", () => {
     });
   });
 
-  test("of a picture or a sound is what the terms say, or their doubted count where that is more", () => {
+  test("of a picture or a sound is replaced by the terms, or by their doubted count where that is higher", () => {
     const terms = { usage: { output: 70 }, exact: false };
     const replaced = (more: object, content_bytes: number): unknown =>
       charge({ request: { terms: { ...terms, ...more } } }, { usage: { input: 5, output: Number.NaN }, content_bytes })
         .usage.output;
     expect([replaced({}, 0), replaced({ doubted: { output: 90 } }, 0)]).toEqual([70, 90]);
-    // Of text that came, too: the terms tell of what they know.
+    // The same with text in the response: the terms count only pictures and sound.
     expect([replaced({}, 400), replaced({ doubted: { output: 90 } }, 400)]).toEqual([70, 70]);
     expect(replaced({ usage: {} }, 400)).toBe(100);
     expect(replaced({ usage: {} }, 1)).toBe(1);
   });
 
-  test("no output is believed of a vendor that counts one sum, or works as an agent, but not without input", () => {
+  test("without output is accepted from a vendor that counts one sum or works as an agent, unless input is missing too", () => {
     const output = (channel: PoolChannel, input = 5): unknown =>
       charge({ channel }, { usage: { input, output: 0 }, content_bytes: 400 }).usage.output;
     expect([output(ofType(18)), output(ofType(37)), output(ofType(1))]).toEqual([0, 0, 100]);
     expect(output(ofType(18), 0)).toBe(100);
   });
 
-  test("is believed where the operator says so", () => {
+  test("is accepted where the operator says so", () => {
     const found = charge(
       { channel: ofType(1, { setting: { trust_usage: true } }) },
       { usage: { input: 5, output: 0 }, content_bytes: 400 },
@@ -166,7 +166,7 @@ describe("usage that cannot be", () => {
   });
 });
 
-describe("more output than a call can have", () => {
+describe("output beyond the possible maximum", () => {
   const LOTS = 5_000_000;
   const believed = (made: Made): boolean => {
     const { usage, doubts } = charge(made, { usage: { input: 5, output: LOTS }, content_bytes: 400 });
@@ -174,7 +174,7 @@ describe("more output than a call can have", () => {
     return usage.output === LOTS;
   };
 
-  test("is charged up to what is possible", () => {
+  test("is charged up to that maximum", () => {
     expect(charge({}, { usage: { input: 5, output: LOTS }, content_bytes: 400 }).usage.output).toBe(200_000);
     expect(
       charge({ request: { max_output: 100_000 } }, { usage: { input: 5, output: LOTS }, content_bytes: 400 }).usage
@@ -182,7 +182,7 @@ describe("more output than a call can have", () => {
     ).toBe(400_000);
   });
 
-  test("is believed where the vendor may have worked out of sight", () => {
+  test("is accepted where the vendor may have worked out of sight", () => {
     expect(believed({})).toBe(false);
     expect(believed({ request: { hidden_turns: true } })).toBe(true);
     expect(believed({ channel: ofType(37) })).toBe(true);
@@ -191,7 +191,7 @@ describe("more output than a call can have", () => {
     expect(believed({ channel: ofType(1, { override: () => ({ temperature: 1 }) }) })).toBe(false);
   });
 
-  test("a channel's rules that need more of a body than nothing hide nothing, and keep no charge", () => {
+  test("is still checked, and charged, where a channel's rules fail on an empty body", () => {
     const override = (): never => {
       throw new Error("no messages");
     };
@@ -206,7 +206,7 @@ describe("a stream that ended early", () => {
       { end_reason: "upstream_cut", content_bytes: 400, counted_bytes: 100, usage: { input: 5, output: 20 }, ...more },
     );
 
-  test("is charged for what came after the last count as well", () => {
+  test("is charged for the content after the last count as well", () => {
     expect(early({})).toMatchObject({ usage: { input: 5, output: 20 + 75 }, estimated: true });
     expect(early({ counted_bytes: 399 })).toMatchObject({ usage: { input: 5, output: 21 }, estimated: true });
     expect(early({ usage: { input: 5, reasoning: 9 } })).toMatchObject({
@@ -215,12 +215,12 @@ describe("a stream that ended early", () => {
     });
   });
 
-  test("of which all was counted is charged as counted", () => {
+  test("is charged as counted where the count covers everything", () => {
     expect(early({ counted_bytes: 400 })).toMatchObject({ usage: { input: 5, output: 20 }, estimated: false });
     expect(early({ counted_bytes: undefined as never })).toMatchObject({ usage: { output: 20 }, estimated: false });
   });
 
-  test("whose only count came before any content is charged for all of its content, complete or not", () => {
+  test("is charged for all of its content where the only count came before any content, complete or not", () => {
     for (const end_reason of ["upstream_cut", "complete"] as const)
       expect(early({ end_reason, counted_bytes: 0, usage: { input: 5, output: 1 } })).toMatchObject({
         usage: { input: 5, output: 100 },
@@ -228,11 +228,11 @@ describe("a stream that ended early", () => {
       });
   });
 
-  test("a complete one is charged as counted, whatever came after the count", () => {
+  test("is charged as counted when complete, whatever came after the count", () => {
     expect(early({ end_reason: "complete" })).toMatchObject({ usage: { input: 5, output: 20 }, estimated: false });
   });
 
-  test("a zero at the end of a complete one is for the rules of the check", () => {
+  test("leaves a zero count at the end of a complete response to the usage check", () => {
     expect(early({ end_reason: "complete", counted_bytes: 0, usage: { input: 5, output: 0 } })).toMatchObject({
       usage: { input: 5, output: 100 },
       doubts: [{ rule: "zero" }],
@@ -244,12 +244,12 @@ describe("a model that always searches", () => {
   const tools = (made: Made, usage: Ending["usage"]): unknown =>
     charge({ ...made, request: { model: "gpt-4o-search-preview" } }, { usage }).usage.server_tools;
 
-  test("is charged one search, which it does not name itself", () => {
+  test("is charged one search, which its usage does not report", () => {
     expect(tools({}, { input: 1, output: 1 })).toEqual({ web_search_preview: 1 });
     expect(charge({}, { usage: { input: 1, output: 1 } }).usage).not.toHaveProperty("server_tools");
   });
 
-  test("is charged those that it names, and none where it is not asked to chat", () => {
+  test("is charged the searches it reports, and none for an operation other than chat", () => {
     expect(tools({}, { input: 1, output: 1, server_tools: { web_search: 3 } })).toEqual({ web_search: 3 });
     expect(tools({ operation: "embeddings" }, { input: 1, output: 1 })).toBeUndefined();
   });

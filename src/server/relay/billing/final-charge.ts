@@ -1,6 +1,7 @@
 /**
- * What a call costs at its end, by how it ended. What failed before its first content never comes here: it is free.
- * Beyond that the channel decides (setting.bill_broken, setting.bill_left); by default what was produced is paid.
+ * The final charge of a call, by the way it ended. A call that failed before its first content is free and never comes
+ * here. Otherwise the channel decides (setting.bill_broken, setting.bill_left); by default the output produced is
+ * charged.
  */
 import type { EndReason } from "../../../shared/log";
 import { ownToolOf } from "../../../shared/model-prices";
@@ -15,14 +16,14 @@ import { type CheckedUsage, checkUsage, countsOutput, withSide } from "../../pro
 /** How a call ended, for its bill. */
 export interface Ending {
   end_reason: EndReason;
-  /** undefined: none came, the tokens are estimated from the request and `content_bytes`. */
+  /** undefined: the upstream reported none; the tokens are estimated from the request and `content_bytes`. */
   usage: Usage | undefined;
   content_bytes: number;
-  /** In a stream: how much of the content had come when `usage` last counted output. */
+  /** In a stream: how much of the content had arrived when `usage` last counted output. */
   counted_bytes?: number;
 }
 
-/** Ends that are the upstream's doing. */
+/** Ends that the upstream caused. */
 const broken: ReadonlySet<EndReason> = new Set(["upstream_error", "upstream_cut", "idle_timeout"]);
 const nothing: Charge = { quota: 0, exact: "0", lines: [] };
 
@@ -36,9 +37,9 @@ export interface FinalCharge {
   readonly usage: Usage;
   /** The tokens of a side, or of a part of it, are an estimate. */
   readonly estimated: boolean;
-  /** The channel asks nothing for a call that ended so. */
+  /** The channel does not charge for a call that ended this way. */
   readonly waived: boolean;
-  /** What the upstream counted and is not believed. */
+  /** Counts of the upstream that were rejected as impossible. */
   readonly doubts: readonly UsageDoubt[];
 }
 
@@ -55,7 +56,7 @@ function usageAtEnd(attempt: Attempted, ending: Ending): CheckedUsage {
   const { call, channel, terms } = attempt;
   const { max_output } = call.asked.request;
   const estimate = (): Usage => terms?.doubted ?? terms?.usage ?? estimateUsage(call.asked, ending.content_bytes);
-  // Terms speak of pictures and sound; text that came is text that was made.
+  // Terms cover pictures and sound; text that arrived is charged as text.
   const made = (): Usage =>
     ending.content_bytes > 0 ? { output: tokensOfContent(ending.content_bytes), ...terms?.usage } : estimate();
   if (ending.usage === undefined) return { usage: terms?.usage ?? estimate(), estimated: !terms?.exact, doubts: [] };
@@ -71,9 +72,9 @@ function usageAtEnd(attempt: Attempted, ending: Ending): CheckedUsage {
 }
 
 /**
- * What came after the last count of output, in a stream that ended early, is estimated and added. A count that came
- * before any content counted none (Anthropic's first frame says 1): then all of the content is estimated, however the
- * stream ended.
+ * Content after the last count of output, in a stream that ended early, is estimated and added. A count that came
+ * before any content did not count it (Anthropic's first frame says 1): then all of the content is estimated, however
+ * the stream ended.
  */
 function withUncounted(
   usage: Usage,
@@ -81,34 +82,34 @@ function withUncounted(
 ): { usage: Usage; estimated: boolean } {
   const uncounted = content_bytes - counted_bytes;
   const complete = end_reason === "complete";
-  // A zero at the end of an answer is for the rules of the check.
+  // A zero count at the end of a response is left to the usage check.
   if (uncounted <= 0 || (complete && (counted_bytes > 0 || !countsOutput(usage)))) return { usage, estimated: false };
   const output = tokensOfContent(uncounted);
   if (counted_bytes === 0) return { usage: withSide(usage, "output", { output }), estimated: true };
   return { usage: { ...usage, output: (usage.output ?? 0) + output }, estimated: true };
 }
 
-/** The vendor may do more for this call than its answer shows. */
+/** Whether the vendor may do more work for this call than its response shows. */
 function hidesTurns({ call, channel }: Attempted): boolean {
   const { request } = call.asked;
   if (request.hidden_turns || channel.type.agent || ownToolOf(request.model) !== undefined) return true;
   try {
     return allowsHiddenTurns(channel.override?.({}) ?? {});
   } catch {
-    // Rules that need more of a body than nothing: a charge does not wait for them.
+    // The channel's rules may fail on an empty body; a charge does not depend on them.
     return false;
   }
 }
 
-/** A model that always searches does not say so in its usage. */
+/** A model that always searches does not report it in its usage. */
 function withOwnTool({ operation, request }: Asked, usage: Usage): Usage {
   const tool = operation.key === "chat" && !usage.server_tools ? ownToolOf(request.model) : undefined;
   return tool === undefined ? usage : { ...usage, server_tools: { [tool]: 1 } };
 }
 
 /**
- * Embedded files count by their allowance (input_bound), not by their bytes; what a stored conversation adds to the
- * bound is counted in tokens already.
+ * Embedded files count by their allowance (input_bound), not by their bytes; a stored conversation's part of the bound
+ * is already counted in tokens.
  */
 function estimateUsage({ content: { bytes }, input_bound }: Asked, contentBytes: number): Usage {
   const share = bytes.length > 0 ? Math.min(1, input_bound / bytes.length) : 0;

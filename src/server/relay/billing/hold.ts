@@ -1,4 +1,4 @@
-/** What is to be held before a call is made. */
+/** The size of the hold before a call is made. */
 import type { CompiledPrice } from "../../../shared/pricing";
 import type { LimitRequest } from "../../contracts/rate-limits";
 import type { Terms } from "../../protocol/call-terms";
@@ -8,20 +8,17 @@ import type { Asked } from "../call/call";
 /** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
 const LEAST_STEP = 16;
 
-/** Units to hold: the whole price of a call, or every token at the dearest rate that the request allows. */
+/** Units to hold: the whole price of a call, or every token at the highest rate that the request allows. */
 function holdOf(price: CompiledPrice, inputTokens: number, outputTokens: number, terms: Terms | undefined): number {
   if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
   return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds));
 }
 
-/**
- * Output tokens that are reckoned with where nothing is known of them: a stream's first hold, and the least of any
- * other call's.
- */
+/** Output tokens assumed when nothing is known: a stream's first hold, and the least for any other call. */
 export const usualOutput = ({ preConsumedTokens }: { preConsumedTokens: number }): number =>
   Math.max(LEAST_STEP, preConsumedTokens);
 
-/** Output tokens that the first hold covers. What is priced by the request itself (terms) has none to cover. */
+/** Output tokens that the first hold covers. A call priced by its request (terms) has none to cover. */
 function coveredAtFirst({ engine, request }: Asked): number {
   if (request.terms) return request.max_output ?? 0;
   const { option } = engine.controlPlane;
@@ -30,8 +27,8 @@ function coveredAtFirst({ engine, request }: Asked): number {
 }
 
 /**
- * Units that will do for a call that names no limit and is not streamed: it is then given one (output-limit.ts).
- * undefined: nothing less than the whole hold will do.
+ * The smallest sufficient hold, in units, for a call that names no limit and is not streamed: it is then given a limit
+ * (output-limit.ts). undefined: only the whole hold will do.
  */
 function leastOf({ engine, request, input_bound }: Asked, price: CompiledPrice, covered: number): number | undefined {
   if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
@@ -43,15 +40,15 @@ function leastOf({ engine, request, input_bound }: Asked, price: CompiledPrice, 
 export interface HoldPlan {
   /** Units. */
   readonly amount: number;
-  /** Units that will do, where that is less. */
+  /** The smallest amount that is sufficient, where that is less. */
   readonly least: number | undefined;
   /** Output tokens that `amount` covers. */
   readonly covered: number;
-  /** What the call asks of the limits. */
+  /** The call's use, for limits. */
   readonly limitRequest: LimitRequest;
 }
 
-/** `limitable`: every channel can be told a limit of output tokens, and they have one price. */
+/** `limitable`: every channel accepts a limit of output tokens, and all have one price. */
 export function planHold(asked: Asked, price: CompiledPrice, limitable = (): boolean => false): HoldPlan {
   const { request, input_bound } = asked;
   const covered = coveredAtFirst(asked);

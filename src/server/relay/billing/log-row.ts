@@ -1,4 +1,4 @@
-/** The log row of a call: what the usage page and the inspector show. */
+/** The log row of a call, as the usage page and the inspector show it. */
 import type { ConsumeOther, EndReason } from "../../../shared/log";
 import { type BillLine } from "../../../shared/charge";
 import { priceFacts } from "../../../shared/price-display";
@@ -16,7 +16,7 @@ import { redact } from "../providers/redact";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
 
-/** Most beginnings of drafts that are kept for a price: paths are the caller's. */
+/** Most draft prefixes kept per price: paths come from callers. */
 const MOST_DRAFTS = 1000;
 /** Most warnings of a translation that a row keeps. */
 const MOST_WARNINGS = 50;
@@ -30,9 +30,9 @@ export interface Outcome {
   usage: Usage | undefined;
   /** Tokens are an estimate, or a part of them. */
   estimated: boolean;
-  /** Counts of the upstream that were not believed. */
+  /** Counts of the upstream that were rejected as impossible. */
   doubts?: readonly UsageDoubt[];
-  /** The channel asks nothing for a call that ended so. */
+  /** The channel does not charge for a call that ended this way. */
   waived?: boolean;
   /** Readable text; made from the price when absent. */
   content?: string;
@@ -64,12 +64,12 @@ function priceText(price: CompiledPrice): Text {
   };
 }
 
-/** What the rows of all calls at one price share, written once. */
+/** The part that the rows of all calls at one price share, built once. */
 interface PriceTexts {
   content: Text;
-  /** The beginning of `other`: `{` and the price's members. */
+  /** The start of `other`: `{` and the price's members. */
   facts: string;
-  /** Beginnings of drafts by language and path. */
+  /** Draft prefixes by language and path. */
   drafts: Map<string, string>;
 }
 
@@ -120,7 +120,7 @@ export function sweepRow({ engine, caller, request, ip, path, lang }: Asked, pri
   return `${start},${JSON.stringify({ username, token_name, ip, is_stream: request.stream, visible }).slice(1)}`;
 }
 
-/** The row of a call that ended: every column, so that a new one does not compile until it is filled here. */
+/** The row of a call that ended. Lists every column, so that a new column does not compile until it is filled here. */
 export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   const { asked, progress } = call;
   const { engine, request, path, lang } = asked;
@@ -184,7 +184,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   };
 }
 
-/** The id of the last answer that an upstream gave, "" = none. */
+/** The upstream's id of the last response, "" = none. */
 const lastAnswerId = ({ attempts }: Admitted): string =>
   attempts.findLast(({ status }) => status !== 0)?.upstream_request_id ?? "";
 
@@ -198,7 +198,7 @@ interface RefusedCall {
   lang: Lang;
 }
 
-/** Keeps a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
+/** Writes a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
 export function recordRefusal(
   { recordRefusal }: Pick<ControlPlane, "recordRefusal">,
   caller: Caller,
@@ -220,7 +220,7 @@ function refusedRow(caller: Caller, call: RefusedCall, content: string): CallLog
     token_name: caller.token_name,
     group: caller.group,
     ip: call.ip,
-    // A name that is no model's is not kept at all.
+    // A name that is no model's is not stored at all.
     model_name: call.model.length > TEXT_LIMITS.model ? "" : call.model,
     content: cut(content, TEXT_LIMITS.log_content),
     other: JSON.stringify({

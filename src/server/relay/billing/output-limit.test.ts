@@ -4,7 +4,7 @@ import { loweredLimit, withLimit } from "./output-limit";
 import { translateRequest } from "../../protocol/translate";
 import { failureOf } from "../../protocol/upstream-failure";
 
-/** Languages without a word for a limit: their channels are asked only when everything is held. */
+/** Dialects without a member for a limit: their channels are used only when everything is held. */
 const SPEECHLESS: readonly string[] = ["aiproxy-library", "coze", "dify", "palm", "tencent", "zhipu-v3"];
 const dialects = Object.keys(upstreamDialects) as UpstreamDialectKey[];
 const said = (to: UpstreamDialectKey, more: object = {}): object =>
@@ -16,7 +16,7 @@ const said = (to: UpstreamDialectKey, more: object = {}): object =>
     { model: "m", stream: false },
   ).body;
 
-describe("a limit of our own", () => {
+describe("a limit set by the relay", () => {
   test.each(dialects)("stands in a body of %s where the limit of a caller would", (to) => {
     const body = Buffer.from(JSON.stringify(said(to)));
     const limited: unknown = JSON.parse(
@@ -26,7 +26,7 @@ describe("a limit of our own", () => {
     else expect(limited).toEqual(JSON.parse(JSON.stringify(said(to, { max_tokens: 1234 }))));
   });
 
-  test("is never above the one that is there already, and a body without one of ours stays the same bytes", () => {
+  test("is never above the one that is there already, and a body without one stays the same bytes", () => {
     const body = Buffer.from(JSON.stringify(said("anthropic", { max_tokens: 100 })));
     expect(
       JSON.parse(withLimit(body, { output_limit: 1234 }, "anthropic", { model: "m", operation: "chat" }).toString()),
@@ -34,7 +34,7 @@ describe("a limit of our own", () => {
     expect(withLimit(body, { output_limit: undefined }, "anthropic", { model: "m", operation: "chat" })).toBe(body);
   });
 
-  test("the older call for texts knows the older word alone", () => {
+  test("uses only the older member in the older completions call", () => {
     const body = Buffer.from('{"model":"gpt-5","prompt":"hi"}');
     expect(
       withLimit(body, { output_limit: 9 }, "openai-chat", { model: "gpt-5", operation: "completions" }).toString(),
@@ -44,7 +44,7 @@ describe("a limit of our own", () => {
     ).toContain('"max_completion_tokens":9');
   });
 
-  test("is lowered once when the vendor finds fault with the call, and for no other reason", () => {
+  test("is lowered once when the vendor rejects the call, and for no other reason", () => {
     for (const failure of [
       failureOf("caller_mistake", 0),
       failureOf("caller_mistake", 413),

@@ -1,7 +1,7 @@
 /**
- * The limit of output tokens that a call gets from us: its caller named none, and what they have left does not cover
- * every answer. Here is where it stands in a body of each language; the vendor keeps to it, so the call cannot cost
- * more than was held.
+ * The output limit that the relay sets for a call: the caller named none, and their balance does not cover the longest
+ * possible response. This module knows the limit's place in a body of each dialect; the vendor enforces it, so the call
+ * cannot cost more than its hold.
  */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import { bodyObject } from "../../lib/request-body/json-body";
@@ -18,13 +18,14 @@ import { dialectOf } from "../providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 
-/** Every model takes a limit so high; some refuse a higher one than they can keep. */
+/** Every model accepts a limit this high; some refuse a limit above their maximum. */
 const SAFE_LIMIT = 4096;
 
 const members = (value: unknown): WireObject => (isObject(value) ? value : {});
 
 /**
- * Anthropic's thoughts are part of the limit and must stay below it; what leaves too little for them switches them off.
+ * Anthropic's thinking budget is part of the limit and must stay below it; a limit that leaves too little for it
+ * switches thinking off.
  */
 function forClaude(limit: number, { max_tokens: own, thinking }: WireObject): WireObject {
   const max_tokens = typeof own === "number" ? Math.min(own, limit) : limit;
@@ -43,7 +44,7 @@ function forGemini(maxOutputTokens: number, body: WireObject): WireObject {
 
 type Place = (limit: number, body: WireObject, asked: { model: string; operation: OperationKey }) => WireObject;
 
-/** The members of a body that hold its limit; undefined: the language has no word for it. */
+/** The members of a body that hold its limit; undefined: the dialect has no such member. */
 const places: Readonly<Record<UpstreamDialectKey, Place | undefined>> = {
   "openai-chat": (limit, _, { model, operation }) =>
     operation === "chat" && newLimit(model) ? { max_completion_tokens: limit } : { max_tokens: limit },
@@ -65,14 +66,14 @@ const places: Readonly<Record<UpstreamDialectKey, Place | undefined>> = {
   tencent: undefined,
 };
 
-/** Whether every one of the channels can be told a limit. */
+/** Whether every channel accepts a limit. */
 export const allTakeLimits = (channels: readonly PoolChannel[], operation: Operation, model: string): boolean =>
   channels.every((channel) => {
     const dialect = dialectOf(channel, operation, channel.model_mapping.get(model) ?? model);
     return dialect !== undefined && places[dialect] !== undefined && providerOf(channel)?.unlimited !== true;
   });
 
-/** A body in `dialect` with the attempt's own limit; the same one where it has none. */
+/** A body in `dialect` with the attempt's own limit; the same body where there is none. */
 export function withLimit(
   body: Bytes,
   { output_limit }: Pick<Attempted, "output_limit">,
@@ -85,8 +86,8 @@ export function withLimit(
 }
 
 /**
- * The lower limit of a call whose vendor finds fault with it: the one it has from us may be too high for the model.
- * undefined where that is not the reason.
+ * A lower limit for a call that the vendor rejected: the relay's limit may be too high for the model. undefined where
+ * that is not the reason.
  */
 export function loweredLimit(
   output_limit: number | undefined,

@@ -1,9 +1,9 @@
-/** The end of a call that nothing is charged for. */
+/** The end of a call that is not charged. */
 import type { EndReason } from "../../../shared/log";
 import type { Admitted } from "../call/call";
 import { callRow } from "./log-row";
 
-/** Leaves the row of a call that failed; `content`: what its caller got to read. */
+/** Writes the row of a call that failed; `content`: the response that its caller received. */
 export async function recordFailed(call: Admitted, content: string, end_reason: EndReason): Promise<void> {
   const { engine } = call.asked;
   const { attempt } = call.progress;

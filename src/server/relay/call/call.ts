@@ -1,6 +1,6 @@
 /**
- * What is known of one call, stage by stage: Arrival, Authenticated, Asked, Admitted, Attempted, Answered. Each record
- * contains the one before and does not change; what changes while a call runs is its Progress.
+ * The record of one call, stage by stage: Arrival, Authenticated, Asked, Admitted, Attempted, Answered. Each record
+ * contains the one before and does not change; the state that changes while a call runs is its Progress.
  */
 import type { CompiledPrice, Usage } from "../../../shared/pricing";
 import type { AttemptRecord, EndReason } from "../../../shared/log";
@@ -26,11 +26,11 @@ import type { RelayStats } from "../../contracts/relay-stats";
 import type { FailureClass } from "../../protocol/upstream-failure";
 import type { ErrorCode } from "../../../shared/errors";
 
-/** What the relay works with besides the control plane; tests give their own. */
+/** The relay's dependencies besides the control plane; tests pass their own. */
 export interface RelayDeps {
   log: Logger;
   timers: Timers;
-  /** Where calls may go; the dry run asks the same one. */
+  /** Routing of calls; the dry run uses the same one. */
   routing: Routing;
   observer: CallObserver;
   fetch(url: string, init: BunFetchRequestInit): Promise<Response>;
@@ -38,50 +38,50 @@ export interface RelayDeps {
   reachable(url: string, ms: number): Promise<boolean>;
 }
 
-/** The relay's own part of the process: one per createRelay. */
+/** The relay's state in the process: one per createRelay. */
 export interface Engine extends RelayDeps {
   readonly controlPlane: ControlPlane;
   readonly accessTokens: AccessTokenCache;
   readonly stats: RelayStats;
   /** Realtime sessions and streams that are open. */
   readonly sessions: Set<OpenSession>;
-  /** The process ends: no new session. */
+  /** The process is ending: no new sessions. */
   draining: boolean;
 }
 
-/** What may last longer than the process does after it was asked to end: realtime sessions and streamed answers. */
+/** Work that may outlast a request to end the process: realtime sessions and streamed responses. */
 export interface OpenSession {
-  /** Lets what runs be done, or ends it at once. Resolves when it has ended and everything is charged. */
+  /** Lets running work finish, or ends it at once. Resolves when it has ended and everything is charged. */
   shutdown(now: boolean): Promise<void>;
 }
 
 /** A request whose route is known. */
 export interface Arrival {
   readonly engine: Engine;
-  /** The caller's. */
+  /** The caller's request id. */
   readonly dialect: CallerDialect;
   readonly lang: Lang;
   readonly ip: string;
   readonly path: string;
-  /** The program that calls, by its User-Agent. */
+  /** The calling program, from its User-Agent. */
   readonly client_type: string;
-  /** The beta features of its dialect that the caller asks for: Anthropic's header of that name. */
+  /** The beta features that the caller requests: Anthropic's anthropic-beta header. */
   readonly betas: string;
-  /** The version of the API that the caller's address names, "" = none. */
+  /** The API version in the caller's URL, "" = none. */
   readonly api_version: string;
   readonly request_id: string;
-  /** The trace that the caller belongs to (W3C traceparent), while traces are made. It never goes upstream. */
+  /** The caller's trace (W3C traceparent), while tracing is on. It is never sent upstream. */
   readonly traceparent: string | undefined;
   /** Epoch milliseconds. */
   readonly arrived: number;
 }
 
-/** The same, and who calls. */
+/** An arrival with its caller. */
 export interface Authenticated extends Arrival {
   readonly caller: Caller;
 }
 
-/** The same, and what is asked. */
+/** An authenticated call with its content. */
 export interface Asked extends Authenticated {
   readonly operation: Operation;
   readonly request: Readonly<ChatRequest>;
@@ -90,29 +90,29 @@ export interface Asked extends Authenticated {
   readonly form: Form | undefined;
   /** Upper bound of the input in tokens. */
   readonly input_bound: number;
-  /** What it continues, and where its answer is kept. */
+  /** The stored response that it continues, and the place for its own. */
   readonly conversation: Conversation | undefined;
   /** The job that it submits. */
   readonly task_id: string | undefined;
 }
 
-/** A call that was let in: its channels, its limits and its hold. */
+/** An admitted call: its channels, its limits and its hold. */
 export interface Admitted {
   readonly asked: Asked;
-  /** The channels that may serve it, one after the other. */
+  /** The channels that may serve it, in order of selection. */
   readonly selection: Selection;
-  /** Which conversation this is a turn of, where that decides the channel. */
+  /** The conversation that it belongs to, where that decides the channel. */
   readonly affinity_key: string | undefined;
-  /** The dearest price that is possible: what is held is reckoned by it. */
+  /** The highest price possible: the hold is calculated from it. */
   readonly price: CompiledPrice;
-  /** What it may use, for limits. */
+  /** Its possible use, for limits. */
   readonly limitRequest: LimitRequest;
   /**
-   * Output tokens that each of its choices may have at most, where its caller named no limit and what is held does not
-   * cover every answer.
+   * The output limit of each of its choices, where the caller named none and the hold does not cover the longest
+   * possible response.
    */
   readonly output_limit: number | undefined;
-  /** What a limited caller took by this call. */
+  /** The call's use of a limited caller's limits. */
   readonly admission: Admission | undefined;
   readonly deadlines: Deadlines;
   /** One record for each channel that was tried; an attempt adds its own. */
@@ -120,46 +120,46 @@ export interface Admitted {
   readonly progress: Progress;
 }
 
-/** A call at one channel. The next try makes another one. */
+/** A call at one channel. The next attempt makes another record. */
 export interface Attempted {
   readonly call: Admitted;
   /** With the key that is used. */
   readonly channel: PoolChannel;
   /** With the group that serves. */
   readonly caller: Caller;
-  /** In that group, at that channel: what is billed when it serves. */
+  /** The price in that group, at that channel: billed when it serves. */
   readonly price: CompiledPrice;
   readonly terms: Terms | undefined;
-  /** As in Admitted; lower after a vendor found fault with it. */
+  /** As in Admitted; lower after a vendor rejected the call. */
   readonly output_limit: number | undefined;
-  /** What the call took of the channel's own limits. */
+  /** The call's use of the channel's own limits. */
   readonly slot: Admission | undefined;
   readonly translation: Translation;
 }
 
-/** An attempt that served, and its answer. */
+/** A successful attempt and its response. */
 export interface Answered<Answer> {
   readonly attempt: Attempted;
   readonly answer: Answer;
 }
 
-/** What of a call changes while it runs. */
+/** The state of a call that changes while it runs. */
 export interface Progress {
   /** Epoch milliseconds: when the call arrived; in a realtime session when the response began. */
   began: number;
-  /** The attempt that runs or, when none does, the last one. */
+  /** The current attempt or, between attempts, the last one. */
   attempt: Attempted | undefined;
-  /** Epoch milliseconds, -1 while none came. */
+  /** Epoch milliseconds, -1 before the first. */
   first_content_at: number;
-  /** The caller has gone. */
+  /** The caller has disconnected. */
   left: boolean;
-  /** The answer has ended: leaving it changes nothing any more. */
+  /** The response has ended: a disconnect changes nothing any more. */
   over: boolean;
-  /** Called once when the caller goes. */
+  /** Called once when the caller disconnects. */
   onLeave: (() => void) | undefined;
 }
 
-/** How far a call has come that began at `began`. */
+/** The progress of a call that began at `began`. */
 export const startProgress = (began: number): Progress => ({
   began,
   attempt: undefined,
@@ -169,17 +169,17 @@ export const startProgress = (began: number): Progress => ({
   onLeave: undefined,
 });
 
-/** The conversation that a call is a turn of, as far as its other stages ask for it. */
+/** The conversation of a call, as the later stages use it. */
 export interface Conversation {
-  /** Leaves the channels that can be asked. Throws what the caller gets when there is none. */
+  /** Keeps only the channels that can serve it. Throws the caller's error when there is none. */
   narrow(selection: Selection): void;
-  /** Lets go what the call says: the vendor alone will keep it. */
+  /** Drops the call's content: only the vendor will keep it. */
   forgetInput(): void;
-  /** Keeps a complete answer. `last`: the body, or the frames at the end of the stream. Never throws. */
+  /** Stores a complete response. `last`: the body, or the frames at the end of the stream. Never throws. */
   keep(attempt: Attempted, last: Uint8Array): Promise<void>;
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface CallEnd {
   /** The one that served, or the last one; undefined: no channel was tried. */
   attempt: Attempted | undefined;
@@ -190,15 +190,15 @@ export interface CallEnd {
 }
 
 export interface CallObserver {
-  /** It wants to know which trace a call belongs to. */
+  /** Whether it needs the trace of each call. */
   readonly traces: boolean;
   /** A channel was tried. `outcome`: "ok", or the class of the failure. */
   attempted(channel: PoolChannel, outcome: FailureClass | "ok"): void;
   /**
-   * A call has left its log row: charged, or failed for nothing. Once for every call; in a realtime session once a
+   * A call has left its log row: charged, or failed and free. Once for every call; in a realtime session once per
    * response.
    */
   ended(call: Admitted, end: CallEnd): void;
-  /** A call was refused before a channel was asked. `code`: of shared/errors.ts. */
+  /** A call was refused before any channel was called. `code`: of shared/errors.ts. */
   refused(code: ErrorCode): void;
 }

@@ -11,7 +11,7 @@ function make() {
   return { time, deadlines, heard };
 }
 
-test("the nearest limit is heard, once, and one timer serves them all", async () => {
+test("the nearest limit fires, once, and one timer serves them all", async () => {
   const { time, deadlines, heard } = make();
   deadlines.total(5_000);
   deadlines.pings(2_000);
@@ -27,7 +27,7 @@ test("the nearest limit is heard, once, and one timer serves them all", async ()
   expect(time.waiting).toBe(0);
 });
 
-test("a limit moved later is heard later, and what was sent puts the ping off", async () => {
+test("a limit moved later fires later, and sending to the caller postpones the ping", async () => {
   const { time, deadlines, heard } = make();
   deadlines.pings(1_000);
   for (let i = 0; i < 10; i++) {

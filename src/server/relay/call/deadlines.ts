@@ -1,12 +1,12 @@
-/** Time as the relay sees it, and the one timer that a call needs. */
+/** The relay's clock, and the one timer that a call needs. */
 import type { Timers } from "../../lib/timers";
 
-/** The phases a call can be too slow in. */
+/** The phases of a call that have a time limit. */
 export type Phase = "connect" | "first byte" | "idle" | "total";
 
 /**
- * All deadlines of one call behind a single timer. Moving a deadline later costs a number, not a timer: when the timer
- * fires early it is set again.
+ * All deadlines of one call behind a single timer. Moving a deadline later changes a number and no timer: a timer that
+ * fires early is set again.
  */
 export class Deadlines {
   #limitAt = Infinity;
@@ -16,7 +16,7 @@ export class Deadlines {
   #pingEvery = 0;
   #armedFor = Infinity;
   #cancel: (() => void) | undefined;
-  /** Called once when a limit has passed; set by whoever is working. */
+  /** Called once when a limit has passed; set by the code that is working. */
   onLimit: ((phase: Phase) => void) | undefined;
   /** Called when nothing was sent to the caller for the ping interval. */
   onPing: (() => void) | undefined;
@@ -26,20 +26,22 @@ export class Deadlines {
     readonly timers: Timers,
   ) {}
 
-  /** The limit of the current phase, `ms` from now; it replaces the one before. */
+  /** Sets the limit of the current phase, `ms` from now; it replaces the one before. */
   limit(phase: Phase, ms: number): void {
     this.#limitPhase = phase;
     this.#limitAt = this.now() + ms;
     this.#arm();
   }
 
-  /** The limit of the whole call, `ms` from now. It counts from the next limit or ping on, or at once with `arm`. */
+  /**
+   * Sets the limit of the whole call, `ms` from now. It counts from the next limit or ping on, or at once with `arm`.
+   */
   total(ms: number, arm = false): void {
     this.#totalAt = this.now() + ms;
     if (arm) this.#arm();
   }
 
-  /** Pings after `ms` of silence; 0 = never. The same interval again goes on as it was. */
+  /** Pings after `ms` of silence; 0 = never. Setting the same interval again does not restart it. */
   pings(ms: number): void {
     if (ms === this.#pingEvery) return;
     this.#pingEvery = ms;

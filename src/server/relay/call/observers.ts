@@ -1,4 +1,4 @@
-/** What watches calls from outside: metrics and traces. Called on the hot path, so it counts and returns. */
+/** Observers of calls: metrics and traces. They run on the hot path, so they count and return. */
 import type { CallObserver } from "./call";
 
 /** Two observers as one. */
@@ -25,6 +25,6 @@ export const noopObserver: CallObserver = {
   refused: () => undefined,
 };
 
-/** The trace that a request belongs to, while traces are made. */
+/** The trace of a request, while tracing is on. */
 export const traceOf = ({ observer }: { observer: CallObserver }, { headers }: Request): string | undefined =>
   observer.traces ? (headers.get("traceparent") ?? undefined) : undefined;

@@ -1,6 +1,6 @@
 /**
- * What a call says, as its caller wrote it. While an upstream is waited for, a large body is in a temporary file and
- * not in memory (bodies over 4 MB spool): its bytes come back for each attempt, and what is sent flows from the file.
+ * The content of a call, as its caller wrote it. While an upstream works, a large body is in a temporary file and not
+ * in memory (bodies over 4 MB spool): its bytes are loaded for each attempt, and the request is sent from the file.
  */
 import { EMPTY, type SpooledBody } from "../../lib/request-body/spooled-body";
 import type { Bytes } from "../../lib/sse";
@@ -13,7 +13,7 @@ export class RequestContent {
     this.#bytes = bytes;
   }
 
-  /** What is in memory: nothing while it is in its file, and nothing after `drop`. */
+  /** The content in memory: nothing while it is in its file, and nothing after `drop`. */
   get bytes(): Bytes {
     return this.#bytes;
   }
@@ -23,22 +23,22 @@ export class RequestContent {
     return this.#file;
   }
 
-  /** Wherever it is, without waiting. */
+  /** The content, from memory or from its file, without waiting. */
   readNow(): Bytes {
     return this.#file?.readNow() ?? this.#bytes;
   }
 
-  /** From now on it is in `file` as well. */
+  /** From now on the content is in `file` as well. */
   keepIn(file: SpooledBody): void {
     this.#file = file;
   }
 
-  /** Brings it back into memory: a request is made of it. */
+  /** Loads it back into memory, to make a request from it. */
   async restore(file: SpooledBody): Promise<void> {
     if (this.#bytes.length === 0) this.#bytes = await file.read();
   }
 
-  /** Out of memory: it is in its file, or will not be sent again. */
+  /** Removes it from memory: it is in its file, or will not be sent again. */
   drop(): void {
     this.#bytes = EMPTY;
   }

@@ -1,6 +1,6 @@
 /**
- * How long a call waits for a channel, and what becomes of it when the caller leaves: the channel's own words, else the
- * options'.
+ * Timeouts of a call at a channel, and the drain time after the caller has left: the channel's own settings, else the
+ * options.
  */
 import type { Admitted, Asked } from "./call";
 import type { RelayOptions } from "../../contracts/control-plane";
@@ -13,7 +13,7 @@ export interface Timeouts {
   readonly connectMs: number;
   readonly firstByteMs: number;
   readonly idleMs: number;
-  /** Of one try with everything that follows from it. */
+  /** Of one attempt with everything that follows from it. */
   readonly totalMs: number;
   /** 0 = never. */
   readonly pingMs: number;
@@ -21,7 +21,7 @@ export interface Timeouts {
   readonly drainMs: number;
 }
 
-/** The limits of a try at `channel`, in milliseconds; the options' while no channel is chosen. */
+/** The timeouts of an attempt at `channel`, in milliseconds; the options' while no channel is chosen. */
 export function timeoutsFor(option: RelayOptions, channel: PoolChannel | undefined): Timeouts {
   const { connect_timeout, first_byte_timeout, idle_timeout, total_timeout, ping_interval, on_disconnect } =
     channel?.setting ?? {};
@@ -38,22 +38,22 @@ export function timeoutsFor(option: RelayOptions, channel: PoolChannel | undefin
 }
 
 /**
- * After how many milliseconds of silence the caller of a call at `channel` gets a ping, 0 = never; undefined: such
- * calls know none. Events have comments. A JSON object may have blanks before it (RFC 8259, section 2), but its status
- * then goes out before it is known: only a channel that says so itself does that.
+ * The silence in milliseconds after which the caller of a call at `channel` gets a ping, 0 = never; undefined: such
+ * calls have no pings. Event streams have comments. A JSON object may have blanks before it (RFC 8259, section 2), but
+ * its status is then sent before it is known: this is done only for a channel that is set to do it.
  */
 export function pingsOf({ operation, request, engine, form }: Asked, channel: PoolChannel): number | undefined {
   const { direct } = operation;
   const { stream } = request;
   if (!direct) return stream ? timeoutsFor(engine.controlPlane.option, channel).pingMs : undefined;
-  // A format that is named twice may be either.
+  // A form with a repeated response_format may mean any of its values.
   const formats = form?.parts("response_format") ?? [];
   const isJson =
     direct.plain === "never" || (direct.plain === "text" && formats.every(({ value }) => /json$|^$/.test(value ?? "")));
   return isJson && !stream ? (channel.setting.ping_interval ?? 0) * 1000 : undefined;
 }
 
-/** The caller has gone: the upstream gets a little time to say what it used. */
+/** The caller has left: the upstream gets a short time to report its usage. */
 export function handleDisconnect({ asked, deadlines, progress }: Admitted): void {
   if (progress.left || progress.over) return;
   progress.left = true;

@@ -1,4 +1,4 @@
-/** What an attempt makes of a call: under which name its model is asked for, and what gets lost on the way. */
+/** The translation of a call for one attempt: the upstream model name, and the warnings about content that was lost. */
 import type { Warning } from "../../protocol/chat-events";
 
 const NONE: readonly Warning[] = [];
@@ -12,12 +12,12 @@ export class Translation {
     this.#upstream_model = upstream_model;
   }
 
-  /** The vendor's name of the model, "" while no request was made. */
+  /** The vendor's model name, "" before the request is made. */
   get upstream_model(): string {
     return this.#upstream_model;
   }
 
-  /** What was lost on the way to the channel and back. */
+  /** The content that was lost on the way to the channel and back. */
   get warnings(): readonly Warning[] {
     return this.#warnings;
   }

@@ -1,4 +1,4 @@
-/** The end of a call: attempts, then the answer, whole or streamed, or the error that the caller gets. */
+/** The end of a call: attempts, then the response, whole or streamed, or the caller's error. */
 import { ContentTap } from "../response/content-tap";
 import type { Responder } from "../response/responder";
 import type { Opened } from "../billing/admit-and-hold";
@@ -8,7 +8,7 @@ import { answerUntranslated } from "./untranslated";
 import { StreamBody } from "./stream-body";
 import { withRetries } from "../upstream/retry";
 
-/** Attempts, delivers, settles and records. The call has its hold; here it ends. */
+/** Attempts, delivers, settles and records. The call has its hold; this function ends it. */
 export function deliver(opened: Opened, responder: Responder): Promise<Response> {
   const { asked } = opened.call;
   responder.tap = ContentTap.of(asked);
@@ -16,7 +16,7 @@ export function deliver(opened: Opened, responder: Responder): Promise<Response>
   return asked.request.stream ? answerStream(opened, responder) : answerWhole(opened, responder);
 }
 
-/** A whole answer: read, charged, then sent. */
+/** A whole response: read, charged, then sent. */
 async function answerWhole(opened: Opened, responder: Responder): Promise<Response> {
   const { call, billing } = opened;
   const { asked, deadlines, progress } = call;
@@ -31,7 +31,7 @@ async function answerWhole(opened: Opened, responder: Responder): Promise<Respon
   return responder.json(answer.body);
 }
 
-/** A streamed answer: its head goes with the first content, or with a ping when that takes long. */
+/** A streamed response: its head is sent with the first content, or with a ping when that takes long. */
 async function answerStream(opened: Opened, responder: Responder): Promise<Response> {
   const outcome = withRetries(opened.call);
   const first = await outcomeOrPing(opened.call, outcome);

@@ -8,7 +8,7 @@ import type { Responder } from "../response/responder";
 import type { Answer } from "../upstream/attempt";
 import type { RetryOutcome } from "../upstream/retry";
 
-/** The error of a call without an answer that fits. */
+/** The error of a call without a usable response. */
 export async function refuse(opened: Opened, responder: Responder, outcome: RetryOutcome<Answer>): Promise<Response> {
   const { call } = opened;
   const failure = outcome.ok ? failureOf("malformed") : outcome.failure;

@@ -1,9 +1,10 @@
 /**
- * The body of a streamed answer: upstream frames through the meter to the caller, with both commitments.
+ * The body of a streamed response: upstream frames through the meter to the caller, with two points of commitment.
  *
  * Head: sent with the first content, or with a ping when nothing came for PingAfter; then attempts may still be running
- * and a failure is an error event. Answer: the first content; after it no retry. The dialect's last word and the end of
- * the body wait until the charge is committed. Memory is constant: one region of whole frames at a time, pulled.
+ * and a failure becomes an error event. Response: the first content; after it no retry. The dialect's last event and
+ * the end of the body wait until the charge is committed. Memory is constant: one region of whole frames at a time,
+ * pulled.
  */
 import type { EndReason } from "../../../shared/log";
 import type { Phase } from "../call/deadlines";
@@ -23,9 +24,9 @@ import type { Answer } from "../upstream/attempt";
 import type { RetryOutcome } from "../upstream/retry";
 import { lastFrame, type UpstreamStream } from "../upstream/request";
 
-/** How many tokens an upstream is drained for at most after the caller has left. */
+/** The most tokens that an upstream is drained for after the caller has left. */
 const DRAIN_TOKENS = 2_000;
-/** How long the end of the upstream's body is awaited after its last word, so that the connection can be used again. */
+/** How long the end of the upstream's body is awaited after its last event, so that the connection can be reused. */
 const TRAILER_MS = 1_000;
 const empty: Bytes = Buffer.alloc(0);
 
@@ -42,7 +43,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   #attempt: Attempted | undefined;
   #upstream: UpstreamStream | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** The caller waits for bytes: pings may go, and silence is the upstream's. */
+  /** The caller is ready for bytes: pings may be sent, and silence is the upstream's. */
   #waiting = false;
   /** Metered bytes that wait for the first pull. */
   #ready: Bytes[] = [];
@@ -52,10 +53,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   #leftAt = 0;
   /** Resolves when it has ended and is charged. */
   readonly #ended = Promise.withResolvers<void>();
-  /** The end of the answer; a translator writes it once. */
+  /** The end of the response; a translator writes it once. */
   #last: Uint8Array = empty;
 
-  /** `outcome` is the first content, or the promise of it when the head goes first. */
+  /** `outcome` is the first content, or its promise when the head is sent first. */
   constructor({ call, billing }: Opened, outcome: Outcome | Promise<Outcome>) {
     const { asked, deadlines, progress } = call;
     const { engine } = asked;
@@ -64,19 +65,19 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     this.#billing = billing;
     this.#outcome = outcome;
     this.#timeouts = timeoutsFor(engine.controlPlane.option, channel);
-    // No answer has come yet: only an error could be written.
+    // No response has come yet: only an error could be written.
     this.#meter = answerReader(asked, channel, "openai-chat");
     engine.stats.open_streams++;
     engine.sessions.add(this);
     progress.onLeave = () => this.#leave();
     deadlines.onPing = () => this.#ping();
-    // The caller left before there was a body that could say so.
+    // The caller left before there was a body that could report it.
     if (progress.left) queueMicrotask(() => this.#leave());
   }
 
   /**
-   * The whole answer when it has arrived already: charged, with its last word. undefined when it has not; then the
-   * stream is to be pulled.
+   * The whole response when it has arrived already: charged, with its last event. undefined when it has not; then the
+   * stream has to be pulled.
    */
   async whole(): Promise<Bytes | undefined> {
     const upstream = await this.#open();
@@ -94,15 +95,15 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    // The head went without content: it carries the first ping.
+    // The head was sent without content: it carries the first ping.
     if (!(this.#outcome instanceof Promise)) return;
     controller.enqueue(this.#call.asked.dialect.ping);
-    // What becomes of the attempts does not wait for a caller who reads nothing.
+    // The outcome of the attempts does not wait for a caller who is not reading.
     const pull = (): void => this.pull();
     this.#outcome.then(pull, pull);
   }
 
-  /** Returns before it has read: `enqueue` is what a reader waits for, and one more promise for each event is dear. */
+  /** Returns before it has read: a reader waits for `enqueue`, and one more promise for each event is expensive. */
   pull(): void {
     if (this.#over || this.#waiting) return;
     this.#waiting = true;
@@ -118,7 +119,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     this.#leave();
   }
 
-  /** The process ends: what the upstream has said so far is the answer. */
+  /** The process ends: the upstream's output so far is the response. */
   shutdown(now: boolean): Promise<void> {
     if (now && !this.#over) {
       if (this.#upstream) void this.#finish("gateway_restart");
@@ -127,20 +128,20 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     return this.#ended.promise;
   }
 
-  /** The process ends before anything was said: nothing is charged. */
+  /** The process ends before any output: nothing is charged. */
   async #giveUp(): Promise<void> {
     this.#over = true;
     await this.#fail(failureOf("cut"), "gateway_restart");
     this.#close();
   }
 
-  /** Nothing came that could be charged. */
+  /** Nothing chargeable arrived. */
   async #fail(failure: Failure, reason: EndReason): Promise<void> {
     await failed({ call: this.#call, billing: this.#billing }, failure, reason);
     this.#last = this.#meter.fail(callError(this.#call, failure));
   }
 
-  /** The first pull: waits for the first content and sends what was read before it. Never rejects. */
+  /** The first pull: waits for the first content and sends the frames read before it. Never rejects. */
   async #begin(): Promise<void> {
     try {
       const upstream = this.#upstream ?? (await this.#open());
@@ -156,7 +157,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     }
   }
 
-  /** Reads until something was sent or the answer is over; throws for what cannot be read. */
+  /** Reads until something was sent or the response is over; throws for unreadable data. */
   #next(upstream: UpstreamStream): void {
     const kept = upstream.kept.shift();
     if (kept) return this.#took(upstream, kept);
@@ -180,7 +181,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
 
   readonly #broke = (error: unknown): void => void this.#finish(this.#reasonOf(error));
 
-  /** Passes whole frames on; undefined or none: no frame is complete yet. */
+  /** Forwards whole frames; undefined or empty: no frame is complete yet. */
   #took(upstream: UpstreamStream, region: Bytes | undefined): void {
     const attempt = this.#attempt;
     if (this.#over || !attempt) return;
@@ -198,7 +199,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     else this.#waiting = false;
   }
 
-  /** What the caller gets of the upstream: errors inside an answer keep their channel's secrets to themselves. */
+  /** The caller's version of the upstream's frames: errors inside a response do not reveal their channel's secrets. */
   #passed(bytes: Uint8Array): Bytes {
     const channel = this.#attempt?.channel;
     return channel ? redactErrors(channel, asBuffer(bytes)) : asBuffer(bytes);
@@ -228,7 +229,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
       this.#meter = stream.answer;
       this.#timeouts = timeoutsFor(asked.engine.controlPlane.option, attempt.channel);
       deadlines.onLimit = (phase) => this.#expire(phase);
-      // The wait for the first byte is over; from now on silence counts.
+      // The wait for the first byte is over; from now on the limit is silence.
       deadlines.limit("idle", this.#timeouts.idleMs);
       await this.#billing.commitPrice(attempt);
       return stream;
@@ -254,7 +255,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     if (phase === "idle" && !this.#waiting) return;
     this.#expired = phase;
     this.#upstream?.abort();
-    // Its end does not wait for a caller who reads nothing.
+    // Its end does not wait for a caller who is not reading.
     this.pull();
   }
 
@@ -265,7 +266,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     this.#leftAt = Math.max(1, this.#meter.tally.contentBytes);
     deadlines.total(this.#timeouts.drainMs, true);
     const known = this.#meter.tally.usage !== undefined && this.#meter.finished;
-    // What was read already is enough.
+    // The data read so far is enough.
     if (this.#upstream && (known || this.#timeouts.drainMs === 0)) this.#upstream.abort();
     if (!this.#waiting) this.pull();
   }
@@ -283,7 +284,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     return "upstream_cut";
   }
 
-  /** Ends the answer: charge, then the last word, then the end of the body. Once; never rejects. */
+  /** Ends the response: charge, then the last event, then the end of the body. Once; never rejects. */
   async #finish(reason?: EndReason): Promise<void> {
     if (this.#over) return;
     this.#over = true;
@@ -312,16 +313,16 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     });
     const error = end_reason === "complete" || end_reason === "caller_left" ? undefined : this.#errorFor(end_reason);
     this.#last = error ? this.#meter.fail(error) : this.#passed(this.#meter.close());
-    // What the next turn refers to is there before the caller can refer to it.
+    // The response is stored before the caller can refer to it in the next turn.
     if (end_reason === "complete") await this.#call.asked.conversation?.keep(attempt, this.#last);
   }
 
   #endReason(reason: EndReason | undefined): EndReason {
     const { finished, done, error, malformed } = this.#meter;
     const { left } = this.#call.progress;
-    // What the upstream calls a failure is one, even after a finish reason.
+    // An error reported by the upstream counts, even after a finish reason.
     if (error && !left) return "upstream_error";
-    // An answer is complete with its finish reason, whatever becomes of the connection afterwards.
+    // A response is complete with its finish reason, whatever happens to the connection afterwards.
     if (finished || (done && !left)) return "complete";
     if (left) return "caller_left";
     if (malformed) return "upstream_error";
@@ -339,7 +340,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     return callError(this.#call, failureOf(this.#meter.malformed ? "malformed" : "cut"));
   }
 
-  /** Lets the upstream's body end by itself after its last word, so that the connection is kept; cuts it otherwise. */
+  /** Lets the upstream's body end normally after its last event, so that the connection is kept; cuts it otherwise. */
   #letGo(): void {
     const { deadlines } = this.#call;
     deadlines.clear();
@@ -371,7 +372,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
       if (!progress.left && this.#last.length > 0) controller?.enqueue(this.#last);
       controller?.close();
     } catch {
-      // The caller has gone, and the stream with them.
+      // The caller has left, and the stream is closed.
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The body of an answer that flows through untouched: sound, or events that are not chat's. Its last piece, and the end
+ * The body of a response that is forwarded unchanged: sound, or events that are not chat's. Its last piece, and the end
  * of the body, wait until the charge is committed. Memory is constant: one piece is held back, the next one is pulled.
  */
 import type { EndReason } from "../../../shared/log";
@@ -18,7 +18,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #answer: StreamedAnswer;
   readonly #timeouts: Timeouts;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** The piece that waits until the next one, or the end, has come. */
+  /** The piece that is held back until the next one, or the end, arrives. */
   #held: Uint8Array | undefined;
   #waiting = false;
   #over = false;
@@ -53,7 +53,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
     this.#leave();
   }
 
-  /** Reads until a piece was sent or the answer is over; to the end when the caller has gone. Never throws. */
+  /** Reads until a piece was sent or the response is over; to the end when the caller has left. Never throws. */
   async #advance(): Promise<void> {
     const { reader, scan, events } = this.#answer;
     const { deadlines, progress } = this.#attempt.call;
@@ -86,7 +86,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
     void this.pull();
   }
 
-  /** The caller has gone: events are awaited a little, since usage comes at their end; everything else is over. */
+  /** The caller has left: events are awaited for a short time, since usage comes at their end; anything else ends. */
   #leave(): void {
     if (this.#over) return;
     const { deadlines, progress } = this.#attempt.call;
@@ -96,7 +96,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
     if (!this.#waiting) void this.pull();
   }
 
-  /** Ends the answer: charge, then the last piece, then the end. Once. */
+  /** Ends the response: charge, then the last piece, then the end. Once. */
   async #finish(reason: EndReason): Promise<void> {
     if (this.#over) return;
     this.#over = true;
@@ -107,7 +107,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
     const end_reason = reason !== "complete" && progress.left ? "caller_left" : reason;
     if (end_reason !== "complete" && end_reason !== "upstream_error") abort();
     const reported = scan.usage === undefined ? undefined : asked.operation.direct?.usageOf({ usage: scan.usage });
-    // No estimate is charged for what the upstream itself calls a failure.
+    // No estimate is charged for a failure that the upstream itself reports.
     const usage = reported ?? (reason === "upstream_error" && !terms?.exact ? {} : undefined);
     await this.#billing.settle(this.#attempt, { end_reason, usage, content_bytes: 0 });
     asked.engine.stats.open_streams--;
@@ -127,12 +127,12 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
       const whole = end_reason === "complete" || end_reason === "upstream_error" || left;
       if (whole) return controller?.close();
       const failure = end_reason === "idle_timeout" ? failureOf("timeout", 0, this.#expired) : failureOf("cut");
-      // Sound has no words for an error: a connection that breaks is the only honest end.
+      // Sound has no error event: breaking the connection is the only way to report the failure.
       if (!events) return controller?.error(new Error(failure.class));
       controller?.enqueue(openaiChat.errorFrame(callError(call, failure)));
       controller?.close();
     } catch {
-      // The caller has gone, and the stream with them.
+      // The caller has left, and the stream is closed.
     }
   }
 }

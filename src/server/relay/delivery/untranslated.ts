@@ -1,4 +1,4 @@
-/** The end of a call that is no conversation: attempts, charge, answer. */
+/** The end of a call that is no conversation: attempts, charge, response. */
 import type { Admitted } from "../call/call";
 import type { Responder } from "../response/responder";
 import { failureOf } from "../../protocol/upstream-failure";
@@ -11,8 +11,8 @@ import { outcomeOrPing } from "./outcome-or-ping";
 import { UntranslatedBody } from "./untranslated-body";
 
 /**
- * The answer when it is there; or, where the channel asks for pings and it takes long, its head with blanks until it
- * is: then an error comes with status 200.
+ * The response when it is complete; or, where the channel asks for pings and it takes long, its head with blanks until
+ * it is complete: then an error comes with status 200.
  */
 export async function answerUntranslated(opened: Opened, responder: Responder): Promise<Response> {
   const { call } = opened;
@@ -31,7 +31,7 @@ export async function answerUntranslated(opened: Opened, responder: Responder): 
         end_reason: "upstream_error",
       });
     });
-  // What is kept of the call's content is the answer, without the blanks.
+  // The kept content is the response without the blanks.
   const { tap } = responder;
   responder.tap = undefined;
   const response = responder.raw(
@@ -47,7 +47,7 @@ async function finish(opened: Opened, responder: Responder, outcome: RetryOutcom
   const { asked, deadlines, progress } = call;
   if (outcome.ok && outcome.answer.kind === "flow") {
     const { attempt, answer } = outcome;
-    // What the request alone decides is owed as soon as the answer begins.
+    // A price that depends on the request alone is owed as soon as the response begins.
     await billing.commitPrice(attempt);
     return responder.raw(
       new ReadableStream(new UntranslatedBody(attempt, billing, answer), { highWaterMark: 0 }),
@@ -66,7 +66,7 @@ async function finish(opened: Opened, responder: Responder, outcome: RetryOutcom
 
 const blank = Buffer.from("\n");
 
-/** Blanks at the call's pings, then the body of the answer. */
+/** Blanks at the call's pings, then the body of the response. */
 class AwaitedBody implements UnderlyingDefaultSource<Uint8Array> {
   readonly #call: Admitted;
   readonly #answer: Promise<Response>;

@@ -1,11 +1,11 @@
-/** The first stage of a call: its route, and what its headers say. */
+/** The first stage of a call: its route, and the facts in its headers. */
 import { knownClientType } from "../../../shared/client-type";
 import type { Arrival, Engine } from "../call/call";
 import { traceOf } from "../call/observers";
 import { askedVersion, callerLang } from "../response/responder";
 import { fallbackDialect, findRoute, pathOf, type Route } from "./routes";
 
-/** `route` is undefined for a path that is not ours. */
+/** `route` is undefined for a path that the relay does not serve. */
 export function arrive(
   engine: Engine,
   request: Request,

@@ -1,4 +1,4 @@
-/** Calls beside those of the models: lists, stored answers, jobs, realtime sessions. */
+/** Calls that are no model calls: lists, stored responses, jobs, realtime sessions. */
 import type { Bytes } from "../../lib/sse";
 import { answerSideCall } from "../admission/side-call";
 import type { Authenticated } from "../call/call";

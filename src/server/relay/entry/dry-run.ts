@@ -1,4 +1,4 @@
-/** The dry run: where a call would go, without making it. */
+/** The dry run: selects the channels of a call without making it. */
 import type { Operation } from "../operations/operation";
 import { findRoute } from "./routes";
 import { fail } from "../../../shared/errors";
@@ -10,13 +10,16 @@ import { dialectOf } from "../providers/dispatch";
 import { atVersion, namesOf } from "../providers/vendor-rules";
 import { urlOf } from "../providers/address";
 
-/** Routing as the console asks it. `rules`: what upstream names and addresses are told by. */
+/**
+ * Routing for the console's dry run. `rules`: the operator's settings that upstream model names and addresses depend
+ * on.
+ */
 export const previewOf = (routing: Routing, rules?: VendorRules): RoutingPreview => ({
   plan: (call) => planOf(routing, call, rules),
   keys: routing.keys,
 });
 
-/** What serves a path, if it is a call of a model. */
+/** The operation of a path, if it is a model call. */
 function callOf(endpoint: string): { operation: Operation; dialect: string } {
   const route = findRoute("POST", endpoint);
   if (!route) return fail("not_found", { method: "POST", path: endpoint });
@@ -51,5 +54,5 @@ function planOf(
   return { operation: operation.key, dialect, channels, sticky: selection.preferred };
 }
 
-/** A query may carry a key. */
+/** A query may contain a key. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, "");

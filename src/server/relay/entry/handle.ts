@@ -1,4 +1,4 @@
-/** One call, top to bottom. */
+/** The handler of relay requests: one call from its arrival to its log row. */
 import { AppError, fail } from "../../../shared/errors";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { RelayStats } from "../../contracts/relay-stats";
@@ -42,21 +42,25 @@ import { arrive } from "./arrive";
 
 export interface Relay {
   /**
-   * Answers one request to /v1. Never rejects. `ip` is the caller's real address, `requestId` is unique for ever.
-   * `upgrade`: for connections that can become a WebSocket; the answer is then ignored.
+   * Handles one request to /v1. Never rejects. `ip` is the caller's real address; `requestId` is unique for ever.
+   * `upgrade`: for connections that can become a WebSocket; the response is then ignored.
    */
   handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
-  /** The same for an entrance of our own that knows its caller without a key. Its answers are for our own pages. */
+  /**
+   * The same for the console's own routes, which know their caller without a key. Their responses are for the console's
+   * pages only.
+   */
   handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskService;
   /**
-   * Ends streams and realtime sessions: what runs has `graceMs` to end by itself. Resolves when everything is charged.
+   * Ends streams and realtime sessions: running ones get `graceMs` to end normally. Resolves when everything is
+   * charged.
    */
   stop(graceMs: number): Promise<void>;
   readonly stats: Readonly<RelayStats>;
 }
 
-/** The data plane over its control plane. `deps` replace time, chance and network in tests. */
+/** Creates the data plane on its control plane. `deps` replace clock, randomness and network in tests. */
 export function createRelay(
   controlPlane: ControlPlane,
   { random, ...deps }: { log: Logger; random?: () => number } & Partial<RelayDeps>,
@@ -97,7 +101,7 @@ interface Entrance {
   upgrade?: Upgrade | undefined;
 }
 
-/** receive → authenticate; then a call of a model: readBody … admit (openCall), attempt … record (runCall). */
+/** receive → authenticate; then, for a model call, readBody … admit (openCall) and attempt … record (runCall). */
 async function handle(
   engine: Engine,
   request: Request,
@@ -105,7 +109,7 @@ async function handle(
   requestId: string,
   { admit, upgrade }: Entrance,
 ): Promise<Response> {
-  // A cookie counts at our own entrances: no other site may read their answers.
+  // A cookie counts on the console's own routes: no other site may read their responses.
   const responder = new Responder(requestId, admit ? null : request.headers.get("origin"));
   if (request.method === "OPTIONS") return responder.preflight(request);
   const { route, arrival } = arrive(engine, request, ip, requestId);
@@ -128,9 +132,9 @@ async function handle(
 }
 
 /**
- * readBody → parse → screen → route → price → admit: what happens before a channel is asked. Throws what the caller
- * gets when the call goes no further; the log has its row then. A Response: the call is a job. `given`: its body, where
- * it was read already.
+ * readBody → parse → screen → route → price → admit: everything before a channel is called. Throws the caller's error
+ * when the call is refused; its log row is written by then. Returns a Response when the call is a job. `given`: the
+ * body, where it was read already.
  */
 async function openCall(
   authenticated: Authenticated,
@@ -158,7 +162,7 @@ async function openCall(
     const conversation = opening && (await opening);
     requireModel(caller, model);
     const asked = askedIn(authenticated, operation, screened(controlPlane, operation, received), conversation);
-    // Who serves it first: a model that no channel serves is unknown, whatever its price.
+    // Routing comes before the price: a model that no channel serves is unknown, whatever its price.
     const routed = routeCall(asked, received.json);
     const { candidates } = routed.selection;
     const price = dearestPrice(asked, candidates);
@@ -167,13 +171,13 @@ async function openCall(
   } catch (error) {
     form?.close();
     const recorded = recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
-    // What keeps the row from being written must not keep the caller waiting a second time.
+    // When the row cannot be written, the caller does not wait for a second attempt.
     if (!isUnavailable(error)) await recorded;
     throw error;
   }
 }
 
-/** attempt with retry → deliver → settle → record. The hold ends here, whatever happens. */
+/** attempt with retry → deliver → settle → record. The hold always ends here. */
 async function runCall(opened: Opened, request: Request, responder: Responder): Promise<Response> {
   const { call } = opened;
   const { engine, form } = call.asked;

@@ -1,4 +1,4 @@
-/** Calls that ask no channel for an answer of its own: lists of models, the caller's figures. */
+/** Calls that need no response from a channel: lists of models, the caller's usage figures. */
 import { fail } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import type { Engine } from "../call/call";
@@ -10,7 +10,7 @@ import type { Caller } from "../../contracts/caller";
 import { subscription, usage } from "../endpoints/account";
 import { findModel, listModels, listShape } from "../endpoints/models";
 
-/** The answer. Throws not_found for a route that is none of these. */
+/** The response. Throws not_found for any other route. */
 export async function answerLookup(
   engine: Engine,
   route: Route,

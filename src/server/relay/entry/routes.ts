@@ -1,4 +1,4 @@
-/** The paths of the relay: method and path -> dialect and operation. Nothing else in the house knows a /v1 path. */
+/** The paths of the relay: method and path -> dialect and operation. No other module knows a /v1 path. */
 import type { SideHandler } from "../admission/side-call";
 import { anthropicDialect } from "../../protocol/dialects/anthropic/dialect";
 import { callerDialect, type CallerDialect } from "../../protocol/dialects/dialect";
@@ -27,9 +27,9 @@ export type Route =
   | { dialect: CallerDialect; operation: Operation }
   | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
   | { dialect: CallerDialect; operation: "model"; model: string }
-  /** A call beside those of the models; `name` is for documents. */
+  /** A call that is no model call; `name` is for the API documents. */
   | { dialect: CallerDialect; operation: "side"; name: string; answer: SideHandler; billed?: boolean }
-  /** A link that is its own permission: nobody is asked for a key. */
+  /** A link that is its own permission: no key is required. */
   | { dialect: CallerDialect; operation: "open"; name: string; answer: OpenAnswer };
 
 const anthropic = callerDialect(anthropicDialect, "ping");
@@ -43,7 +43,7 @@ const sideRoute = (dialect: CallerDialect, name: string, answer: SideHandler): R
   answer,
 });
 
-/** Paths that name everything. */
+/** Paths without an id. */
 const relayRoutes: Readonly<Record<string, Route>> = {
   "POST /v1/chat/completions": { dialect: openaiChat, operation: chat },
   "POST /pg/chat/completions": { dialect: openaiChat, operation: chat },
@@ -74,7 +74,7 @@ const relayRoutes: Readonly<Record<string, Route>> = {
   "GET /v1/dashboard/billing/usage": { dialect: openaiChat, operation: "usage" },
 };
 
-/** Paths that name one thing that a caller left behind: before and after its id. */
+/** Paths that contain the id of a stored object or job: the parts before and after the id. */
 const named: readonly [
   method: string,
   before: string,
@@ -152,19 +152,19 @@ export function findRoute(method: string, path: string): Route | undefined {
   return isUnserved(method, path) ? { dialect: openaiChat, operation: "unserved" } : undefined;
 }
 
-/** Whether a POST to the path makes a job. */
+/** Whether a POST to the path submits a job. */
 export const submitsJob = (path: string): boolean => findTaskRoute("POST", path)?.route.submits === true;
 
-/** The dialect that an unknown path is answered in. */
+/** The dialect of the error for an unknown path. */
 export const fallbackDialect: CallerDialect = openaiChat;
 
-/** The media types that the body of an operation may have. */
+/** The media types that an operation's body may have. */
 function bodiesOf({ direct }: Operation): string[] {
   const json = !direct || direct.json ? ["application/json"] : [];
   return direct?.readForm ? [...json, "multipart/form-data"] : json;
 }
 
-/** Every route for documents: method, path with {params}, the operation's key, media types of the body. */
+/** Every route for the API documents: method, path with {params}, the operation's key, media types of the body. */
 export const listedRoutes: readonly { method: string; path: string; operation: string; bodies?: readonly string[] }[] =
   [
     ...Object.entries(relayRoutes).map(([line, route]) => {

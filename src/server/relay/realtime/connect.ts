@@ -1,4 +1,4 @@
-/** Opens the upstream half of a realtime session: channels one after the other, as for any call. */
+/** Opens the upstream side of a realtime session: tries channels one after the other, like any call. */
 import { socketThrough } from "../../lib/proxy";
 import type { Admitted, Asked, Attempted } from "../call/call";
 import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
@@ -10,11 +10,11 @@ import { attemptFailed, attemptServed, beginAttempt } from "../upstream/attempt-
 import { type RetryOutcome, tryChannels } from "../upstream/retry";
 import { urlOf, withVersion } from "../providers/address";
 
-/** What the caller asked for besides the model. */
+/** The caller's settings besides the model. */
 export interface RealtimeWish {
-  /** `transcription`: a session that only writes down what is said. */
+  /** `transcription`: a session that only transcribes speech. */
   intent: string | undefined;
-  /** The preview of the API, which names some events differently. */
+  /** The API's preview version, which names some events differently. */
   beta: boolean;
 }
 
@@ -24,7 +24,7 @@ const ClientSocket = WebSocket as unknown as new (url: string, options: Bun.WebS
 
 export type Frame = string | Buffer<ArrayBuffer>;
 
-/** An open socket and what it has said: frames, and its end. */
+/** An open socket and its received frames and close event. */
 export interface Upstream {
   socket: UpstreamSocket;
   queue: (Frame | { code: number; reason: string })[];
@@ -86,7 +86,7 @@ async function open({ call, channel, translation }: Attempted, wish: RealtimeWis
   const { promise, resolve } = Promise.withResolvers<Upstream | Failure>();
   let socket: UpstreamSocket;
   try {
-    // What cannot go through its proxy goes nowhere.
+    // A connection that cannot use its proxy is not made.
     socket = await socketThrough(
       proxy,
       (through) => new ClientSocket(url, { headers, perMessageDeflate: false, ...through }),
@@ -104,7 +104,7 @@ async function open({ call, channel, translation }: Attempted, wish: RealtimeWis
   if (progress.left) progress.onLeave();
   socket.onopen = () => {
     socket.pause();
-    // Its first frames may have come with the handshake's answer.
+    // Its first frames may have arrived with the handshake's response.
     const queue: Upstream["queue"] = [];
     socket.onmessage = ({ data }) => queue.push(data);
     socket.onclose = ({ code, reason }) => queue.push({ code, reason });
@@ -120,7 +120,7 @@ async function open({ call, channel, translation }: Attempted, wish: RealtimeWis
 }
 
 /**
- * The runtime gives the status of a refused handshake in its message alone (Bun 1.4: "Expected 101 status code: 401").
+ * The runtime reports the status of a refused handshake only in its message (Bun 1.4: "Expected 101 status code: 401").
  */
 function handshakeFailure(event: object, { status_mapping }: PoolChannel): Failure {
   const message = "message" in event ? String(event.message) : "";

@@ -26,12 +26,12 @@ import { type CallerEvents, RealtimeSession } from "./session";
 
 /** Smallest step of a hold, in tokens, when PreConsumedQuota is set lower. */
 const LEAST_STEP = 16;
-/** What a session that only transcribes is routed and priced by; its own model is chosen inside it. */
+/** The model that a transcription session is routed and priced by; its actual model is chosen inside the session. */
 const TRANSCRIPTION_MODEL = "gpt-4o-transcribe";
 /** RFC 6455, 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-/** Turns the request's connection into a WebSocket; false when it is no handshake or the caller has gone. */
+/** Upgrades the request to a WebSocket; false when it is no handshake or the caller has left. */
 export type Upgrade = (headers: Record<string, string>, events: CallerEvents) => boolean;
 
 interface Prepared {
@@ -41,9 +41,9 @@ interface Prepared {
 }
 
 /**
- * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of what is refused before a channel was
- * asked; but a caller without balance learns it inside a session that ends with 1008, because a browser cannot read a
- * refused handshake.
+ * Answers the handshake: an upgrade, or an HTTP error. Throws the AppError of a call that is refused before a channel
+ * was called; but a caller without balance gets the error inside a session that ends with 1008, because a browser
+ * cannot read a refused handshake.
  */
 export async function openRealtime(
   arrival: Authenticated,
@@ -133,7 +133,7 @@ async function prepare(responder: Responder, arrival: Authenticated, model: stri
   return { responseBilling, ...(admission && { admission }) };
 }
 
-/** The upstream first: what it refuses is an HTTP error, and another channel may take it. */
+/** The upstream comes first: its refusal is an HTTP error, and another channel may serve the session. */
 async function start(
   request: Request,
   responder: Responder,
@@ -143,7 +143,7 @@ async function start(
   const { wish, responseBilling, admission } = prepared;
   const round = responseBilling.call;
   const { engine, dialect } = round.asked;
-  // The session takes a place at the channel; what a response needs is asked when it begins.
+  // The session counts as a concurrent call of the channel; each response is admitted when it begins.
   const limitRequest = { model: round.limitRequest.model, tokens: 0, units: 0 };
   const call: Admitted = { ...round, limitRequest, progress: startProgress(round.progress.began) };
   const { progress } = call;
@@ -172,7 +172,7 @@ async function start(
   throw new AppError(engine.draining ? "draining" : "upgrade_required");
 }
 
-/** `realtime` is answered where it was offered; the sub-protocol that carries a key never is. */
+/** `realtime` is confirmed where it was offered; the sub-protocol that carries a key never is. */
 function answerHeaders(request: Request, requestId: string): Record<string, string> {
   const headers = { "x-request-id": requestId, "x-oneapi-request-id": requestId };
   return offeredProtocols(request).includes("realtime")
@@ -180,7 +180,7 @@ function answerHeaders(request: Request, requestId: string): Record<string, stri
     : headers;
 }
 
-/** A session that only says why there is none. */
+/** A session that only reports an error and closes. */
 const refusal = (event: string, reason: string): CallerEvents => ({
   open(caller) {
     caller.send(event);
@@ -188,5 +188,5 @@ const refusal = (event: string, reason: string): CallerEvents => ({
   },
 });
 
-/** The connection belongs to the session now; this is not read. */
+/** The connection belongs to the session now; this response is not read. */
 const upgraded = (): Response => new Response(null, { status: 101 });

@@ -1,6 +1,6 @@
 /**
- * The money of a realtime session: every response is a round with a hold, a charge and a log row of its own. A round is
- * held before its response begins, so a session never runs beyond the balance by more than one response.
+ * The money of a realtime session: every response is a round with its own hold, charge and log row. A round is held
+ * before its response begins, so a session never exceeds the balance by more than one response.
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
@@ -16,27 +16,27 @@ import type { Terms } from "../../protocol/call-terms";
 
 interface Round extends Opened {
   readonly terms: Terms;
-  /** What the response takes of the limits, once it has begun. */
+  /** The response's use of the limits, once it has begun. */
   places: { admission?: Admission; slot?: Admission };
-  /** Counted while the response runs: its bill when it never names its usage. */
+  /** Counted while the response runs: its charge when it never reports its usage. */
   readonly seen: { output: number; audio_out: number };
 }
 
-/** A limit that is reached is thrown. */
+/** Throws when a limit is reached. */
 async function enterInside(asked: Promise<Admission> | undefined): Promise<Admission | undefined> {
   const admission = await asked;
   if (admission?.refused) throw new AppError(admission.refused.code, admission.refused.values);
   return admission;
 }
 
-/** Makes the call of one round from what is known of the session; it holds one step of tokens in and out. */
+/** Makes the call of one round from the session's state; it holds one step of input and output tokens. */
 export type RoundMaker = (requestId: string, model: string, price: CompiledPrice, terms: Terms) => Admitted;
 
 export class ResponseBilling {
   readonly #make: RoundMaker;
   readonly #requestId: string;
   readonly #model: string;
-  /** The dearest that is possible; once a channel serves, what it costs there. */
+  /** The highest price possible; once a channel serves, its price there. */
   #price: CompiledPrice;
   /** The attempt that opened the session. */
   #session: Attempted | undefined;
@@ -44,12 +44,12 @@ export class ResponseBilling {
   #count = 1;
   /** Responses that have begun and are not done. */
   readonly #running = new Set<string>();
-  /** The last hold, perhaps on its way. */
+  /** The last hold, possibly still in progress. */
   #holding: Promise<unknown> = Promise.resolve();
   #over = false;
-  /** What the caller has said since the last response that was charged. */
+  /** The caller's input since the last charged response. */
   #heard = { input: 0, audio_in: 0 };
-  /** What the last response used: the next one carries its context on. */
+  /** The usage of the last response: the next one includes its context. */
   #last: Usage | undefined;
 
   constructor(make: RoundMaker, requestId: string, model: string, price: CompiledPrice) {
@@ -65,7 +65,7 @@ export class ResponseBilling {
     return this.#round.call;
   }
 
-  /** A channel serves the session: from now on its rounds cost what they do there. */
+  /** A channel serves the session: from now on its rounds cost that channel's price. */
   connected(session: Attempted): void {
     this.#session = session;
     this.#price = session.price;
@@ -86,8 +86,8 @@ export class ResponseBilling {
       get usage() {
         return { output: seen.output, audio_out: Math.ceil(seen.audio_out) };
       },
-      // The bill of a response without usage is what it made; a count of zero is set against what was
-      // said.
+      // A response without usage is charged by its content; a reported count of zero is compared with the input and
+      // output.
       get doubted() {
         return { ...terms.usage, input: Math.ceil(heard.input), audio_in: Math.ceil(heard.audio_in) };
       },
@@ -111,12 +111,12 @@ export class ResponseBilling {
     return this.#attemptOf(call, this.#price, terms, places);
   }
 
-  /** Takes the estimate of the next response. Throws the AppError of a refusal. */
+  /** Holds the estimate of the next response. Throws the AppError of a refusal. */
   hold(): Promise<unknown> {
     return (this.#holding = this.#round.billing.hold());
   }
 
-  /** A response begins. Throws the AppError of a limit that it is over. */
+  /** A response begins. Throws the AppError of an exceeded limit. */
   async began(id: string): Promise<void> {
     this.#running.add(id);
     const round = this.#round;
@@ -132,19 +132,19 @@ export class ResponseBilling {
     if (slot) await this.#keep(round, { slot });
   }
 
-  /** A place for the response that runs; the session may have ended while it was asked for. */
+  /** Admission of the running response; the session may have ended while it was requested. */
   async #keep(round: Round, { admission, slot }: Round["places"]): Promise<void> {
     if (this.#over) await releaseSlots(admission, slot, NOTHING_USED);
     else Object.assign(round.places, { ...(admission && { admission }), ...(slot && { slot }) });
   }
 
-  /** The caller has said something. */
+  /** The caller has sent input. */
   heard({ input, audio_in }: { input: number; audio_in: number }): void {
     this.#heard.input += input;
     this.#heard.audio_in += audio_in;
   }
 
-  /** Content came. */
+  /** Content arrived. */
   saw({ output, audio_out }: { output: number; audio_out: number }): void {
     const { call, seen } = this.#round;
     const { asked, progress } = call;
@@ -157,7 +157,7 @@ export class ResponseBilling {
   async done(id: string, usage: Usage | undefined, end_reason: EndReason): Promise<void> {
     this.#running.delete(id);
     const round = this.#round;
-    // Nothing could be held for it, and yet it was made.
+    // Nothing could be held for it, but the vendor produced it.
     round.billing.markUnheld();
     await round.billing.settle(this.#attemptOfRound(round), { end_reason, usage, content_bytes: 0 });
     if (usage) this.#last = usage;
@@ -165,7 +165,7 @@ export class ResponseBilling {
     this.#round = this.#newRound();
   }
 
-  /** What the caller said was written down by a model of its own: a charge of its own. */
+  /** The caller's speech was transcribed by a separate model: a separate charge. */
   async transcribed(model: string | undefined, usage: Usage): Promise<void> {
     const { asked } = this.#round.call;
     const { group, user_group } = this.#session?.caller ?? asked.caller;
@@ -179,7 +179,7 @@ export class ResponseBilling {
   }
 
   /**
-   * Holds the next response once more: what was charged beside it may have used up what it was held from. Throws the
+   * Holds the next response again: a charge in between may have used up the balance that it was held from. Throws the
    * AppError of a refusal.
    */
   async renew(): Promise<void> {
@@ -190,10 +190,10 @@ export class ResponseBilling {
     await this.hold();
   }
 
-  /** The session is over: what runs is charged by what was seen of it, what does not is given back. */
+  /** The session is over: a running response is charged by its content so far, an unused hold is released. */
   async end(end_reason: EndReason): Promise<void> {
     this.#over = true;
-    // What is being taken can be given back when it is there.
+    // A hold in progress can be released once it exists.
     await this.#holding.catch(() => undefined);
     const round = this.#round;
     const ending = { end_reason, usage: undefined, content_bytes: 0 };

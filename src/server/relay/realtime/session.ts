@@ -1,6 +1,6 @@
 /**
- * A realtime session: frames go both ways as they are, in order. Memory is bounded: a side that reads too slowly makes
- * the other one wait. A response's last event leaves when its charge is committed, and nothing after it overtakes it.
+ * A realtime session: frames go both ways unchanged, in order. Memory is bounded: a side that reads too slowly makes
+ * the other one wait. A response's last event is sent when its charge is committed, and nothing after it overtakes it.
  */
 import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
@@ -18,9 +18,9 @@ import { credentialId } from "../providers/credential-id";
 import { redact, redactEvent, redactOf } from "../providers/redact";
 import type { ResponseBilling } from "./response-billing";
 
-/** The caller's half, as Bun's server gives it. */
+/** The caller's side, as Bun's server provides it. */
 export interface CallerSocket {
-  /** Bytes sent; -1: kept, wait for drain; 0: dropped. */
+  /** Bytes sent; -1: buffered, wait for drain; 0: dropped. */
   send(frame: Frame): number;
   close(code: number, reason: string): void;
   ping(): number;
@@ -29,7 +29,7 @@ export interface CallerSocket {
   resume(): void;
 }
 
-/** What happens on the caller's half. */
+/** Events of the caller's side. */
 export interface CallerEvents {
   open(caller: CallerSocket): void;
   message?(caller: CallerSocket, frame: Frame): void;
@@ -37,26 +37,26 @@ export interface CallerEvents {
   drain?(caller: CallerSocket): void;
 }
 
-/** Bounds of the caller's half. */
+/** Limits of the caller's side. */
 export const socketLimits = {
-  // Sound does not shrink.
+  // Audio does not compress.
   perMessageDeflate: false,
   maxPayloadLength: 16 << 20,
-  // A fast side is made to wait long before: this bound is for what went wrong.
+  // A fast side is made to wait long before: this limit is for errors.
   backpressureLimit: 16 << 20,
-  // Seconds; the server pings before, so only a connection that is dead ends by it.
+  // Seconds; the server pings before, so this closes only dead connections.
   idleTimeout: 120,
 } as const;
 
 /** Close codes (RFC 6455, 7.4.1). */
 const CLOSE = { normal: 1000, going_away: 1001, policy: 1008, internal: 1011, try_again: 1013 } as const;
 
-/** Bytes towards the upstream beyond which the caller has to wait. */
+/** Buffered bytes to the upstream beyond which the caller has to wait. */
 const UPSTREAM_BUFFER = 1 << 20;
-/** How often a full buffer is looked at: the client socket has no event for it. */
+/** How often a full buffer is checked: the client socket has no event for it. */
 const DRAIN_POLL_MS = 10;
 
-/** A code that may be sent on: some only say how a connection ended. */
+/** A close code that may be forwarded: some only describe how a connection ended. */
 const codeFor = (code: number): number => {
   if (code === 1005) return CLOSE.normal;
   const sendable = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999);
@@ -69,18 +69,18 @@ export class RealtimeSession implements CallerEvents, OpenSession {
   readonly #call: Admitted;
   readonly #billing: ResponseBilling;
   readonly #upstream: UpstreamSocket;
-  /** What came from the upstream and was not looked at yet; the last may be its close. */
+  /** Received from the upstream and not processed yet; the last may be its close event. */
   readonly #queue: Upstream["queue"];
   readonly #timeouts: Timeouts;
   readonly #ended = Promise.withResolvers<void>();
   #caller: CallerSocket | undefined;
   #transcriptionModel: string | undefined;
-  /** The queue is being worked off, or the caller's half is not open yet. */
+  /** The queue is being processed, or the caller's side is not open yet. */
   #busy = true;
-  /** The caller's socket keeps what it cannot send. */
+  /** The caller's socket buffers data that it cannot send. */
   #full = false;
   #refusals = 0;
-  /** Over as soon as nothing runs. */
+  /** Ends as soon as nothing runs. */
   #leaving = false;
   #over = false;
 
@@ -129,7 +129,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     if (!this.#busy) this.#upstream.resume();
   }
 
-  /** The caller has gone. What runs is cancelled, and has a little time to say what it used. */
+  /** The caller has left. Running responses are cancelled, with a short time to report their usage. */
   close(_caller: CallerSocket, code: number): void {
     if (this.#over) return;
     this.#call.progress.left = true;
@@ -147,19 +147,19 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     return this.#ended.promise;
   }
 
-  /** Resolves when both halves are closed and everything is charged. */
+  /** Resolves when both sides are closed and everything is charged. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Never opened: the caller's half could not be upgraded. */
+  /** Never opened: the caller's side could not be upgraded. */
   abandon(): Promise<void> {
     return this.#end("caller_left", CLOSE.normal);
   }
 
   /**
-   * An event with a sensitive word goes no further, or without it: undefined where its caller is told, and the session
-   * goes on.
+   * An event with a sensitive word is dropped, or forwarded without it: undefined where the caller gets an error, and
+   * the session goes on.
    */
   #screened(frame: string): string | undefined {
     const { engine, lang, ip, path, request, request_id } = this.#billing.call.asked;
@@ -190,13 +190,13 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     });
   }
 
-  /** A frame moved: the silence begins again. */
+  /** A frame was transferred: the silence starts over. */
   #stir(): void {
     const { deadlines, progress } = this.#call;
     if (!progress.left) deadlines.limit("idle", this.#timeouts.idleMs);
   }
 
-  /** Nothing was sent to the caller for the ping interval: proxies between must see that the connection lives. */
+  /** Nothing was sent to the caller for the ping interval: proxies in between must see that the connection is alive. */
   #ping(): void {
     if (!this.#over && !this.#call.progress.left && !this.#full) this.#caller?.ping();
   }
@@ -206,7 +206,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     if (!this.#busy) void this.#work();
   }
 
-  /** Works the queue off, one at a time. While an event is accounted for nothing more is read from the upstream. */
+  /** Processes the queue, one event at a time. While an event is billed nothing more is read from the upstream. */
   async #work(): Promise<void> {
     this.#busy = true;
     try {
@@ -251,7 +251,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       case "transcribed":
         if (event.usage) await responseBilling.transcribed(this.#transcriptionModel, event.usage);
         this.#send(frame);
-        // A session may do nothing else, so nothing else would look at the balance.
+        // A session may do nothing but transcribe, so no other step would check the balance.
         if (event.usage && !this.#leaving && !this.#over) await responseBilling.renew();
         return;
       case "response_done": {
@@ -261,7 +261,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
           : event.failed
             ? "upstream_error"
             : "complete";
-        // No estimate is charged for what the upstream itself calls a failure.
+        // No estimate is charged for a failure that the upstream itself reports.
         await responseBilling.done(event.id, event.usage ?? (event.failed ? {} : undefined), end_reason);
         this.#send(frame);
         if (!this.#leaving && !this.#over) await responseBilling.hold();
@@ -269,7 +269,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     }
   }
 
-  /** An event as the caller gets it: one about an error keeps the channel's secrets to itself. */
+  /** The caller's version of an event: an error does not reveal the channel's secrets. */
   #passed(event: string): string {
     return redactEvent(this.#attempt.channel, event);
   }
@@ -278,7 +278,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     return classifyErrorIn200(redactOf(this.#attempt.channel), error);
   }
 
-  /** That an account is used up or closed is said inside the session alone. */
+  /** Errors about a used up or closed account are reported only inside the session. */
   #report(failure: Failure): void {
     const { channel } = this.#attempt;
     const { engine, request, request_id } = this.#call.asked;
@@ -305,7 +305,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       this.#full = true;
       this.#upstream.pause();
     } else if (sent === 0 && frame.length > 0) {
-      // More than the socket may keep: what is lost is lost, so the session cannot go on.
+      // More than the socket may buffer: the data is lost, so the session cannot go on.
       void this.#end("caller_left", CLOSE.try_again, "reading too slowly");
       this.#caller?.terminate();
     }
@@ -323,7 +323,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     void this.#end("idle_timeout", CLOSE.going_away, `${phase} limit`, error);
   }
 
-  /** The next response may not be made: no balance, or a limit; or accounting itself failed. */
+  /** The next response is refused: no balance, or a limit; or accounting itself failed. */
   async #break(thrown: unknown): Promise<void> {
     const round = this.#billing.call;
     const { engine, lang, ip, path, request } = round.asked;
@@ -335,7 +335,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     const { running } = this.#billing;
     if (running && this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     await this.#end("out_of_quota", refused ? CLOSE.policy : CLOSE.internal, error.code, error);
-    // What ran has the row of its charge.
+    // The running response has the row of its charge.
     if (!running)
       await recordRefusal(
         engine.controlPlane,
@@ -346,7 +346,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       );
   }
 
-  /** Ends both halves, then the money. Once. */
+  /** Closes both sides, then ends the billing. Once. */
   async #end(end_reason: EndReason, code: number, reason = "", error?: RelayError): Promise<void> {
     if (this.#over) return this.#ended.promise;
     this.#over = true;
@@ -358,7 +358,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       if (error) this.#caller?.send(errorEvent(error, request_id));
       this.#caller?.close(code, reason);
     }
-    // A client may say 1000 or a code of its own.
+    // A client may send 1000 or a code from the private range.
     this.#upstream.close(code >= 3000 ? code : CLOSE.normal);
     this.#upstream.resume();
     await this.#billing.end(end_reason);

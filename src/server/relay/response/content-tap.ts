@@ -1,6 +1,6 @@
 /**
- * The content of calls, for operators who keep it: the beginning of what the caller sent and of what they got, sampled
- * as it passes. The bytes are not changed and not held up; while contents are not kept there is no tap.
+ * The content of calls, for operators who keep it: the beginning of the request and of the response, sampled in
+ * transit. The bytes are neither changed nor delayed; while contents are not kept there is no tap.
  */
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import type { Asked } from "../call/call";
@@ -22,7 +22,7 @@ class Sampler {
   push(chunk: Uint8Array): void {
     this.#size += chunk.length;
     if (this.#kept >= MOST) return;
-    // A copy: the bytes belong to a larger buffer, or to others.
+    // A copy: the bytes belong to a larger buffer, or to another owner.
     const part = chunk.slice(0, MOST - this.#kept);
     this.#kept += part.length;
     this.#chunks.push(part);
@@ -39,7 +39,7 @@ function sampleOf(body: Bytes): Sample {
   return sampler.sample();
 }
 
-/** Reads along with the answer of one call. */
+/** Samples the response of one call. */
 export class ContentTap {
   readonly #keep: (response: Sample) => void;
 
@@ -47,7 +47,7 @@ export class ContentTap {
     this.#keep = keep;
   }
 
-  /** undefined while contents are not kept. Before the first attempt: the content is still in memory. */
+  /** undefined while contents are not kept. Called before the first attempt: the content is still in memory. */
   static of({ engine, form, content, request_id, caller }: Asked): ContentTap | undefined {
     const keep = engine.controlPlane.keepContent;
     if (!keep) return undefined;
@@ -55,7 +55,7 @@ export class ContentTap {
     return new ContentTap((response) => keep({ request_id, user_id: caller.user_id }, request, response));
   }
 
-  /** The same body, sampled as it passes; of media only the size. */
+  /** The same body, sampled in transit; of media only the size. */
   take<B extends Body>(body: B, contentType: string): B | ReadableStream<Uint8Array> {
     const sampler = new Sampler();
     const note = isText(contentType) ? "" : `[${contentType}]`;

@@ -1,4 +1,4 @@
-/** Errors as a caller of /v1 sees them: our own, or a judged upstream failure, spelled by the caller's dialect. */
+/** Errors of /v1 for callers: the relay's own, or a classified upstream failure, in the caller's dialect. */
 import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../../shared/errors";
 import type { Lang } from "../../../shared/text";
 import { isUnavailable } from "../../lib/unavailable";
@@ -23,7 +23,7 @@ const parameters: Readonly<Partial<Record<ErrorCode, string>>> = {
   background_unsupported: "background",
 };
 
-/** One of our own errors. */
+/** An error of the relay itself. */
 export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, requestId: string): RelayError {
   const fact = errors[code];
   const retry = values.retry_after_s;
@@ -37,18 +37,21 @@ export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, reque
   };
 }
 
-/** How often a call was tried again, for its final error (C-604); nothing when it was not. */
+/** The number of retries of a call, for its final error (C-604); nothing when it was not retried. */
 function retried(retries: number, lang: Lang): string {
   if (retries <= 0) return "";
   return lang === "zh" ? `（已重试 ${retries} 次）` : ` (retried ${retries} time${retries === 1 ? "" : "s"})`;
 }
 
-/** The failure that a call ended with, after all its attempts. */
+/** The final failure of a call, after all its attempts. */
 export function callError({ asked, attempts }: Pick<Admitted, "asked" | "attempts">, failure: Failure): RelayError {
   return failureError(failure, asked.lang, asked.request_id, attempts.length - 1);
 }
 
-/** A failure of the upstream: its own words where they concern the caller and are clean, ours otherwise. */
+/**
+ * A failure of the upstream: its own text where it concerns the caller and contains no secrets, the relay's text
+ * otherwise.
+ */
 export function failureError(failure: Failure, lang: Lang, requestId: string, retries = 0): RelayError {
   const { error, status } = failure;
   const code = errorCodeOf(failure);
@@ -73,7 +76,7 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
   return { status, type: typeOf(status, failure.owner), code, message, param: null, ...retry };
 }
 
-/** What was thrown, as an error answer. Anything but an AppError leaves nothing but the request id. */
+/** A thrown error as a response. Anything but an AppError reveals only the request id. */
 export function thrownError(thrown: unknown, lang: Lang, requestId: string): RelayError {
   if (thrown instanceof AppError) return ownError(thrown.code, thrown.values, lang, requestId);
   return ownError(isUnavailable(thrown) ? "database_unavailable" : "internal", {}, lang, requestId);

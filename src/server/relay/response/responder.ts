@@ -1,11 +1,13 @@
-/** HTTP manners of the relay: where the key stands, what answers carry, who may call from a browser. */
+/** HTTP conventions of the relay: where the key is presented, the headers of responses, CORS. */
 import type { Lang } from "../../../shared/text";
 import type { ContentTap } from "./content-tap";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { RelayError } from "../../protocol/relay-error";
 import { asJsonArray } from "../../lib/sse-to-json-array";
 
-/** How a browser's WebSocket, which cannot set headers, presents a key (OpenAI's realtime guide). */
+/**
+ * The sub-protocol in which a browser's WebSocket, which cannot set headers, presents a key (OpenAI's realtime guide).
+ */
 const KEY_PROTOCOL = "openai-insecure-api-key.";
 
 /** The sub-protocols that a WebSocket handshake offers. */
@@ -17,8 +19,7 @@ export const offeredProtocols = ({ headers }: Request): string[] =>
 
 /**
  * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, mj-api-secret, a
- * WebSocket sub-protocol or ?key=. Undefined when there is none. What the key's own spellings are is the
- * authenticator's business.
+ * WebSocket sub-protocol or ?key=. Undefined when there is none. The authenticator parses the key itself.
  */
 export function presentedKey(request: Request): string | undefined {
   const { headers } = request;
@@ -42,16 +43,16 @@ function inQuery({ url }: Request, name: string): string | undefined {
   return query < 0 ? undefined : (new URLSearchParams(url.slice(query)).get(name) ?? undefined);
 }
 
-/** What can be a dated version of an API. */
+/** The form of a dated API version. */
 const VERSION = /^[\w.-]{1,32}$/;
 
-/** The version of the API that the caller's address names (Azure's `?api-version=`), "" = none. */
+/** The API version in the caller's URL (Azure's `?api-version=`), "" = none. */
 export function askedVersion(request: Request): string {
   const version = inQuery(request, "api-version") ?? "";
   return VERSION.test(version) ? version : "";
 }
 
-/** The language of messages: English where the caller asks for it first, Chinese otherwise. */
+/** The language of messages: English where the caller prefers it, Chinese otherwise. */
 export function callerLang(request: Request): Lang {
   return /^\s*en/i.test(request.headers.get("accept-language") ?? "") ? "en" : "zh";
 }
@@ -63,7 +64,9 @@ const EXPOSED = [
   ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),
 ].join(", ");
 
-/** The headers of every answer: a white list, nothing of the upstream's. `origin` is the caller's Origin header. */
+/**
+ * The headers of every response: an allow list without any of the upstream's. `origin` is the caller's Origin header.
+ */
 function answerHeaders(contentType: string, requestId: string, origin: string | null): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": contentType,
@@ -80,13 +83,13 @@ function answerHeaders(contentType: string, requestId: string, origin: string | 
   return headers;
 }
 
-/** Makes the answers of one call. */
+/** Makes the responses of one call. */
 export class Responder {
-  /** Headers that tell a limited caller where he stands; undefined when nothing limits him. */
+  /** Headers that report a caller's limits; undefined when the caller has none. */
   limits: Readonly<Record<string, string>> | undefined;
-  /** Events go out as one JSON array. */
+  /** Events are sent as one JSON array. */
   array = false;
-  /** Reads along where contents are kept. */
+  /** Samples the content where contents are kept. */
   tap: ContentTap | undefined;
 
   constructor(
@@ -94,7 +97,7 @@ export class Responder {
     readonly origin: string | null,
   ) {}
 
-  /** A whole answer. */
+  /** A whole response. */
   json(body: string | Uint8Array<ArrayBuffer>, status = 200, more?: Record<string, string>): Response {
     const headers = answerHeaders("application/json", this.requestId, this.origin);
     if (more) Object.assign(headers, more);
@@ -102,7 +105,7 @@ export class Responder {
     return new Response(this.tap ? this.tap.take(body, "application/json") : body, { status, headers });
   }
 
-  /** An answer that is passed through; `contentType` is one that the relay has chosen or recognised. */
+  /** A forwarded response; `contentType` is one that the relay has chosen or recognised. */
   raw(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>, contentType: string): Response {
     const headers = answerHeaders(contentType, this.requestId, this.origin);
     if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
@@ -110,7 +113,7 @@ export class Responder {
     return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
   }
 
-  /** A file that is passed through, whole or in part; `contentType` is one that the relay has chosen. */
+  /** A forwarded file, whole or in part; `contentType` is one that the relay has chosen. */
   file(
     body: ReadableStream<Uint8Array> | null,
     contentType: string,
@@ -121,7 +124,7 @@ export class Responder {
     return new Response(body, { status, headers });
   }
 
-  /** A streamed answer. */
+  /** A streamed response. */
   events(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
     const type = this.array ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8";
     const headers = answerHeaders(type, this.requestId, this.origin);
@@ -131,7 +134,7 @@ export class Responder {
     return new Response(this.array ? asJsonArray(events) : events, { headers });
   }
 
-  /** An error in the dialect of the caller. */
+  /** An error in the caller's dialect. */
   error(dialect: CallerDialect, error: RelayError): Response {
     const retry = error.retry_after_s;
     return this.json(
@@ -141,7 +144,7 @@ export class Responder {
     );
   }
 
-  /** The answer to a browser's question whether it may call. */
+  /** The response to a browser's preflight request. */
   preflight(request: Request): Response {
     const headers = answerHeaders("text/plain", this.requestId, this.origin ?? "*");
     headers["access-control-allow-methods"] = "GET, POST, PUT, PATCH, DELETE, OPTIONS";

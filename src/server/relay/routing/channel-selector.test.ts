@@ -6,7 +6,7 @@ import type { PoolChannel } from "../../contracts/channel";
 import { draw, Selection, type SelectionOptions } from "./channel-selector";
 import { SessionAffinity } from "./session-affinity";
 
-/** A repeatable source of chance (mulberry32). */
+/** A repeatable random source (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -67,7 +67,7 @@ describe("selection", () => {
     expect(Math.abs((counts.get(1) ?? 0) - 500)).toBeLessThan(60);
   });
 
-  test("a cooling channel is passed over while another is left, and tried last when none is", () => {
+  test("a channel in cooldown is skipped while another is left, and tried last when none is", () => {
     let now = 0;
     const cooldown = new Cooldown(() => now);
     const candidates = [channel(1, 10, 1), channel(2, 0, 1)];
@@ -79,7 +79,7 @@ describe("selection", () => {
     expect(order(candidates, cooldown)).toEqual([1, 2]);
   });
 
-  test("the explanation names candidates, tiers and who was passed over", () => {
+  test("the explanation names candidates, tiers and the channels that were skipped", () => {
     const cooldown = new Cooldown(() => 0);
     cooldown.add(1, "m", 3_000);
     const selection = new Selection({
@@ -132,7 +132,7 @@ function rest(selection: Selection): number[] {
   return ids;
 }
 
-describe("a conversation's own channel", () => {
+describe("session affinity", () => {
   const three = (): PoolChannel[] => [channel(1, 0, 1), channel(2, 0, 1), channel(3, 0, 1)];
   function known(id: number): SessionAffinity {
     const sticky = new SessionAffinity(() => 0);
@@ -140,7 +140,7 @@ describe("a conversation's own channel", () => {
     return sticky;
   }
 
-  test("comes first among its tier, is noted, and the others follow", () => {
+  test("puts the conversation's previous channel first in its tier and notes it; the others follow", () => {
     const selection = select(three());
     const stats = noStats();
     selection.prefer(known(3), "talk", stats);
@@ -150,7 +150,7 @@ describe("a conversation's own channel", () => {
     expect([stats.sticky_calls, stats.sticky_hits]).toEqual([1, 1]);
   });
 
-  test("is nobody's for a conversation that is not known, which counts as a call without a hit", () => {
+  test("does not apply to an unknown conversation, which counts as a call without a hit", () => {
     const selection = select(three());
     const stats = noStats();
     selection.prefer(known(3), "another", stats);
@@ -160,7 +160,7 @@ describe("a conversation's own channel", () => {
     expect(selection.explain()).not.toHaveProperty("sticky");
   });
 
-  test("is never one that cools: it is forgotten, and the draw decides", () => {
+  test("forgets a channel in cooldown, and the draw decides", () => {
     const cooldown = new Cooldown(() => 0);
     cooldown.add(3, "m", 5_000);
     const sticky = known(3);
@@ -171,20 +171,20 @@ describe("a conversation's own channel", () => {
     expect(sticky.get("talk")).toBeUndefined();
     expect(rest(selection)).toEqual([1, 2, 3]);
     expect(stats.sticky_hits).toBe(0);
-    // Nor when every channel cools, and all are tried for want of a better.
+    // The same when every channel is in cooldown and all are tried.
     for (const id of [1, 2]) cooldown.add(id, "m", 5_000);
     const desperate = select(three(), { cooldown });
     desperate.prefer(known(3), "talk");
     expect(desperate.next()?.id).toBe(1);
   });
 
-  test("is remembered when it is not among the candidates", () => {
+  test("remembers a channel that is not among the candidates", () => {
     const sticky = known(9);
     select(three()).prefer(sticky, "talk");
     expect(sticky.get("talk")).toBe(9);
   });
 
-  test("waits for its tier, and is no hit where there was nothing to choose", () => {
+  test("waits for the channel's tier, and counts no hit where there was no choice", () => {
     const stats = noStats();
     const lower = select([channel(1, 5, 1), channel(2, 0, 1), channel(3, 0, 1)]);
     lower.prefer(known(3), "talk", stats);
@@ -196,7 +196,7 @@ describe("a conversation's own channel", () => {
     expect([stats.sticky_calls, stats.sticky_hits]).toEqual([2, 0]);
   });
 
-  test("that has no room is no hit: it is named as limited, with the limit and when there is room again", () => {
+  test("counts no hit for a channel at its limit, which is reported as limited with the limit and the time until it is free", () => {
     const selection = select(three());
     const stats = noStats();
     selection.prefer(known(3), "talk", stats);
@@ -209,7 +209,7 @@ describe("a conversation's own channel", () => {
     expect(stats.sticky_hits).toBe(0);
   });
 
-  test("stays the hit when another channel has no room", () => {
+  test("keeps its hit when another channel is at its limit", () => {
     const selection = select(three());
     const stats = noStats();
     selection.prefer(known(3), "talk", stats);
@@ -221,8 +221,8 @@ describe("a conversation's own channel", () => {
   });
 });
 
-describe("who is not drawn from", () => {
-  test("an input that is too long for a channel passes it over; one that is as long as it takes does not", () => {
+describe("channels left out of the draw", () => {
+  test("an input that is too long for a channel skips it; one of exactly its maximum does not", () => {
     const candidates = [
       makeChannel(1, "http://x", { max_input_tokens: 100 }),
       makeChannel(2, "http://x", { max_input_tokens: 101 }),
@@ -237,7 +237,7 @@ describe("who is not drawn from", () => {
     expect([unknown.tooLong, unknown.left]).toEqual([false, 3]);
   });
 
-  test("a channel that somebody probes is named as such, once", () => {
+  test("a channel with a running probe is reported as probing, once", () => {
     let now = 0;
     const cooldown = new Cooldown(() => now);
     cooldown.add(1, "m", 10);
@@ -248,7 +248,7 @@ describe("who is not drawn from", () => {
     expect(selection.explain().skipped).toEqual([{ channel: 1, why: "probing" }]);
   });
 
-  test("only those that know what the call refers to are left, with the key that does", () => {
+  test("only the channels that hold the object of the call are left, with the key that holds it", () => {
     const knowing = makeChannel(2, "http://x", { key: "the one that knows" });
     const selection = select([channel(1, 0, 1), channel(2, 0, 1), channel(3, 0, 1)], {
       supports: ({ id }) => id !== 3,
@@ -262,7 +262,7 @@ describe("who is not drawn from", () => {
     ]);
   });
 
-  test("a channel that is given back is tried once more", () => {
+  test("a channel that is returned is tried once more", () => {
     const selection = select([channel(1, 5, 1), channel(2, 0, 1)]);
     const first = selection.next();
     if (first) selection.requeue(first);
@@ -290,7 +290,7 @@ describe("group auto", () => {
     expect(select([cheap]).groupOf(cheap)).toBeUndefined();
   });
 
-  test("the first group with a channel awake comes first", () => {
+  test("the first group with a channel out of cooldown comes first", () => {
     const cooldown = new Cooldown(() => 0);
     for (const id of [1, 2]) cooldown.add(id, "m", 5_000);
     expect(rest(open(cooldown))).toEqual([3, 2, 1]);
@@ -309,7 +309,7 @@ describe("the plan of a dry run", () => {
   const shares = (selection: Selection): [id: number, turn: number, share: number, standing: unknown][] =>
     selection.plan().map(({ channel: { id }, turn, share, standing }) => [id, turn, share, standing]);
 
-  test("shows every candidate in the order of the turns, with the chance to be the first of its turn", () => {
+  test("shows every candidate in order of its tier, with the probability to be the first of its tier", () => {
     const cooldown = new Cooldown(() => 0);
     cooldown.add(4, "m", 5_000);
     const candidates = [channel(1, 0, 0), channel(2, 5, 1), channel(3, 5, 3), channel(4, 9, 1), channel(5, 9, 1)];
@@ -322,11 +322,11 @@ describe("the plan of a dry run", () => {
       [5, 0, 0, "unsupported"],
     ]);
     expect(shares(select([channel(1, 0, 0), channel(2, 0, 0)])).map(([, , share]) => share)).toEqual([0.5, 0.5]);
-    // Nothing was drawn by looking.
+    // The plan drew nothing.
     expect(rest(selection)).toEqual([2, 3, 1, 4]);
   });
 
-  test("the conversation's own channel comes first in the first turn, and in no other", () => {
+  test("the conversation's previous channel comes first in the first tier, and in no other", () => {
     const sticky = new SessionAffinity(() => 0);
     sticky.set("talk", 3);
     const first = select([channel(2, 5, 1), channel(3, 5, 3)]);
@@ -358,14 +358,14 @@ describe("a draw", () => {
     expect([0, 0.49, 0.5, 0.99].map((point) => draw(equal, () => point)?.id)).toEqual([1, 1, 2, 2]);
   });
 
-  test("of one channel or none asks chance for nothing", () => {
+  test("of one channel or none needs no random number", () => {
     const never = (): number => {
       throw new Error("chance was asked");
     };
     expect([draw([], never), draw(two.slice(0, 1), never)?.id]).toEqual([undefined, 1]);
   });
 
-  test("takes the last one with a weight where the numbers leave a rest", () => {
+  test("takes the last channel with a weight where rounding leaves a rest", () => {
     expect(draw([...two, channel(3, 0, 0)], () => 1)?.id).toBe(2);
   });
 });

@@ -2,9 +2,9 @@
  * Chooses the channels of one call, one after the other, and explains the choice.
  *
  * Highest priority first; inside a tier a draw in proportion to weight, without replacement (all weights 0: equal
- * shares; a weight of 0 beside positive ones waits until those are used up: checklist C-662). A tier is exhausted
- * before the next one begins. A cooling channel is passed over while another is left, and tried last when none is: real
- * traffic is what ends a failure. With group auto the first group that has a channel awake comes first.
+ * shares; a weight of 0 beside positive ones waits until those are used up: C-662). A tier is exhausted before the next
+ * one begins. A channel in cooldown is skipped while another is left, and tried last when none is: real traffic is what
+ * ends a failure. With group auto the first group that has a channel out of cooldown comes first.
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { Cooldown } from "./cooldown";
@@ -14,31 +14,29 @@ import type { SessionAffinity } from "./session-affinity";
 import type { PoolChannel } from "../../contracts/channel";
 import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
 
-/** Why a candidate was not among those drawn from. */
+/** Why a candidate was left out of the draw. */
 export interface Skipped {
   channel: number;
   why: "unsupported" | "elsewhere" | "too_long" | "cooling" | "probing" | "limited";
-  /**
-   * For cooling: what was left of it when the call began. For limited: when there is room again, as far as is known.
-   */
+  /** For cooling: the cooldown left when the call began. For limited: when the limit allows calls again, if known. */
   remaining_ms?: number;
   /** For limited: the error that names the limit. */
   limit?: ErrorCode;
 }
 
-/** Kept with the log row for administrators. */
+/** Stored with the log row for administrators. */
 export interface SelectionRecord {
   candidates: number;
   /** Candidates by priority, highest first: ids and weights. */
   tiers: { priority: number; channels: { id: number; weight: number }[] }[];
   skipped: Skipped[];
-  /** The channel that this conversation went to before, when it was chosen for that. */
+  /** The conversation's previous channel, when affinity chose it. */
   sticky?: number;
-  /** Group auto: the groups in the order they were open to this call. */
+  /** Group auto: the groups in the order in which this call used them. */
   groups?: readonly string[];
 }
 
-/** One group of a call whose token leaves the choice to group auto. */
+/** One group of a call whose token uses group auto. */
 export interface Stage {
   group: string;
   candidates: readonly PoolChannel[];
@@ -47,10 +45,10 @@ export interface Stage {
 export interface SelectionOptions {
   candidates: readonly PoolChannel[];
   model: string;
-  /** The call's input in tokens, as far as it can be told from its size. */
+  /** The call's input in tokens, estimated from its size. */
   input?: number | undefined;
   cooldown: Cooldown;
-  /** Whether the channel can be asked for this operation at all. */
+  /** Whether the channel supports this operation. */
   supports(channel: PoolChannel): boolean;
   /** A number in [0, 1). */
   random(): number;
@@ -62,7 +60,7 @@ export class Selection {
   readonly #left: PoolChannel[] = [];
   readonly #skipped: Skipped[] = [];
   readonly #options: SelectionOptions;
-  /** Channel -> index of its stage. */
+  /** Channel -> index of its group. */
   readonly #groups: Map<PoolChannel, number> | undefined;
   #sticky: number | undefined;
   #preferred: number | undefined;
@@ -89,17 +87,17 @@ export class Selection {
     }
   }
 
-  /** The channel may be tried once more: its failure was that of one of its keys, and it has others. */
+  /** The channel may be tried once more: one of its keys failed, and it has others. */
   requeue(channel: PoolChannel): void {
     this.#left.push(channel);
   }
 
-  /** All that serve the model, whatever they support. */
+  /** All channels that serve the model, whatever they support. */
   get candidates(): readonly PoolChannel[] {
     return this.#options.candidates;
   }
 
-  /** Some channel would do, but for the length of the input. */
+  /** Some channel is usable except for the length of the input. */
   get tooLong(): boolean {
     return this.#skipped.some(({ why }) => why === "too_long");
   }
@@ -109,7 +107,7 @@ export class Selection {
     return this.#left.length;
   }
 
-  /** The next channel to try, undefined when all were tried. Never answers the same channel twice. */
+  /** The next channel to try, undefined when all were tried. Never returns the same channel twice. */
   next(): PoolChannel | undefined {
     if (this.#left.length === 0) return undefined;
     const awake = this.#left.length === 1 ? this.#left : this.#left.filter((channel) => this.#isAwake(channel));
@@ -118,7 +116,7 @@ export class Selection {
     const preferred = this.#preferred;
     const known = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
     const chosen = known ?? draw(tier, random);
-    // Only a choice that was one: the preferred channel awake beside others.
+    // Counts only a real choice: the preferred channel and others out of cooldown.
     if (known && tier.length > 1 && awake.includes(known)) {
       this.#sticky = known.id;
       if (this.#stats) this.#stats.sticky_hits++;
@@ -129,8 +127,8 @@ export class Selection {
   }
 
   /**
-   * Every candidate in the order of the turns; nothing is drawn. In a turn the draw decides, but for the conversation's
-   * own channel, which comes first.
+   * Every candidate in order of its tier; nothing is drawn. Inside a tier the draw decides, except for the
+   * conversation's previous channel, which comes first.
    */
   plan(): PlannedChannel[] {
     const planned: PlannedChannel[] = [];
@@ -160,12 +158,12 @@ export class Selection {
     return planned;
   }
 
-  /** The conversation's own channel, when it comes first for that. */
+  /** The conversation's previous channel, when affinity puts it first. */
   get preferred(): number | undefined {
     return this.#preferred;
   }
 
-  /** The channel that was drawn last has no room now: it was not tried. */
+  /** The channel that was drawn last is at its limit: it was not tried. */
   limited(channel: PoolChannel, limit: ErrorCode, remaining_ms: number): void {
     this.#skipped.push({ channel: channel.id, why: "limited", limit, remaining_ms });
     if (this.#sticky !== channel.id) return;
@@ -173,7 +171,7 @@ export class Selection {
     if (this.#stats) this.#stats.sticky_hits--;
   }
 
-  /** Those of the first group that is left, and of its highest priority. */
+  /** The candidates of the first remaining group, and of its highest priority. */
   #topTier(from: readonly PoolChannel[]): readonly PoolChannel[] {
     const stage = this.#groups ? from.reduce((least, channel) => Math.min(least, this.#stageOf(channel)), Infinity) : 0;
     const open = this.#groups ? from.filter((channel) => this.#stageOf(channel) === stage) : from;
@@ -189,8 +187,8 @@ export class Selection {
   }
 
   /**
-   * Leaves only the channels that know what the call refers to, with the key that does: `knower` is undefined for the
-   * others.
+   * Keeps only the channels that hold the object that the call refers to, with the key that holds it: `knower` is
+   * undefined for the others.
    */
   restrictTo(knower: (channel: PoolChannel) => PoolChannel | undefined): void {
     for (const channel of this.#left.splice(0)) {
@@ -203,8 +201,8 @@ export class Selection {
   }
 
   /**
-   * The first choice is the conversation's last channel, if chance would decide between it and others. Forgotten while
-   * it cools.
+   * Puts the conversation's previous channel first, if the draw would decide between it and others. It is forgotten
+   * while in cooldown.
    */
   prefer(sticky: SessionAffinity, key: string, stats?: RelayStats): void {
     if (stats) stats.sticky_calls++;
@@ -263,7 +261,7 @@ function tiersOf(candidates: readonly PoolChannel[]): SelectionRecord["tiers"] {
   return known;
 }
 
-/** The chance of each channel in a draw. */
+/** The probability of each channel in a draw. */
 function sharesOf(channels: readonly PoolChannel[]): number[] {
   const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
   return channels.map(({ weight }) => (total === 0 ? 1 / channels.length : weight / total));

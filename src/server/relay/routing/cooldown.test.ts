@@ -11,7 +11,7 @@ beforeEach(() => {
 
 const failure = (cool_ms = 5_000) => ({ cool_ms, retry_after_s: undefined, owner: "upstream" as const });
 const standing = (channel: number | string = 1) => cooldown.standing(channel, MODEL);
-/** The pair fails for the first time, and its pause goes by: it is half open. */
+/** The pair fails for the first time and its cooldown ends: it is half open. */
 function halfOpen(cool_ms = 5_000): void {
   cooldown.failed(1, MODEL, {}, now, failure(cool_ms));
   now += cool_ms;
@@ -22,15 +22,15 @@ function probe(): { attempt: object; started: number } {
   return { attempt, started: now };
 }
 
-describe("the pause", () => {
-  test("is of one channel and one model", () => {
+describe("the cooldown", () => {
+  test("belongs to one channel and one model", () => {
     cooldown.add(1, MODEL, 5_000);
     expect(standing()).toBe(5_000);
     expect(standing(2)).toBe("ready");
     expect(cooldown.standing(1, "another")).toBe("ready");
   });
 
-  test("gets shorter as time goes by, and is over at its end, not before", () => {
+  test("gets shorter with time, and is over at its end, not before", () => {
     cooldown.add(1, MODEL, 5_000);
     now += 4_999;
     expect(standing()).toBe(1);
@@ -54,7 +54,7 @@ describe("the pause", () => {
     expect(standing()).toBe(9_000);
   });
 
-  test("ends with an answer that was asked for at the failure or later, not with an earlier one", () => {
+  test("ends with the success of an attempt that began at the failure or later, not of an earlier one", () => {
     const before = now;
     now += 10;
     cooldown.add(1, MODEL, 5_000);
@@ -64,7 +64,7 @@ describe("the pause", () => {
     expect(standing()).toBe("ready");
   });
 
-  test("an answer of a channel that never failed changes nothing", () => {
+  test("does not begin with the success of a channel that never failed", () => {
     cooldown.add(1, MODEL, 5_000);
     cooldown.served(2, MODEL, now);
     expect(standing()).toBe(5_000);
@@ -72,7 +72,7 @@ describe("the pause", () => {
 });
 
 describe("half open", () => {
-  test("one attempt probes at a time; the others pass the pair over", () => {
+  test("one attempt probes at a time; the others skip the pair", () => {
     halfOpen();
     const first = probe();
     expect(standing()).toBe("probing");
@@ -83,7 +83,7 @@ describe("half open", () => {
     expect(standing()).toBe("ready");
   });
 
-  test("an attempt during the pause is no probe", () => {
+  test("an attempt during the cooldown is no probe", () => {
     cooldown.add(1, MODEL, 5_000);
     probe();
     now += 5_000;
@@ -98,7 +98,7 @@ describe("half open", () => {
     expect(standing()).toBe("ready");
   });
 
-  test("each failed probe doubles the first pause, up to ten minutes", () => {
+  test("each failed probe doubles the first cooldown, up to ten minutes", () => {
     halfOpen();
     const pauses = [];
     for (let round = 0; round < 9; round++) {
@@ -111,21 +111,21 @@ describe("half open", () => {
     expect(pauses).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000, 600_000]);
   });
 
-  test("a failure that names no pause of its own doubles the first one", () => {
+  test("a failure that names no cooldown doubles the first one", () => {
     halfOpen(3_000);
     const { attempt, started } = probe();
     cooldown.failed(1, MODEL, attempt, started, failure(0));
     expect(standing()).toBe(6_000);
   });
 
-  test("a pause that the upstream names with Retry-After stays as named", () => {
+  test("a cooldown that the upstream names with Retry-After stays as named", () => {
     halfOpen();
     const { attempt, started } = probe();
     cooldown.failed(1, MODEL, attempt, started, { ...failure(3_000), retry_after_s: 3 });
     expect(standing()).toBe(3_000);
   });
 
-  test("an answered probe ends the matter: the next failure begins with the first pause", () => {
+  test("a successful probe resets the pair: the next failure begins with the first cooldown", () => {
     halfOpen();
     const { started } = probe();
     cooldown.served(1, MODEL, started);
@@ -134,22 +134,22 @@ describe("half open", () => {
     expect(standing()).toBe(5_000);
   });
 
-  test("a caller's mistake ends a probe: an upstream that finds fault with the request is there again", () => {
+  test("a caller's mistake ends a probe: an upstream that rejects the request is reachable again", () => {
     halfOpen();
     const { attempt, started } = probe();
     cooldown.failed(1, MODEL, attempt, started, { ...failure(0), owner: "caller" });
     expect(standing()).toBe("ready");
-    // The matter is forgotten, not only the probe.
+    // The whole entry is forgotten, not only the probe.
     cooldown.failed(1, MODEL, {}, now, failure());
     expect(standing()).toBe(5_000);
   });
 
-  test("a caller's mistake outside of a probe begins no pause", () => {
+  test("a caller's mistake outside of a probe begins no cooldown", () => {
     cooldown.failed(1, MODEL, {}, now, { ...failure(0), owner: "caller" });
     expect(standing()).toBe("ready");
   });
 
-  test("the failure of an attempt that began before the pause frees no probe of another and doubles nothing", () => {
+  test("the failure of an attempt that began before the cooldown does not end another attempt's probe and doubles nothing", () => {
     const early = {};
     const started = now;
     now += 10;
@@ -162,7 +162,7 @@ describe("half open", () => {
     expect(standing()).toBe(10_000);
   });
 
-  test("a probe that fails while another failure holds the pair again is over", () => {
+  test("a probe that fails during another failure's cooldown is over", () => {
     halfOpen();
     const { attempt, started } = probe();
     cooldown.add(1, MODEL, 2_000);
@@ -171,7 +171,7 @@ describe("half open", () => {
     expect(standing()).toBe("ready");
   });
 
-  test("the failure of an attempt that is no probe leaves the probe of another alone", () => {
+  test("the failure of an attempt that is no probe does not end another attempt's probe", () => {
     halfOpen();
     probe();
     cooldown.failed(1, MODEL, {}, now, failure());
@@ -179,7 +179,7 @@ describe("half open", () => {
     expect(standing()).toBe("probing");
   });
 
-  test("a pair that was left alone for more than ten minutes begins with its first pause again", () => {
+  test("a pair without attempts for more than ten minutes begins with its first cooldown again", () => {
     halfOpen();
     const first = probe();
     cooldown.failed(1, MODEL, first.attempt, first.started, failure());
@@ -198,7 +198,7 @@ describe("more than a thousand pairs", () => {
   const addMany = (from: number, to: number): void => {
     for (let channel = from; channel < to; channel++) cooldown.add(channel, MODEL, 1_000);
   };
-  test("those whose pause ended more than ten minutes ago are forgotten, the others and those being probed are kept", () => {
+  test("those whose cooldown ended more than ten minutes ago are forgotten, the others and those being probed are kept", () => {
     addMany(0, 2);
     now += 1_000;
     cooldown.begin(0, MODEL, {});
@@ -208,7 +208,7 @@ describe("more than a thousand pairs", () => {
     addMany(10, 11);
     now += 500;
     addMany(100, 1_097);
-    // 1,001 pairs: two whose pause ended more than ten minutes ago, of which one is being probed.
+    // 1,001 pairs: two whose cooldown ended more than ten minutes ago, of which one is being probed.
     for (const channel of [1, 2]) cooldown.begin(channel, MODEL, {});
     expect([0, 1, 2, 10].map(standing)).toEqual(["probing", "ready", "probing", 500]);
   });
@@ -217,7 +217,7 @@ describe("more than a thousand pairs", () => {
     addMany(0, 1);
     now += 1_000 + 600_001;
     addMany(100, 1_099);
-    // What is half open can be probed; a pair that is forgotten cannot.
+    // A half-open pair can be probed; a forgotten one cannot.
     cooldown.begin(0, MODEL, {});
     expect(standing(0)).toBe("probing");
     addMany(2_000, 2_001);

@@ -1,27 +1,26 @@
 /**
- * (channel, model) pairs that are left alone for a while after a failure. In memory: real traffic finds out again.
+ * Cooldown of (channel, model) pairs after a failure. In memory: after a restart real traffic finds the failures again.
  *
- * When the time is over the pair is half open: one call at a time probes it while the others still pass it over. A
- * probe that fails doubles the pause (a pause that the upstream named with Retry-After stays as named); one that is
- * answered ends the matter.
+ * When the time is over the pair is half open: one call at a time probes it while the others still skip it. A failed
+ * probe doubles the cooldown (one that the upstream named with Retry-After stays as named); a successful one ends it.
  */
 import type { Failure } from "../../protocol/upstream-failure";
 import type { CooldownState } from "../../contracts/dry-run";
 
-/** Longest pause. */
+/** Longest cooldown. */
 const MAX_MS = 600_000;
-/** A pair nobody asked for so long after its pause begins anew. */
+/** A pair without an attempt for so long after its cooldown starts over. */
 const FORGET_MS = 600_000;
 
 interface Pause {
   /** Epoch milliseconds. */
   until: number;
-  /** When the failure that began or lengthened the pause was seen. */
+  /** When the failure that began or extended the cooldown was seen. */
   since: number;
-  /** The first pause in milliseconds, and how often it was doubled. */
+  /** The first cooldown in milliseconds, and how often it was doubled. */
   first: number;
   doubled: number;
-  /** Who probes. */
+  /** The attempt that probes. */
   probe: object | undefined;
 }
 
@@ -30,7 +29,7 @@ export class Cooldown {
 
   constructor(readonly now: () => number) {}
 
-  /** Leaves the pair alone for `ms` from now, or longer when it already is. */
+  /** Puts the pair in cooldown for `ms` from now, or extends the current one. */
   add(channel: number | string, model: string, ms: number): void {
     if (ms <= 0) return;
     const key = `${channel} ${model}`;
@@ -45,7 +44,7 @@ export class Cooldown {
     if (this.#pauses.size > 1000) this.#sweep(now);
   }
 
-  /** Where the pair stands for a call that looks for a channel. */
+  /** The state of the pair for a call that selects a channel. */
   standing(channel: number | string, model: string): CooldownState {
     if (this.#pauses.size === 0) return "ready";
     const pause = this.#pauses.get(`${channel} ${model}`);
@@ -55,19 +54,19 @@ export class Cooldown {
     return pause.probe ? "probing" : "ready";
   }
 
-  /** `attempt` goes to the pair now: when it is half open and nobody probes it, this is the probe. */
+  /** `attempt` starts at the pair: when it is half open and no probe is running, this is the probe. */
   begin(channel: number | string, model: string, attempt: object): void {
     if (this.#pauses.size === 0) return;
     const pause = this.#pauses.get(`${channel} ${model}`);
     if (pause && pause.until <= this.now()) pause.probe ??= attempt;
   }
 
-  /** The attempt that began at `started` was answered: the pair works again. */
+  /** The attempt that began at `started` succeeded: the pair works again. */
   served(channel: number | string, model: string, started: number): void {
     if (this.#pauses.size === 0) return;
     const key = `${channel} ${model}`;
     const pause = this.#pauses.get(key);
-    // What was asked before the failure says nothing about the time after it.
+    // An attempt from before the failure says nothing about the time after it.
     if (pause && started >= pause.since) this.#pauses.delete(key);
   }
 
@@ -85,7 +84,7 @@ export class Cooldown {
       if (pause?.probe === attempt) pause.probe = undefined;
       return this.add(channel, model, failure.cool_ms);
     }
-    // An upstream that finds fault with the request is there again.
+    // An upstream that rejects the request is reachable again.
     if (failure.owner === "caller") return this.served(channel, model, started);
     if (pause.probe === attempt) pause.probe = undefined;
     if (now - pause.until > FORGET_MS) pause.doubled = -1;

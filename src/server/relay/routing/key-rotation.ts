@@ -1,14 +1,11 @@
-/**
- * Which of a channel's keys an attempt uses, where it has several. A key that cools is passed over while another is
- * awake.
- */
+/** The key of an attempt, where a channel has several. A key in cooldown is skipped while another is available. */
 import type { AttemptRecord } from "../../../shared/log";
 import type { Cooldown } from "./cooldown";
 import type { CooldownState } from "../../contracts/dry-run";
 import { credentialId } from "../providers/credential-id";
 import type { PoolChannel } from "../../contracts/channel";
 
-/** Where a channel stands for a model: as the best of its keys does. */
+/** The state of a channel for a model: that of its best key. */
 export function standingOf(cooldown: Cooldown, channel: PoolChannel, model: string): CooldownState {
   if (!channel.keys) return cooldown.standing(credentialId(channel), model);
   let least: CooldownState = "probing";
@@ -21,8 +18,8 @@ export function standingOf(cooldown: Cooldown, channel: PoolChannel, model: stri
 }
 
 /**
- * The channel with the key whose account holds something of a caller's; undefined when that key is gone or disabled.
- * What was left with a channel while it had one key (0) is where its first key is: that is what becomes of the one.
+ * The channel with the key whose account holds an object of the caller; undefined when that key is gone or disabled. An
+ * object stored while the channel had a single key (0) belongs to its first key, which is that same key.
  */
 export function keyOwning(channel: PoolChannel, channel_key_id: number): PoolChannel | undefined {
   if (!channel.keys || channel_key_id === 0) return channel.keys?.[0] ?? channel;
@@ -32,7 +29,7 @@ export function keyOwning(channel: PoolChannel, channel_key_id: number): PoolCha
 const triedIn = (attempts: readonly AttemptRecord[], key: PoolChannel): boolean =>
   attempts.some((attempt) => attempt.channel === key.id && attempt.key?.id === key.key_row?.id);
 
-/** Whether a call has not tried all keys of the channel that are awake. */
+/** Whether a call has not yet tried all available keys of the channel. */
 export const hasAnotherKey = (
   { keys = [] }: PoolChannel,
   model: string,
@@ -40,7 +37,7 @@ export const hasAnotherKey = (
   cooldown: Cooldown,
 ): boolean => keys.some((key) => !triedIn(attempts, key) && cooldown.standing(credentialId(key), model) === "ready");
 
-/** The keys of channels in turn; one per process. */
+/** The rotation of the channels' keys; one per process. */
 export class KeyRotation {
   /** Channel -> position of the key used last. */
   readonly #last = new Map<number, number>();
@@ -51,8 +48,8 @@ export class KeyRotation {
   ) {}
 
   /**
-   * The channel with the key that its next call of `model` uses; the channel itself when it has one key. A key that
-   * `attempts` names comes only when there is no other.
+   * The channel with the key for its next call of `model`; the channel itself when it has one key. A key that
+   * `attempts` names is used only when there is no other.
    */
   take(channel: PoolChannel, model: string, attempts: readonly AttemptRecord[] = []): PoolChannel {
     const { keys, multi_key_mode } = channel;

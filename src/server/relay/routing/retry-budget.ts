@@ -1,9 +1,8 @@
-/** How many calls may be tried again, so that retries never multiply an outage. */
+/** The retry budget, so that retries never multiply an outage. */
 
 /**
  * Retries of a model within 10 seconds: ten, or a tenth of its calls where that is more. An outage of all channels is
- * then not made worse by every call that comes several times. Counted in this process alone: n instances may retry n
- * times as much.
+ * then not made worse by retries of every call. Counted in this process alone: n instances may retry n times as much.
  */
 export class RetryBudget {
   readonly #models = new Map<string, Second[]>();
@@ -11,18 +10,18 @@ export class RetryBudget {
   /** `now`: epoch milliseconds. */
   constructor(readonly now: () => number) {}
 
-  /** A call of the model has come. */
+  /** Counts a call of the model. */
   called(model: string): void {
     this.#second(model).calls++;
   }
 
-  /** Takes one retry; false when there is none left. */
+  /** Takes one retry; false when the budget is used up. */
   take(model: string): boolean {
     const current = this.#second(model);
     let [calls, retries] = [0, 0];
     for (const second of this.#models.get(model) ?? []) {
       const age = current.at - second.at;
-      // A second that lies in the window in part: its retries count, its calls do not.
+      // A second that is partly in the window: its retries count, its calls do not.
       if (age < WINDOW_S) calls += second.calls;
       if (age <= WINDOW_S) retries += second.retries;
     }
@@ -31,7 +30,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** The current second of a model, in a ring of as many as a window touches. */
+  /** The current second of a model, in a ring that covers one window. */
   #second(model: string): Second {
     const at = Math.floor(this.now() / 1000);
     let ring = this.#models.get(model);
@@ -47,10 +46,10 @@ export class RetryBudget {
 
 const WINDOW_S = 10;
 
-/** Retries in a window that need no calls beside them. */
+/** Retries in a window that are allowed regardless of the number of calls. */
 const FREE = 10;
 
-/** Calls that a retry beyond those needs beside it. */
+/** Calls per retry beyond those. */
 const CALLS_EACH = 10;
 
 export interface Second {

@@ -1,6 +1,6 @@
 /**
- * Where calls may go: what a process knows of its channels beside their rows. The relay asks it for the channels of a
- * call; the dry run asks the same and tries none.
+ * Routing: the process's state of channels beside their rows. The relay asks it for the channels of a call; the dry run
+ * uses the same and tries none.
  */
 import { fail } from "../../../shared/errors";
 import { Cooldown } from "./cooldown";
@@ -13,14 +13,14 @@ import { Selection, type Stage } from "./channel-selector";
 import { SessionAffinity } from "./session-affinity";
 import { urlOf } from "../providers/address";
 
-/** What decides who may be asked. */
+/** The facts that decide which channels may serve a call. */
 export interface Destination {
   caller: Pick<Caller, "group" | "groups" | "channel_id">;
   operation: Operation;
   model: string;
-  /** Its input in tokens, as far as it can be told from its size. */
+  /** Its input in tokens, estimated from its size. */
   input?: number;
-  /** Whether a channel can do it, for what is no call of an ordinary provider: a job. */
+  /** Whether a channel supports it, for calls without an ordinary provider: jobs. */
   supports?(channel: PoolChannel): boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Routing {
   readonly keys: KeyRotation;
   readonly retries: RetryBudget;
   /**
-   * The channels that may be tried. Throws what the caller gets when there is none: model_not_found,
+   * The channels that may be tried. Throws the caller's error when there is none: model_not_found,
    * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
@@ -75,7 +75,7 @@ function candidatesOf(
   const stages = groups?.map((name) => ({ group: name, candidates: pool.candidates(name, model) }));
   const candidates = stages ? [...new Set(stages.flatMap((stage) => stage.candidates))] : pool.candidates(group, model);
   if (candidates.length > 0) return { candidates, stages };
-  // Somebody should serve it, but his row cannot be used: that is no missing model (C-600).
+  // A channel should serve the model, but its row cannot be used: this is different from a missing model (C-600).
   const broken = (groups ?? [group]).some((name) => pool.broken(name, model));
   return fail(broken ? "channel_database_inconsistent" : "model_not_found", { group, model });
 }

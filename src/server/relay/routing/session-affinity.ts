@@ -1,6 +1,6 @@
 /**
- * Which channel a conversation went to last: vendors keep prompt caches per account, so its next turn goes there again.
- * Remembered for five minutes after the last turn, in this process; forgotten when the channel cools down.
+ * The previous channel of each conversation: vendors keep prompt caches per account, so its next turn goes there again.
+ * Remembered for five minutes after the last turn, in this process; forgotten when the channel goes into cooldown.
  */
 import { isObject, type JsonObject } from "../../lib/json-bytes";
 
@@ -22,7 +22,7 @@ export class SessionAffinity {
   }
 
   set(key: string, channel: number): void {
-    this.#places.delete(key); // what was used last is dropped last
+    this.#places.delete(key); // the most recently used entry is dropped last
     this.#places.set(key, { channel, until: this.now() + KEEP_MS });
     if (this.#places.size <= MAX_ENTRIES) return;
     const oldest = this.#places.keys().next();
@@ -47,8 +47,8 @@ function beginning(body: JsonObject): unknown[] | undefined {
 }
 
 /**
- * What tells one conversation of a user from his others: the cache key or the end user that the caller names, else how
- * it begins. A digest: no text of his is kept. undefined when the body says nothing of the kind.
+ * Identifies a conversation among those of its user: by the cache key or end user that the caller names, else by its
+ * beginning. A digest, so that no text of the user is kept. undefined when the body has none of these.
  */
 export function affinityKey(body: JsonObject, user: number, group: string, model: string): string | undefined {
   const metadata = isObject(body.metadata) ? body.metadata.user_id : undefined;

@@ -1,5 +1,6 @@
 /**
- * One channel is asked to take a job. Never throws: what goes wrong is a failure, and every attempt leaves its record.
+ * One attempt to submit a job to a channel. Never throws: an error becomes a failure, and every attempt leaves its
+ * record.
  */
 import type { Attempted, Engine } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
@@ -14,7 +15,7 @@ import { SUBMIT_LIMIT_MS } from "./clock";
 import type { Accepted, TaskOrder, TaskProvider } from "./provider";
 import { withTaskContext, type RequestOutcome } from "./provider-context";
 
-/** `provider` asks the channel of the attempt. */
+/** `provider` sends the request to the attempt's channel. */
 export async function attemptJob<Input>(
   attempt: Attempted,
   provider: TaskProvider<Input>,
@@ -53,7 +54,7 @@ export async function attemptJob<Input>(
 }
 
 /**
- * What was thrown by a provider, judged. A fault of our own goes to the log, and counts as an unreadable answer.
+ * Classifies an error thrown by a provider. An internal error goes to the log, and counts as an unreadable response.
  */
 export function failureFrom(error: unknown, channel: PoolChannel, log: Engine["log"], status = 0): Failure {
   if (error instanceof UpstreamError) return error.failure;

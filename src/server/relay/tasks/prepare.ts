@@ -18,7 +18,7 @@ import type { TaskOrder, TaskProvider } from "./provider";
 
 const upstreamName = ({ model_mapping }: PoolChannel, model: string): string => model_mapping.get(model) ?? model;
 
-/** What asks this channel; undefined: nothing can. */
+/** The provider for this channel; undefined: none. */
 export function providerFor<Input>(
   { kind, model, input, action }: TaskOrder<Input>,
   channel: PoolChannel,
@@ -31,9 +31,7 @@ export function providerFor<Input>(
   );
 }
 
-/**
- * Throws what the caller gets when it is refused before a channel is asked. Holds the dearest price that is possible.
- */
+/** Throws the caller's error when it is refused before a channel is called. Holds the highest price possible. */
 export async function prepare<Input>(
   sideRequest: SideRequest,
   order: TaskOrder<Input>,
@@ -56,7 +54,7 @@ export async function prepare<Input>(
     read: () => fail("invalid_request", { detail: path }),
   };
   const supports = (channel: PoolChannel): boolean => providerFor(order, channel) !== undefined;
-  // What follows a job goes to its channel, and to the account that holds it.
+  // A follow-up job goes to the channel of the job before it, and to the account that stores it.
   const from = at ? { ...caller, channel_id: at.channel_id } : caller;
   const selection = engine.routing.select({ caller: from, operation, model, supports });
   if (at) selection.restrictTo((channel) => keyOwning(channel, at.channel_key_id));
@@ -71,7 +69,7 @@ export async function prepare<Input>(
         return itsTerms ? [{ terms: itsTerms, price: itsTerms.priced?.(listed) ?? listed }] : [];
       }),
     ) ?? fail("operation_unsupported", { group: caller.group, model });
-  // A price by tokens is held whole as well: its terms say how many there will be.
+  // A price by tokens is held whole as well: its terms give the number of tokens.
   const terms: Terms = { ...its, least_hold: costOf({ terms: its, price }) };
   const asked: Asked = {
     engine,

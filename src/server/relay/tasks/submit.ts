@@ -1,8 +1,7 @@
 /**
- * The submit of a job, top to bottom: route, price, limit, hold, ask, charge, answer. It survives the end of the
- * process at every line: the job's row and what it will cost are written before the vendor is asked, the vendor's id
- * before anything is charged. What is left half done is ended by the poller (poll.ts), charged or given back, never
- * both.
+ * The submit of a job: route, price, limit, hold, send, charge, respond. It survives the end of the process at every
+ * line: the job's row and its cost are written before the vendor is called, the vendor's id before anything is charged.
+ * The poller (poll.ts) finishes an incomplete submit, charged or refunded, never both.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
@@ -49,7 +48,7 @@ function keysOf({ request, caller, path }: SideRequest, body: Uint8Array): Keys 
   };
 }
 
-/** The job of a client key that is used again. */
+/** The job of a repeated client key. */
 function again(earlier: Task, input_hash: string): Task {
   if (earlier.state.input_hash !== input_hash) fail("idempotency_key_reused");
   if (earlier.status === "NOT_START" && earlier.upstream_id === "") fail("task_in_flight");
@@ -57,9 +56,9 @@ function again(earlier: Task, input_hash: string): Task {
 }
 
 /**
- * Submits a job and answers it as it stands then: accepted and charged. The same `Idempotency-Key` header with the same
- * body answers the job of the first time. Throws an AppError for what is refused before a channel was asked,
- * UpstreamError for what the last channel said; either way nothing is charged and the log has its row.
+ * Submits a job and returns its state: accepted and charged. The same `Idempotency-Key` header with the same body
+ * returns the first job. Throws an AppError for a refusal before a channel was called, UpstreamError for the last
+ * channel's refusal; either way nothing is charged and the log has its row.
  */
 export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrder<Input>): Promise<Task> {
   const { engine, caller, request_id, lang, ip, path } = sideRequest;
@@ -90,7 +89,7 @@ export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrd
   }
 }
 
-/** The call has its hold: asks channels until one accepts. */
+/** The call has its hold: tries channels until one accepts. */
 async function run<Input>(order: TaskOrder<Input>, opened: Opened, keys: Keys): Promise<Task> {
   const { call, billing } = opened;
   const { engine, request_id } = call.asked;
@@ -107,7 +106,7 @@ async function run<Input>(order: TaskOrder<Input>, opened: Opened, keys: Keys): 
     else job = await taskStore.open(newTask(call, order, keys, place));
     twin = job === undefined;
     if (!job) return { ok: false, failure: failureOf("caller_mistake") };
-    // From here on a sweep charges it, if this process ends; the poller then ends what was not accepted with a refund.
+    // From here on a sweep charges it, if this process ends; the poller then refunds a job that was not accepted.
     if (!(await ledger.extend(request_id, 0, state.units))) throw new Error("the hold of a job is gone");
     const tried = await attemptJob(attempt, provider, order);
     return tried.ok ? { ok: true, answer: { accepted: tried.answer, provider } } : tried;
@@ -135,7 +134,7 @@ async function run<Input>(order: TaskOrder<Input>, opened: Opened, keys: Keys): 
   return keep(opened, outcome, job, state);
 }
 
-/** A provider's answer to a submit. */
+/** A provider's response to a submit. */
 interface Submitted {
   accepted: Accepted;
   provider: TaskWatcher;
@@ -176,7 +175,7 @@ function newTask<Input>(
   };
 }
 
-/** A job costs what the provider of the channel asks for it. */
+/** The price of a job comes from the terms of the channel's provider. */
 const jobQuote =
   <Input>(order: TaskOrder<Input>) =>
   (call: Admitted, channel: PoolChannel, group: string | undefined): Quote => {
@@ -189,7 +188,7 @@ const jobQuote =
     return { caller, price: terms.priced?.(listed) ?? listed, terms };
   };
 
-/** What the job keeps of its price. */
+/** The part of its price that the job stores. */
 function stateOf({ call, price, terms, slot }: Attempted, input_hash: string): TaskState {
   const { usage = {}, times, hidden_turns } = terms ?? {};
   const priced = { usage, ...(times && { times }), ...(hidden_turns && { hidden_turns }) };
@@ -205,7 +204,7 @@ function stateOf({ call, price, terms, slot }: Attempted, input_hash: string): T
   };
 }
 
-/** The vendor has accepted: its id first, then the charge, then the job is alive. */
+/** The vendor has accepted: stores its id first, then charges, then sets the job to SUBMITTED. */
 async function keep(
   { call, billing }: Opened,
   { attempt, answer: { accepted, provider } }: Answered<Submitted>,
@@ -223,10 +222,10 @@ async function keep(
     deadline_ms: job.submit_time_ms + lifetime_ms,
     ...(accepted.prompt !== undefined && { prompt: accepted.prompt }),
   });
-  // It took so long that the job was given up and paid back: nothing is charged for what the caller cannot see.
+  // The job was given up and refunded in the meantime: nothing is charged for a job that the caller cannot see.
   if (!known) fail("upstream_timeout", { phase: "submit" });
   await billing.settle(attempt, { end_reason: "complete", usage: undefined, content_bytes: 0 });
-  // Where the charge is late it is the poller that finds it.
+  // A late charge is found by the poller.
   await taskStore.activate(job.id, state.units, now() + poll_ms);
   const task = await taskStore.find([provider.platform], job.task_id, job.user_id);
   if (!task) return fail("database_unavailable");

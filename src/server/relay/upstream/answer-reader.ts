@@ -1,30 +1,30 @@
-/** Reads an upstream stream and tells what it means. */
+/** The interface that every reader of an upstream stream has. */
 import type { UsageTally } from "../../protocol/usage-tally";
 import type { Warning, WireError } from "../../protocol/chat-events";
 import type { Bytes } from "../../lib/sse";
 import type { RelayError } from "../../protocol/relay-error";
 
-/** Reads a streamed answer along, and says what the caller gets of it. */
+/** Reads a streamed response and returns the bytes for the caller. */
 export interface AnswerReader {
-  /** What it has told of its usage, and how much content it has delivered. */
+  /** The usage reported so far, and the amount of content delivered. */
   readonly tally: UsageTally;
   /** A finish reason came. */
   readonly finished: boolean;
-  /** The upstream's last word came; nothing after it counts. */
+  /** The upstream's last event came; nothing after it counts. */
   readonly done: boolean;
   /** The upstream's error event; nothing after it counts. */
   readonly error: WireError | undefined;
-  /** A frame was not what the upstream's dialect writes; nothing after it counts. */
+  /** A frame was invalid in the upstream's dialect; nothing after it counts. */
   malformed: boolean;
-  /** True when nothing more is to be read. */
+  /** True when nothing more has to be read. */
   readonly over: boolean;
   readonly warnings: readonly Warning[];
-  /** Takes whole frames; answers the bytes for the caller, possibly none. */
+  /** Takes whole frames; returns the bytes for the caller, possibly none. */
   feed(region: Bytes): Bytes;
-  /** The upstream's body has ended: what was still to come. */
+  /** The upstream's body has ended: returns the remaining bytes. */
   end(): Uint8Array;
-  /** The last words of a complete answer: sent after the charge. */
+  /** The last bytes of a complete response: sent after the charge. */
   close(): Uint8Array;
-  /** The last words of an answer that failed. */
+  /** The last bytes of a failed response. */
   fail(error: RelayError): Uint8Array;
 }

@@ -1,4 +1,4 @@
-/** What every attempt leaves: its record in the log row, and what cooldown, metrics and the channel learn of it. */
+/** The traces of every attempt: its record in the log row, and its reports to cooldown, metrics and the channel. */
 import type { AttemptRecord } from "../../../shared/log";
 import type { Attempted } from "../call/call";
 import { type Failure } from "../../protocol/upstream-failure";
@@ -28,7 +28,7 @@ export function beginAttempt({ call, channel }: Attempted): AttemptRecord {
 /** When it began, epoch milliseconds. */
 export const startOf = ({ call }: Attempted, { start_ms }: AttemptRecord): number => call.progress.began + start_ms;
 
-/** The channel has answered. */
+/** The channel has responded. */
 export function attemptServed(attempt: Attempted, record: AttemptRecord): void {
   const { channel, call } = attempt;
   const { engine, request } = call.asked;
@@ -38,7 +38,7 @@ export function attemptServed(attempt: Attempted, record: AttemptRecord): void {
   engine.observer.attempted(channel, "ok");
 }
 
-/** It has failed. `quoted`: whether the call itself says a phrase. */
+/** The attempt has failed. `quoted`: whether the call itself contains a phrase. */
 export function attemptFailed(
   attempt: Attempted,
   record: AttemptRecord,
@@ -50,13 +50,13 @@ export function attemptFailed(
   const started = startOf(attempt, record);
   record.duration_ms = engine.controlPlane.now() - started;
   engine.observer.attempted(channel, failure.class);
-  // A token that was good a moment ago may have been taken back.
+  // A token that was valid a moment ago may have been revoked.
   if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
   record.failure = failure.class;
   record.message = failure.error ? failure.error.message : (failure.phase ?? "");
   engine.routing.cooldown.failed(credentialId(channel), request.model, record, started, failure);
   if (call.progress.left) return;
-  // Behind it a channel may be disabled: quoting the caller's own words must not be a way to do that.
+  // The report may disable a channel: quoting the caller's own text must not be a way to do that.
   engine.controlPlane.channelFailed(channel, {
     status: failure.upstream_status,
     disable: failure.disable,

@@ -1,4 +1,4 @@
-/** The time limits of one attempt, and how it is cut. */
+/** The time limits of one attempt, and its cancellation. */
 import type { AttemptRecord } from "../../../shared/log";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import type { Attempted } from "../call/call";
@@ -6,7 +6,7 @@ import type { Phase } from "../call/deadlines";
 import { pingsOf, type Timeouts, timeoutsFor } from "../call/timeouts";
 import { startOf } from "./attempt-record";
 
-/** How long a connection may be probed when no answer came within the connect limit. */
+/** How long a connection may be probed when no response came within the connect limit. */
 const PROBE_MS = 3_000;
 
 export class AttemptTimer {
@@ -37,12 +37,12 @@ export class AttemptTimer {
 
   readonly abort = (): void => this.#controller.abort();
 
-  /** The request goes out to `url`. */
+  /** The request is sent to `url`. */
   sent(url: string): void {
     const { call, channel } = this.#attempt;
     const { connectMs, firstByteMs } = this.#timeouts;
     if (connectMs >= firstByteMs || channel.setting.proxy) return this.awaitFirstByte();
-    // fetch does not say when it is connected: when nothing came in time, another connection is tried beside it.
+    // fetch does not report when it is connected: when nothing came in time, a second connection is tried.
     call.deadlines.onLimit = (phase) => {
       if (phase !== "connect") return this.#expire(phase);
       this.awaitFirstByte();
@@ -58,7 +58,7 @@ export class AttemptTimer {
     call.deadlines.limit("connect", connectMs);
   }
 
-  /** Connected, or taken to be: what is left of the time to the first byte. */
+  /** Connected, or assumed to be: the rest of the time to the first byte starts. */
   awaitFirstByte(): void {
     const { deadlines, asked } = this.#attempt.call;
     deadlines.onLimit = (phase) => this.#expire(phase);
@@ -71,7 +71,7 @@ export class AttemptTimer {
     this.#attempt.call.deadlines.onLimit = undefined;
   }
 
-  /** Why it was cut; undefined: it was not, or not for its time. */
+  /** Why it was cut; undefined: it was not, or not by a time limit. */
   get failure(): Failure | undefined {
     if (this.#expired) return failureOf("timeout", this.#record.status, this.#expired);
     return this.#unreachable ? failureOf("unreachable", 0, "connect") : undefined;

@@ -28,17 +28,17 @@ import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRe
 
 /** Most bytes of frames kept before the first content. */
 const PREAMBLE_LIMIT = 64 * 1024;
-/** What a channel has answered, as far as it must be known before the caller gets any of it. */
+/** A channel's response, as far as it must be known before the caller gets any of it. */
 export type Answer =
   | { kind: "whole"; body: Bytes; result: ChatResult }
   | { kind: "stream"; stream: UpstreamStream }
   | WholeAnswer
   | StreamedAnswer;
 
-/** How an attempt went. */
+/** The result of an attempt. */
 export type Tried<Answer> = { ok: true; answer: Answer } | { ok: false; failure: Failure };
 
-/** Asks one channel. Never throws: what goes wrong is a failure, and every attempt leaves its record. */
+/** Calls one channel. Never throws: an error becomes a failure, and every attempt leaves its record. */
 export async function runAttempt(attempt: Attempted): Promise<Tried<Answer>> {
   const { asked, progress } = attempt.call;
   const record = beginAttempt(attempt);
@@ -83,14 +83,14 @@ async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTime
     : await readWhole(attempt, dialect, response);
 }
 
-/** Whether the call itself says a phrase that an upstream's error has. */
+/** Whether the call itself contains a phrase of an upstream's error. */
 const quotes = ({ form, content }: Asked, phrase: string): boolean =>
   form?.quotes(phrase) ??
   JSON.stringify(tryParse(content.readNow()) ?? "")
     .toLowerCase()
     .includes(JSON.stringify(phrase.toLowerCase()).slice(1, -1));
 
-/** Why it failed: what was thrown, unless the attempt was `cut`. */
+/** The failure of an attempt: from the thrown error, unless the attempt was `cut`. */
 function explain(error: unknown, status: number, cut: Failure | undefined): Failure {
   if (error instanceof UpstreamError) return error.failure;
   if (error instanceof RequestFault) {
@@ -117,11 +117,11 @@ async function judge(attempt: Attempted, response: Response): Promise<Failure> {
   return classifyStatus(redactOf(channel), status, error, channel.status_mapping, retryAfter);
 }
 
-/** The error in a body, in the channel's words. */
+/** The error in a body, in the channel's dialect. */
 const errorIn = ({ call, channel, translation }: Attempted, body: unknown): WireError | undefined =>
   readChannelError(channel, call.asked.operation, translation.upstream_model, body);
 
-/** The failure of a 200 whose body is no answer. */
+/** The failure of a 200 whose body is not a valid response. */
 function noAnswer(attempt: Attempted, status: number, body: unknown): UpstreamError {
   const error = errorIn(attempt, body);
   return new UpstreamError(
@@ -136,7 +136,9 @@ async function readWhole(attempt: Attempted, dialect: UpstreamDialectKey, respon
   return { kind: "whole", result: answer.result, body: redactErrors(attempt.channel, answer.body) };
 }
 
-/** Reads frames until the first content. Before it, errors and ends are failures that another channel may make good. */
+/**
+ * Reads frames until the first content. Before it, errors and ends are failures that another channel may recover from.
+ */
 async function openStream(
   attempt: Attempted,
   dialect: UpstreamDialectKey,
@@ -170,8 +172,8 @@ async function openStream(
       if (found === "end") throw new UpstreamError(failureOf("malformed", response.status));
       begun ||= mayHoldEvent(region);
     }
-    // Once the answer has begun only silence is too long: models think for minutes, and some say nothing of it but
-    // pings.
+    // Once the response has begun only silence is a timeout: models think for minutes, and some send only pings
+    // meanwhile.
     if (begun) call.deadlines.limit("idle", idleMs);
     if (done) throw new UpstreamError(failureOf(size === 0 ? "malformed" : "cut", response.status));
   }

@@ -1,6 +1,6 @@
 /**
- * A call with a large body: while an upstream is waited for, what the call said is in a temporary file and not in
- * memory (bodies over 4 MB spool). Its bytes come back for each attempt, and what is sent flows from the file.
+ * A call with a large body: while an upstream works, the content is in a temporary file and not in memory (bodies over
+ * 4 MB spool). Its bytes are loaded for each attempt, and the request is sent from the file.
  */
 import type { Admitted } from "../call/call";
 import type { RequestContent } from "../call/request-content";
@@ -9,7 +9,7 @@ import { isStateful } from "../providers/capabilities";
 import { SpooledBody } from "../../lib/request-body/spooled-body";
 
 /**
- * Before the first attempt: what a call says goes to a file. Where the disk refuses, it stays in memory and the call
+ * Called before the first attempt: writes the content to a file. When the disk fails, it stays in memory and the call
  * goes on.
  */
 export async function spillToDisk({ asked, selection }: Admitted): Promise<void> {

@@ -15,12 +15,12 @@ const EMPTY: Bytes = Buffer.alloc(0);
 export class DialectPassthrough implements AnswerReader {
   readonly #decoder: StreamDecoder;
   readonly #events: AnswerEvent[] = [];
-  /** What the frame of the error counted, which the caller does not get. */
+  /** The usage in the error frame, which the caller does not get. */
   #spent: Usage | undefined;
   /** The frames from the finish on, held back until the charge. */
   readonly #last: Bytes[] = [];
   #begun: { id: string; model: string; created: number | undefined } | undefined;
-  /** Frames with data that the caller has. */
+  /** Frames with data that were sent to the caller. */
   #passed = 0;
 
   readonly tally = new UsageTally();

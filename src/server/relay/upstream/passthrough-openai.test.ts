@@ -3,7 +3,7 @@ import { frames } from "../../../../tests/relay/kit";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { OpenAiPassthrough } from "./passthrough-openai";
 
-/** A frame of text that counts tokens as well. */
+/** A frame of text that contains usage as well. */
 const counted = (text: string, output: number): string =>
   `data: ${JSON.stringify({
     choices: [{ index: 0, delta: { content: text }, finish_reason: null }],
@@ -23,33 +23,33 @@ const failed = {
   param: null,
 };
 
-describe("what the caller gets", () => {
-  test("text and finish pass as they came; a frame of nothing but usage only to those who asked for it", () => {
+describe("forwarded bytes", () => {
+  test("text and finish pass unchanged; a frame with usage alone passes only to callers who requested it", () => {
     const text = frames.role + frames.text("a") + frames.finish + frames.usage(3, 4);
     expect(meter().feed(text)).toBe(frames.role + frames.text("a") + frames.finish);
     expect(meter(true).feed(text)).toBe(text);
   });
 
-  test("a hidden frame between others leaves both as they came", () => {
+  test("a hidden frame between others leaves both unchanged", () => {
     const { feed } = meter();
     expect(feed(frames.text("a") + frames.usage(3, 4) + frames.text("b") + frames.usage(3, 5) + frames.finish)).toBe(
       frames.text("a") + frames.text("b") + frames.finish,
     );
   });
 
-  test("a read of nothing but what is hidden passes nothing", () => {
+  test("a read of hidden frames alone passes nothing", () => {
     for (const hidden of [frames.usage(3, 4), frames.done, frames.usage(3, 4) + frames.done])
       expect([hidden, meter().feed(hidden)]).toEqual([hidden, ""]);
   });
 
-  test("what stands before and after one hidden frame comes whole, and comments pass where frames are read", () => {
+  test("the frames before and after a hidden one pass whole, and comments pass where frames are read", () => {
     const { feed } = meter();
     expect(feed(frames.text("a") + frames.usage(3, 4) + frames.text("b"))).toBe(frames.text("a") + frames.text("b"));
     const comment = ": still here\n\n";
     expect(feed(frames.finish + comment + frames.text("c"))).toBe(frames.finish + comment + frames.text("c"));
   });
 
-  test("usage beside content is no frame of nothing but usage", () => {
+  test("usage beside content does not count as a frame with usage alone", () => {
     expect(meter().feed(counted("a", 1))).toBe(counted("a", 1));
   });
 
@@ -61,14 +61,14 @@ describe("what the caller gets", () => {
     expect(made.tally.contentBytes).toBe(alone.made.tally.contentBytes);
   });
 
-  test("the last word is held back, and is the last of what is said", () => {
+  test("the last event is held back, and is sent last", () => {
     const { made, feed } = meter();
     expect(feed(frames.text("a") + frames.done)).toBe(frames.text("a"));
     expect([made.done, made.over]).toEqual([true, true]);
     expect(Buffer.from(made.close()).toString()).toBe(frames.done);
   });
 
-  test("frames after the last word in the same read are neither passed on nor counted", () => {
+  test("frames after the last event in the same read are neither passed on nor counted", () => {
     const { made, feed } = meter(true);
     const after = frames.text("later") + frames.usage(900, 900) + frames.finish;
     expect(feed(frames.text("a") + frames.usage(3, 4) + frames.done + after)).toBe(
@@ -78,7 +78,7 @@ describe("what the caller gets", () => {
     expect(made.finished).toBe(false);
   });
 
-  test("nothing comes of an end that was not said", () => {
+  test("nothing is sent for an end that the upstream did not send", () => {
     expect(meter().made.end()).toHaveLength(0);
   });
 });
@@ -89,7 +89,7 @@ describe("errors", () => {
     'data: {"id":"x","choices":[{"index":0,"delta":{}}],"error":{"message":"no","code":"c"},"usage":{"prompt_tokens":3,"completion_tokens":4}}\n\n';
   const said = (made: OpenAiPassthrough): string => Buffer.from(made.fail(failed)).toString();
 
-  test("an error frame ends the answer: it is not passed on, and nothing after it counts", () => {
+  test("an error frame ends the response: it is not passed on, and nothing after it counts", () => {
     const { made, feed } = meter();
     expect(feed(frames.text("a") + error + frames.usage(9, 9))).toBe(frames.text("a"));
     expect(made.error).toMatchObject({ message: "no", code: "c" });
@@ -97,7 +97,7 @@ describe("errors", () => {
     expect(said(made)).toStartWith('data: {"error"');
   });
 
-  test("what the frame of the error counted is charged, and told to those who asked for usage", () => {
+  test("the usage in the error frame is charged, and reported to callers who requested usage", () => {
     const shown = meter(true);
     shown.feed(frames.text("a") + spent);
     expect(shown.made.usage).toMatchObject({ input: 3, output: 4 });
@@ -113,14 +113,14 @@ describe("errors", () => {
     expect(said(hidden.made)).toStartWith('data: {"error"');
   });
 
-  test("a frame that is no JSON ends the answer where it could matter", () => {
+  test("a frame that is not JSON ends the response where it could matter", () => {
     const { made, feed } = meter();
     expect(feed(`${frames.text("a")}data: "finish_reason":"\n\n${frames.text("b")}`)).toBe(frames.text("a"));
     expect([made.malformed, made.over]).toEqual([true, true]);
   });
 });
 
-describe("what is counted", () => {
+describe("measured content", () => {
   test("content is measured while no usage is known", () => {
     const { made, feed } = meter();
     feed(frames.text("abc"));
@@ -128,7 +128,7 @@ describe("what is counted", () => {
     expect([made.tally.contentBytes, made.tally.countedBytes]).toEqual([8, 0]);
   });
 
-  test("content is measured although the vendor counts tokens in every chunk: its stream is cut at the quota too", () => {
+  test("content is measured although the vendor reports usage in every chunk: its stream is cut at the quota too", () => {
     const { made, feed } = meter();
     for (let chunk = 1; chunk <= 5; chunk++) {
       feed(counted("x".repeat(100), chunk));
@@ -137,28 +137,28 @@ describe("what is counted", () => {
     expect(made.usage).toMatchObject({ output: 5 });
   });
 
-  test("content before and after a count in one read is told apart", () => {
+  test("content before and after a count in one read is distinguished", () => {
     const { made, feed } = meter();
     feed(frames.text("abc") + counted("de", 2) + frames.text("fghi"));
     expect([made.tally.contentBytes, made.tally.countedBytes]).toEqual([9, 5]);
     expect(made.usage).toMatchObject({ output: 2 });
   });
 
-  test("a count without output in the same read does not take back one that has it", () => {
+  test("a count without output in the same read does not replace one that has it", () => {
     const { made, feed } = meter();
     feed(counted("abc", 2) + frames.text("de") + frames.usage(5, 0));
     expect(made.usage).toMatchObject({ input: 5, output: 2 });
     expect([made.tally.contentBytes, made.tally.countedBytes]).toEqual([5, 3]);
   });
 
-  test("of an answer that is complete and plainly counted, the content is not measured in its last read", () => {
+  test("the last read of a complete response with a plausible count is not measured", () => {
     const { made, feed } = meter();
     feed(frames.text("abc") + frames.finish + frames.usage(3, 4) + frames.done);
     expect(made.usage).toMatchObject({ input: 3, output: 4 });
     expect(made.tally.contentBytes).toBe(0);
   });
 
-  test("a complete answer without a count, or with one of no output, is measured", () => {
+  test("a complete response without a count, or with a count of no output, is measured", () => {
     for (const usage of ["", frames.usage(3, 0)]) {
       const { made, feed } = meter();
       feed(frames.text("abc"));
@@ -167,7 +167,7 @@ describe("what is counted", () => {
     }
   });
 
-  test("where the usage came in an earlier read than the last word, the rest is not measured any more", () => {
+  test("where the usage came in an earlier read than the last event, the rest is not measured any more", () => {
     const { made, feed } = meter();
     feed(frames.text("abc") + frames.usage(3, 4));
     feed(frames.text("de") + frames.done);

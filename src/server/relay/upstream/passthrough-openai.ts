@@ -1,6 +1,6 @@
 /**
- * Reads along with a stream that is passed through: usage, finish, errors, content bytes. Regions of whole frames come
- * in, the bytes to forward come out; only frames that can matter are parsed.
+ * Reads a stream that is passed through: usage, finish, errors, content bytes. Regions of whole frames come in, the
+ * bytes to forward come out; only frames that can matter are parsed.
  */
 import type { AnswerReader } from "./answer-reader";
 import type { Dialect } from "../../protocol/dialects/dialect";
@@ -13,7 +13,7 @@ import { countsOutput, tellable, wantsContent } from "../../protocol/usage-check
 
 const EMPTY = Buffer.alloc(0);
 
-/** The chunk of an error as one that carries nothing but its usage. */
+/** The error's chunk reduced to its usage. */
 function withoutError(data: string): Bytes | undefined {
   const chunk: unknown = JSON.parse(data);
   if (!isObject(chunk)) return undefined;
@@ -22,36 +22,35 @@ function withoutError(data: string): Bytes | undefined {
 }
 
 export class OpenAiPassthrough implements AnswerReader {
-  /** Its content is not kept up once the answer is over and its usage is plainly possible. */
+  /** The content is not measured any more once the response is over and its usage is plausible. */
   readonly tally = new UsageTally();
   /** A finish reason came. */
   finished = false;
-  /** The dialect's last word came: it is held back, and nothing after it counts. */
+  /** The dialect's last event came: it is held back, and nothing after it counts. */
   done = false;
   /** The upstream's error frame; nothing after it counts. */
   error: WireError | undefined;
-  /** A frame was not what the dialect writes; nothing after it counts. */
+  /** A frame was invalid in the dialect; nothing after it counts. */
   malformed = false;
-  /** What passes through loses nothing. */
+  /** Passthrough loses no content. */
   readonly warnings: readonly Warning[] = [];
   /**
-   * Of the region that is being read: up to where its content is measured, and the last usage in it with the end of its
-   * frame.
+   * In the current region: the position up to which content is measured, and the last usage with the end of its frame.
    */
   #measured = 0;
   #told: { usage: Usage; end: number } | undefined;
   /** End of what counts in that region: what comes behind the last frame is not passed on, and costs nothing. */
   #until = 0;
-  /** What the frame of the error counted, and that count as a frame for a caller who wants usage. */
+  /** The usage in the error frame, and that usage as a frame for a caller who requested usage. */
   #spent: { usage: Usage; frame: Bytes | undefined } | undefined;
 
   constructor(
     readonly dialect: Dialect,
-    /** The caller wants frames that carry nothing but usage. */
+    /** The caller requested frames that contain only usage. */
     readonly showUsage: boolean,
   ) {}
 
-  /** True when nothing more is to be read. */
+  /** True when nothing more has to be read. */
   get over(): boolean {
     return this.done || this.malformed || this.error !== undefined;
   }
@@ -60,13 +59,13 @@ export class OpenAiPassthrough implements AnswerReader {
     return this.tally.usage;
   }
 
-  /** Takes whole frames; answers the bytes for the caller, possibly none. */
+  /** Takes whole frames; returns the bytes for the caller, possibly none. */
   feed(region: Bytes): Bytes {
     this.#measured = 0;
     this.#until = region.length;
     const at = this.dialect.notable(region);
     const out = at < 0 ? region : this.#filter(region, at);
-    // What is complete and measured needs no estimate.
+    // A complete and counted response needs no estimate.
     if (this.done && this.#told && !wantsContent(this.#told.usage)) this.#tell(this.#told.usage);
     else {
       if (this.#told) this.#measureTo(region, this.#told.end);
@@ -88,7 +87,7 @@ export class OpenAiPassthrough implements AnswerReader {
     this.tally.told(usage);
   }
 
-  /** A frame of the region counts tokens. Measured once for each region, however many frames count. */
+  /** A frame of the region contains usage. Measured once for each region, however many frames count. */
   #count(region: Bytes, usage: Usage, end: number): void {
     if (this.#told && !countsOutput(usage) && countsOutput(this.#told.usage)) {
       this.#measureTo(region, this.#told.end);
@@ -111,9 +110,9 @@ export class OpenAiPassthrough implements AnswerReader {
     return frame ? Buffer.concat([frame, last]) : last;
   }
 
-  /** Reads the frames from the first notable one on; answers the region without the hidden ones. */
+  /** Reads the frames from the first relevant one on; returns the region without the hidden ones. */
   #filter(region: Bytes, at: number): Bytes {
-    // Frames before the first notable one go through unseen.
+    // Frames before the first relevant one pass without being parsed.
     const start = Math.max(0, lastFrameEnd(region, 0, at));
     const parts: Bytes[] = [];
     let keptFrom = 0;

@@ -1,4 +1,4 @@
-/** One request to the channel that holds something of a caller's: no other channel could answer it. */
+/** A request to the channel that stores an object of the caller: no other channel could serve it. */
 import type { Operation as OperationKey } from "../../../shared/channel-types";
 import type { AppError } from "../../../shared/errors";
 import type { SideRequest } from "../admission/side-call";
@@ -13,15 +13,15 @@ import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import { readErrorBody } from "./request";
 
-/** An address with `path` at the end of its own. */
+/** A URL with `path` appended to its path. */
 export function appendPath(url: string, path: string): string {
   const query = url.indexOf("?");
   return query < 0 ? url + path : url.slice(0, query) + path + url.slice(query);
 }
 
 /**
- * Where a channel has what lies below an operation of its own; undefined when it does not serve it. Of the caller's
- * `query` only the members named in `passes` go along.
+ * The URL of a path below one of a channel's operations; undefined when the channel does not serve the operation. Only
+ * the members of the caller's `query` named in `passes` are forwarded.
  */
 export function urlFor(
   channel: PoolChannel,
@@ -39,13 +39,13 @@ export function urlFor(
 
 export interface PinnedRequest {
   method: "GET" | "POST" | "DELETE";
-  /** See destinationOf. Without one the errand fails as one that nobody could do. */
+  /** See urlFor. Without a URL the request fails as an unreadable response. */
   url: string | undefined;
   headers?: Record<string, string>;
   body?: BodyInit;
 }
 
-/** A vendor's answer and the end of its time limit, which the reading of a whole body is within. */
+/** A vendor's response and the end of its time limit, which includes reading a whole body. */
 async function send(
   { engine, request }: SideRequest,
   channel: PoolChannel,
@@ -55,7 +55,7 @@ async function send(
   if (!provider || url === undefined) throw new UpstreamError(failureOf("malformed"));
   const { controlPlane, timers } = engine;
   const late = new AbortController();
-  // What is sent may be large: then the time of sending counts as well.
+  // The body may be large: then the time limit includes sending it.
   const limit =
     body === undefined || typeof body === "string"
       ? controlPlane.option.firstByteTimeoutMs
@@ -90,7 +90,7 @@ async function send(
   }
 }
 
-/** The vendor's answer, its body not read yet. Throws Failed for everything that is no success. */
+/** The vendor's response, its body not read yet. Throws Failed for any status but success. */
 export async function requestPinned(
   sideRequest: SideRequest,
   channel: PoolChannel,
@@ -101,7 +101,7 @@ export async function requestPinned(
   return response;
 }
 
-/** The same for a stream of events, which may tell of errors. */
+/** The same for an event stream, which may contain errors. */
 export async function requestPinnedEvents(
   sideRequest: SideRequest,
   channel: PoolChannel,
@@ -111,7 +111,7 @@ export async function requestPinnedEvents(
   return body ? redactedBody(channel, body) : undefined;
 }
 
-/** The vendor's answer as JSON, as it was written and as it is read. Throws Failed. */
+/** The vendor's response as JSON, as text and parsed. Throws Failed. */
 export async function requestPinnedJson(
   sideRequest: SideRequest,
   channel: PoolChannel,
@@ -131,7 +131,7 @@ export async function requestPinnedJson(
   return { body, json };
 }
 
-/** Does an errand for something that may be gone upstream: then it is `missing` here as well. */
+/** Sends a request for an object that may be gone upstream: then it is `missing` here as well. */
 export async function mapNotFound<T>(missing: AppError, pinned: Promise<T>): Promise<T> {
   try {
     return await pinned;

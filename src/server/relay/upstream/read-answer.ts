@@ -1,6 +1,6 @@
 /**
- * An answer on its way from a channel to the caller, whichever languages the two speak: passed through where it is the
- * same, translated otherwise. What the relay must know of it (usage, finish, errors) is read in the channel's dialect.
+ * The response of a channel on its way to the caller, in any pair of dialects: passed through where both are the same,
+ * translated otherwise. The facts that the relay needs (usage, finish, errors) are read in the channel's dialect.
  */
 import type { PoolChannel } from "../../contracts/channel";
 import type { Asked, Attempted } from "../call/call";
@@ -21,7 +21,7 @@ import { StreamTranslator, translateAnswer } from "../../protocol/translate";
 import { wantsContent } from "../../protocol/usage-check";
 import type { AnswerReader } from "./answer-reader";
 
-/** Whole answers beyond this are read in outline (embeddings are lists of numbers of any length). */
+/** Larger whole responses are only scanned (embeddings are lists of numbers of any length). */
 const LARGE_ANSWER = 64 * 1024;
 
 function contextOf({ request, request_id, arrived }: Asked): AnswerContext {
@@ -29,17 +29,17 @@ function contextOf({ request, request_id, arrived }: Asked): AnswerContext {
   return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
 }
 
-/** Most bytes of one frame: the last one of a Responses stream repeats the whole answer. */
+/** Most bytes of one frame: the last one of a Responses stream repeats the whole response. */
 export const longestFrame = (dialect: UpstreamDialectKey): number =>
   dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT;
 
-/** What the channel that answers wants done to its chat answers. */
+/** The channel's settings for its chat responses. */
 function wishesOf(
   { dialect, operation }: Asked,
   channel: PoolChannel | undefined,
 ): { rewritten: boolean; thoughts: boolean; standard: boolean } {
   const { force_format, thinking_to_content } = operation.key === "chat" ? (channel?.setting ?? {}) : {};
-  // Other dialects have a place of their own for thoughts.
+  // Other dialects have their own member for thoughts.
   const thoughts = thinking_to_content === true && dialect.key === "openai-chat";
   const standard = force_format === true;
   return { rewritten: thoughts || standard, thoughts, standard };
@@ -63,7 +63,7 @@ export function answerReader(
 }
 
 /**
- * Reads a whole answer in `dialect`: the caller's body and what it cost. undefined when it is no answer of that
+ * Reads a whole response in `dialect`: the caller's body and the usage. undefined when it is no response of that
  * dialect.
  */
 export function readAnswer(
@@ -90,7 +90,7 @@ export function readAnswer(
   return { body: Buffer.from(JSON.stringify(answer.body)), result };
 }
 
-/** OpenAI's, in the words of a caller who does not ask for the operation in OpenAI's. */
+/** A response in OpenAI's dialect for a caller who did not request the operation in OpenAI's. */
 function reworded(adapter: RequestAdapter, bytes: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const own = readOwn(bytes);
   const parsed = own && tryParse(own.body);
@@ -99,7 +99,7 @@ function reworded(adapter: RequestAdapter, bytes: Bytes): { body: Bytes; result:
     : undefined;
 }
 
-/** OpenAI's, for an OpenAI caller: embeddings and completions as well. */
+/** A response in OpenAI's dialect for an OpenAI caller: embeddings and completions as well. */
 function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
   const parsed = body.length > LARGE_ANSWER ? outline(body) : tryParse(body);
   if (!isObject(parsed)) throw new UpstreamError(failureOf("malformed", 200));
@@ -110,7 +110,7 @@ function readOwn(body: Bytes): { body: Bytes; result: ChatResult } | undefined {
     (!result.usage || wantsContent(result.usage)) &&
     body.length > LARGE_ANSWER
   ) {
-    // Without usage, or with one that is odd, the text itself is counted.
+    // Without usage, or with implausible usage, the text itself is counted.
     const whole = tryParse(body);
     result = isObject(whole) ? openaiChat.readResult(whole) : result;
   }
@@ -127,7 +127,9 @@ const isContent = (event: AnswerEvent): boolean =>
 
 type Found = "content" | "end" | "nothing";
 
-/** What one frame's data says of the beginning of an answer. Throws Failed for an error, and for what is no frame. */
+/**
+ * The meaning of one frame's data for the start of a response. Throws Failed for an error, and for an invalid frame.
+ */
 function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (data: string) => Found {
   const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
     if (event.type === "error") throw new UpstreamError(classifyErrorIn200(redact, event.error));
@@ -154,7 +156,7 @@ function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (
 }
 
 /**
- * Looks for content in the whole frames of one stream, region after region; "end" when the answer ended without any.
+ * Searches the whole frames of one stream for content, region after region; "end" when the response ended without any.
  * Throws Failed for an error frame.
  */
 export function contentFinder(dialect: UpstreamDialectKey, id: string, redact: Redact): (region: Bytes) => Found {

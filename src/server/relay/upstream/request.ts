@@ -1,4 +1,4 @@
-/** One request to one channel: what is sent, and the answer's body under the deadlines of the call. */
+/** One request to one channel: building and sending it, and reading the response's body under the call's deadlines. */
 import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
 import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
@@ -36,16 +36,16 @@ const ERROR_BODY_LIMIT = 256 * 1024;
 
 export interface UpstreamRequest {
   outgoing: Outgoing;
-  /** The language of the body and of its answer. */
+  /** The dialect of the body and of its response. */
   dialect: UpstreamDialectKey;
-  /** What the channel's dialect could not say. */
+  /** The content that the channel's dialect could not express. */
   warnings: readonly Warning[];
 }
 
 /**
- * The request for a channel; undefined when its type does not serve the operation. Nothing of the caller's headers goes
- * with it but the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no call of
- * the caller's dialect.
+ * The request for a channel; undefined when its type does not serve the operation. None of the caller's headers are
+ * forwarded, except the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no
+ * valid call in the caller's dialect.
  */
 export function buildRequest({ call, channel, output_limit }: Attempted): UpstreamRequest | undefined {
   const { asked } = call;
@@ -68,7 +68,7 @@ export function buildRequest({ call, channel, output_limit }: Attempted): Upstre
   headers.accept = operation.direct ? "*/*" : request.stream ? "text/event-stream" : "application/json";
   if (dialect === "anthropic")
     addClaudeHeaders(headers, asked.dialect.key === "anthropic" ? asked.betas : "", names, rules);
-  // The relay reads along; it does not want to unpack.
+  // The relay reads the response, so it requests it uncompressed.
   headers["accept-encoding"] = "identity";
   const operationKey = operationFor(channel, operation, model);
   if (operationKey === "messages") addAnthropicHeaders(headers);
@@ -113,7 +113,9 @@ export function buildRequest({ call, channel, output_limit }: Attempted): Upstre
   return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
 }
 
-/** A vendor that takes Anthropic's calls besides OpenAI's documents the key where Anthropic's own programs put it. */
+/**
+ * A vendor that accepts Anthropic's calls besides OpenAI's documents the key in the header that Anthropic's SDKs use.
+ */
 function addAnthropicHeaders(headers: Record<string, string>): void {
   headers["anthropic-version"] ??= ANTHROPIC_VERSION;
   const key = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
@@ -125,16 +127,16 @@ interface Said {
   warnings: readonly Warning[];
 }
 
-/** Operations whose tokens have tiers. Elsewhere the same words mean something else: the speed of speech. */
+/** Operations that have service tiers. Elsewhere the same members mean something else: the speed of speech. */
 const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "responses"]);
 
 /**
- * Without what makes the call dearer than its price. What passes through was parsed when it came; nothing is read
- * again.
+ * Removes the members that make the call more expensive than its price. A passed-through body was parsed on arrival;
+ * nothing is parsed again.
  */
 function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolChannel): Said {
   if (!TIERED.has(operation.key)) return said;
-  // A translation adds none of them.
+  // A translation adds no such members.
   const dear = surchargedFields(bodyObject(content.bytes) ?? {}, setting);
   const own = dear.length > 0 ? bodyObject(said.body) : undefined;
   const left = dear.filter((member) => own?.[member] !== undefined);
@@ -143,7 +145,10 @@ function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolCh
   return { body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
 }
 
-/** What a prompt does not carry: which answers the vendor keeps, and what this one continues (openai-responses). */
+/**
+ * The members outside of a prompt: whether the vendor stores the response, and the one that this call continues
+ * (openai-responses).
+ */
 const MEMORY = ["previous_response_id", "store", "include"] as const;
 function withMemory(written: WireObject, asked: WireObject): WireObject {
   const body = { ...written };
@@ -154,12 +159,12 @@ function withMemory(written: WireObject, asked: WireObject): WireObject {
   return body;
 }
 
-/** The caller's body with the vendor's name of the model. Gemini names its model in the address alone. */
+/** The caller's body with the vendor's model name. Gemini's model name is only in the URL. */
 function named({ request }: Asked, body: Bytes, to: UpstreamDialectKey, model: string): Bytes {
   return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
 }
 
-/** The body as a channel reads it: as the caller wrote it where both speak one language, translated otherwise. */
+/** The body for a channel: as the caller wrote it where both use one dialect, translated otherwise. */
 function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
   const { request, dialect, engine, operation, content } = asked;
   const { model, thoughts } = names;
@@ -167,7 +172,7 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
   const { include_usage, max_top_p } = channel.type;
   const from = dialect.key;
   const isChat = operation.key === "chat";
-  // Between OpenAI's own languages an effort is one member more, and the rest stays as it was written.
+  // Between OpenAI's own dialects a reasoning effort adds one member, and the rest is unchanged.
   const effort =
     isChat && from === to && thoughts !== undefined
       ? effortMembers(bodyObject(content.bytes) ?? {}, to, names)
@@ -215,13 +220,13 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
 const tooGreat = (top_p: unknown, most: number | undefined): boolean =>
   most !== undefined && typeof top_p === "number" && top_p > most;
 
-/** A streamed answer whose first content has arrived. */
+/** A streamed response whose first content has arrived. */
 export interface UpstreamStream {
   reader: ReadableStreamDefaultReader<Uint8Array>;
   splitter: FrameSplitter;
-  /** Reads along, and says what the caller gets. */
+  /** Reads the stream, and returns the bytes for the caller. */
   answer: AnswerReader;
-  /** Whole frames read so far and not yet passed on; the last region holds the first content. */
+  /** Whole frames read so far and not yet passed on; the last region contains the first content. */
   kept: Bytes[];
   /** The body ended while the first content was awaited. */
   ended: boolean;
@@ -229,8 +234,8 @@ export interface UpstreamStream {
 }
 
 /**
- * What is left at the end of a body: the last frame where a vendor leaves out its blank line, made whole; empty when
- * the stream was cut inside a frame.
+ * The rest at the end of a body: the last frame where a vendor leaves out its blank line, completed; empty when the
+ * stream was cut inside a frame.
  */
 export function lastFrame(splitter: FrameSplitter): Bytes {
   const tail = splitter.end();
@@ -255,7 +260,7 @@ export async function readErrorBody(response: Response): Promise<Bytes> {
   return Buffer.concat(parts).subarray(0, ERROR_BODY_LIMIT);
 }
 
-/** The id an upstream gives its answer, for support requests. */
+/** The upstream's id of its response, for support requests. */
 export function upstreamRequestId(headers: Headers, channel: PoolChannel): string {
   return cleanRequestId(
     redact(

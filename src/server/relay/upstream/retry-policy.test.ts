@@ -10,13 +10,13 @@ describe("retries of a model", () => {
   const takes = (retries: RetryBudget, times: number, model = "m"): number =>
     Array.from({ length: times }, () => retries.take(model)).filter(Boolean).length;
 
-  test("the first ten in ten seconds need nothing, and each model has its own", () => {
+  test("the first ten in ten seconds are free, and each model has its own", () => {
     const { retries } = budget();
     expect(takes(retries, 30)).toBe(10);
     expect(takes(retries, 30, "other")).toBe(10);
   });
 
-  test("beyond them every tenth call may be tried again", () => {
+  test("beyond them every tenth call may be retried", () => {
     const { retries } = budget();
     for (let call = 0; call < 250; call++) retries.called("m");
     expect(takes(retries, 300)).toBe(25);
@@ -32,7 +32,7 @@ describe("retries of a model", () => {
     expect(takes(retries, 30)).toBe(10);
   });
 
-  test("whatever comes when: in the ten seconds before a retry there were nine others at most, or ten calls for each", () => {
+  test("at any time: the ten seconds before a retry had at most nine others, or ten calls for each", () => {
     const step = fc.record({
       after: fc.integer({ min: 0, max: 4000 }),
       calls: fc.integer({ min: 0, max: 60 }),

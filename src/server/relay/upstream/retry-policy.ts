@@ -1,4 +1,4 @@
-/** Which failed calls may be tried at another channel: how much may be lost by it, and how many there may be. */
+/** Whether a failed call may be retried at another channel: the cost that may be lost, and the retry budget. */
 import { estimateUpperBound } from "../../../shared/charge";
 import type { NotRetried } from "../../../shared/log";
 import { bodyObject } from "../../lib/request-body/json-body";
@@ -11,7 +11,7 @@ import { usualOutput } from "../billing/hold";
 import type { Operation } from "../operations/operation";
 
 /**
- * Operations that may be repeated although the first channel may be at work on them. Sound, pictures and every kind of
+ * Operations that may be retried although the first channel may be working on them. Sound, pictures and every kind of
  * job never are.
  */
 const REPEATABLE: ReadonlySet<Operation["key"]> = new Set([
@@ -22,7 +22,7 @@ const REPEATABLE: ReadonlySet<Operation["key"]> = new Set([
   "rerank",
 ]);
 
-/** A conversation whose answer may have pictures or sound: its model draws, or the call asks for it. */
+/** A conversation whose response may have pictures or sound: its model draws, or the call requests it. */
 export function answersInMore({ content }: Pick<Asked, "content">, price: CompiledPrice): boolean {
   if (price.tokens.image_out.weight > price.tokens.output.weight) return true;
   const { modalities, generationConfig, generation_config, tools } = bodyObject(content.readNow()) ?? {};
@@ -33,8 +33,8 @@ export function answersInMore({ content }: Pick<Asked, "content">, price: Compil
 }
 
 /**
- * What an attempt that failed before its first content has cost at most, about: the input by its size, and of the
- * output what an unstreamed call names, or as much as is held for a call that names nothing (PreConsumedQuota).
+ * The approximate highest cost of an attempt that failed before its first content: the input by its size; as output the
+ * maximum of an unstreamed call, or the default hold where the call names none (PreConsumedQuota).
  */
 function mayHaveCost({ call, price, terms }: Attempted): number {
   const { engine, request, input_bound } = call.asked;
@@ -43,13 +43,13 @@ function mayHaveCost({ call, price, terms }: Attempted): number {
   return estimateUpperBound(price, Math.ceil(input_bound / BYTES_PER_TOKEN), output, terms?.kinds);
 }
 
-/** Why a failed call is not tried at another channel; undefined: it may be. */
+/** Why a failed call is not retried at another channel; undefined: it may be. */
 export function whyNotAgain(attempt: Attempted, failure: Failure): NotRetried | undefined {
   const { call, price } = attempt;
   const { asked, progress } = call;
   const { engine, operation } = asked;
   const { option, now } = engine.controlPlane;
-  // A realtime session asks for nothing before it is open.
+  // A realtime session sends no request before it is open.
   if (operation.key !== "realtime" && mayBeAccepted(failure)) {
     const repeatable =
       REPEATABLE.has(operation.key) &&

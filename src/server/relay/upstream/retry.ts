@@ -1,4 +1,4 @@
-/** Attempts one after the other until one succeeds, a failure says stop, or the options do. */
+/** Attempts one after the other until one succeeds, a failure is final, or the options end them. */
 import type { EndReason, NotRetried } from "../../../shared/log";
 import type { PoolChannel } from "../../contracts/channel";
 import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
@@ -20,7 +20,7 @@ export interface Refused {
 }
 export type RetryOutcome<Answer> = ({ ok: true } & Answered<Answer>) | Refused;
 
-/** The last attempt's record says why it was the last. */
+/** Writes the reason for stopping into the last attempt's record. */
 function explain({ attempts }: Admitted, not_retried: NotRetried): void {
   const last = attempts.at(-1);
   if (last) last.not_retried = not_retried;
@@ -36,7 +36,7 @@ function endReasonOf(failure: Failure): EndReason {
   return "upstream_error";
 }
 
-/** Asks channels with a whole request each. */
+/** Sends a whole request to each channel. */
 export const withRetries = (call: Admitted): Promise<RetryOutcome<Answer>> =>
   call.asked.content.bytes.length > SPOOL_LIMIT ? runLarge(call) : tryChannels(call, runAttempt);
 
@@ -50,10 +50,10 @@ async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
 }
 
 /**
- * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that another channel
- * cannot mend, none that would pay twice for much or come too late (retry-policy.ts), none for a caller who has gone. A
- * channel at a limit of its own is passed over, which is no attempt. A pinned channel is the only one. No channel is
- * tried twice, but with another of its keys, or with a lower limit of output tokens.
+ * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that no other channel
+ * can fix, none that could pay twice for an expensive call or come too late (retry-policy.ts), none for a caller who
+ * has left. A channel at its own limit is skipped, which does not count as an attempt. A pinned channel is the only
+ * one. No channel is tried twice, except with another of its keys, or with a lower output limit.
  */
 export async function tryChannels<Answer>(
   call: Admitted,
@@ -72,7 +72,7 @@ export async function tryChannels<Answer>(
     const channel = selection.next();
     if (!channel) break;
     const { caller, price, terms } = quote(call, channel, selection.groupOf(channel));
-    // What the call needs of the channel's own limits; most have none.
+    // The call's use of the channel's own limits; most channels have none.
     const entering = limits.enterChannel(channel, caller, call.limitRequest);
     const slot = entering && (await entering);
     if (slot?.refused) {

@@ -1,11 +1,11 @@
-/** Which channels a call may be served by, and in which order. */
+/** The channels that may serve a call, in order. */
 import type { JsonObject } from "../../lib/json-bytes";
 import type { Routed } from "../billing/admit-and-hold";
 import { BYTES_PER_TOKEN } from "../billing/call-billing";
 import type { Asked } from "../call/call";
 import { affinityKey } from "../routing/session-affinity";
 
-/** `json`: the body of a conversation. Throws what the caller gets where no channel can serve the call. */
+/** `json`: the body of a conversation. Throws the caller's error where no channel can serve the call. */
 export function routeCall(asked: Asked, json: JsonObject | undefined): Routed {
   const { engine, caller, operation, conversation, input_bound } = asked;
   const { model } = asked.request;

@@ -1,7 +1,4 @@
-/**
- * Answers of operations that are no conversation: read whole where they are JSON or text, passed through where they
- * flow.
- */
+/** Responses of operations that are no conversation: read whole where they are JSON or text, streamed otherwise. */
 import type { Attempted } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import { UpstreamError } from "../../protocol/upstream-error";
@@ -14,10 +11,10 @@ import type { Bytes } from "../../lib/sse";
 import type { Usage } from "../../protocol/chat-events";
 import { UsageScan } from "./usage-scan";
 
-/** Answers beyond this are read in outline: pictures are megabytes of base64. */
+/** Larger responses are only scanned: pictures are megabytes of base64. */
 const LARGE_ANSWER = 64 << 10;
 
-/** An answer that has come whole. */
+/** A response read as a whole. */
 export interface WholeAnswer {
   kind: "answer";
   content_type: string;
@@ -27,11 +24,11 @@ export interface WholeAnswer {
   content_bytes: number;
 }
 
-/** An answer whose first bytes have come. */
+/** A streamed response whose first bytes have arrived. */
 export interface StreamedAnswer {
   kind: "flow";
   content_type: string;
-  /** Events carry usage and errors, which go on without the channel's secrets; sound carries neither. */
+  /** Events contain usage and errors, which are forwarded without the channel's secrets; sound contains neither. */
   events: RedactedEvents | undefined;
   first: Uint8Array;
   scan: UsageScan;
@@ -42,18 +39,18 @@ export interface StreamedAnswer {
 const SOUND = /^(?:audio\/[\w.+-]+|video\/(?:mp4|webm)|application\/octet-stream)$/;
 const TEXT = /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-subrip|octet-stream))$/;
 
-/** The media type of an answer, without parameters, small letters. */
+/** The media type of a response, without parameters, in lower case. */
 const mediaType = (response: Response): string =>
   (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 
-/** Reads the answer of a direct operation until it is known to be one. Throws Failed for what is none. */
+/** Reads the response of a direct operation until it is known to be valid. Throws Failed for an invalid one. */
 export async function openUntranslated(
   { call, channel, translation }: Attempted,
   response: Response,
   abort: () => void,
 ): Promise<WholeAnswer | StreamedAnswer> {
   const { operation, request } = call.asked;
-  // A name that is a secret is no kind of anything.
+  // A media type that contains a secret is not a media type.
   const type = redact(channel, mediaType(response));
   const { direct } = operation;
   if (!direct) throw new UpstreamError(failureOf("malformed", response.status));
@@ -74,7 +71,7 @@ export async function openUntranslated(
   }
   const error = readChannelError(channel, operation, translation.upstream_model, parsed);
   if (error) throw new UpstreamError(classifyErrorIn200(redactOf(channel), error));
-  // Text of any kind may be a transcript; an object or a page is none.
+  // Text of any kind may be a transcript; a JSON object or an HTML page is not.
   if (direct.plain === "text" && !isObject(parsed) && TEXT.test(type)) {
     return {
       kind: "answer",
@@ -101,7 +98,7 @@ async function openFlow(
     if (!reader || !piece || piece.done) throw new UpstreamError(failureOf("malformed", response.status));
     if (piece.value.length === 0) continue;
     if (events) scan.push(piece.value);
-    // Before anything was sent, an error is a failure that another channel may make good.
+    // Before anything was sent, an error is a failure that another channel may recover from.
     const error = scan.error === undefined ? undefined : openaiChat.readError({ error: scan.error });
     if (error) throw new UpstreamError(classifyErrorIn200(redactOf(channel), error));
     const content_type = events ? "text/event-stream; charset=utf-8" : type;

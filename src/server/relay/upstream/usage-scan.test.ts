@@ -11,7 +11,7 @@ const stream = Buffer.from(
   ].join("\n\n"),
 );
 
-test("the last usage and the first error are found however the bytes arrive, and never inside a text", () => {
+test("the last usage and the first error are found in any split of the bytes, and never inside a text", () => {
   for (const size of [stream.length, 1, 7, 4096]) {
     const scan = new UsageScan();
     for (let at = 0; at < stream.length; at += size) scan.push(stream.subarray(at, at + size));
@@ -20,7 +20,7 @@ test("the last usage and the first error are found however the bytes arrive, and
   }
 });
 
-test("an object that never ends is given up", () => {
+test("an object that never ends is dropped", () => {
   const scan = new UsageScan();
   scan.push(Buffer.from('"usage":{"a":"'));
   for (let i = 0; i < 100; i++) scan.push(Buffer.alloc(1024, 65));

@@ -1,15 +1,13 @@
 /**
- * Finds the usage and the error of a stream that passes through untouched, in constant memory. Pictures come as events
- * of many megabytes, so nothing is kept but the two objects themselves.
+ * Finds the usage and the error of a stream that passes through unchanged, in constant memory. Pictures are events of
+ * many megabytes, so only the two objects themselves are kept.
  */
 import { isObject, tryParse } from "../../lib/json-bytes";
 import { asBuffer, type Bytes } from "../../lib/sse";
 
 /** Most bytes of one object. */
 const OBJECT_LIMIT = 8 << 10;
-/**
- * In valid JSON a quote inside a text is escaped, so with a colon behind it this can be nothing but a member's name.
- */
+/** In valid JSON a quote inside a text is escaped, so a quote followed by a colon can only end a member's name. */
 const names = { usage: Buffer.from('"usage"'), error: Buffer.from('"error"') };
 const OVERLAP = 16;
 const QUOTE = 34;
@@ -44,7 +42,7 @@ export class UsageScan {
       const name = error >= 0 && (usage < 0 || error < usage) ? "error" : "usage";
       const at = name === "usage" ? usage : error;
       if (at < 0) {
-        // A copy of what may be half a name: the chunk may be large.
+        // A copy of a possibly incomplete name: the chunk may be large.
         this.#rest = Buffer.from(bytes.subarray(Math.max(0, bytes.length - OVERLAP)));
         return;
       }
@@ -61,7 +59,7 @@ export class UsageScan {
 }
 
 /**
- * Where the object behind a name and its colon begins and ends; 0 when there is none, undefined when more must come.
+ * The start and end of the object after a name and its colon; 0 when there is none, undefined when more data is needed.
  */
 function objectAfterColon(bytes: Bytes): readonly [start: number, end: number] | 0 | undefined {
   let i = afterSpaces(bytes, 0);
