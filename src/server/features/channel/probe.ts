@@ -13,7 +13,8 @@ import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/pr
 import { ownProviderContext } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import { firstFrameEnd, readFrame } from "../../lib/sse";
-import { atVersion, namesOf } from "../../relay/providers/vendor-rules";
+import { atVersion } from "../../relay/providers/vendor-rules";
+import { namesOf } from "../../relay/providers/model-mapping";
 import type { VendorRules } from "../../contracts/vendor-rules";
 import type { ChannelTrouble } from "../../contracts/channel-trouble";
 import { deadlineOf, upstreamHeaders, upstreamMessage } from "./upstream";

@@ -6,7 +6,7 @@ import { parseBody } from "../../lib/request-body/json-body";
 import { readBody } from "../../lib/request-body/read-body";
 import type { Bytes } from "../../lib/sse";
 import type { Arrival, Authenticated } from "../call/call";
-import { presentedKey } from "../response/responder";
+import { presentedKey } from "./request-headers";
 
 /**
  * Throws an AppError for a caller who is refused, before any of the body is read; then resolves with the caller and the

@@ -2,7 +2,7 @@
 import { knownClientType } from "../../../shared/client-type";
 import type { Arrival, Engine } from "../call/call";
 import { traceOf } from "../call/observers";
-import { askedVersion, callerLang } from "../response/responder";
+import { askedVersion, callerLang } from "../admission/request-headers";
 import { fallbackDialect, findRoute, pathOf, type Route } from "./routes";
 
 /** `route` is undefined for a path that the relay does not serve. */

@@ -7,7 +7,8 @@ import type { Plan, PlannedCall, RoutingPreview } from "../../contracts/dry-run"
 import type { VendorRules } from "../../contracts/vendor-rules";
 import { affinityKey } from "../routing/session-affinity";
 import { dialectOf } from "../providers/dispatch";
-import { atVersion, namesOf } from "../providers/vendor-rules";
+import { atVersion } from "../providers/vendor-rules";
+import { namesOf } from "../providers/model-mapping";
 import { urlOf } from "../providers/address";
 
 /**

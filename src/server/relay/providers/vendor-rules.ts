@@ -3,7 +3,7 @@
  * Claude, safety, version and thinking of Gemini, passthrough bodies; and the thinking that a model name's suffix asks
  * for. They are applied to calls only here.
  */
-import { type AskedEffort, type AskedThoughts, type Maker, splitThinking } from "../../../shared/thinking-suffix";
+import type { AskedEffort, AskedThoughts } from "../../../shared/thinking-suffix";
 import { modelFacts } from "../../protocol/dialects/anthropic/models";
 import { geminiFacts } from "../../protocol/dialects/gemini/models";
 import { budgetOf, wantedEffort } from "../../protocol/dialects/shared/effort";
@@ -12,62 +12,12 @@ import type { ChatPrompt, Reasoning, WireObject } from "../../protocol/chat-even
 import { isObject } from "../../lib/json-bytes";
 import type { PoolChannel } from "../../contracts/channel";
 import type { VendorRules } from "../../contracts/vendor-rules";
-
-/** A model at a channel: `asked` is the caller's name, `model` the vendor's. */
-export interface ModelNames {
-  readonly asked: string;
-  readonly model: string;
-  /** The thinking that the name's suffix asks for. */
-  readonly thoughts?: AskedThoughts;
-}
+import { effortFields, type ModelNames } from "./model-mapping";
 
 const entryOf = <Value>(
   table: Readonly<Record<string, Value>>,
   { asked, model }: Pick<ModelNames, "asked" | "model">,
 ): Value | undefined => [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
-
-/** The dialects in which a member of the body names the effort. */
-const effortFields = (dialect: UpstreamDialectKey | undefined): boolean =>
-  dialect === "openai-chat" || dialect === "openai-responses";
-
-/**
- * Where suffixes of model names have a meaning, by dialect. OpenAI and xAI have no models with such names; other
- * addresses may (deployments, other gateways): there a name is used unchanged unless the channel also lists the model
- * without the suffix.
- */
-const suffixRules: Readonly<
-  Record<Maker, (at: { dialect: UpstreamDialectKey | undefined; rules: VendorRules; ours: boolean }) => boolean>
-> = {
-  claude: ({ dialect, rules }) => dialect === "anthropic" && rules.claude_thinking_share !== undefined,
-  gemini: ({ dialect, rules }) => dialect === "gemini" && rules.gemini_thinking_share !== undefined,
-  openai: ({ dialect, ours }) => effortFields(dialect) && ours,
-  grok: ({ dialect, ours }) => effortFields(dialect) && ours,
-};
-
-type Namer = Pick<PoolChannel, "type" | "base_url" | "models" | "model_mapping">;
-
-/**
- * The names of a model at a channel that uses `dialect`: the vendor's name has no suffix of Weir's, and is what the
- * mapping makes of the name without it.
- */
-export function namesOf(
-  asked: string,
-  { type, base_url, models, model_mapping }: Namer,
-  dialect: UpstreamDialectKey | undefined,
-  rules: VendorRules | undefined,
-): ModelNames {
-  const model = model_mapping.get(asked) ?? asked;
-  const split = rules && splitThinking(model);
-  if (!split) return { asked, model };
-  const mapped = model !== asked;
-  const ours = base_url === type.base_url || (!mapped && models.has(split.model));
-  if (!suffixRules[split.maker]({ dialect, rules, ours })) return { asked, model };
-  return {
-    asked,
-    model: (mapped ? undefined : model_mapping.get(split.model)) ?? split.model,
-    thoughts: split.thoughts,
-  };
-}
 
 const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort =>
   typeof thoughts === "string" && thoughts !== "some";

@@ -1,87 +1,9 @@
-/** HTTP conventions of the relay: where the key is presented, the headers of responses, CORS. */
-import type { Lang } from "../../../shared/text";
+/** The responses of the relay: bodies, errors, CORS. */
 import type { ContentTap } from "./content-tap";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { RelayError } from "../../protocol/relay-error";
 import { asJsonArray } from "../../lib/sse-to-json-array";
-
-/**
- * The sub-protocol in which a browser's WebSocket, which cannot set headers, presents a key (OpenAI's realtime guide).
- */
-const KEY_PROTOCOL = "openai-insecure-api-key.";
-
-/** The sub-protocols that a WebSocket handshake offers. */
-export const offeredProtocols = ({ headers }: Request): string[] =>
-  (headers.get("sec-websocket-protocol") ?? "")
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-
-/**
- * The presented key: Authorization (with or without Bearer), x-api-key, api-key, x-goog-api-key, mj-api-secret, a
- * WebSocket sub-protocol or ?key=. Undefined when there is none. The authenticator parses the key itself.
- */
-export function presentedKey(request: Request): string | undefined {
-  const { headers } = request;
-  const authorization = headers.get("authorization");
-  if (authorization) {
-    const key = authorization.startsWith("Bearer ") ? authorization.slice(7) : authorization.replace(/^bearer\s+/i, "");
-    if (key.trim() !== "") return key.trim();
-  }
-  const other =
-    headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key") ?? headers.get("mj-api-secret");
-  if (other) return other.trim();
-  if (headers.has("sec-websocket-protocol")) {
-    const protocol = offeredProtocols(request).find((name) => name.startsWith(KEY_PROTOCOL));
-    if (protocol) return protocol.slice(KEY_PROTOCOL.length);
-  }
-  return inQuery(request, "key");
-}
-
-function inQuery({ url }: Request, name: string): string | undefined {
-  const query = url.indexOf("?");
-  return query < 0 ? undefined : (new URLSearchParams(url.slice(query)).get(name) ?? undefined);
-}
-
-/** The form of a dated API version. */
-const VERSION = /^[\w.-]{1,32}$/;
-
-/** The API version in the caller's URL (Azure's `?api-version=`), "" = none. */
-export function askedVersion(request: Request): string {
-  const version = inQuery(request, "api-version") ?? "";
-  return VERSION.test(version) ? version : "";
-}
-
-/** The language of messages: English where the caller prefers it, Chinese otherwise. */
-export function callerLang(request: Request): Lang {
-  return /^\s*en/i.test(request.headers.get("accept-language") ?? "") ? "en" : "zh";
-}
-
-const EXPOSED = [
-  "x-oneapi-request-id",
-  "x-request-id",
-  "retry-after",
-  ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),
-].join(", ");
-
-/**
- * The headers of every response: an allow list without any of the upstream's. `origin` is the caller's Origin header.
- */
-function answerHeaders(contentType: string, requestId: string, origin: string | null): Record<string, string> {
-  const headers: Record<string, string> = {
-    "content-type": contentType,
-    "x-oneapi-request-id": requestId,
-    "x-request-id": requestId,
-    "x-accel-buffering": "no",
-    "x-content-type-options": "nosniff",
-  };
-  if (origin !== null) {
-    headers["access-control-allow-origin"] = origin;
-    headers["access-control-expose-headers"] = EXPOSED;
-    headers.vary = "Origin";
-  }
-  return headers;
-}
+import { answerHeaders } from "./response-headers";
 
 /** Makes the responses of one call. */
 export class Responder {

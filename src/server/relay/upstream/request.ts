@@ -21,14 +21,13 @@ import { surchargedFields, without } from "../providers/surcharged-fields";
 import { carriesSeals, translateRequest } from "../../protocol/translate";
 import {
   addClaudeHeaders,
+  applyVendorRules,
   atVersion,
   claudeMaxTokens,
   effortMembers,
-  type ModelNames,
-  namesOf,
   isPassthrough,
-  applyVendorRules,
 } from "../providers/vendor-rules";
+import { type ModelNames, namesOf } from "../providers/model-mapping";
 import { type Bytes, type FrameSplitter, readFrame } from "../../lib/sse";
 
 /** Largest error body that is read to classify a failure. */

@@ -15,7 +15,7 @@ import {
 import type { SideHandler, SideRequest } from "../../admission/side-call";
 import { sameText } from "../../../lib/secrets";
 import { BODY_LIMITS, readBody } from "../../../lib/request-body/read-body";
-import { presentedKey } from "../../response/responder";
+import { presentedKey } from "../../admission/request-headers";
 import { UpstreamError } from "../../../protocol/upstream-error";
 import { cleanText } from "../../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
