@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
 import { BUTTONS } from "../kit/fake-midjourney";
-import { charged, type Caller, type MjBench, openMjBench, untouched } from "./midjourney-bench";
+import { charged, type Caller, type MjBench, openMjBench, untouched } from "./midjourney-kit";
 
 /** 0.1 USD. */
 const IMAGINE = 50_000;

@@ -4,7 +4,7 @@ import { ENGINES } from "../kit/databases";
 import { PICTURE, startFakeMidjourney } from "../kit/fake-midjourney";
 import { HOOK_MS } from "../kit/harness";
 import { startWeir } from "../kit/weir";
-import { charged, type Caller, type MjBench, openMjBench, untouched } from "./midjourney-bench";
+import { charged, type Caller, type MjBench, openMjBench, untouched } from "./midjourney-kit";
 
 const IMAGINE = 50_000;
 const NOBODYS = "1234567890123456789";
