@@ -5,7 +5,7 @@
 import type { Services } from "../../src/server/contracts/context";
 import { foldBatch } from "../../src/server/features/log/fold";
 import { recordFailure } from "../../src/server/features/log/record";
-import { createPriceBook } from "../../src/server/features/pricing/price";
+import { createPrices } from "../../src/server/features/pricing/price";
 import type { CallLog } from "../../src/server/contracts/ledger";
 import type { ConsumeOther } from "../../src/shared/log";
 import { UNKNOWN_CLIENT } from "../../src/shared/client-type";
@@ -49,7 +49,7 @@ export async function makeCalls(services: Services, { people, channels, count, s
     return chosen;
   };
   const between = (low: number, high: number) => low + Math.floor(roll() * (high - low));
-  const prices = createPriceBook(services.options);
+  const prices = createPrices(services.options);
   const end = Math.floor(services.now() / 1000);
   const run = crypto.randomUUID().slice(0, 8);
 

@@ -4,7 +4,7 @@
  */
 import type { Services } from "../../src/server/contracts/context";
 import { createTaskStore } from "../../src/server/features/task/task-store";
-import { createPriceBook } from "../../src/server/features/pricing/price";
+import { createPrices } from "../../src/server/features/pricing/price";
 import type { JsonObject } from "../../src/server/lib/json-bytes";
 import { packPrice, termsOf, unitsOf } from "../../src/server/relay/tasks/price";
 import { randomText } from "../../src/server/lib/secrets";
@@ -82,7 +82,7 @@ const LATER = 24 * 60 * MINUTE;
 interface Run {
   services: Services;
   taskStore: ReturnType<typeof createTaskStore>;
-  prices: ReturnType<typeof createPriceBook>;
+  prices: ReturnType<typeof createPrices>;
   /** Part of every id, so that several runs fit into one database. */
   name: string;
   made: number;
@@ -101,7 +101,7 @@ export async function makeJobs(
   const run: Run = {
     services,
     taskStore: createTaskStore(services),
-    prices: createPriceBook(services.options),
+    prices: createPrices(services.options),
     name: randomText(8),
     made: 0,
   };

@@ -90,7 +90,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const app = createApp({
     services,
     relay,
-    tail: tail.door,
+    tail: tail.route,
     files: createClientFiles(),
     ready: readiness.check,
     metrics,

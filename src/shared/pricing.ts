@@ -372,4 +372,4 @@ export function priceBook(tables: PriceTables) {
   };
 }
 
-export type PriceBook = ReturnType<typeof priceBook>;
+export type Prices = ReturnType<typeof priceBook>;

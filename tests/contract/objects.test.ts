@@ -29,7 +29,7 @@ beforeAll(async () => {
     services: h.services,
     relay: createRelay(createControlPlane(h.services), { log: h.services.log, routing: h.routing }),
     files: () => new Response("console"),
-    tail: createLogTail(h.services).door,
+    tail: createLogTail(h.services).route,
     metrics: async () => new Response(),
     ready: async () => ({ ready: true, checks: {}, cache_age_seconds: 0 }),
   });

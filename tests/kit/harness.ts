@@ -15,7 +15,7 @@ import { createRelay } from "../../src/server/relay/entry/handle";
 import { previewOf } from "../../src/server/relay/entry/dry-run";
 import { createRouting, type Routing } from "../../src/server/relay/routing/router";
 import { createTokenCache } from "../../src/server/features/token/authenticate";
-import { createLedger, tellCharges } from "../../src/server/features/wallet/open-ledger";
+import { createLedger, notifyCharges } from "../../src/server/features/wallet/open-ledger";
 import { requestFacts } from "../../src/server/http/own-page";
 import { answerRest, restRoutes } from "../../src/server/http/rest";
 import { createBackground } from "../../src/server/lib/background";
@@ -115,7 +115,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     now,
   };
   const notices = createNotices(post);
-  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const ledger = notifyCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   // Nothing may outlive its test: failed work is not retried.
   const settles = { path: "", size: () => 0, full: () => false, later: async () => {}, close: async () => {} };
   const base = { ...post, cluster, notices, ledger, settles, refusals: createRefusals(post) };

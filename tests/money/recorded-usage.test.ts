@@ -28,7 +28,7 @@ describe("recorded streams", () => {
       let failed = false;
       for (const event of eventsOf(dialect, bytes)) {
         if (event.type === "block_delta") tally.contentBytes += Buffer.byteLength(event.text);
-        if (event.type === "usage") tally.told(event.usage);
+        if (event.type === "usage") tally.add(event.usage);
         failed ||= event.type === "error";
       }
       const { usage, contentBytes } = tally;

@@ -9,7 +9,7 @@ import { localCounter } from "../../src/server/cluster/local";
 import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
 import { createLimits } from "../../src/server/features/limit/rate-limiter";
-import type { Budget, SpendBook } from "../../src/server/features/limit/spend";
+import type { Budget, SpendStore } from "../../src/server/features/limit/spend";
 import type { CallLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
 import { granted } from "../../src/server/features/wallet/hold-result";
 import type { Timers } from "../../src/server/lib/timers";
@@ -102,7 +102,7 @@ export class MemoryLedger implements CallLedger {
 }
 
 /** Budgets in memory; the real store is tested on both engines. */
-export class MemorySpend implements SpendBook {
+export class MemorySpend implements SpendStore {
   readonly amounts = new Map<string, number>();
 
   async take(budgets: readonly Budget[], units: number): Promise<string | undefined> {
@@ -165,7 +165,7 @@ const callPrice: CompiledPrice = compilePrice(
 );
 
 /** What callers left behind, in memory: enough for one user. */
-function memoryShelf(now: () => number): StoredObjectStore {
+function memoryStoredObjects(now: () => number): StoredObjectStore {
   const entries = new Map<string, Stored>();
   const at = (kind: string, id: string): string => `${kind} ${id}`;
   const seconds = (): number => Math.floor(now() / 1000);
@@ -292,7 +292,7 @@ export function makeBench(
       failures.push(log);
     },
     limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
-    storedObjects: memoryShelf(now),
+    storedObjects: memoryStoredObjects(now),
     tasks: noTasks,
     openAddress: (address) => Promise.reject(new Error(`this bench opens no addresses: ${address}`)),
     sendWebhook: () => undefined,

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
-import { carriesSeals, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
+import { carriesSignatures, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
 import { dataOf, fixtures, translatePieces } from "./streams";
 
 type Json = Record<string, unknown>;
@@ -238,10 +238,10 @@ for (const { name, upstream, answer, secrets, check } of cases) {
           const second = secondCall[caller](shown.body, bare);
           check(translateRequest(caller, upstream, second, "m").body);
           // A channel of the caller's own dialect must not see them either.
-          if (secrets.length > 0) expect(carriesSeals(Buffer.from(JSON.stringify(second)))).toBe(true);
-          expect(carriesSeals(Buffer.from(JSON.stringify(translateRequest(caller, caller, second, "m").body)))).toBe(
-            false,
-          );
+          if (secrets.length > 0) expect(carriesSignatures(Buffer.from(JSON.stringify(second)))).toBe(true);
+          expect(
+            carriesSignatures(Buffer.from(JSON.stringify(translateRequest(caller, caller, second, "m").body))),
+          ).toBe(false);
           for (const other of dialectKeys.filter((key) => key !== upstream)) {
             const { body } = translateRequest(caller, other, second, "m");
             const seen = JSON.stringify(body);

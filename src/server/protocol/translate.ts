@@ -60,7 +60,7 @@ const marks = ['"w1.', "-w1-", '"dzEu', '"signature":""', '"signature": ""'].map
  * May a request carry what another vendor signed? Then it needs `translateRequest` even for a channel of its own
  * dialect, which would refuse the strange signature or id. Cheap; may err towards yes.
  */
-export const carriesSeals = (body: Bytes): boolean => marks.some((mark) => body.includes(mark));
+export const carriesSignatures = (body: Bytes): boolean => marks.some((mark) => body.includes(mark));
 
 export interface TranslatedAnswer {
   body: WireObject;
@@ -240,7 +240,7 @@ export class StreamTranslator {
           this.tally.contentBytes += Buffer.byteLength(event.text);
           break;
         case "usage":
-          this.tally.told(event.usage);
+          this.tally.add(event.usage);
           this.#encoder.encode({ type: "usage", usage: tellable(event.usage) }, this.#frames);
           continue;
         case "finish":

@@ -11,7 +11,7 @@ export class UsageTally {
   countedBytes = 0;
 
   /** A frame counts tokens; its own content is in `contentBytes` already. */
-  told(usage: Usage): void {
+  add(usage: Usage): void {
     if (countsOutput(usage)) {
       this.usage = usage;
       this.countedBytes = this.contentBytes;

@@ -3,16 +3,16 @@ import type { Services } from "../contracts/context";
 import { channelWatch } from "../features/channel/auto-disable";
 import { doubtWatch } from "../features/channel/usage-doubt";
 import { createLimits } from "../features/limit/rate-limiter";
-import { createSpendBook } from "../features/limit/spend";
+import { createSpendStore } from "../features/limit/spend";
 import { createContentKeeper } from "../features/log/content";
 import { recordFailure } from "../features/log/record";
 import { sensitiveWords } from "../features/option/sensitive-words";
 import { fundsOf } from "../features/token/funds";
-import { createPriceBook } from "../features/pricing/price";
-import { createShelf } from "../features/stored/stored-objects";
+import { createPrices } from "../features/pricing/price";
+import { createStoredObjects } from "../features/stored/stored-objects";
 import { callLedger } from "../features/wallet/settle-queue";
 import { createTaskStore } from "../features/task/task-store";
-import { tellHook } from "../features/task/hook";
+import { sendWebhook } from "../features/task/hook";
 import { egressOpen } from "../lib/egress";
 import { userFetch } from "../features/option/egress-policy";
 import { vendorRules } from "../features/option/vendor-rules";
@@ -20,7 +20,7 @@ import type { RelayOptions, ControlPlane } from "../contracts/control-plane";
 
 export function createControlPlane(services: Services): ControlPlane {
   const { options, env } = services;
-  const prices = createPriceBook(options);
+  const prices = createPrices(options);
   const words = sensitiveWords(options);
   const keepContent = createContentKeeper(services);
   const option: RelayOptions = {
@@ -99,12 +99,12 @@ export function createControlPlane(services: Services): ControlPlane {
     pool: services.pool,
     ledger: callLedger(services.ledger, services.settles),
     funds: (caller) => fundsOf(services, caller),
-    limits: createLimits({ ...services, spend: createSpendBook(services) }),
-    storedObjects: createShelf(services),
+    limits: createLimits({ ...services, spend: createSpendStore(services) }),
+    storedObjects: createStoredObjects(services),
     tasks: createTaskStore(services),
     openAddress: (address, { signal, ...request }) =>
       egressOpen(address, { ...request, ...userFetch(services) }, signal),
-    sendWebhook: (address, body) => tellHook(services, address, body),
+    sendWebhook: (address, body) => sendWebhook(services, address, body),
     channelFailed: channelWatch(services),
     usageDoubted: doubtWatch(services),
     get keepContent() {

@@ -12,7 +12,7 @@ import { openOptionStore } from "../features/option/store";
 import type { OptionStore } from "../contracts/option-store";
 import { vendorRules } from "../features/option/vendor-rules";
 import { createTokenCache } from "../features/token/authenticate";
-import { createLedger, tellCharges } from "../features/wallet/open-ledger";
+import { createLedger, notifyCharges } from "../features/wallet/open-ledger";
 import { openSettleQueue } from "../features/wallet/settle-queue";
 import { createBackground } from "../lib/background";
 import { CannotStart } from "../lib/cannot-start";
@@ -78,7 +78,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   );
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
   const refusals = createRefusals({ db, log, background });
-  const ledger = tellCharges(createLedger(db, cluster.instanceId, now), notices.charged);
+  const ledger = notifyCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   const settles = await openSettleQueue({ env, db, ledger, log });
   const base = {
     env,

@@ -29,7 +29,7 @@ export const verifyPassword = (password: string, hash: string): Promise<boolean>
 let decoy: Promise<string> | undefined;
 
 /** Takes as long as a real check: the time must not separate an unknown name from a wrong password. */
-export async function verifyNobody(password: string): Promise<false> {
+export async function verifyDummy(password: string): Promise<false> {
   decoy ??= hashPassword("nobody has this password");
   await verifyPassword(password, await decoy);
   return false;

@@ -6,7 +6,7 @@ import type { SignInAnswer } from "../../../shared/factor";
 import type { loginInput } from "../../../shared/user";
 import type { Ctx } from "../../contracts/context";
 import { closeSession } from "../../http/session";
-import { hasPassword, verifyNobody, verifyPassword } from "./password";
+import { hasPassword, verifyDummy, verifyPassword } from "./password";
 import { signIn } from "./sign-in";
 import { throttled } from "./throttle";
 import { requireHuman } from "./turnstile";
@@ -30,7 +30,7 @@ export async function login(
     )
     .limit(1);
   const right = await throttled(ctx, user?.id ?? username.toLowerCase(), async () =>
-    (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyNobody(password)))
+    (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyDummy(password)))
       ? user
       : undefined,
   );

@@ -15,8 +15,8 @@ import type { Plan, PlannedChannel } from "../../contracts/dry-run";
 import type { Caller } from "../../contracts/caller";
 import { groupFacts } from "../group/facts";
 import { createLimits } from "../limit/rate-limiter";
-import { createSpendBook } from "../limit/spend";
-import { createPriceBook } from "../pricing/price";
+import { createSpendStore } from "../limit/spend";
+import { createPrices } from "../pricing/price";
 
 /** Most channels that are not enabled and listed all the same. */
 const MOST_DISABLED = 50;
@@ -48,7 +48,7 @@ export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> 
   const price = priceOf(ctx, caller, model);
   if (!price) refuse("model_price_missing", { model });
   const tried = (plan?.channels ?? []).filter(({ turn }) => turn > 0);
-  const limits = createLimits({ ...ctx, spend: createSpendBook(ctx) });
+  const limits = createLimits({ ...ctx, spend: createSpendStore(ctx) });
   const standing = await limits.standing(
     caller,
     model,
@@ -123,7 +123,7 @@ async function callerOf(
 
 /** The price that a call is held at: with group auto the highest. */
 function priceOf({ options }: UserCtx, { group, groups, user_group }: Caller, model: string) {
-  const { price } = createPriceBook(options);
+  const { price } = createPrices(options);
   const prices = (groups ?? [group])
     .map((name) => price(model, name, user_group))
     .filter((found) => found !== undefined);

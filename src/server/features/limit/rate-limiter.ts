@@ -10,7 +10,7 @@ import type { Reservation } from "../../cluster/types";
 import type { Services } from "../../contracts/context";
 import type { Admission, Limits, LimitRequest, LimitState } from "../../contracts/rate-limits";
 import { callerRules, channelRules, type CounterRule, type Rules } from "./rules";
-import type { Budget, SpendBook } from "./spend";
+import type { Budget, SpendStore } from "./spend";
 
 /** When a running call will end is not known. */
 const RETRY_CONCURRENT_SECONDS = 1;
@@ -19,7 +19,7 @@ const RETRY_CONCURRENT_SECONDS = 1;
 export interface LimitNeeds extends Pick<Services, "now"> {
   cluster: Pick<Services["cluster"], "counter">;
   options: Pick<Services["options"], "get">;
-  spend: SpendBook;
+  spend: SpendStore;
 }
 
 export const createLimits = (services: LimitNeeds): Limits => ({
@@ -93,7 +93,7 @@ async function reserve(
 }
 
 /** The admission of a call that took `held` units from budgets. */
-function withBudgets(spend: SpendBook, admission: Admission, budgets: readonly Budget[], held: number): Admission {
+function withBudgets(spend: SpendStore, admission: Admission, budgets: readonly Budget[], held: number): Admission {
   const names = budgets.map(({ name }) => name);
   let ended = false;
   return {

@@ -6,12 +6,12 @@ import { ENGINES, freshDatabase } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
 import { openDb } from "../../db/client";
 import { periodsAt } from "./periods";
-import { createSpendBook, forgetSpend, type SpendBook } from "./spend";
+import { createSpendStore, forgetSpend, type SpendStore } from "./spend";
 
 for (const engine of ENGINES) {
   describe(`budgets on ${engine}`, () => {
     let h: Harness;
-    let book: SpendBook;
+    let book: SpendStore;
     let names = 0;
     const budget = (limit: number, ends = Math.floor(Date.now() / 1000) + 3600) => ({
       name: `user:${++names}:2026-11-21`,
@@ -20,7 +20,7 @@ for (const engine of ENGINES) {
     });
     beforeAll(async () => {
       h = await openHarness(engine);
-      book = createSpendBook(h.services);
+      book = createSpendStore(h.services);
     }, HOOK_MS);
     afterAll(() => h.close(), HOOK_MS);
 
@@ -71,7 +71,7 @@ test(
     const { db, url, close } = await freshDatabase("postgres");
     const other = await openDb({ url, pool: 4 });
     const log = pino({ level: "silent" });
-    const books = [createSpendBook({ db, log }), createSpendBook({ db: other, log })];
+    const books = [createSpendStore({ db, log }), createSpendStore({ db: other, log })];
     const budgets = [
       { name: "group:vip:2026-11-21", limit: 500, ends: 2e9 },
       { name: "user:1:2026-11", limit: 1_000, ends: 2e9 },

@@ -23,7 +23,7 @@ const KEEP_SECONDS = 7 * 86_400;
 /** Pauses before a correction that failed is tried again. */
 const RETRIES_MS = [200, 1000, 5000];
 
-export interface SpendBook {
+export interface SpendStore {
   /**
    * Takes `units` from every budget, or from none: undefined when it was taken, else the name of one that is too small.
    */
@@ -41,7 +41,7 @@ class Full extends Error {
 }
 
 /** The store of budgets in the database. */
-export function createSpendBook({ db, log }: Pick<Services, "db" | "log">): SpendBook {
+export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): SpendStore {
   const t = db.t.budget_spend;
   return {
     async take(budgets, units) {

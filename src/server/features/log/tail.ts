@@ -40,7 +40,7 @@ export interface LiveTail {
    * `GET /api/log/live` with the filters of the list; `since` = id of the last row that a listener saw, when it
    * reconnects.
    */
-  door: PlainRoute;
+  route: PlainRoute;
   /** Ends every stream and refuses new ones: the process stops. */
   close(): void;
 }
@@ -122,7 +122,7 @@ class Watcher {
 export function createLogTail(services: Needs): LiveTail {
   const watcher = new Watcher(services);
   const over = new AbortController();
-  const door: PlainRoute = {
+  const route: PlainRoute = {
     line: "GET /api/log/live",
     answer: async (base, request) => {
       const ctx = signedIn(base, ROLE.user);
@@ -196,5 +196,5 @@ export function createLogTail(services: Needs): LiveTail {
       });
     },
   };
-  return { door, close: () => over.abort() };
+  return { route, close: () => over.abort() };
 }

@@ -9,7 +9,7 @@ import { ROLE } from "../../../shared/roles";
 import { createMailer } from "../../lib/mail";
 import { createSecrets } from "../../lib/secrets";
 import { autoDisable } from "../channel/auto-disable";
-import { CHANNELS_EVERY_SECONDS, tellDisabledChannels, warnLowQuota } from "./notices";
+import { CHANNELS_EVERY_SECONDS, notifyDisabledChannels, warnLowQuota } from "./notices";
 import { testNotice } from "./service";
 import { rotateSetting } from "./setting";
 
@@ -455,16 +455,16 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
     }
     expect([...disabled.keys()]).toEqual(made.map((row) => row.id));
 
-    const told = await Promise.all(Array.from({ length: 5 }, () => tellDisabledChannels(services, disabled)));
+    const told = await Promise.all(Array.from({ length: 5 }, () => notifyDisabledChannels(services, disabled)));
     expect(told.filter(Boolean)).toHaveLength(1);
     expect(house.mails).toHaveLength(1);
     expect(house.mails[0]).toMatchObject({ to: "root@example.com", subject: "Weir: 渠道已被自动禁用" });
     for (const { id, name } of made)
       expect(house.mails[0]?.text).toContain(`#${id} ${name}: 上游拒绝服务（状态码 401）：bad key`);
     house.advance(CHANNELS_EVERY_SECONDS - 5);
-    expect(await tellDisabledChannels(services, disabled)).toBe(false);
+    expect(await notifyDisabledChannels(services, disabled)).toBe(false);
     house.advance(6);
-    expect(await tellDisabledChannels(services, disabled)).toBe(true);
+    expect(await notifyDisabledChannels(services, disabled)).toBe(true);
     expect(house.mails).toHaveLength(2);
     // No receiver: nothing waits forever.
     await db.q
@@ -472,6 +472,6 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       .set({ email: sql`''` })
       .where(eq(db.t.users.id, root.ctx.actor.id))
       .returning();
-    expect(await tellDisabledChannels(services, disabled)).toBe(true);
+    expect(await notifyDisabledChannels(services, disabled)).toBe(true);
   });
 });

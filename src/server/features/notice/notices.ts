@@ -39,7 +39,7 @@ export function createNotices(post: Post): Notices {
     pauseMs: CHANNELS_AFTER_MS,
     max: MAX_CHANNELS,
     work: async (disabled) => {
-      if (await tellDisabledChannels(post, disabled)) return;
+      if (await notifyDisabledChannels(post, disabled)) return;
       for (const [id, reason] of disabled) channels.add(id, reason); // root got a notice a moment ago
     },
   });
@@ -106,7 +106,10 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
  * Notifies every root account that has a receiver. False when the last notice is less than CHANNELS_EVERY_SECONDS old:
  * try later.
  */
-export async function tellDisabledChannels(post: Post, disabled: ReadonlyMap<number, StatusReason>): Promise<boolean> {
+export async function notifyDisabledChannels(
+  post: Post,
+  disabled: ReadonlyMap<number, StatusReason>,
+): Promise<boolean> {
   const { users, channels } = post.db.t;
   const rows = await post.db.q
     .select(recipientColumns(post.db.t))

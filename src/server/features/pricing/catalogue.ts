@@ -9,12 +9,12 @@ import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
 import type { Actor, Services } from "../../contracts/context";
 import { groupFacts } from "../group/facts";
-import { createPriceBook, type LivePriceBook } from "./price";
+import { createPrices, type LivePrices } from "./price";
 
 type Sources = Pick<Services, "options" | "pool">;
 
 interface Kept {
-  readonly prices: LivePriceBook;
+  readonly prices: LivePrices;
   /** The values that the lists were built from. */
   made: readonly unknown[];
   readonly lists: Map<string, Catalogue>;
@@ -24,7 +24,7 @@ const kept = new WeakMap<Services["options"], Kept>();
 /** User groups are few; a limit all the same, because users' rows name them. */
 const MAX_LISTS = 100;
 
-function build({ options, pool }: Sources, prices: LivePriceBook, userGroup: string): Catalogue {
+function build({ options, pool }: Sources, prices: LivePrices, userGroup: string): Catalogue {
   const groups = usableGroups(groupFacts({ options }), userGroup);
   const { tables } = prices.book();
   const offered = new Map<string, string[]>();
@@ -58,7 +58,7 @@ export const groupOf = (actor: Actor): string => (actor.kind === "user" ? actor.
 
 function keptFor(options: Services["options"]): Kept {
   let state = kept.get(options);
-  if (!state) kept.set(options, (state = { prices: createPriceBook(options), made: [], lists: new Map() }));
+  if (!state) kept.set(options, (state = { prices: createPrices(options), made: [], lists: new Map() }));
   return state;
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { openHarness } from "../../../../tests/kit/harness";
 import { chargeOf } from "../../../shared/charge";
-import { createPriceBook } from "./price";
+import { createPrices } from "./price";
 
 test("a price follows the options: compiled once, new after a change, undefined without price or ratio", async () => {
   const h = await openHarness("sqlite");
   const { options } = h.services;
-  const book = createPriceBook(options);
+  const book = createPrices(options);
   await options.set("ModelRatio", '{"dear":15}');
   await options.set("CompletionRatio", '{"dear":2}');
   const units = (group: string, user: string) => {

@@ -1,29 +1,23 @@
 /** The relay's prices: from the options, compiled once per (model, group, user's group) until one changes. */
 import { canonicalModel } from "../../../shared/channel-types";
-import {
-  type CompiledPrice,
-  type PriceBook,
-  priceBook,
-  type PriceTables,
-  priceTableKeys,
-} from "../../../shared/pricing";
+import { type CompiledPrice, type Prices, priceBook, type PriceTables, priceTableKeys } from "../../../shared/pricing";
 import type { OptionStore } from "../../contracts/option-store";
 
-export interface LivePriceBook {
+export interface LivePrices {
   /** undefined when the model has neither price nor ratio (and SelfUseModeEnabled is off). */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   /** The compiled prices of the current values. */
-  book(): PriceBook;
+  book(): Prices;
 }
 
 /**
  * The option store replaces a value as a whole when it changes, so comparing the values is enough, and a new price
  * holds from the very next call on: there is no moment between a change and the message about it.
  */
-export function createPriceBook(options: Pick<OptionStore, "get">): LivePriceBook {
+export function createPrices(options: Pick<OptionStore, "get">): LivePrices {
   let values: readonly unknown[] = [];
-  let current: PriceBook | undefined;
-  const book = (): PriceBook => {
+  let current: Prices | undefined;
+  const book = (): Prices => {
     if (current && priceTableKeys.every((key, i) => values[i] === options.get(key))) return current;
     values = priceTableKeys.map((key) => options.get(key));
     // Every key of PriceTables is an option of the same type; the list's type is checked against the interface.

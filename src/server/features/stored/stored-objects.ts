@@ -26,7 +26,7 @@ export async function unpack(data: string): Promise<unknown> {
 
 type Needs = Pick<Services, "db" | "options" | "now">;
 
-export function createShelf(services: Needs): StoredObjectStore {
+export function createStoredObjects(services: Needs): StoredObjectStore {
   const { db, options } = services;
   const { stored_objects: t } = db.t;
   const owned = (kind: StoredKind, user_id: number) => and(eq(t.kind, kind), eq(t.user_id, user_id));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
 import type { Services } from "../../contracts/context";
-import { createShelf, pack, unpack } from "./stored-objects";
+import { createStoredObjects, pack, unpack } from "./stored-objects";
 import { sweepStored } from "./sweep";
 
 const DAY = 86_400;
@@ -23,7 +23,7 @@ for (const engine of ENGINES) {
       options: { get } as Services["options"],
       now: () => time * 1000,
     });
-    const storedObjects = () => createShelf(services());
+    const storedObjects = () => createStoredObjects(services());
     const response = (object_id: string, user_id: number, more: object = {}) => ({
       kind: "response" as const,
       object_id,

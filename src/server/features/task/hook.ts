@@ -11,7 +11,7 @@ const ANSWER_BYTES = 64 * 1024;
 type Needs = Pick<Services, "background" | "env" | "log" | "options">;
 
 /** Returns at once and never throws. */
-export function tellHook(services: Needs, address: string, body: Readonly<Record<string, unknown>>): void {
+export function sendWebhook(services: Needs, address: string, body: Readonly<Record<string, unknown>>): void {
   const { background, log } = services;
   const work = egressFetch(address, {
     ...userFetch(services),

@@ -13,7 +13,7 @@ export function createLedger(db: Db, instanceId: string, now: () => number): Led
 }
 
 /** The ledger; `heard` is called with the user of every committed charge. It must be quick and not throw. */
-export const tellCharges = (ledger: Ledger, heard: (user_id: number) => void): Ledger => ({
+export const notifyCharges = (ledger: Ledger, heard: (user_id: number) => void): Ledger => ({
   ...ledger,
   settle: (settlement) =>
     ledger.settle(settlement).then((result) => {

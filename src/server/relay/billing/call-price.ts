@@ -37,7 +37,7 @@ export function maxPrice(
 }
 
 /** The highest possible price of the call. Throws model_price_missing. */
-export function dearestPrice(
+export function highestPrice(
   { engine, caller, request: { model, terms } }: Asked,
   candidates: readonly PoolChannel[],
 ): CompiledPrice {

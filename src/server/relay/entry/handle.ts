@@ -17,7 +17,7 @@ import { askedIn, parse, readContent } from "../admission/receive";
 import { answerSideCall } from "../admission/side-call";
 import { screened } from "../admission/word-filter";
 import { admitAndHold, type Opened } from "../billing/admit-and-hold";
-import { dearestPrice } from "../billing/call-price";
+import { highestPrice } from "../billing/call-price";
 import { recordRefusal } from "../billing/log-row";
 import { allTakeLimits } from "../billing/output-limit";
 import type { Authenticated, Engine, RelayDeps } from "../call/call";
@@ -165,7 +165,7 @@ async function openCall(
     // Routing comes before the price: a model that no channel serves is unknown, whatever its price.
     const routed = routeCall(asked, received.json);
     const { candidates } = routed.selection;
-    const price = dearestPrice(asked, candidates);
+    const price = highestPrice(asked, candidates);
     const limitable = (): boolean => allTakeLimits(candidates, operation, model) && !answersInMore(asked, price);
     return await admitAndHold(asked, routed, price, responder, limitable);
   } catch (error) {

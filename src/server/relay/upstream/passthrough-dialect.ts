@@ -92,7 +92,7 @@ export class DialectPassthrough implements AnswerReader {
     let spent: Usage | undefined;
     for (const event of this.#events.splice(0)) {
       if (event.type === "block_delta") this.tally.contentBytes += Buffer.byteLength(event.text);
-      else if (event.type === "usage") this.tally.told((spent = event.usage));
+      else if (event.type === "usage") this.tally.add((spent = event.usage));
       else if (event.type === "finish") this.finished = true;
       else if (event.type === "error") [this.error, this.#spent] = [event.error, spent];
       else if (event.type === "done") this.done = true;

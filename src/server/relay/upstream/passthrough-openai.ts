@@ -84,7 +84,7 @@ export class OpenAiPassthrough implements AnswerReader {
 
   #tell(usage: Usage): void {
     this.#told = undefined;
-    this.tally.told(usage);
+    this.tally.add(usage);
   }
 
   /** A frame of the region contains usage. Measured once for each region, however many frames count. */

@@ -18,7 +18,7 @@ import { dialectOf, operationFor } from "../providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import { surchargedFields, without } from "../providers/surcharged-fields";
-import { carriesSeals, translateRequest } from "../../protocol/translate";
+import { carriesSignatures, translateRequest } from "../../protocol/translate";
 import {
   addClaudeHeaders,
   applyVendorRules,
@@ -181,7 +181,7 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
     from !== to ||
     channel.setting.system_prompt !== undefined ||
     (thoughts !== undefined && !effort) ||
-    carriesSeals(body);
+    carriesSignatures(body);
   if (isChat && rewritten) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
