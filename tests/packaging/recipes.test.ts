@@ -40,7 +40,7 @@ test("the provider of the recipe takes its entry, its prices and its fake, and n
   expect(readFileSync(join(folder, "docs/generated/channel-types.md"), "utf8")).toContain("Acme AI");
   const { code, output } = await run("test", "tests/conformance", "src/shared", "--timeout", "20000");
   if (code !== 0) console.error(output);
-  expect(output).toContain("acme > answers anthropic callers whole, and what it counted is charged");
+  expect(output).toContain("acme > answers anthropic callers, and its usage is charged");
   expect(output).toContain("acme > its verdict stays beside the answer");
   expect(code).toBe(0);
 }, 90_000);
