@@ -212,12 +212,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   { file: MONEY, line: "#step = 0;", becomes: "#step = 1;", reason: "it is set before it is read" },
   {
-    file: MONEY,
-    line: "return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;",
-    becomes: "return least <= covered ? holdOf(price, input_bound, least, undefined) : undefined;",
-    reason: "a least that is the whole hold is none",
-  },
-  {
     file: SQLITE_LEDGER,
     line: "own.set(request_id, { amount, token_amount: tokenAmount, user_id, token_id });",
     becomes: ";",

@@ -20,7 +20,7 @@ A test suite is tried by making the code wrong on purpose: one small change at a
 \`\`\`
 npm run mutate -- src/shared/charge.ts                 # every change of one file
 npm run mutate -- --sample 40 --seed 1 --workers 2     # 40 of each target, the same 40 for the same seed
-npm run mutate -- --sample 40 --write                  # and these figures are written anew
+npm run mutate -- --sample 40 --write                  # and these figures are replaced
 \`\`\`
 
 Each change is made in a copy of the project, never in the working tree, and only the tests that are named for the file are run
@@ -31,7 +31,7 @@ expressions, what is taken out of a rest, and operators in SQL. Types, imports a
 
 - **Killed**: a test failed.
 - **Timed out**: the tests took more than three times as long and five seconds; counted as noticed.
-- **Equivalent**: nobody could see the change; listed with its reason in \`scripts/mutate/equivalent.ts\`, and not counted.
+- **Equivalent**: the change has no observable effect; listed with its reason in \`scripts/mutate/equivalent.ts\`, and not counted.
 
 The score is what was noticed among the rest. Each target has a lowest score that it must not fall below. Where not all changes
 were tried, a draw decided which: tests were written for survivors of one draw, so another draw (\`--seed\`) tells more.
