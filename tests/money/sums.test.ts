@@ -3,11 +3,12 @@
  * hour.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
+import { run } from "../../src/server/db/transaction";
 import type { Db } from "../../src/server/db/types";
-import { fold } from "../../src/server/features/log/fold";
-import { sumHours, summedUntil, sumsBy } from "../../src/server/features/log/sums";
+import { addToHours, fold, foldBatch, NOTHING } from "../../src/server/features/log/fold";
+import { reopenSteps, sumHours, summedUntil, sumsBy } from "../../src/server/features/log/sums";
 import { audit } from "../../src/server/features/wallet/audit";
 import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
@@ -112,6 +113,39 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
     expect(await summedUntil(db)).toBe(NOON + 8 * HOUR);
     expect(await findings()).toEqual([]);
   });
+
+  // SQLite has one writer: nothing can come between.
+  if (engine === "postgres") {
+    test("an hour whose mark is already set back is not added up while a count in it is uncommitted", async () => {
+      await settle("sets the mark back", 1);
+      await foldBatch(db);
+      expect(await summedUntil(db)).toBe(NOON);
+      const counted = Promise.withResolvers<void>();
+      const commit = Promise.withResolvers<void>();
+      const counting = db.tx(function* (q) {
+        const hour = { hour: NOON, user_id: 1, token_id: 1, channel: 1, model_name: "o1", group: "default" };
+        yield* addToHours(db, q, [{ ...NOTHING, ...hour, error_count: 1 }]);
+        counted.resolve();
+        yield* run(commit.promise);
+      });
+      await counted.promise;
+      const summing = sumHours(db, now);
+      const first = await Promise.race([summing.then(() => "summed"), Bun.sleep(300).then(() => "waits")]);
+      commit.resolve();
+      await Promise.all([counting, summing]);
+      expect(first).toBe("waits");
+      expect((await findings()).filter(({ rule }) => rule.startsWith("sums_"))).toEqual([]);
+      // The count had no log row.
+      await db.q
+        .update(db.t.usage_hourly)
+        .set({ error_count: 0 })
+        .where(eq(db.t.usage_hourly.error_count, 1))
+        .returning();
+      await db.tx((q) => reopenSteps(db, q, NOON));
+      await round();
+      expect(await findings()).toEqual([]);
+    });
+  }
 
   test("the audit names a sum that is wrong, and one that is missing", async () => {
     const { usage_sums } = db.t;

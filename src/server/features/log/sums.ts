@@ -44,15 +44,21 @@ export const SUMMED = sql.raw(
 /** Sets the mark back to `hour` when that is earlier. For SQLite's ledger; the same as `reopenSteps`. */
 export const REOPEN = `UPDATE meta SET value = ?1 WHERE name = '${SUMMED_UNTIL}' AND CAST(value AS integer) > ?1`;
 
-/** Within the transaction that counts something in `hour`. */
+/**
+ * Within the transaction that counts something in `hour`. The mark's row is written even when the mark stays where it
+ * is: `nextHour` must wait for a count that is not committed yet, or it would add up the hour without it.
+ */
 export function* reopenSteps(db: Db, q: Q, hour: number): Steps<void> {
   const { meta } = db.t;
-  const later = sql`cast(${meta.value} as bigint) > ${hour}`;
+  const mark = sql`cast(${meta.value} as bigint)`;
   yield* run(
     q
-      .update(meta)
-      .set({ value: String(hour) })
-      .where(and(eq(meta.name, SUMMED_UNTIL), later))
+      .insert(meta)
+      .values({ name: SUMMED_UNTIL, value: "0" })
+      .onConflictDoUpdate({
+        target: meta.name,
+        set: { value: sql`case when ${mark} > ${hour} then ${String(hour)} else ${meta.value} end` },
+      })
       .returning({ name: meta.name }),
   );
 }
@@ -75,7 +81,7 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
   yield* run(
     q.insert(meta).values({ name: SUMMED_UNTIL, value: "0" }).onConflictDoNothing().returning({ name: meta.name }),
   );
-  // A concurrent count in an earlier hour waits here or is waited for, and its rows are seen below.
+  // A concurrent count waits here or is waited for, and its rows are seen below.
   const [mark] = yield* run(
     forUpdate(db, q.select({ value: meta.value }).from(meta).where(eq(meta.name, SUMMED_UNTIL))),
   );
