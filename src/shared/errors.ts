@@ -3,10 +3,9 @@
  * the caller's language), tRPC (code + values) and the relay (the error object of the caller's dialect).
  *
  * `owner` says who can fix it: caller, operator, upstream, us. `status` is the HTTP status on /v1 and tRPC; /api
- * answers 200 except where `api_status` says otherwise. Placeholders in braces are filled from the error's values; a
- * part in brackets is left out where it has none for it.
+ * answers 200 except where `api_status` says otherwise. Texts are templates (`fillText`).
  */
-import type { Lang, Text } from "./text";
+import { fillText, type Lang, type Text } from "./text";
 
 export type Owner = "caller" | "operator" | "upstream" | "us";
 
@@ -324,10 +323,8 @@ export type ErrorCode = keyof typeof errors;
 export type ErrorValues = Record<string, string | number>;
 
 /** The text of an error in a language, with its values filled in. */
-export function errorText(code: ErrorCode, values: ErrorValues, lang: Lang): string {
-  const text = errors[code].text[lang].replace(/\[([^\]]*\{(\w+)\}[^\]]*)\]/g, (_, part: string, name: string) => (values[name] === undefined ? "" : part));
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
-}
+export const errorText = (code: ErrorCode, values: ErrorValues, lang: Lang): string =>
+  fillText(errors[code].text[lang], values);
 
 /**
  * The errors that services throw. Anything else that is thrown becomes "internal" for the caller, whatever its message.

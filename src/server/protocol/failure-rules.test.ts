@@ -1,4 +1,5 @@
 /** What follows from each class of failure, and which words and statuses belong to it. */
+import type { FailureKind } from "../../shared/failures";
 import { describe, expect, test } from "bun:test";
 import type { ErrorCode, Owner } from "../../shared/errors";
 import {
@@ -7,7 +8,6 @@ import {
   classifyStatus,
   cleanText,
   errorCodeOf,
-  type FailureClass,
   failureOf,
   isOfKey,
   mayBeAccepted,
@@ -17,12 +17,12 @@ import {
 
 const none = new Map<number, number>();
 const error = (more: { type?: string; code?: string }) => ({ message: "m", type: "", code: "", param: null, ...more });
-const classOf = (status: number, more: { type?: string; code?: string } = {}): FailureClass =>
+const classOf = (status: number, more: { type?: string; code?: string } = {}): FailureKind =>
   classifyStatus(asIs, status, error(more), none).class;
 
 /** Whose fault, tried elsewhere, seconds left alone, may be disabled, status for the caller, words quoted. */
 type Row = [owner: Owner, retry: boolean, cool_s: number, disable: boolean, status: number, quote: boolean];
-const RULES: Record<FailureClass, Row> = {
+const RULES: Record<FailureKind, Row> = {
   caller_mistake: ["caller", false, 0, false, 502, true],
   limited: ["operator", true, 0, false, 429, false],
   rate_limited: ["upstream", true, 5, false, 429, false],
@@ -37,7 +37,7 @@ const RULES: Record<FailureClass, Row> = {
   unreachable: ["upstream", true, 5, false, 502, false],
   cut: ["upstream", true, 0, false, 502, false],
 };
-const classes = Object.keys(RULES) as FailureClass[];
+const classes = Object.keys(RULES) as FailureKind[];
 
 describe("what follows", () => {
   test.each(classes)("from %s", (name) => {
@@ -58,7 +58,7 @@ describe("what follows", () => {
   test("the caller reads a code of its own for what never was an upstream's answer", () => {
     const own = { limited: "rate_limited_channels", timeout: "upstream_timeout", malformed: "upstream_malformed" };
     const codes = { ...own, unreachable: "upstream_unreachable", cut: "upstream_cut" } as Partial<
-      Record<FailureClass, ErrorCode>
+      Record<FailureKind, ErrorCode>
     >;
     for (const name of classes)
       expect([name, errorCodeOf(failureOf(name))]).toEqual([name, codes[name] ?? "upstream_error"]);
@@ -66,7 +66,7 @@ describe("what follows", () => {
 });
 
 describe("the words of vendors", () => {
-  const words: Partial<Record<FailureClass, string>> = {
+  const words: Partial<Record<FailureKind, string>> = {
     quota_exhausted:
       "insufficient_quota insufficient_user_quota billing_not_active billing_hard_limit_reached insufficient_balance payment_required credit_balance_too_low exceeded_current_quota_error AccountOverdueError Arrearage",
     bad_credentials:
@@ -181,7 +181,7 @@ describe("Retry-After", () => {
 });
 
 describe("whether the upstream may be at work although the call failed", () => {
-  const may = (name: FailureClass, upstream_status = 0, phase?: string): boolean =>
+  const may = (name: FailureKind, upstream_status = 0, phase?: string): boolean =>
     mayBeAccepted({ class: name, upstream_status, ...(phase && { phase }) });
 
   test("it may where the request was sent whole and nobody said no", () => {

@@ -1,21 +1,15 @@
+import type { FailureKind } from "../../shared/failures";
 import { describe, expect, test } from "bun:test";
 import type { WireError } from "./chat-events";
 import { readError as readAnthropic } from "./dialects/anthropic/error";
 import { readError as readGemini, writeError as writeGemini } from "./dialects/gemini/error";
-import {
-  asIs,
-  classifyErrorIn200,
-  classifyStatus,
-  cleanText,
-  type FailureClass,
-  retryAfterSeconds,
-} from "./upstream-failure";
+import { asIs, classifyErrorIn200, classifyStatus, cleanText, retryAfterSeconds } from "./upstream-failure";
 
 const none = new Map<number, number>();
 const error = (more: Partial<WireError>): WireError => ({ message: "m", type: "", code: "", param: null, ...more });
 
 describe("classification of upstream failures", () => {
-  const table: [status: number, words: Partial<WireError>, name: FailureClass, retry: boolean, caller: number][] = [
+  const table: [status: number, words: Partial<WireError>, name: FailureKind, retry: boolean, caller: number][] = [
     [400, { type: "invalid_request_error" }, "caller_mistake", false, 400],
     [404, {}, "caller_mistake", false, 404],
     [404, { code: "model_not_found" }, "model_missing", true, 502],
@@ -53,7 +47,7 @@ describe("classification of upstream failures", () => {
 
   test("what the operator's account lacks is not called the caller's mistake, though the vendor answers 400 or 404", () => {
     // claude-code issue 66314 (June 2026); ai.google.dev/gemini-api/docs/generate-content/api-errors (November 2026).
-    const told: [status: number, body: WireError | undefined, name: FailureClass][] = [
+    const told: [status: number, body: WireError | undefined, name: FailureKind][] = [
       [
         400,
         anthropic(

@@ -4,23 +4,9 @@
  * decides on an upstream's status.
  */
 import type { ErrorCode, Owner } from "../../shared/errors";
+import { FAILURES, type FailureKind } from "../../shared/failures";
 import type { WireError } from "./chat-events";
 import { isObject } from "../lib/json-bytes";
-
-export type FailureClass =
-  | "caller_mistake"
-  | "limited"
-  | "rate_limited"
-  | "quota_exhausted"
-  | "bad_credentials"
-  | "forbidden"
-  | "model_missing"
-  | "overloaded"
-  | "server_error"
-  | "timeout"
-  | "malformed"
-  | "unreachable"
-  | "cut";
 
 interface Rule {
   readonly owner: Owner;
@@ -35,7 +21,7 @@ interface Rule {
   readonly quote: boolean;
 }
 
-const failureRules: Readonly<Record<FailureClass, Rule>> = {
+const failureRules: Readonly<Record<FailureKind, Rule>> = {
   caller_mistake: { owner: "caller", retry: false, cool_ms: 0, disable: false, quote: true },
   // Never asked: every channel is at a limit of its own.
   limited: { owner: "operator", retry: true, cool_ms: 0, disable: false, status: 429, quote: false },
@@ -53,13 +39,13 @@ const failureRules: Readonly<Record<FailureClass, Rule>> = {
 };
 
 /** Failures that are a key's own: another key of the same channel may do. */
-const ofKey: ReadonlySet<FailureClass> = new Set(["rate_limited", "quota_exhausted", "bad_credentials", "forbidden"]);
+const ofKey: ReadonlySet<FailureKind> = new Set(["rate_limited", "quota_exhausted", "bad_credentials", "forbidden"]);
 
 export const isOfKey = (failure: Pick<Failure, "class">): boolean => ofKey.has(failure.class);
 
 /** A failed attempt, judged. */
 export interface Failure extends Rule {
-  readonly class: FailureClass;
+  readonly class: FailureKind;
   /** Status for the caller. */
   readonly status: number;
   /** Status the upstream sent, 0 when none came. */
@@ -158,7 +144,7 @@ const callerWords = new Set([
 /** Longest pause that an upstream's Retry-After may order. */
 const MAX_COOL_MS = 600_000;
 
-function classOf(status: number, error: WireError | undefined): FailureClass {
+function classOf(status: number, error: WireError | undefined): FailureKind {
   const says = (words: ReadonlySet<string>): boolean =>
     error !== undefined && (words.has(error.code) || words.has(error.type));
   if (says(quotaWords) || status === 402) return "quota_exhausted";
@@ -220,23 +206,13 @@ export function classifyErrorIn200(redact: Redact, error: WireError): Failure {
 }
 
 /** A failure without an answer to judge. */
-export function failureOf(name: FailureClass, upstream_status = 0, phase?: string): Failure {
+export function failureOf(name: FailureKind, upstream_status = 0, phase?: string): Failure {
   const rule = failureRules[name];
   return { ...rule, class: name, status: rule.status ?? 502, upstream_status, phase };
 }
 
-const ownCode: Readonly<Partial<Record<FailureClass, ErrorCode>>> = {
-  limited: "rate_limited_channels",
-  timeout: "upstream_timeout",
-  malformed: "upstream_malformed",
-  unreachable: "upstream_unreachable",
-  cut: "upstream_cut",
-};
-
 /** The error of shared/errors.ts that says this failure to a caller when the upstream's words may not. */
-export function errorCodeOf(failure: Failure): ErrorCode {
-  return ownCode[failure.class] ?? "upstream_error";
-}
+export const errorCodeOf = (failure: Failure): ErrorCode => FAILURES[failure.class].told;
 
 /** Takes the secrets of the channel that was asked out of its upstream's words (providers/redact.ts). */
 export type Redact = (text: string) => string;

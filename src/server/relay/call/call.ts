@@ -23,7 +23,7 @@ import type { Selection } from "../routing/channel-selector";
 import type { RequestContent } from "./request-content";
 import type { Translation } from "./translation";
 import type { RelayStats } from "../../contracts/relay-stats";
-import type { FailureClass } from "../../protocol/upstream-failure";
+import type { FailureKind } from "../../../shared/failures";
 import type { ErrorCode } from "../../../shared/errors";
 
 /** The relay's dependencies besides the control plane; tests pass their own. */
@@ -193,7 +193,7 @@ export interface CallObserver {
   /** Whether it needs the trace of each call. */
   readonly traces: boolean;
   /** A channel was tried. `outcome`: "ok", or the class of the failure. */
-  attempted(channel: PoolChannel, outcome: FailureClass | "ok"): void;
+  attempted(channel: PoolChannel, outcome: FailureKind | "ok"): void;
   /**
    * A call has left its log row: charged, or failed and free. Once for every call; in a realtime session once per
    * response.

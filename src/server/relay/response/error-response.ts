@@ -1,5 +1,7 @@
 /** Errors of /v1 for callers: the relay's own, or a classified upstream failure, in the caller's dialect. */
 import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../../shared/errors";
+import { failureCode } from "../../../shared/failures";
+import { retriedText, type StoredText } from "../../../shared/log-text";
 import type { Lang } from "../../../shared/text";
 import { isUnavailable } from "../../lib/unavailable";
 import type { Admitted } from "../call/call";
@@ -37,12 +39,6 @@ export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, reque
   };
 }
 
-/** The number of retries of a call, for its final error (C-604); nothing when it was not retried. */
-function retried(retries: number, lang: Lang): string {
-  if (retries <= 0) return "";
-  return lang === "zh" ? `（已重试 ${retries} 次）` : ` (retried ${retries} time${retries === 1 ? "" : "s"})`;
-}
-
 /** The final failure of a call, after all its attempts. */
 export function callError({ asked, attempts }: Pick<Admitted, "asked" | "attempts">, failure: Failure): RelayError {
   return failureError(failure, asked.lang, asked.request_id, attempts.length - 1);
@@ -57,7 +53,7 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
   const code = errorCodeOf(failure);
   const retry = failure.retry_after_s === undefined ? {} : { retry_after_s: failure.retry_after_s };
   if (failure.quote && error && error.message !== "") {
-    const message = withId(error.message + retried(retries, lang), requestId);
+    const message = withId(error.message + retriedText(retries, lang), requestId);
     return {
       status,
       type: error.type || typeOf(status, failure.owner),
@@ -72,12 +68,33 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
     phase: failure.phase ?? String(failure.upstream_status),
     retry_after_s: failure.retry_after_s ?? 0,
   };
-  const message = withId(errorText(code, values, lang) + retried(retries, lang), requestId);
+  const message = withId(errorText(code, values, lang) + retriedText(retries, lang), requestId);
   return { status, type: typeOf(status, failure.owner), code, message, param: null, ...retry };
+}
+
+/** A failure for the log: what its reader is told is decided when it is read (shared/log-text.ts). */
+export function failureText(failure: Failure, retries: number): StoredText {
+  const { error, quote, upstream_status, phase, retry_after_s } = failure;
+  return {
+    code: failureCode(failure.class),
+    params: {
+      status: upstream_status || failure.status,
+      ...(failure.class === "timeout" && { phase: phase ?? String(upstream_status) }),
+      ...(retry_after_s !== undefined && { retry_after_s }),
+      ...(quote && error && error.message !== "" && { detail: error.message }),
+      ...(retries > 0 && { retries }),
+    },
+  };
 }
 
 /** A thrown error as a response. Anything but an AppError reveals only the request id. */
 export function thrownError(thrown: unknown, lang: Lang, requestId: string): RelayError {
-  if (thrown instanceof AppError) return ownError(thrown.code, thrown.values, lang, requestId);
-  return ownError(isUnavailable(thrown) ? "database_unavailable" : "internal", {}, lang, requestId);
+  const { code, params } = thrownText(thrown);
+  return ownError(code, params, lang, requestId);
+}
+
+/** The same for the log. */
+export function thrownText(thrown: unknown): { code: ErrorCode; params: ErrorValues } {
+  if (thrown instanceof AppError) return { code: thrown.code, params: thrown.values };
+  return { code: isUnavailable(thrown) ? "database_unavailable" : "internal", params: {} };
 }

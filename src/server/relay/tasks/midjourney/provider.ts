@@ -3,6 +3,7 @@
  * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read
  * November 2026.
  */
+import type { FailureKind } from "../../../../shared/failures";
 import {
   MJ_CODE,
   MJ_NOTIFY_PATH,
@@ -13,7 +14,7 @@ import {
 } from "../../../../shared/midjourney";
 import { AppError } from "../../../../shared/errors";
 import { UpstreamError } from "../../../protocol/upstream-error";
-import { type Failure, type FailureClass, failureOf } from "../../../protocol/upstream-failure";
+import { type Failure, failureOf } from "../../../protocol/upstream-failure";
 import type { PoolChannel } from "../../../contracts/channel";
 import type { Accepted, Job, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
 import type { ResultFile } from "../../../contracts/task-service";
@@ -60,7 +61,7 @@ const refusals = new WeakMap<Failure, SubmitAnswer>();
 export const refusalOf = (failure: Failure): SubmitAnswer | undefined => refusals.get(failure);
 
 /** Codes of refusals (ReturnCode of midjourney-proxy); all others are retried on another channel. */
-const classes: ReadonlyMap<number, FailureClass> = new Map([
+const classes: ReadonlyMap<number, FailureKind> = new Map([
   [MJ_CODE.request_error, "caller_mistake"],
   [MJ_CODE.banned_word, "caller_mistake"],
   [MJ_CODE.queue_full, "overloaded"],
