@@ -7,6 +7,8 @@ import * as z from "zod";
 import { CHANNEL_STATUS, channelFields, channelListInput, type ChannelView, jsonObject } from "./channel";
 import { idNumber } from "./envelope";
 import { type ErrorCode, errors, errorText, type ErrorValues } from "./errors";
+import type { EventName } from "./events";
+import { readParams, type StoredText } from "./log-text";
 import type { Lang } from "./text";
 
 /** Most channels in one call. */
@@ -197,6 +199,9 @@ export interface StatusReason {
   values: ErrorValues;
 }
 
+/** As a parameter of an event's text. */
+export const storedReason = ({ code, values }: StatusReason): StoredText => ({ code, params: values });
+
 export function statusInfo({ code, values }: StatusReason, status_time: number): string {
   return JSON.stringify({
     status_reason: errorText(code, values, "zh"),
@@ -223,23 +228,27 @@ export function readStatusInfo(other_info: string, lang: Lang): { reason: string
   return { reason, time: Number(info.status_time) || 0 };
 }
 
-/** Changes that the system makes to a channel by itself; the `event` of their log rows. */
-const changeEvents = ["channel_auto_disabled", "channel_auto_enabled", "channel_key_auto_disabled"] as const;
+/** Changes that the system makes to a channel by itself. */
+const changeEvents = [
+  "channel_auto_disabled",
+  "channel_auto_enabled",
+  "channel_key_auto_disabled",
+] as const satisfies readonly EventName[];
 export type ChangeEvent = (typeof changeEvents)[number];
 
-/** The change in a log row's `other`, with its reason in `lang` ('' without any); undefined for other rows. */
-export function readChange(other: string, lang: Lang): { event: ChangeEvent; reason: string } | undefined {
-  const row = jsonObject(other);
-  const event = changeEvents.find((known) => known === row?.event);
+/** The change in a log row, with its reason in `lang` ('' without any); undefined for other rows. */
+export function readChange(
+  row: { code: string; params: string; other: string },
+  lang: Lang,
+): { event: ChangeEvent; reason: string } | undefined {
+  // Rows of releases before the code had both in `other`.
+  const old = row.code === "" ? jsonObject(row.other) : undefined;
+  const event = changeEvents.find((known) => known === (old ? old.event : row.code));
   if (!event) return undefined;
-  const reason = row?.reason;
-  return {
-    event,
-    reason:
-      typeof reason === "object" && reason !== null && "code" in reason && "values" in reason
-        ? (reasonText(reason.code, reason.values, lang) ?? "")
-        : "",
-  };
+  const reason = old ? old.reason : readParams(row.params).reason;
+  if (typeof reason !== "object" || reason === null || !("code" in reason)) return { event, reason: "" };
+  const values = "params" in reason ? reason.params : "values" in reason ? reason.values : undefined;
+  return { event, reason: reasonText(reason.code, values, lang) ?? "" };
 }
 
 /** Kept short: a status text is a tooltip. */

@@ -136,8 +136,8 @@ export const EVENTS = {
     "提现 {quota:units} 被拒绝，已退回邀请额度",
     "The withdrawal of {quota:units} was refused and is back among the invitation earnings",
   ),
-  registration_reward: event("money", "新用户注册赠送", "A gift for registering"),
-  invitee_reward: event("money", "使用邀请码赠送", "A gift for using an invitation code"),
+  registration_reward: event("money", "新用户注册赠送 {quota:units}", "{quota:units} for registering"),
+  invitee_reward: event("money", "使用邀请码赠送 {quota:units}", "{quota:units} for using an invitation code"),
   inviter_reward: event(
     "money",
     "邀请用户 {invitee_id} 赠送 {quota:units}",

@@ -28,12 +28,22 @@ export interface LogColumns {
   /** Whole seconds. */
   use_time: number;
   is_stream: boolean;
+  /** The row's text in the reader's language. */
   content: string;
+  /** What the text is made of (shared/log-text.ts); '' = it has no code. */
+  code: string;
+  /** JSON object, or ''. */
+  params: string;
   /** JSON object (ConsumeOther) or ''. */
   other: string;
   end_reason: string;
   ip: string;
   upstream_request_id: string;
+  /** Of a refund: request id of the charge. */
+  refund_of: string;
+  /** Refusals that the row stands for besides its own, and when the last of them was (epoch seconds). */
+  repeated: number;
+  repeated_until: number;
 }
 
 /** The columns of a row that its user sees. One that is not listed here stays inside. */
@@ -54,9 +64,14 @@ export const OWN_LOG_FIELDS = [
   "use_time",
   "is_stream",
   "content",
+  "code",
+  "params",
   "other",
   "end_reason",
   "ip",
+  "refund_of",
+  "repeated",
+  "repeated_until",
 ] as const satisfies readonly (keyof LogColumns)[];
 
 /** Further columns for administrators: where the call went. Others get 0 and '' there. */

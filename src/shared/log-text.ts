@@ -6,6 +6,7 @@ import { errors, type ErrorCode } from "./errors";
 import { isEventName, EVENTS } from "./events";
 import { FAILURES, type FailureKind } from "./failures";
 import { fillText, type Lang, type Text, type TextParams } from "./text";
+import { cut, TEXT_LIMITS } from "./text-limits";
 
 /** A text as stored; a parameter may be one itself. */
 export interface StoredText {
@@ -31,19 +32,22 @@ function templateOf(code: string): Text | undefined {
   return failureOf(code);
 }
 
-/** Every code that a row may have, for the search in texts. */
-export const LOG_CODES: readonly string[] = [
+/** Every code that a row may have. */
+const LOG_CODES: readonly string[] = [
   ...Object.keys(errors),
   ...Object.keys(EVENTS),
   ...Object.keys(FAILURES).map((name) => `failure.${name}`),
 ];
 
-/** Codes whose text contains `part`, in either language and whatever its parameters. */
-export function codesContaining(part: string): string[] {
+/** Who reads: an operator the cause of a failure, the call's owner what the caller was told. */
+export type LogReader = "operator" | "owner";
+
+/** Codes whose text contains `part`, as the reader sees it, in either language and whatever its parameters. */
+export function codesContaining(part: string, reader: LogReader): string[] {
   const wanted = part.toLowerCase();
   const parts = ({ zh, en }: Text): string[] => [zh, en].flatMap((text) => text.split(/[[\]]|\{[^}]*\}/));
   return LOG_CODES.filter((code) => {
-    const text = templateOf(code);
+    const text = templateOf(reader === "owner" ? toldText({ code, params: {} }).code : code);
     return text !== undefined && parts(text).some((fixed) => fixed.toLowerCase().includes(wanted));
   });
 }
@@ -85,7 +89,16 @@ export function logText(
   return text + retriedText(params.retries, lang);
 }
 
-/** `params` as stored: JSON of an object, or ''. */
+/** A text as a row stores it; texts among the parameters are cut to TEXT_LIMITS.log_content. */
+export function textColumns(text: StoredText | undefined): { code: string; params: string } {
+  if (!text) return { code: "", params: "" };
+  const params = JSON.stringify(text.params, (_, value: unknown) =>
+    typeof value === "string" ? cut(value.replaceAll("\0", ""), TEXT_LIMITS.log_content) : value,
+  );
+  return { code: text.code, params: params === "{}" ? "" : params };
+}
+
+/** The members of stored JSON of an object; none in other texts. */
 export function readParams(json: string): TextParams {
   if (json === "") return {};
   try {

@@ -1,5 +1,6 @@
 /** A compiled price (pricing.ts) for display and for log rows. */
 import { type Decimal, multiply, printDecimal, roundTo, toDecimal } from "./decimal";
+import type { Lang } from "./text";
 import { type CompiledPrice, type TokenKind, tokenKinds, type TokenPrices, type FactorName } from "./pricing";
 
 /** Prices in USD for one group, as texts of at most 9 decimals: per 1M tokens by kind, or per call. */
@@ -41,6 +42,24 @@ export function displayPrices(price: CompiledPrice): DisplayPrices {
 }
 
 type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}` | "cache_creation_1h_ratio">;
+
+/** The text of a charge: what its price was made of. */
+export function priceText(facts: PriceTextFacts, lang: Lang): string {
+  const { model_price, model_ratio, completion_ratio, group_ratio, user_group_ratio } = facts;
+  const group = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
+  if (model_price >= 0) {
+    return lang === "zh"
+      ? `模型价格 $${model_price}，分组倍率 ${group}`
+      : `Model price $${model_price}, group ratio ${group}`;
+  }
+  return lang === "zh"
+    ? `模型倍率 ${model_ratio}，补全倍率 ${completion_ratio}，分组倍率 ${group}`
+    : `Model ratio ${model_ratio}, completion ratio ${completion_ratio}, group ratio ${group}`;
+}
+
+export type PriceTextFacts = Readonly<
+  Record<"model_price" | "model_ratio" | "completion_ratio" | "group_ratio" | "user_group_ratio", number>
+>;
 
 /** The factors in a log row's `other` and a pricing row: -1 where there is no price or exclusive ratio. */
 export function priceFacts(price: CompiledPrice): Record<PlainFactor, number> {

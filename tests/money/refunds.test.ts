@@ -46,7 +46,13 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
 
   test("the whole charge is refunded to user and token, and a row of type 6 names the charge it reverses", async () => {
     const { user, token_id } = await charged("whole", 120);
-    expect(await ledger.refund({ charge_id: "whole", content: "任务失败\u0000", other: { task_id: "t1" } })).toEqual({
+    expect(
+      await ledger.refund({
+        charge_id: "whole",
+        text: { code: "job_failed", params: { task_id: "t1\u0000" } },
+        other: { task_id: "t1" },
+      }),
+    ).toEqual({
       refunded: true,
       quota: 120,
     });
@@ -64,7 +70,9 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
       model_name: "gpt-4o",
       group: "default",
       username: `u${user}`,
-      content: "任务失败",
+      code: "job_failed",
+      params: '{"task_id":"t1"}',
+      refund_of: "whole",
       prompt_tokens: 0,
       completion_tokens: 0,
       created_at: NOON,

@@ -9,10 +9,11 @@
  * event loop run in one BEGIN IMMEDIATE; a refused verb is undone alone) and `ledger.pg.ts` (one statement each, lock
  * order user, token, hold).
  */
+import type { StoredText } from "../../shared/log-text";
 import type { NewLogRow } from "../db/schema";
 
-/** The log row of a call without `id`, `type` and `folded`. */
-export type CallLog = Omit<NewLogRow, "id" | "type" | "folded">;
+/** The log row of a call, without what the database and other rows fill in. */
+export type CallLog = Omit<NewLogRow, "id" | "type" | "folded" | "refund_of" | "repeated" | "repeated_until">;
 
 export interface HoldRequest {
   request_id: string;
@@ -73,8 +74,8 @@ export interface Refund {
   charge_id: string;
   /** Units, at most the charge; absent = all of it. */
   quota?: number;
-  /** The text of the log row. */
-  content?: string;
+  /** The text of the log row: an event of shared/events.ts. */
+  text?: StoredText;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
   /** The charge as its owner stores it, for when its log row has been cleaned up. */

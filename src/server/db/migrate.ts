@@ -12,7 +12,7 @@ import { CannotStart } from "../lib/cannot-start";
 import { migrations } from "./migrations.macro" with { type: "macro" };
 
 /** Raised by one in every release with a migration. */
-export const SCHEMA_RELEASE = 3;
+export const SCHEMA_RELEASE = 4;
 
 export const sqliteMigrations = migrations("sqlite");
 export const postgresMigrations = migrations("postgres");

@@ -223,12 +223,30 @@ export const makeTables = (k: Kit) => {
       /** Whole seconds. */
       use_time: k.int().notNull().default(0),
       is_stream: k.bool().notNull().default(false),
+      /** A text as it was written: rows of earlier releases and of other systems. Else `code` says what to read. */
       content: k.text().notNull().default(""),
+      /** Error, failure or event (shared/log-text.ts), '' = none. */
+      code: k.text().notNull().default(""),
+      /** JSON object: the values of the text's placeholders, or ''. */
+      params: k.text().notNull().default(""),
       /** JSON object (price factors, usage buckets, frt, end_reason, admin_info) or ''. Never null. */
       other: k.text().notNull().default(""),
       end_reason: k.text().notNull().default(""),
       ip: k.text().notNull().default(""),
       upstream_request_id: k.text().notNull().default(""),
+      /** What the upstream takes for the call, in billionths of a dollar: below one unit is money too. Null = not known. */
+      upstream_cost: k.int(),
+      /** The rule of the model's price that applied, '' = its plain price. */
+      price_rule: k.text().notNull().default(""),
+      /** The part of `quota` that a plan paid; the balance paid the rest. */
+      plan_quota: k.int().notNull().default(0),
+      /** Of a refund: request id of the charge. */
+      refund_of: k.text().notNull().default(""),
+      /** Refusals that this row stands for besides its own, and when the last of them was. */
+      repeated: k.int().notNull().default(0),
+      repeated_until: k.int().notNull().default(0),
+      /** JSON array of the texts that callers and operators mark calls with, or ''. */
+      tags: k.text().notNull().default(""),
       /** False when LogConsumeEnabled was off: counted and audited, not listed. */
       visible: k.bool().notNull().default(true),
       /** shared/log.ts FOLDED. */
@@ -252,6 +270,8 @@ export const makeTables = (k: Kit) => {
       k.index("logs_group_ix").on(t.group, t.created_at),
       // totals from roll-ups: rows that are only there, or only here
       k.index("logs_apart_ix").on(t.created_at).where(sql`folded = 2 or not visible`),
+      // refunds of a charge
+      k.index("logs_refund_ix").on(t.refund_of).where(sql`refund_of <> ''`),
       // the fold: rows that the roll-ups do not contain yet
       k.index("logs_unfolded_ix").on(t.id).where(sql`folded = 0`),
     ],

@@ -6,6 +6,7 @@ import { ErrorPanel } from "../../components/error-panel";
 import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
+import { textOf } from "../log/row-text";
 import { Badge, type Hue } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Skeleton } from "../../ui/skeleton";
@@ -43,7 +44,7 @@ export function ChannelChanges({ id, watched }: { id: number; watched: boolean }
       ) : (
         <ul aria-label={t`变更`} className="divide-y divide-line rounded-lg border border-line bg-surface">
           {rows.map((row) => {
-            const change = readChange(row.other, currentLanguage());
+            const change = readChange(row, currentLanguage());
             const look = change && looks[change.event];
             return (
               <li key={row.id} className="grid gap-1 px-3 py-2">
@@ -55,7 +56,7 @@ export function ChannelChanges({ id, watched }: { id: number; watched: boolean }
                   ) : null}
                   <time className="text-xs text-muted tabular-nums">{formatTime(row.created_at)}</time>
                 </span>
-                <span className="wrap-anywhere">{change ? change.reason : row.content}</span>
+                <span className="wrap-anywhere">{change ? change.reason : textOf(row)}</span>
               </li>
             );
           })}

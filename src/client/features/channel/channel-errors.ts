@@ -1,6 +1,7 @@
 /** The last errors of a channel, grouped by the upstream's message. */
 import type { LogView } from "../../../shared/log-list";
 import { attemptsOf, readDetails } from "../log/log-details";
+import { textOf } from "../log/row-text";
 
 export interface ErrorGroup {
   /** HTTP status of the upstream, 0 when it gave none. */
@@ -20,7 +21,7 @@ export function groupErrors(channel: number, rows: readonly LogView[]): ErrorGro
   for (const row of rows) {
     const attempt = attemptsOf(readDetails(row.other)).findLast((one) => one.channel === channel && one.failure !== "");
     const status = attempt?.status ?? 0;
-    const message = attempt?.message || row.content || attempt?.failure || "";
+    const message = attempt?.message || textOf(row) || attempt?.failure || "";
     const key = `${status} ${message}`;
     const known = groups.get(key);
     if (known) known.count += 1;

@@ -8,6 +8,7 @@ import { TimeAgo } from "../../components/time-ago";
 import { formatDollars, formatMilliseconds } from "../../lib/format";
 import { quotaPerUnit, useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
+import { textOf } from "../log/row-text";
 
 const POLL_MS = 2000;
 
@@ -70,7 +71,7 @@ function CallLine({ row, earlier }: { row: LogView; earlier: boolean }) {
         t`${tokens} tokens`,
         cost,
       ]
-    : [row.model_name, row.content];
+    : [row.model_name, textOf(row)];
 
   return (
     <div className={`flex gap-2 ${good ? "text-green-fg" : "text-red-fg"}`}>

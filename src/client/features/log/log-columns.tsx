@@ -11,6 +11,7 @@ import { formatMilliseconds } from "../../lib/format";
 import { Badge } from "../../ui/badge";
 import { attemptsOf, readDetails } from "./log-details";
 import { LogUser } from "./log-user";
+import { textOf } from "./row-text";
 
 /** Seconds of the call, milliseconds to its first token, and whether it was streamed. */
 function Timing({ row }: { row: LogView }) {
@@ -101,7 +102,7 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
         header: t`详情`,
         width: 280,
         hidden: true,
-        cell: (row) => <span className="truncate">{row.content}</span>,
+        cell: (row) => <span className="truncate">{textOf(row)}</span>,
       },
       {
         id: "request",

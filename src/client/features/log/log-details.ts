@@ -1,19 +1,13 @@
 /** The JSON of a row's `other`, read with care: rows of older releases and of other types lack fields. */
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import {
-  type AttemptRecord,
-  type ConsumeOther,
-  type EndReason,
-  LOG_TYPE,
-  type RepeatedRefusal,
-} from "../../../shared/log";
+import { type AttemptRecord, type ConsumeOther, type EndReason, LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { type Decimal, printDecimal, rescale, roundTo, toDecimal, zero } from "../../../shared/decimal";
 import type { BillLine } from "../../../shared/charge";
 import type { Hue } from "../../ui/badge";
 
-export type LogDetails = Partial<Omit<ConsumeOther, "bill"> & RepeatedRefusal> & { bill: BillLine[] };
+export type LogDetails = Partial<Omit<ConsumeOther, "bill">> & { bill: BillLine[] };
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -32,7 +26,7 @@ export function readDetails(other: string): LogDetails {
   }
   if (!isRecord(value)) return { bill: [] };
   const bill = Array.isArray(value.bill) ? value.bill.filter(isBillLine) : [];
-  return { ...(value as Partial<ConsumeOther & RepeatedRefusal>), bill };
+  return { ...(value as Partial<ConsumeOther>), bill };
 }
 
 export const attemptsOf = (details: LogDetails): readonly AttemptRecord[] => details.admin_info?.attempts ?? [];

@@ -25,6 +25,7 @@ import { LogContent } from "./log-content";
 import { attemptsOf, readDetails, reasonHue } from "./log-details";
 import { LogSelection } from "./log-selection";
 import { LogUser } from "./log-user";
+import { textOf } from "./row-text";
 
 interface LogInspectorProps {
   /** Id of the row, from the address. */
@@ -95,6 +96,7 @@ function endReason(reason: string): string {
 function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
   const { t } = useLingui();
   const details = readDetails(row.other);
+  const text = textOf(row);
   const doubts = readDoubts(details.usage_doubts);
   const attempts = attemptsOf(details);
   return (
@@ -138,11 +140,11 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
           </FactLine>
         ) : null}
         {row.ip ? <FactLine name="IP">{row.ip}</FactLine> : null}
-        {row.content ? <FactLine name={t`详情`}>{row.content}</FactLine> : null}
-        {details.repeated !== undefined && details.repeated_until !== undefined ? (
+        {text ? <FactLine name={t`详情`}>{text}</FactLine> : null}
+        {row.repeated > 0 ? (
           <FactLine
             name={t`重复`}
-          >{t`同样的拒绝还有 ${formatNumber(details.repeated)} 次，最后一次在 ${formatTime(details.repeated_until)}`}</FactLine>
+          >{t`同样的拒绝还有 ${formatNumber(row.repeated)} 次，最后一次在 ${formatTime(row.repeated_until)}`}</FactLine>
         ) : null}
       </dl>
       <Tabs defaultValue="bill">

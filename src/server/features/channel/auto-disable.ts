@@ -6,8 +6,9 @@
  */
 import { and, eq, ne } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
-import { MAX_REASON, statusInfo, type StatusReason } from "../../../shared/channel-operations";
-import { errorText } from "../../../shared/errors";
+import { MAX_REASON, storedReason, statusInfo, type StatusReason } from "../../../shared/channel-operations";
+import type { EventName } from "../../../shared/events";
+import type { TextParams } from "../../../shared/text";
 import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
@@ -43,8 +44,8 @@ export async function autoDisable(
         set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
         where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.enabled), ne(channels.auto_ban, 0)),
         event: "channel_auto_disabled",
-        tell: (name) => `渠道「${name}」（#${id}）已被自动禁用：${errorText(reason.code, reason.values, "zh")}`,
-        details: { reason, ...evidence },
+        params: { reason: storedReason(reason) },
+        other: { ...evidence },
       });
   if (disabled) services.notices.channelDisabled(id, reason);
   return disabled;
@@ -66,8 +67,7 @@ export async function autoEnable(
     set: { status: CHANNEL_STATUS.enabled, other_info: "" },
     where: and(eq(channels.id, id), eq(channels.status, CHANNEL_STATUS.auto_disabled)),
     event: "channel_auto_enabled",
-    tell: (name) => `渠道「${name}」（#${id}）测试通过，已被自动启用`,
-    details: { ...evidence },
+    other: { ...evidence },
   });
   return changed || came;
 }
@@ -80,12 +80,12 @@ const short = ([name, value]: [string, string | number]): [string, string | numb
 interface Change {
   set: { status: number; other_info: string };
   where: ReturnType<typeof and>;
-  event: string;
-  tell(name: string): string;
-  details: Record<string, unknown>;
+  event: EventName;
+  params?: TextParams;
+  other: Record<string, unknown>;
 }
 
-async function change(services: Services, { set, where, event, tell, details }: Change): Promise<boolean> {
+async function change(services: Services, { set, where, event, params, other }: Change): Promise<boolean> {
   const { channels, logs } = services.db.t;
   const changed = await services.db.tx(function* (q) {
     const [row] = yield* run(
@@ -95,8 +95,9 @@ async function change(services: Services, { set, where, event, tell, details }: 
     const entry = eventRow(services, {
       type: "system",
       channel: row,
-      content: tell(row.name),
-      other: { event, ...details },
+      event,
+      params: { id: row.id, name: row.name, ...params },
+      other,
     });
     yield* run(q.insert(logs).values(entry));
     yield* announceChange(services, q, row.id);

@@ -22,6 +22,8 @@ import { withoutNul } from "../../db/sql";
 import { eventRow } from "../log/record";
 import { auditRow } from "../audit/record";
 import { announceChange } from "./announce";
+import type { EventName } from "../../../shared/events";
+import type { TextParams } from "../../../shared/text";
 import { dropKeys, reviveKeys } from "./keys";
 
 /** Ids per statement: both engines limit the parameters of one. */
@@ -43,9 +45,9 @@ const chunks = (ids: readonly number[]): number[][] => {
 };
 
 interface Deed {
-  event: string;
-  /** The change, in words of the log. */
-  title: string;
+  event: EventName;
+  /** Of the event's text. */
+  params?: TextParams;
   details?: Record<string, unknown>;
   /** Done for each condition before the change. */
   before?(q: Q, where: SQL): PromiseLike<unknown>;
@@ -59,7 +61,7 @@ interface Deed {
  */
 async function carryOut(
   ctx: Ctx,
-  { event, title, details, before, none }: Deed,
+  { event, params, details, before, none }: Deed,
   where: SQL[],
   change: (q: Q, where: SQL) => PromiseLike<Hit[]>,
 ): Promise<number> {
@@ -71,14 +73,18 @@ async function carryOut(
     }
     if (all.length === 0) return all;
     const named = all.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
-    const content = `${title}（${all.length} 个渠道）：${named.join("，")}${all.length > NAMED ? " …" : ""}`;
-    const other = { event, ids: all.map((hit) => hit.id), ...details };
-    yield* run(
-      q.insert(ctx.db.t.logs).values(eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other })),
-    );
-    yield* run(
-      q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after: other })),
-    );
+    const channels = `${named.join(", ")}${all.length > NAMED ? " …" : ""}`;
+    const row = eventRow(ctx, {
+      type: "admin",
+      actor: ctx.actor,
+      ip: ctx.ip,
+      event,
+      params: { ...params, count: all.length, channels },
+      other: { ids: all.map((hit) => hit.id), ...details },
+    });
+    yield* run(q.insert(ctx.db.t.logs).values(row));
+    const after = { event, ids: all.map((hit) => hit.id), ...details };
+    yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after })));
     yield* announceChange(ctx, q, "*");
     return all;
   });
@@ -95,8 +101,7 @@ const byIds = ({ db }: Pick<Ctx, "db">, ids: readonly number[]): SQL[] =>
 export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) fail("batch_delete_empty");
   const deed = {
-    event: "channels_deleted",
-    title: "批量删除渠道",
+    event: "channels_deleted" as const,
     before: (q: Q, where: SQL) => dropKeys(ctx, q, where),
   };
   return carryOut(ctx, deed, byIds(ctx, ids), (q, where) =>
@@ -108,8 +113,7 @@ export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<
 export async function deleteDisabled(ctx: Ctx): Promise<number> {
   const { channels } = ctx.db.t;
   const deed = {
-    event: "channels_deleted",
-    title: "删除已禁用的渠道",
+    event: "disabled_channels_deleted" as const,
     before: (q: Q, where: SQL) => dropKeys(ctx, q, where),
   };
   const disabled = inArray(channels.status, [CHANNEL_STATUS.disabled, CHANNEL_STATUS.auto_disabled]);
@@ -120,22 +124,22 @@ export async function deleteDisabled(ctx: Ctx): Promise<number> {
 export async function setTag(ctx: Ctx, ids: readonly number[], tag: string | null | undefined): Promise<number> {
   if (ids.length === 0) fail("batch_tag_empty");
   const name = tag === null ? "" : withoutNul(tag?.trim() ?? "") || fail("tag_empty");
-  const deed = { event: "channels_tagged", title: name ? `设置标签「${name}」` : "移除标签", details: { tag: name } };
+  const event = name ? ("channels_tagged" as const) : ("channels_untagged" as const);
+  const deed = { event, params: { tag: name }, details: { tag: name } };
   return update(ctx, deed, byIds(ctx, ids), { tag: name });
 }
 
-const STATUS_TITLE = { [CHANNEL_STATUS.enabled]: "启用", [CHANNEL_STATUS.disabled]: "禁用" } as const;
+const enables = (status: ManualStatus): boolean => status === CHANNEL_STATUS.enabled;
 
 /** An enabled channel needs enabled keys first. */
 const reviving = (ctx: Ctx, status: ManualStatus): Pick<Deed, "before"> =>
-  status === CHANNEL_STATUS.enabled ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
+  enables(status) ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
 
 /** Enables or disables channels by hand. Throws batch_empty. */
 export async function setStatus(ctx: Ctx, ids: readonly number[], status: ManualStatus): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
   const deed = {
-    event: "channels_status",
-    title: `批量${STATUS_TITLE[status]}渠道`,
+    event: enables(status) ? ("channels_enabled" as const) : ("channels_disabled" as const),
     details: { status },
     ...reviving(ctx, status),
   };
@@ -149,7 +153,7 @@ export async function setStatus(ctx: Ctx, ids: readonly number[], status: Manual
 export async function editChannels(ctx: Ctx, ids: readonly number[], edits: ChannelEdits): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
   const set = checkedEdits(ctx, edits);
-  return update(ctx, { event: "channels_edited", title: "批量编辑渠道", details: { set } }, byIds(ctx, ids), set);
+  return update(ctx, { event: "channels_edited", details: { set } }, byIds(ctx, ids), set);
 }
 
 const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({
@@ -164,8 +168,8 @@ const tagName = (tag: string): string => withoutNul(tag.trim()) || fail("tag_emp
 export async function setTagStatus(ctx: Ctx, tag: string, status: ManualStatus): Promise<number> {
   const name = tagName(tag);
   const deed = tagDeed(name, {
-    event: "tag_status",
-    title: `${STATUS_TITLE[status]}标签「${name}」`,
+    event: enables(status) ? "tag_enabled" : "tag_disabled",
+    params: { tag: name },
     details: { tag: name, status },
     ...reviving(ctx, status),
   });
@@ -180,7 +184,7 @@ export async function editTag(ctx: Ctx, { tag, new_tag, ...edits }: z.output<typ
   const name = tagName(tag);
   const renamed = new_tag === undefined || withoutNul(new_tag.trim()) === name ? undefined : withoutNul(new_tag.trim());
   const set = renamed === undefined ? checkedEdits(ctx, edits) : { ...writtenEdits(ctx, edits), tag: renamed };
-  const deed = tagDeed(name, { event: "tag_edited", title: `编辑标签「${name}」`, details: { tag: name, set } });
+  const deed = tagDeed(name, { event: "tag_edited", params: { tag: name }, details: { tag: name, set } });
   return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], set);
 }
 

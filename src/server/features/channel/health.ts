@@ -8,6 +8,7 @@ import { cleanRequestId } from "../../../shared/text-limits";
 import { type Services, seconds, type UserCtx } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
+import { textColumns } from "../../../shared/log-text";
 import { newRequestId } from "../../http/request-id";
 import { loadChannel } from "./keys";
 import { probe, type ProbeResult } from "./probe";
@@ -128,7 +129,9 @@ async function record(services: Services, row: ChannelRow, outcome: TestOutcome,
       quota: 0,
       ...usage,
       use_time: Math.round(milliseconds / 1000),
-      content: withoutNul(problem ? errorText("channel_test_failed", { detail: problem }, "zh") : TEST_TOKEN_NAME),
+      ...textColumns(
+        problem ? { code: "channel_test_failed", params: { detail: problem } } : { code: "channel_tested", params: {} },
+      ),
       other: JSON.stringify(other),
       end_reason,
       ip: tester.ip,

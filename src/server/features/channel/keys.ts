@@ -5,8 +5,9 @@
 import { and, asc, eq, inArray, max, ne, notInArray, type SQL } from "drizzle-orm";
 import { CHANNEL_STATUS, type ManualStatus, splitKeys } from "../../../shared/channel";
 import { type ChannelKeyView, isMultiKeyMode, keyHint, MAX_KEYS } from "../../../shared/channel-keys";
-import { statusInfo, type StatusReason } from "../../../shared/channel-operations";
+import { statusInfo, storedReason, type StatusReason } from "../../../shared/channel-operations";
 import { keyProblem } from "../../../shared/channel-types";
+import type { EventName } from "../../../shared/events";
 import { errorText, fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
 import type { Q } from "../../db/types";
@@ -227,16 +228,13 @@ export async function disableKey(
     const mine = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, ENABLED));
     const [key] = yield* run(q.update(t).set(set).where(mine).returning({ cipher: t.key_cipher }));
     if (!key) return false;
-    const said = errorText(reason.code, reason.values, "zh");
-    const tell = (event: string, content: string) =>
-      eventRow(services, { type: "system", channel, content, other: { event, key_id, reason, ...details } });
-    yield* run(
-      q
+    const record = (event: EventName, why: StatusReason) => {
+      const params = { id, name: channel.name, key_id, reason: storedReason(why) };
+      return q
         .insert(logs)
-        .values(
-          tell("channel_key_auto_disabled", `渠道「${channel.name}」（#${id}）的密钥 #${key_id} 已被自动禁用：${said}`),
-        ),
-    );
+        .values(eventRow(services, { type: "system", channel, event, params, other: { ...details } }));
+    };
+    yield* run(record("channel_key_auto_disabled", reason));
     const [left] = yield* run(
       q
         .select({ n: count() })
@@ -245,23 +243,17 @@ export async function disableKey(
     );
     yield* announceChange(services, q, id);
     if ((left?.n ?? 0) > 0 || channel.status !== ENABLED) return true;
-    const all: StatusReason = { code: "channel_keys_all_disabled", values: { detail: said } };
+    const all: StatusReason = {
+      code: "channel_keys_all_disabled",
+      values: { detail: errorText(reason.code, reason.values, "zh") },
+    };
     yield* run(
       q
         .update(channels)
         .set({ status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(all, now) })
         .where(eq(channels.id, id)),
     );
-    yield* run(
-      q
-        .insert(logs)
-        .values(
-          tell(
-            "channel_auto_disabled",
-            `渠道「${channel.name}」（#${id}）已被自动禁用：${errorText(all.code, all.values, "zh")}`,
-          ),
-        ),
-    );
+    yield* run(record("channel_auto_disabled", all));
     return true;
   });
   if (!changed) return false;

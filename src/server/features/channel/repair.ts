@@ -34,13 +34,13 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
     report.repaired++;
   }
   const { checked, repaired, problems } = report;
-  const content = `修复数据库一致性：检查 ${checked} 个渠道，修复 ${repaired} 个，${problems.length} 处需要人工处理`;
   const entry = eventRow(ctx, {
     type: "admin",
     actor: ctx.actor,
     ip: ctx.ip,
-    content,
-    other: { event: "channels_repaired", ...report },
+    event: "channels_repaired",
+    params: { checked, repaired, problems: problems.length },
+    other: { ...report },
   });
   await ctx.db.tx(function* (q) {
     yield* run(q.insert(logs).values(entry));

@@ -6,7 +6,6 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { accountRow } from "../log/record";
-import { quotaText } from "../wallet/quota-text";
 
 /**
  * Called inside the transaction that completes a paid order, after its credit. Gives the inviter of the payer
@@ -35,12 +34,15 @@ export function* payRebate(
   );
   if (first.length === 0) return 0;
   yield* earn(services, q, inviter.id, amount);
-  const content = `被邀请用户 ${order.user_id} 充值，获得返利 ${quotaText(services, amount)}`;
-  const other = { event: "rebate", order_id: order.id, invitee_id: order.user_id };
+  const event = {
+    event: "rebate",
+    params: { invitee_id: order.user_id },
+    other: { order_id: order.id, invitee_id: order.user_id },
+  } as const;
   yield* run(
     q
       .insert(logs)
-      .values(accountRow(services, { type: "system", user: inviter, quota: amount, content, other }))
+      .values(accountRow(services, { type: "system", user: inviter, quota: amount, ...event }))
       .returning({ id: logs.id }),
   );
   return amount;

@@ -4,10 +4,10 @@ import type { Services } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
-import { accountRow } from "../log/record";
+import { accountRow, type AccountEvent } from "../log/record";
+import type { EventName } from "../../../shared/events";
 import { creditSteps } from "../wallet/credit";
 import type { Credit } from "../../contracts/ledger";
-import { quotaText } from "../wallet/quota-text";
 import { earn } from "./rebate";
 
 type Money = Pick<Services, "db" | "options" | "now">;
@@ -31,7 +31,7 @@ export function* rewardRegistration(
     services,
     q,
     user,
-    { amount: options.get("QuotaForNewUser"), cause: "new", content: "新用户注册赠送" },
+    { amount: options.get("QuotaForNewUser"), cause: "new", event: "registration_reward" },
     now,
   );
   if (!inviter || inviter.id === user.id) return;
@@ -47,7 +47,7 @@ export function* rewardRegistration(
     services,
     q,
     user,
-    { amount: options.get("QuotaForInvitee"), cause: "invitee", content: "使用邀请码赠送" },
+    { amount: options.get("QuotaForInvitee"), cause: "invitee", event: "invitee_reward" },
     now,
   );
   yield* run(
@@ -60,8 +60,8 @@ export function* rewardRegistration(
   const amount = options.get("QuotaForInviter");
   if (amount === 0) return;
   yield* earn(services, q, inviter.id, amount);
-  const content = `邀请用户 ${user.id} 赠送 ${quotaText(services, amount)}`;
-  yield* tell(services, q, inviter, amount, content, { event: "invited", invitee_id: user.id });
+  const params = { invitee_id: user.id };
+  yield* record(services, q, { type: "system", user: inviter, quota: amount, event: "inviter_reward", params });
 }
 
 /** A credit with its log row, once for each user and cause; nothing for 0. */
@@ -69,7 +69,7 @@ function* reward(
   services: Money,
   q: Q,
   user: Who,
-  { amount, cause, content }: { amount: number; cause: string; content: string },
+  { amount, cause, event }: { amount: number; cause: string; event: EventName },
   now: number,
 ): Steps<void> {
   if (amount === 0) return;
@@ -81,23 +81,10 @@ function* reward(
     note: cause,
   };
   const { applied } = yield* creditSteps(services.db, q, credit, now);
-  if (applied)
-    yield* tell(services, q, user, amount, `${content} ${quotaText(services, amount)}`, { event: "reward", cause });
+  if (applied) yield* record(services, q, { type: "system", user, quota: amount, event });
 }
 
-function* tell(
-  services: Money,
-  q: Q,
-  user: Who,
-  quota: number,
-  content: string,
-  other: { event: string } & Record<string, unknown>,
-): Steps<void> {
+function* record(services: Money, q: Q, event: AccountEvent): Steps<void> {
   const { logs } = services.db.t;
-  yield* run(
-    q
-      .insert(logs)
-      .values(accountRow(services, { type: "system", user, quota, content, other }))
-      .returning({ id: logs.id }),
-  );
+  yield* run(q.insert(logs).values(accountRow(services, event)).returning({ id: logs.id }));
 }

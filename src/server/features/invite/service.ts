@@ -49,8 +49,7 @@ export async function transferEarnings(ctx: UserCtx, quota: number): Promise<num
     user: ctx.actor,
     quota,
     ip: ctx.ip,
-    content: `邀请额度划转 ${quotaText(ctx, quota)} 到余额`,
-    other: { event: "transfer" },
+    event: "earnings_transferred",
   });
   await ctx.db.tx(
     function* (q) {
@@ -79,14 +78,12 @@ export async function requestWithdrawal(
   if (amount < smallest(ctx)) fail("withdrawal_too_small", { minimum: quotaText(ctx, smallest(ctx)) });
   const { withdrawals, logs } = ctx.db.t;
   const asked = { user_id: ctx.actor.id, amount, account: withoutNul(account), created_at: seconds(ctx) };
-  const content = `申请提现 ${quotaText(ctx, amount)}`;
   const entry = accountRow(ctx, {
     type: "system",
     user: ctx.actor,
     quota: amount,
     ip: ctx.ip,
-    content,
-    other: { event: "withdrawal_asked" },
+    event: "withdrawal_asked",
   });
   return ctx.db.tx(
     function* (q) {
@@ -128,12 +125,15 @@ export async function settleWithdrawal(
           .returning(),
       );
       if (!owner) return fail("user_not_found");
-      const amount = quotaText(ctx, row.amount);
-      const content = status === "paid" ? `提现 ${amount} 已支付` : `提现 ${amount} 被拒绝，已退回邀请额度`;
       // The administrator who settled it, for administrators.
       const admin_info = { actor_id: ctx.actor.id, actor: ctx.actor.username };
-      const other = { event: "withdrawal_settled", withdrawal_id: id, status, admin_info };
-      const entry = accountRow(ctx, { type: "admin", user: owner, quota: row.amount, content, other });
+      const entry = accountRow(ctx, {
+        type: "admin",
+        user: owner,
+        quota: row.amount,
+        event: status === "paid" ? "withdrawal_paid" : "withdrawal_refused",
+        other: { withdrawal_id: id, status, admin_info },
+      });
       yield* run(q.insert(logs).values(entry).returning({ id: logs.id }));
       const after = { status, note: row.note, amount: row.amount, user_id: row.user_id };
       const act = auditRow(ctx, { action: "withdrawal.settle", target: id, before: { status: "pending" }, after });

@@ -37,6 +37,9 @@ const COLUMNS = [
   "request_id",
   "ip",
   "content",
+  "code",
+  "refund_of",
+  "repeated",
   "other",
 ] as const;
 const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id"] as const;
@@ -75,7 +78,7 @@ function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): stri
 async function* batches(ctx: UserCtx, scope: LogScope, filter: LogFilter): AsyncGenerator<LogView[]> {
   for (let cursor: string | undefined; ;) {
     const { rows, next } = await readSlice(ctx, scope, filter, BATCH, cursor);
-    if (rows.length > 0) yield rows.map(present(scope));
+    if (rows.length > 0) yield rows.map(present(ctx, scope));
     if (next === undefined) return;
     cursor = next;
   }

@@ -5,6 +5,7 @@
 import { type AnyColumn, and, desc, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
+import { codesContaining } from "../../../shared/log-text";
 import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { withoutIndex, byIndex, contains, withoutNul } from "../../db/sql";
@@ -19,9 +20,11 @@ export type LogScope = "all" | "own";
  */
 const EXACT = { own: ["request_id"], all: ["request_id", "upstream_request_id"] } as const;
 const SEARCHED = {
-  own: ["content", "model_name", "token_name"],
-  all: ["content", "model_name", "token_name", "username", "channel_name"],
+  own: ["content", "params", "model_name", "token_name"],
+  all: ["content", "params", "model_name", "token_name", "username", "channel_name"],
 } as const;
+/** Whose texts a keyword is looked for in. */
+const READER = { own: "owner", all: "operator" } as const;
 /** As EXACT, where the text stands in the row itself. */
 const EXACT_IN_ROW = {
   own: ["token_name", "group", ...EXACT.own],
@@ -137,8 +140,18 @@ export async function subject(
     clean(filter.model_name) ? await ofModel(ctx, clean(filter.model_name), common) : undefined,
     named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
     scope === "all" && named.user_id === undefined ? equal(logs.username, filter.username) : undefined,
-    keyword ? or(...SEARCHED[scope].map((name) => contains(logs[name], keyword))) : undefined,
+    keyword ? ofKeyword(ctx, scope, keyword) : undefined,
   ];
+}
+
+/** A part of a stored text, or of the text that the row's code stands for. */
+function ofKeyword({ db }: UserCtx, scope: LogScope, keyword: string): SQL | undefined {
+  const { logs } = db.t;
+  const codes = codesContaining(keyword, READER[scope]);
+  return or(
+    ...SEARCHED[scope].map((name) => contains(logs[name], keyword)),
+    codes.length > 0 ? inArray(logs.code, codes) : undefined,
+  );
 }
 
 /** Part of the log, epoch seconds, both ends included; 0 = open. */
@@ -217,12 +230,13 @@ export async function conditions(
 export function fits(viewer: number, scope: LogScope, filter: LogFilter): (row: LogRow) => boolean {
   const model = clean(filter.model_name).toLowerCase();
   const keyword = clean(filter.keyword).toLowerCase();
+  const codes = new Set(keyword ? codesContaining(keyword, READER[scope]) : []);
   return (row) =>
     row.visible &&
     (scope === "all" || row.user_id === viewer) &&
     EXACT_IN_ROW[scope].every((name) => !clean(filter[name]) || row[name] === clean(filter[name])) &&
     row.model_name.toLowerCase().includes(model) &&
-    (!keyword || SEARCHED[scope].some((name) => row[name].toLowerCase().includes(keyword))) &&
+    (!keyword || codes.has(row.code) || SEARCHED[scope].some((name) => row[name].toLowerCase().includes(keyword))) &&
     (!filter.token_id || row.token_id === filter.token_id) &&
     (scope === "own" || !filter.channel || row.channel === filter.channel) &&
     (!filter.type || row.type === filter.type) &&

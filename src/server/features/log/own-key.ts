@@ -6,6 +6,7 @@ import { buildInput } from "../../http/coerce";
 import type { PlainRoute } from "../../http/plain";
 import { keyOf, tokenOfKey } from "../token/own-key";
 import { presentForOwner } from "./present";
+import { readerOf } from "./service";
 
 /** Existing clients show them all on one page. */
 const MOST_ROWS = 1000;
@@ -38,8 +39,9 @@ export const logOfKey: PlainRoute = {
       )
       .orderBy(desc(logs.created_at), desc(logs.id))
       .limit(MOST_ROWS);
+    const reader = readerOf(ctx);
     return Response.json(
-      { success: true, message: "", data: rows.map(presentForOwner) },
+      { success: true, message: "", data: rows.map((row) => presentForOwner(row, reader)) },
       { headers: { "cache-control": "no-store" } },
     );
   },

@@ -8,6 +8,7 @@ import { presentRedemption } from "../redemption/present";
 import { presentToken, presentWithKey } from "../token/present";
 import { presentForAdmin, presentForOwner, withoutAdminInfo } from "./present";
 
+const reader = { lang: "en", units: (amount: number) => `${amount} units` } as const;
 const secrets = createSecrets("a secret for tests only");
 const services = { secrets, now: () => 1_790_000_000_000 };
 
@@ -24,8 +25,8 @@ const log = rowOf("logs", { other: JSON.stringify({ group: "vip", admin_info: { 
 
 describe("what may leave is listed", () => {
   const presented = {
-    "the log, for administrators": presentForAdmin(log),
-    "the log, for its owner": presentForOwner(log),
+    "the log, for administrators": presentForAdmin(log, reader),
+    "the log, for its owner": presentForOwner(log, reader),
     channels: presentChannel(rowOf("channels")),
     tokens: presentToken(services, rowOf("tokens")),
     "tokens with their key": presentWithKey(
@@ -50,12 +51,12 @@ describe("what may leave is listed", () => {
   }
 
   test("a log row shows administrators every listed column as it is stored", () => {
-    expect(Object.keys(presentForAdmin(log)).sort()).toEqual([...LOG_FIELDS].sort());
-    expect(presentForAdmin(log)).toMatchObject({ channel_name: "channel_name of logs", ip: "ip of logs" });
+    expect(Object.keys(presentForAdmin(log, reader)).sort()).toEqual([...LOG_FIELDS].sort());
+    expect(presentForAdmin(log, reader)).toMatchObject({ channel_name: "channel_name of logs", ip: "ip of logs" });
   });
 
   test("a log row's owner sees the same columns, those of its channel empty and nothing of the attempts", () => {
-    const own = presentForOwner(log);
+    const own = presentForOwner(log, reader);
     expect(Object.keys(own).sort()).toEqual([...LOG_FIELDS].sort());
     for (const field of ADMIN_LOG_FIELDS) expect(own[field]).toBe(field === "channel" ? 0 : "");
     expect(own.other).toBe('{"group":"vip"}');
@@ -66,14 +67,14 @@ const other = JSON.stringify({ bill: [1], admin_info: { use_channel: ["7"] } });
 const row = fullRow(sqliteTables.logs, { other });
 
 test("administrators see everything of a row but its bookkeeping", () => {
-  const view = presentForAdmin(row);
+  const view = presentForAdmin(row, reader);
   for (const column of ["folded", "visible"]) expect(view).not.toHaveProperty(column);
   for (const column of ["channel", "channel_name", "upstream_request_id", "other", "ip", "content"])
     expect(columnsIn(view, row)).toContain(column);
 });
 
 test("its own user sees neither the channel, nor what was tried, nor the upstream's id, nor the bookkeeping", () => {
-  const view = presentForOwner(row);
+  const view = presentForOwner(row, reader);
   for (const column of ["channel", "channel_name", "upstream_request_id", "other"])
     expect(columnsIn(view, row)).not.toContain(column);
   for (const column of ["folded", "visible"]) expect(view).not.toHaveProperty(column);

@@ -1,5 +1,8 @@
 /** Rows that are not charges: failed calls, notable events. Charges are written by the ledger. */
+import type { EventName } from "../../../shared/events";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import { textColumns } from "../../../shared/log-text";
+import type { TextParams } from "../../../shared/text";
 import { type Actor, type Services, seconds } from "../../contracts/context";
 import type { NewLogRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
@@ -30,10 +33,11 @@ export interface NotableEvent {
   actor?: Actor;
   ip?: string;
   channel?: { id: number; name: string };
-  /** The text in the log. */
-  content: string;
-  /** The same as data: `event` names it. */
-  other: { event: string } & Record<string, unknown>;
+  event: EventName;
+  /** The values of the event's text. */
+  params?: TextParams;
+  /** What is not in the text. */
+  other?: Record<string, unknown>;
 }
 
 export interface AccountEvent {
@@ -41,35 +45,39 @@ export interface AccountEvent {
   type: "topup" | "system" | "admin";
   /** The user of the row, who sees it in their log. */
   user: { id: number; username: string };
-  /** Units that were added or moved. */
+  /** Units that were added or moved; the event's text knows them as `quota`. */
   quota: number;
   ip?: string;
-  content: string;
-  other: { event: string } & Record<string, unknown>;
+  event: EventName;
+  params?: TextParams;
+  other?: Record<string, unknown>;
 }
 
 /** The row of units that were added or moved without a call; inserted in the transaction that moves them. */
-export function accountRow(services: Pick<Services, "now">, { user, quota, type, ...event }: AccountEvent): NewLogRow {
-  const row = eventRow(services, { ...event, type: "system" });
+export function accountRow(
+  services: Pick<Services, "now">,
+  { user, quota, type, params, ...event }: AccountEvent,
+): NewLogRow {
+  const row = eventRow(services, { ...event, type: "system", params: { quota, ...params } });
   return { ...row, type: LOG_TYPE[type], quota, user_id: user.id, username: user.username };
 }
 
 /**
  * The row of a notable event; statistics do not count it. Inserted with the change that it records, in one transaction.
  */
-export function eventRow(services: Pick<Services, "now">, event: NotableEvent): NewLogRow {
-  const { actor, channel } = event;
+export function eventRow(services: Pick<Services, "now">, notable: NotableEvent): NewLogRow {
+  const { actor, channel, event, params = {}, other } = notable;
   return {
     request_id: newRequestId(),
     created_at: seconds(services),
-    type: LOG_TYPE[event.type],
+    type: LOG_TYPE[notable.type],
     user_id: actor?.kind === "user" ? actor.id : 0,
     username: actor?.kind === "user" ? actor.username : "",
     channel: channel?.id ?? 0,
     channel_name: channel?.name ?? "",
-    content: withoutNul(event.content),
-    other: JSON.stringify(event.other),
-    ip: event.ip ?? "",
+    ...textColumns({ code: event, params }),
+    other: other ? JSON.stringify(other) : "",
+    ip: notable.ip ?? "",
     folded: FOLDED.never,
   };
 }

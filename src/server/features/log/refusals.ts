@@ -117,7 +117,7 @@ interface Count {
   until: number;
 }
 
-/** `other` of a row with the count; it is JSON of an object. */
+/** `other` of a row with the count, where the release before this one counts; it is JSON of an object. */
 const withCount = (other: string, { repeated, until }: Count): string =>
   `${other.slice(0, -1)},${JSON.stringify({ repeated, repeated_until: until } satisfies RepeatedRefusal).slice(1)}`;
 
@@ -149,7 +149,7 @@ function* countSteps({ db }: Pick<Services, "db">, q: Q, counts: readonly Count[
     yield* run(
       q
         .update(logs)
-        .set({ other: withCount(other, count) })
+        .set({ other: withCount(other, count), repeated, repeated_until: count.until })
         .where(eq(logs.request_id, request_id))
         .returning({ id: logs.id }),
     );

@@ -16,12 +16,23 @@ import type { LogRow } from "../../db/schema";
 import { count, withoutNul } from "../../db/sql";
 import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";
 import { afterCursor } from "./cursor";
-import { presentForAdmin, presentForOwner } from "./present";
+import { quotaText } from "../wallet/quota-text";
+import { type LogReader, presentForAdmin, presentForOwner } from "./present";
 
 /** The number that existing front-ends expect of a search. */
 const SEARCH_ROWS = 100;
 
-export const present = (scope: LogScope) => (scope === "all" ? presentForAdmin : presentForOwner);
+/** How a caller of the API sees texts and amounts. */
+export const readerOf = (ctx: Pick<UserCtx, "lang" | "options">): LogReader => ({
+  lang: ctx.lang,
+  units: (amount) => quotaText(ctx, amount),
+});
+
+/** Rows as the viewer sees them. */
+export function present(ctx: UserCtx, scope: LogScope): (row: LogRow) => LogView {
+  const reader = readerOf(ctx);
+  return scope === "all" ? (row) => presentForAdmin(row, reader) : (row) => presentForOwner(row, reader);
+}
 
 /** Whose rows a viewer may see. */
 export const scopeOf = (ctx: UserCtx): LogScope => (ctx.actor.role >= ROLE.admin ? "all" : "own");
@@ -71,7 +82,7 @@ export async function pageLogs(
   if (before && !after) rows.reverse();
   const { searched_from } = range;
   return {
-    items: rows.map(present(scope)),
+    items: rows.map(present(ctx, scope)),
     page: p,
     page_size,
     total: Math.min(n, MAX_LOG_TOTAL),
@@ -87,7 +98,7 @@ export async function sliceLogs(
   { limit, cursor, ...filter }: LogFilter & { limit: number; cursor?: string | null | undefined },
 ): Promise<LogSlice> {
   const { rows, next } = await readSlice(ctx, scope, filter, limit, cursor);
-  return { items: rows.map(present(scope)), ...(next && { next }) };
+  return { items: rows.map(present(ctx, scope)), ...(next && { next }) };
 }
 
 /** Up to `limit` rows after `cursor`, and where to go on; undefined: there is nothing more. */
@@ -133,7 +144,7 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
     .select()
     .from(logs)
     .where(and(which, ...(await subject(ctx, scope, {}))));
-  return row ? present(scope)(row) : fail("log_not_found");
+  return row ? present(ctx, scope)(row) : fail("log_not_found");
 }
 
 /**

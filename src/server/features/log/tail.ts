@@ -134,7 +134,7 @@ export function createLogTail(services: Needs): LiveTail {
       const mine = [...watcher.listeners].filter((other) => other.user_id === user_id).length;
       if (watcher.listeners.size >= MOST_LISTENERS || mine >= MOST_PER_USER) fail("log_tail_full");
       const wanted = fits(user_id, scope, filter);
-      const show = present(scope);
+      const show = present(ctx, scope);
       let close = () => {};
       const body = new ReadableStream<Uint8Array>(
         {

@@ -261,9 +261,14 @@ export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<voi
       if (refusal) fail(refusal);
       const verdict = yield* completeSteps(ctx, q, order, { completed_by: ctx.actor.id });
       if (verdict !== "credited") fail("order_not_payable", { status: statusText(order.status, ctx.lang) });
-      const content = `为用户 ID ${owner.id} 补单，订单号 ${trade_no}`;
-      const other = { event: "order_completed", order_id: order.id, trade_no, user_id: owner.id, quota: order.quota };
-      const row = eventRow(ctx, { type: "admin", actor: ctx.actor, ip: ctx.ip, content, other });
+      const row = eventRow(ctx, {
+        type: "admin",
+        actor: ctx.actor,
+        ip: ctx.ip,
+        event: "order_completed_for",
+        params: { user_id: owner.id, trade_no },
+        other: { order_id: order.id, trade_no, user_id: owner.id, quota: order.quota },
+      });
       yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
       const after = { status: "success", user_id: owner.id, quota: order.quota };
       const line = auditRow(ctx, {

@@ -11,7 +11,6 @@ import type { OrderRow } from "../../db/schema";
 import { payRebate } from "../invite/rebate";
 import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
-import { quotaText } from "../wallet/quota-text";
 
 /** A payment as a provider reports it; its signature or answer was verified. */
 export interface Payment {
@@ -106,20 +105,13 @@ export function* completeSteps(
   const [user] = yield* run(
     q.select({ id: users.id, username: users.username }).from(users).where(eq(users.id, order.user_id)),
   );
-  const content = `${completed_by ? "管理员补单" : "在线充值成功"}，到账 ${quotaText(services, order.quota)}，支付 ${order.money} ${order.currency.toUpperCase()}，订单号 ${order.trade_no}`;
-  const other = {
-    event: "order_paid",
-    order_id: order.id,
-    trade_no: order.trade_no,
-    provider: order.provider,
-    completed_by,
-  };
   const row = accountRow(services, {
     type: "topup",
     user: user ?? { id: order.user_id, username: "" },
     quota: order.quota,
-    content,
-    other,
+    event: completed_by ? "order_completed" : "order_paid",
+    params: { money: order.money, currency: order.currency.toUpperCase(), trade_no: order.trade_no },
+    other: { order_id: order.id, trade_no: order.trade_no, provider: order.provider, completed_by },
   });
   yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
   yield* payRebate(services, q, paid, now);

@@ -248,9 +248,14 @@ export async function redeem(ctx: UserCtx, key: string): Promise<number> {
         now,
       );
       if (!done.applied) fail("redemption_invalid");
-      const content = `通过兑换码充值 ${quotaText(ctx, quota)}，兑换码 ID ${id}`;
-      const other = { event: "redeemed", redemption_id: id };
-      const row = accountRow(ctx, { type: "topup", user: ctx.actor, quota, ip: ctx.ip, content, other });
+      const row = accountRow(ctx, {
+        type: "topup",
+        user: ctx.actor,
+        quota,
+        ip: ctx.ip,
+        event: "redeemed",
+        params: { redemption_id: id },
+      });
       yield* run(q.insert(ctx.db.t.logs).values(row).returning({ id: ctx.db.t.logs.id }));
       return quota;
     },

@@ -1,7 +1,8 @@
 /** How jobs go on and end: each change of a status together with the money that it moves. */
 import { and, eq, ne } from "drizzle-orm";
+import type { EventName } from "../../../shared/events";
+import { textColumns } from "../../../shared/log-text";
 import type { TaskStatus } from "../../../shared/task";
-import type { Text } from "../../../shared/text";
 import { type Services, seconds } from "../../contracts/context";
 import type { CallLog, RefundedCharge } from "../../contracts/ledger";
 import type { Task, TaskChange, TaskStore } from "../../contracts/task-store";
@@ -19,18 +20,6 @@ const doubtsOf = ({ usage_doubts }: Task["state"]): { usage_doubts?: Task["state
 
 /** Request id of the charge for what a finished job cost beyond its first charge. */
 const extraRequestId = (charge_id: string): string => `${charge_id}/extra`;
-
-const texts = {
-  failed: (id: string): Text => ({ zh: `任务 ${id} 失败，退还额度`, en: `Task ${id} failed, its quota is given back` }),
-  less: (id: string): Text => ({
-    zh: `任务 ${id} 按实际用量结算，退还差额`,
-    en: `Task ${id} cost less than was charged, the difference is given back`,
-  }),
-  more: (id: string): Text => ({
-    zh: `任务 ${id} 按实际用量结算，补扣差额`,
-    en: `Task ${id} cost more than was charged, the difference is charged`,
-  }),
-};
 
 const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota }: Task): RefundedCharge => ({
   user_id,
@@ -83,7 +72,7 @@ function* succeedSteps(
       .returning({ id: t.id }),
   );
   if (won.length === 0) return false;
-  if (more < 0) yield* giveBack({ db, now }, q, { ...task, state }, texts.less, -more);
+  if (more < 0) yield* giveBack({ db, now }, q, { ...task, state }, "job_cost_less", -more);
   return true;
 }
 
@@ -112,7 +101,7 @@ function* failSteps(
       .returning({ id: t.id }),
   );
   if (won.length === 0) return false;
-  yield* giveBack({ db, now }, q, task, texts.failed);
+  yield* giveBack({ db, now }, q, task, "job_failed");
   return true;
 }
 
@@ -121,13 +110,13 @@ function* giveBack(
   { db, now }: Pick<Needs, "db" | "now">,
   q: Q,
   task: Task,
-  text: (id: string) => Text,
+  event: EventName,
   units?: number,
 ): Steps<void> {
   const { id, task_id, charge_id, state } = task;
   const refund = {
     charge_id,
-    content: text(task_id)[state.lang],
+    text: { code: event, params: { task_id } },
     other: { task_id, ...doubtsOf(state) },
     ...(units !== undefined && { quota: units }),
     // Only an accepted job is known to have been charged.
@@ -196,7 +185,7 @@ async function extraChargeRow({ db, now }: Needs, task: Task, owed: number): Pro
     user_id,
     token_id,
     quota: owed,
-    content: texts.more(task_id)[state.lang],
+    ...textColumns({ code: "job_cost_more", params: { task_id } }),
     other: JSON.stringify({ task_id, charge_of: charge_id, ...doubtsOf(state) }),
     end_reason: "complete",
   };

@@ -139,8 +139,9 @@ function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): St
   const amount = balance - user.quota;
   if (amount === 0) return;
   const facts = { amount, balance_before: balance - amount, balance, note };
-  const content = `管理员将额度从 ${balance - amount} 调整为 ${balance}（${amount > 0 ? "+" : ""}${amount}）${note ? `：${note}` : ""}`;
-  const event = eventRow(ctx, { type: "admin", content, other: { event: "quota_adjusted", amount, balance } });
+  const change = `${amount > 0 ? "+" : ""}${amount}`;
+  const params = { before: balance - amount, balance, change, ...(note && { note }) };
+  const event = eventRow(ctx, { type: "admin", event: "quota_adjusted", params, other: { amount, balance } });
   yield* run(q.insert(ctx.db.t.logs).values({ ...event, user_id: user.id, username: user.username }));
   yield* run(
     q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.quota", target: user.id, after: facts })),

@@ -9,6 +9,7 @@ import type { LogRow } from "../../db/schema";
 import { auditRow, recordAct } from "../audit/record";
 import { earningLines, eraseEarningSteps } from "../invite/personal";
 import { presentForOwner } from "../log/present";
+import { readerOf } from "../log/service";
 import { eraseOrderSteps } from "../order/personal";
 import { presentToken } from "../token/present";
 import { deleteSteps, lockedTarget } from "./manage";
@@ -112,7 +113,8 @@ async function exportLog(ctx: UserCtx, id: number, cursor: number): Promise<{ li
     .orderBy(asc(logs.id))
     .limit(SLICE);
   const last = rows.at(-1);
-  const lines = rows.map((row) => ({ kind: "log", ...presentForOwner(row) }));
+  const reader = readerOf(ctx);
+  const lines = rows.map((row) => ({ kind: "log", ...presentForOwner(row, reader) }));
   return { lines, ...(rows.length === SLICE && last ? { next: last.id } : {}) };
 }
 
@@ -219,7 +221,7 @@ async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<nu
       yield* run(
         q
           .update(logs)
-          .set({ username: name, token_name: "", ip: "", content: "" })
+          .set({ username: name, token_name: "", ip: "", content: "", params: "", tags: "" })
           .where(
             inArray(
               logs.id,

@@ -4,7 +4,7 @@ import { withoutNul } from "../../db/sql";
 import type { CallLog, Settlement } from "../../contracts/ledger";
 
 type Column = keyof CallLog;
-type Cell = string | number | boolean;
+type Cell = string | number | boolean | null;
 
 /** Every column with what an absent value means; a new column of `logs` does not compile until it is named here. */
 const ABSENT: { [K in Column]-?: Exclude<CallLog[K], undefined> } = {
@@ -24,10 +24,16 @@ const ABSENT: { [K in Column]-?: Exclude<CallLog[K], undefined> } = {
   use_time: 0,
   is_stream: false,
   content: "",
+  code: "",
+  params: "",
   other: "",
   end_reason: "",
   ip: "",
   upstream_request_id: "",
+  upstream_cost: null,
+  price_rule: "",
+  plan_quota: 0,
+  tags: "",
   visible: true,
 };
 
@@ -37,7 +43,13 @@ const FALLBACKS: readonly Cell[] = LOG_COLUMNS.map((name) => ABSENT[name]);
 /** Column list as SQL: `"request_id", "created_at", …`. */
 export const LOG_COLUMN_LIST = LOG_COLUMNS.map((name) => `"${name}"`).join(", ");
 
-const POSTGRES_TYPE: Record<string, string> = { string: "text", number: "bigint", boolean: "boolean" };
+/** By the type of what an absent value means; null stands for a number that is not known. */
+const POSTGRES_TYPE: Record<string, string> = {
+  string: "text",
+  number: "bigint",
+  boolean: "boolean",
+  object: "bigint",
+};
 
 /** Postgres types in the order of LOG_COLUMNS, for the casts of INSERT … SELECT. */
 export const LOG_COLUMN_TYPES = FALLBACKS.map((value) => POSTGRES_TYPE[typeof value]);
@@ -69,6 +81,10 @@ export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement
   group: withoutNul(log.group ?? ""),
   model_name: withoutNul(log.model_name ?? ""),
   content: withoutNul(log.content ?? ""),
+  code: withoutNul(log.code ?? ""),
+  params: withoutNul(log.params ?? ""),
+  price_rule: withoutNul(log.price_rule ?? ""),
+  tags: withoutNul(log.tags ?? ""),
   other: withoutNul(log.other ?? ""),
   end_reason: withoutNul(log.end_reason ?? ""),
   ip: withoutNul(log.ip ?? ""),

@@ -8,6 +8,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import * as z from "zod";
 import { LOG_TYPE } from "../../../shared/log";
+import { textColumns } from "../../../shared/log-text";
 import type { Db, Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { forUpdate, withoutNul } from "../../db/sql";
@@ -46,7 +47,7 @@ export function* toBudgets(db: Db, q: Q, names: readonly string[], units: number
 /** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
 export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
   const { users, tokens, logs } = db.t;
-  const { charge_id, quota, content = "", other = {}, cleaned, budgets } = refund;
+  const { charge_id, quota, text, other = {}, cleaned, budgets } = refund;
   if (quota !== undefined) checkUnits(quota);
   const [found] = yield* run(
     q
@@ -83,7 +84,8 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
         type: LOG_TYPE.refund,
         created_at: now,
         quota: units,
-        content: withoutNul(content),
+        refund_of: charge_id,
+        ...textColumns(text),
         other: withoutNul(JSON.stringify({ ...other, refund_of: charge_id })),
       })
       .onConflictDoNothing({ target: logs.request_id })

@@ -1,9 +1,9 @@
 /** The log row of a call, as the usage page and the inspector show it. */
 import type { ConsumeOther, EndReason } from "../../../shared/log";
+import { type StoredText, textColumns } from "../../../shared/log-text";
 import { type BillLine } from "../../../shared/charge";
 import { priceFacts } from "../../../shared/price-display";
 import { type CompiledPrice } from "../../../shared/pricing";
-import type { Lang, Text } from "../../../shared/text";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { CallLog } from "../../contracts/ledger";
@@ -11,7 +11,7 @@ import type { Admitted, Asked, Attempted } from "../call/call";
 import { budgetsOf } from "./budgets";
 import type { Usage } from "../../protocol/chat-events";
 import { cleanText } from "../../protocol/upstream-failure";
-import { thrownError } from "../response/error-response";
+import { thrownText } from "../response/error-response";
 import { redact } from "../providers/redact";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
@@ -34,8 +34,8 @@ export interface Outcome {
   doubts?: readonly UsageDoubt[];
   /** The channel does not charge for a call that ended this way. */
   waived?: boolean;
-  /** Readable text; made from the price when absent. */
-  content?: string;
+  /** Why the call failed; absent for a charge, whose text follows from its price. */
+  text?: StoredText;
 }
 
 const sum = (...values: (number | undefined)[]): number =>
@@ -49,27 +49,11 @@ export const promptTokens = (usage: Usage): number =>
 export const completionTokens = (usage: Usage): number =>
   sum(usage.output, usage.reasoning, usage.audio_out, usage.image_out);
 
-function priceText(price: CompiledPrice): Text {
-  const { model_price, model_ratio, completion_ratio, group_ratio, user_group_ratio } = priceFacts(price);
-  const group = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
-  if (model_price >= 0) {
-    return {
-      zh: `模型价格 $${model_price}，分组倍率 ${group}`,
-      en: `Model price $${model_price}, group ratio ${group}`,
-    };
-  }
-  return {
-    zh: `模型倍率 ${model_ratio}，补全倍率 ${completion_ratio}，分组倍率 ${group}`,
-    en: `Model ratio ${model_ratio}, completion ratio ${completion_ratio}, group ratio ${group}`,
-  };
-}
-
 /** The part that the rows of all calls at one price share, built once. */
 interface PriceTexts {
-  content: Text;
   /** The start of `other`: `{` and the price's members. */
   facts: string;
-  /** Draft prefixes by language and path. */
+  /** Draft prefixes by path and model. */
   drafts: Map<string, string>;
 }
 
@@ -80,7 +64,7 @@ function textsOf(price: CompiledPrice): PriceTexts {
   if (!texts) {
     const { cache_creation_ratio: _, ...facts } = priceFacts(price);
     const members: Pick<ConsumeOther, PriceMember> = { ...facts, group: price.group };
-    texts = { content: priceText(price), facts: JSON.stringify(members).slice(0, -1), drafts: new Map() };
+    texts = { facts: JSON.stringify(members).slice(0, -1), drafts: new Map() };
     priceTexts.set(price, texts);
   }
   return texts;
@@ -99,10 +83,10 @@ type PriceMember =
 /**
  * JSON of the row that a sweep writes when this process dies: known before the first attempt. See HoldRequest.draft.
  */
-export function sweepRow({ engine, caller, request, ip, path, lang }: Asked, price: CompiledPrice): string {
+export function sweepRow({ engine, caller, request, ip, path }: Asked, price: CompiledPrice): string {
   const texts = textsOf(price);
   // A price may be that of another name (setting.bill_by).
-  const key = `${lang} ${path} ${request.model}`;
+  const key = `${path} ${request.model}`;
   let start = texts.drafts.get(key);
   if (start === undefined) {
     if (texts.drafts.size >= MOST_DRAFTS) texts.drafts.clear();
@@ -110,7 +94,6 @@ export function sweepRow({ engine, caller, request, ip, path, lang }: Asked, pri
     start = JSON.stringify({
       group: price.group,
       model_name: cut(request.model, TEXT_LIMITS.model),
-      content: texts.content[lang],
       other,
     }).slice(0, -1);
     texts.drafts.set(key, start);
@@ -123,7 +106,7 @@ export function sweepRow({ engine, caller, request, ip, path, lang }: Asked, pri
 /** The row of a call that ended. Lists every column, so that a new column does not compile until it is filled here. */
 export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   const { asked, progress } = call;
-  const { engine, request, path, lang } = asked;
+  const { engine, request, path } = asked;
   const { attempt, usage } = outcome;
   const { channel, caller = asked.caller, price = call.price, slot } = attempt ?? {};
   const { upstream_model = "", warnings = [] } = attempt?.translation ?? {};
@@ -176,10 +159,15 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     completion_tokens: usage ? completionTokens(usage) : 0,
     use_time: Math.max(0, Math.round((now - began) / 1000)),
     is_stream: request.stream,
-    content: outcome.content === undefined ? texts.content[lang] : cut(outcome.content, TEXT_LIMITS.log_content),
+    content: "",
+    ...textColumns(outcome.text),
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: lastAnswerId(call),
+    upstream_cost: null,
+    price_rule: "",
+    plan_quota: 0,
+    tags: "",
     visible: engine.controlPlane.option.logConsume,
   };
 }
@@ -195,22 +183,20 @@ interface RefusedCall {
   arrived: number;
   path: string;
   model: string;
-  lang: Lang;
 }
 
-/** Writes a refusal: `error` says why, under the call's own request id or `told_id`. Never throws. */
+/** Writes a refusal: `error` says why. Never throws. */
 export function recordRefusal(
   { recordRefusal }: Pick<ControlPlane, "recordRefusal">,
   caller: Caller,
   call: RefusedCall,
   error: unknown,
-  told_id = call.request_id,
 ): Promise<void> {
-  const { code, message } = thrownError(error, call.lang, told_id);
-  return recordRefusal(refusedRow(caller, call, message), code);
+  const text = thrownText(error);
+  return recordRefusal(refusedRow(caller, call, text), text.code);
 }
 
-function refusedRow(caller: Caller, call: RefusedCall, content: string): CallLog {
+function refusedRow(caller: Caller, call: RefusedCall, text: StoredText): CallLog {
   return {
     request_id: call.request_id,
     created_at: Math.floor(call.arrived / 1000),
@@ -222,7 +208,7 @@ function refusedRow(caller: Caller, call: RefusedCall, content: string): CallLog
     ip: call.ip,
     // A name that is no model's is not stored at all.
     model_name: call.model.length > TEXT_LIMITS.model ? "" : call.model,
-    content: cut(content, TEXT_LIMITS.log_content),
+    ...textColumns(text),
     other: JSON.stringify({
       request_path: cut(call.path, TEXT_LIMITS.request_path),
       group: caller.group,

@@ -22,5 +22,5 @@ export async function failed({ call, billing }: Opened, failure: Failure, end_re
   progress.over = true;
   deadlines.clear();
   await billing.release(call);
-  await recordFailed(call, callError(call, failure).message, end_reason);
+  await recordFailed(call, failure, end_reason);
 }

@@ -159,9 +159,8 @@ async function start(
   if (!outcome.ok) {
     await releaseSlots(admission, progress.attempt?.slot, NOTHING_USED);
     await responseBilling.end(outcome.end_reason);
-    const error = callError(call, outcome.failure);
-    await recordFailed(call, error.message, outcome.end_reason);
-    return responder.error(dialect, error);
+    await recordFailed(call, outcome.failure, outcome.end_reason);
+    return responder.error(dialect, callError(call, outcome.failure));
   }
   const { attempt, answer } = outcome;
   call.deadlines.total(timeoutsFor(engine.controlPlane.option, attempt.channel).totalMs);

@@ -175,9 +175,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       void recordRefusal(
         engine.controlPlane,
         caller,
-        { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, lang, model: request.model },
+        { request_id: `${request_id}/${++this.#refusals}`, ip, arrived, path, model: request.model },
         thrown,
-        session_id,
       );
       return undefined;
     }
@@ -340,9 +339,8 @@ export class RealtimeSession implements CallerEvents, OpenSession {
       await recordRefusal(
         engine.controlPlane,
         caller,
-        { request_id: round.asked.request_id, ip, arrived: round.progress.began, path, lang, model: request.model },
+        { request_id: round.asked.request_id, ip, arrived: round.progress.began, path, model: request.model },
         thrown,
-        request_id,
       );
   }
 

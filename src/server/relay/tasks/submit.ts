@@ -61,7 +61,7 @@ function again(earlier: Task, input_hash: string): Task {
  * channel's refusal; either way nothing is charged and the log has its row.
  */
 export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrder<Input>): Promise<Task> {
-  const { engine, caller, request_id, lang, ip, path } = sideRequest;
+  const { engine, caller, request_id, ip, path } = sideRequest;
   const { controlPlane } = engine;
   const keys = keysOf(sideRequest, order.body);
   const earlier = keys.client_key === undefined ? undefined : await controlPlane.tasks.byClientKey(keys.client_key);
@@ -76,7 +76,7 @@ export async function submitTask<Input>(sideRequest: SideRequest, order: TaskOrd
       order.task_id ?? `${order.id_prefix ?? "task_"}${randomBytes(16).toString("hex")}`,
     );
   } catch (error) {
-    await recordRefusal(controlPlane, caller, { arrived, request_id, ip, path, lang, model: order.model }, error);
+    await recordRefusal(controlPlane, caller, { arrived, request_id, ip, path, model: order.model }, error);
     throw error;
   }
   engine.stats.open_calls++;
