@@ -67,9 +67,17 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
 export async function startServer(env: Env, log: Logger, now: () => number = Date.now): Promise<Serving> {
   const { services, routing, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
-  const instance = await startInstance(services.db, services.cluster.instanceId, VERSION, (err) =>
-    log.error({ err }, "no heartbeat"),
-  );
+  const { db, cluster, events, background } = services;
+  const instance = await startInstance(db, cluster.instanceId, VERSION, {
+    failed: (err) => log.error({ err }, "no heartbeat"),
+    back: (seconds) => {
+      const params = { instance: cluster.instanceId, seconds };
+      background.track(
+        "a node's event",
+        db.tx((q) => events.record(q, { type: "system", event: "node_back", params })),
+      );
+    },
+  });
   // A rotation of the secret does not see an instance before it is registered.
   await checkCanary(services.db, services.secrets);
   const readiness = createReadiness(services);

@@ -163,14 +163,14 @@ export const EVENTS = {
 
   node_lost: event(
     "node",
-    "实例 {instance} 已停止响应：{settled} 个进行中的调用按已产生的费用结算，{released} 个未计费",
-    "Instance {instance} has fallen silent: {settled} calls in flight were charged at their cost so far, {released} were not charged",
+    "实例 {instance}（版本 {version}）没有正常退出就停止了响应，最后一次心跳在 {seconds} 秒前；其未结束的调用由其他实例结清",
+    "Instance {instance} (version {version}) fell silent without a shutdown, its last heartbeat {seconds} s ago; the others end its calls",
     "warning",
   ),
-  database_back: event(
+  node_back: event(
     "node",
-    "实例 {instance} 的数据库中断了 {seconds} 秒，现已恢复",
-    "Instance {instance} has its database back after {seconds} s",
+    "实例 {instance} 有 {seconds} 秒未能写入数据库，现已恢复",
+    "Instance {instance} could not write to the database for {seconds} s and is back",
     "warning",
   ),
 } as const satisfies Record<string, EventFact>;

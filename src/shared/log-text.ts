@@ -68,7 +68,7 @@ export function retriedText(retries: unknown, lang: Lang): string {
   return lang === "zh" ? `（已重试 ${retries} 次）` : ` (retried ${retries} time${retries === 1 ? "" : "s"})`;
 }
 
-const isStoredText = (value: unknown): value is StoredText =>
+export const isStoredText = (value: unknown): value is StoredText =>
   typeof value === "object" && value !== null && "code" in value && "params" in value;
 
 /**

@@ -8,6 +8,7 @@ import type { Ctx, Services, UserCtx } from "../../src/server/contracts/context"
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { createRefusals } from "../../src/server/features/log/refusals";
+import { createEvents } from "../../src/server/features/log/events";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
 import { createControlPlane } from "../../src/server/wiring/control-plane";
@@ -114,11 +115,12 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     sendMail: async (mail: Mail) => void mails.push(mail),
     now,
   };
-  const notices = createNotices(post);
+  const events = createEvents({ ...post, cluster });
+  const notices = createNotices({ ...post, events });
   const ledger = notifyCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   // Nothing may outlive its test: failed work is not retried.
   const settles = { path: "", size: () => 0, full: () => false, later: async () => {}, close: async () => {} };
-  const base = { ...post, cluster, notices, ledger, settles, refusals: createRefusals(post) };
+  const base = { ...post, cluster, events, notices, ledger, settles, refusals: createRefusals(post) };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
   const routing = createRouting(pool, now);

@@ -29,7 +29,7 @@ describe.each(ENGINES)("processes on %s", (engine) => {
     fresh = await freshDatabase(engine, 6);
     db = fresh.db;
     ledger = createLedger(db, "parent", Date.now);
-    instance = await startInstance(db, "parent", "test", (error) => console.error(error));
+    instance = await startInstance(db, "parent", "test", { failed: (error) => console.error(error) });
     user = await addUser(db, ledger, 1000 * MILLION);
     token = await addToken(db, user, { remain_quota: 900 * MILLION });
   });

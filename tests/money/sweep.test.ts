@@ -10,14 +10,24 @@ import {
   HEARTBEAT_MS,
   type Instance,
   SILENT_SECONDS,
+  reportLost,
   startInstance,
 } from "../../src/server/features/wallet/instances";
+import type { Cluster } from "../../src/server/cluster/types";
+import type { GatewayEvent } from "../../src/server/contracts/events";
 import type { Ledger } from "../../src/server/contracts/ledger";
+import type { LogRow } from "../../src/server/db/schema";
+import { createEvents } from "../../src/server/features/log/events";
+import { createBackground } from "../../src/server/lib/background";
+import { createLogger } from "../../src/server/lib/log";
+import { rowText } from "../../src/shared/row-text";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { sweep, sweepSilent, sweptRequestId } from "../../src/server/features/wallet/sweep";
 import { openDb } from "../../src/server/db/client";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { addToken, addUser, callLog, calls, expectBalanced, tokenOf } from "./world";
+
+const log = createLogger({ level: "fatal", format: "json" });
 
 const unexpected = (error: unknown) => {
   throw error;
@@ -32,7 +42,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     fresh = await freshDatabase(engine, 8);
     db = fresh.db;
     alive = createLedger(db, "alive", Date.now);
-    instance = await startInstance(db, "alive", "1", unexpected);
+    instance = await startInstance(db, "alive", "1", { failed: unexpected });
   });
   afterAll(async () => {
     await instance.stop();
@@ -42,7 +52,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
   /** A process that took holds a minute ago and whose last heartbeat was `silence` seconds ago. */
   async function olderProcess(id: string, silence: number) {
     const ledger = createLedger(db, id, () => Date.now() - 60_000);
-    await startInstance(db, id, "0", unexpected).then((instance) => instance.stop());
+    await startInstance(db, id, "0", { failed: unexpected }).then((instance) => instance.stop());
     const now = Math.floor(Date.now() / 1000);
     await db.q
       .insert(db.t.instances)
@@ -50,6 +60,8 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
       .returning();
     return ledger;
   }
+  const eventsOf = (cluster: Cluster) =>
+    createEvents({ db, cluster, now: Date.now, log, background: createBackground(log) });
   const logOf = async (request_id: string) =>
     (await db.q.select().from(db.t.logs).where(eq(db.t.logs.request_id, request_id)))[0];
 
@@ -196,7 +208,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
 
   test("two living processes on one database do not sweep each other's holds", async () => {
     const other = await openDb({ url: fresh.url, ...(engine === "postgres" && { pool: 4 }) });
-    const beside = await startInstance(other, "second", "2", unexpected);
+    const beside = await startInstance(other, "second", "2", { failed: unexpected });
     const second = createLedger(other, "second", Date.now);
     const user = await addUser(db, alive, 1_000_000);
     const [a, b] = [calls(alive, user, 0), calls(second, user, 0)];
@@ -220,8 +232,31 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
 
   test("the round runs under a lease: of two at once, one sweeps", async () => {
     const cluster = { instanceId: "alive", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) };
-    const rounds = await Promise.all([sweep({ db, ledger: alive, cluster }), sweep({ db, ledger: alive, cluster })]);
+    const services = { db, ledger: alive, cluster, events: eventsOf(cluster) };
+    const rounds = await Promise.all([sweep(services), sweep(services)]);
     expect(rounds).toEqual([{ settled: 0, released: 0 }, undefined]);
+  });
+
+  test("an instance that fell silent is an event of the log, once, whichever instances see it", async () => {
+    const id = `lost-${engine}`;
+    await olderProcess(id, 60);
+    const heard: GatewayEvent[] = [];
+    const see = async (instanceId: string) => {
+      const cluster = { instanceId, bus: localBus(), lease: localLease(), counter: localCounter(Date.now) };
+      const events = eventsOf(cluster);
+      events.subscribe((event) => void heard.push(event));
+      await reportLost({ db, cluster, events });
+    };
+    await see("alive");
+    await see("second");
+    const rows = await db.q.select().from(db.t.logs).where(eq(db.t.logs.code, "node_lost"));
+    const mine = rows.filter(({ params }) => params.includes(id));
+    expect(mine).toHaveLength(1);
+    expect(rowText(mine[0] as LogRow, "en", String)).toMatch(new RegExp(`^Instance ${id} .* 6\\d s ago`));
+    expect(mine[0]).toMatchObject({ type: 4, user_id: 0, folded: 2 });
+    expect(heard.filter(({ params }) => params.instance === id)).toMatchObject([
+      { name: "node_lost", subject: "node", level: "warning", own: true },
+    ]);
   });
 
   test("instances silent for a day are deleted, unless they still hold something", async () => {

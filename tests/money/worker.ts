@@ -15,7 +15,7 @@ import { calls } from "./world";
 const [url = "", id = "", user = "", token = ""] = process.argv.slice(2);
 const db = await openDb({ url, pool: 4 });
 const ledger = createLedger(db, id, Date.now);
-const instance = await startInstance(db, id, "test", (error) => console.error(error));
+const instance = await startInstance(db, id, "test", { failed: (error) => console.error(error) });
 const { hold, settle } = calls(ledger, Number(user), Number(token));
 const say = (line: string) => writeSync(1, `${line}\n`);
 

@@ -3,8 +3,11 @@
 import type { Q } from "../db/types";
 import type { Steps } from "../db/transaction";
 
-/** What is cached in memory, and must be dropped on every instance when it changes. */
-export type Topic = "options" | "channels" | "tokens" | "users" | "sessions";
+/**
+ * What is cached in memory, and must be dropped on every instance when it changes; and `events`, whose ids are the
+ * request ids of log rows.
+ */
+export type Topic = "options" | "channels" | "tokens" | "users" | "sessions" | "events";
 
 /**
  * Called when `id` ("*" = any) of a topic changed; `own`: by this process. Its promise is awaited; after a failure it

@@ -6,6 +6,7 @@ import type { Db } from "../db/types";
 import type { Env } from "../env";
 import type { ChannelPool } from "./channel-pool";
 import type { Refusals } from "./refusals";
+import type { Events } from "./events";
 import type { Notices } from "./notices";
 import type { OptionStore } from "./option-store";
 import type { TokenCache } from "./token-cache";
@@ -34,6 +35,7 @@ export interface Services {
   settles: SettleQueue;
   background: Background;
   sendMail: SendMail;
+  events: Events;
   notices: Notices;
   refusals: Refusals;
   /** Epoch milliseconds; tests pass their own clock. */

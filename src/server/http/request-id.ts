@@ -4,6 +4,10 @@
  */
 import { randomText } from "../lib/secrets";
 
+/** The beginning of the id of something that happened at `seconds` (epoch). */
+export const requestIdTime = (seconds: number): string =>
+  new Date(seconds * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
+
 const suffix = randomText(8);
 let second = 0;
 let stamp = "";
@@ -14,7 +18,7 @@ export function newRequestId(): string {
   if (current !== second) {
     second = current;
     counter = Math.floor(Math.random() * 1_000_000);
-    stamp = new Date(current * 1000).toISOString().replace(/\D/g, "").slice(0, 14);
+    stamp = requestIdTime(current);
   }
   counter++;
   return `${stamp}${String(counter).padStart(9, "0")}${suffix}`;

@@ -7,6 +7,7 @@ import type { Db } from "../db/types";
 import type { Env } from "../env";
 import { createChannelPool } from "../features/channel/pool";
 import { createRefusals } from "../features/log/refusals";
+import { createEvents } from "../features/log/events";
 import { createNotices } from "../features/notice/notices";
 import { openOptionStore } from "../features/option/store";
 import type { OptionStore } from "../contracts/option-store";
@@ -76,7 +77,8 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
     () => mailSettings(options),
     (reason) => log.warn({ reason }, "a mail could not be sent"),
   );
-  const notices = createNotices({ env, log, db, secrets, options, background, sendMail, now });
+  const events = createEvents({ db, cluster, background, now, log });
+  const notices = createNotices({ env, log, db, secrets, options, background, sendMail, events, now });
   const refusals = createRefusals({ db, log, background });
   const ledger = notifyCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   const settles = await openSettleQueue({ env, db, ledger, log });
@@ -91,6 +93,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
     settles,
     background,
     sendMail,
+    events,
     notices,
     refusals,
     now,

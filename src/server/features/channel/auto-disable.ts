@@ -14,7 +14,6 @@ import { run } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
 import { credentialId } from "../../relay/providers/credential-id";
 import type { PoolChannel } from "../../contracts/channel";
-import { eventRow } from "../log/record";
 import { announceChange } from "./announce";
 import { disableKey, enableKey } from "./keys";
 import type { ChannelTrouble, Evidence } from "../../contracts/channel-trouble";
@@ -38,7 +37,7 @@ export async function autoDisable(
   if (!services.options.get("AutomaticDisableChannelEnabled")) return false;
   const { channels } = services.db.t;
   const reason: StatusReason = { code, values: Object.fromEntries(Object.entries(values).map(short)) };
-  const disabled = key_row
+  return key_row
     ? await disableKey(services, id, key_row.id, reason, evidence)
     : await change(services, {
         set: { status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(reason, seconds(services)) },
@@ -47,8 +46,6 @@ export async function autoDisable(
         params: { reason: storedReason(reason) },
         other: { ...evidence },
       });
-  if (disabled) services.notices.channelDisabled(id, reason);
-  return disabled;
 }
 
 /**
@@ -86,20 +83,19 @@ interface Change {
 }
 
 async function change(services: Services, { set, where, event, params, other }: Change): Promise<boolean> {
-  const { channels, logs } = services.db.t;
+  const { channels } = services.db.t;
   const changed = await services.db.tx(function* (q) {
     const [row] = yield* run(
       q.update(channels).set(set).where(where).returning({ id: channels.id, name: channels.name }),
     );
     if (!row) return undefined;
-    const entry = eventRow(services, {
+    yield* services.events.record(q, {
       type: "system",
       channel: row,
       event,
       params: { id: row.id, name: row.name, ...params },
       other,
     });
-    yield* run(q.insert(logs).values(entry));
     yield* announceChange(services, q, row.id);
     return row;
   });

@@ -1,3 +1,4 @@
+import { zhText } from "../../../../tests/kit/row-text";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -51,8 +52,9 @@ for (const engine of ENGINES) {
       expect(h.services.pool.candidates("default", "batch-m")).toEqual([]);
       const row = await lastLog();
       expect(row).toMatchObject({ type: LOG_TYPE.admin, user_id: admin.ctx.actor.id, quota: 0, ip: admin.ctx.ip });
-      expect(row?.content).toBe(`批量删除渠道（2 个渠道）：#${a} a，#${b} b`);
-      expect(JSON.parse(row?.other ?? "")).toEqual({ event: "channels_deleted", ids: [a, b] });
+      expect(zhText(row)).toBe(`批量删除渠道（2 个渠道）：#${a} a, #${b} b`);
+      expect(JSON.parse(row?.other ?? "")).toEqual({ ids: [a, b] });
+      expect(row?.code).toBe("channels_deleted");
     });
 
     test("an empty selection and an empty tag are refused with the specified texts, and change nothing", async () => {
@@ -109,7 +111,7 @@ for (const engine of ENGINES) {
       expect((await admin.rest("GET", "/api/channel/?p=0&page_size=5000")).body.data).toHaveLength(100);
       expect(await admin.call.channel.batchTag({ ids, tag: "bulk" })).toBe(2000);
       expect(await admin.call.channel.batchDelete({ ids })).toBe(2000);
-      expect((await lastLog())?.content).toEndWith(" …");
+      expect(zhText(await lastLog())).toEndWith(" …");
     });
 
     test("all disabled channels are deleted, by hand or automatically, and others stay", async () => {

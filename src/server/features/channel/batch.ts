@@ -19,7 +19,6 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
-import { eventRow } from "../log/record";
 import { auditRow } from "../audit/record";
 import { announceChange } from "./announce";
 import type { EventName } from "../../../shared/events";
@@ -74,7 +73,7 @@ async function carryOut(
     if (all.length === 0) return all;
     const named = all.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
     const channels = `${named.join(", ")}${all.length > NAMED ? " …" : ""}`;
-    const row = eventRow(ctx, {
+    yield* ctx.events.record(q, {
       type: "admin",
       actor: ctx.actor,
       ip: ctx.ip,
@@ -82,7 +81,6 @@ async function carryOut(
       params: { ...params, count: all.length, channels },
       other: { ids: all.map((hit) => hit.id), ...details },
     });
-    yield* run(q.insert(ctx.db.t.logs).values(row));
     const after = { event, ids: all.map((hit) => hit.id), ...details };
     yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "channel.batch", target: "", after })));
     yield* announceChange(ctx, q, "*");

@@ -189,8 +189,8 @@ describe.each([...ENGINES])("several keys on %s", (engine) => {
     expect(readStatusInfo((await channelOf(id)).other_info, "zh")?.reason).toContain("所有密钥都已被禁用");
     const { q, t } = house.services.db;
     const rows = await q.select().from(t.logs).where(eq(t.logs.channel, id));
-    expect(rows.filter(({ other }) => other.includes('"channel_key_auto_disabled"'))).toHaveLength(3);
-    expect(rows.filter(({ other }) => other.includes('"channel_auto_disabled"'))).toHaveLength(1);
+    expect(rows.filter(({ code }) => code === "channel_key_auto_disabled")).toHaveLength(3);
+    expect(rows.filter(({ code }) => code === "channel_auto_disabled")).toHaveLength(1);
 
     expect((await admin.rest("PUT", "/api/channel/", { id, status: 1 })).body.success).toBe(true);
     expect(await statuses(id)).toEqual([1, 1, 1]);

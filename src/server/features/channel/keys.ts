@@ -15,7 +15,6 @@ import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { count, forUpdate } from "../../db/sql";
 import type { PoolChannel } from "../../contracts/channel";
-import { eventRow } from "../log/record";
 import { recordAct } from "../audit/record";
 import { announceChange } from "./announce";
 import { readChannel } from "./pool";
@@ -219,7 +218,7 @@ export async function disableKey(
   reason: StatusReason,
   details: object,
 ): Promise<boolean> {
-  const { channels, channel_keys: t, logs } = services.db.t;
+  const { channels, channel_keys: t } = services.db.t;
   const now = seconds(services);
   const changed = await services.db.tx(function* (q): Steps<boolean> {
     const channel = yield* lockChannel(services, q, id);
@@ -230,11 +229,9 @@ export async function disableKey(
     if (!key) return false;
     const record = (event: EventName, why: StatusReason) => {
       const params = { id, name: channel.name, key_id, reason: storedReason(why) };
-      return q
-        .insert(logs)
-        .values(eventRow(services, { type: "system", channel, event, params, other: { ...details } }));
+      return services.events.record(q, { type: "system", channel, event, params, other: { ...details } });
     };
-    yield* run(record("channel_key_auto_disabled", reason));
+    yield* record("channel_key_auto_disabled", reason);
     const [left] = yield* run(
       q
         .select({ n: count() })
@@ -253,7 +250,7 @@ export async function disableKey(
         .set({ status: CHANNEL_STATUS.auto_disabled, other_info: statusInfo(all, now) })
         .where(eq(channels.id, id)),
     );
-    yield* run(record("channel_auto_disabled", all));
+    yield* record("channel_auto_disabled", all);
     return true;
   });
   if (!changed) return false;

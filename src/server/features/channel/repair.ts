@@ -13,14 +13,14 @@ import type { Ctx } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { auditRow } from "../audit/record";
-import { eventRow } from "../log/record";
+import type { NewEvent } from "../../contracts/events";
 import { announceChange } from "./announce";
 
 const JSON_FIELDS = ["model_mapping", "status_code_mapping", "setting"] as const;
 
 /** Checks every channel, corrects what can be corrected, rebuilds the routing of every instance. */
 export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
-  const { channels, logs, audit_log } = ctx.db.t;
+  const { channels, audit_log } = ctx.db.t;
   const rows = await ctx.db.q.select().from(channels).orderBy(asc(channels.id));
   const report: RepairReport = { checked: rows.length, repaired: 0, problems: [] };
   for (const row of rows) {
@@ -34,16 +34,16 @@ export async function repairChannels(ctx: Ctx): Promise<RepairReport> {
     report.repaired++;
   }
   const { checked, repaired, problems } = report;
-  const entry = eventRow(ctx, {
+  const event: NewEvent = {
     type: "admin",
     actor: ctx.actor,
     ip: ctx.ip,
     event: "channels_repaired",
     params: { checked, repaired, problems: problems.length },
     other: { ...report },
-  });
+  };
   await ctx.db.tx(function* (q) {
-    yield* run(q.insert(logs).values(entry));
+    yield* ctx.events.record(q, event);
     yield* run(
       q.insert(audit_log).values(auditRow(ctx, { action: "channel.repair", target: "", after: { ...report } })),
     );

@@ -1,6 +1,7 @@
 /**
  * Automatic status, the test of all channels, and balances, against an upstream that behaves as its path and model say.
  */
+import { zhText } from "../../../../tests/kit/row-text";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { desc, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -158,8 +159,9 @@ for (const engine of ENGINES) {
         expect(more).toEqual([]);
         // spec: C-333
         expect(log).toMatchObject({ channel: id, channel_name: "m", quota: 0, user_id: 0 });
-        expect(log?.content).toContain("已被自动禁用");
-        expect(JSON.parse(log?.other ?? "")).toMatchObject({ event: "channel_auto_disabled", request_id: "r-1" });
+        expect(zhText(log)).toContain("已被自动禁用");
+        expect(log?.code).toBe("channel_auto_disabled");
+        expect(JSON.parse(log?.other ?? "")).toMatchObject({ request_id: "r-1" });
       });
 
       test("without the option, without auto_ban, and for a channel disabled by hand nothing changes", async () => {
@@ -195,7 +197,7 @@ for (const engine of ENGINES) {
             .map((channel) => channel.id),
         ).toEqual([auto]);
         // spec: C-333
-        expect((await systemRows()).map((row) => JSON.parse(row.other).event)).toEqual(["channel_auto_enabled"]);
+        expect((await systemRows()).map((row) => row.code)).toEqual(["channel_auto_enabled"]);
       });
 
       test("a reported failure disables by the failure table or a keyword, once; others change nothing", async () => {

@@ -5,7 +5,6 @@ import type { Services } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
-import { accountRow } from "../log/record";
 
 /**
  * Called inside the transaction that completes a paid order, after its credit. Gives the inviter of the payer
@@ -13,12 +12,12 @@ import { accountRow } from "../log/record";
  * units, 0 when there is nothing to give. `now`: epoch seconds.
  */
 export function* payRebate(
-  services: Pick<Services, "db" | "options" | "now">,
+  services: Pick<Services, "db" | "options" | "now" | "events">,
   q: Q,
   order: OrderRow,
   now: number,
 ): Steps<number> {
-  const { users, dividends, logs } = services.db.t;
+  const { users, dividends } = services.db.t;
   const amount = Math.floor((order.quota * services.options.get("InviteRebatePercent")) / 100);
   if (amount <= 0) return 0;
   const [payer] = yield* run(q.select({ inviter_id: users.inviter_id }).from(users).where(eq(users.id, order.user_id)));
@@ -34,17 +33,14 @@ export function* payRebate(
   );
   if (first.length === 0) return 0;
   yield* earn(services, q, inviter.id, amount);
-  const event = {
+  yield* services.events.record(q, {
+    type: "system",
+    user: inviter,
+    quota: amount,
     event: "rebate",
     params: { invitee_id: order.user_id },
     other: { order_id: order.id, invitee_id: order.user_id },
-  } as const;
-  yield* run(
-    q
-      .insert(logs)
-      .values(accountRow(services, { type: "system", user: inviter, quota: amount, ...event }))
-      .returning({ id: logs.id }),
-  );
+  });
   return amount;
 }
 

@@ -4,13 +4,12 @@ import type { Services } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { UserRow } from "../../db/schema";
-import { accountRow, type AccountEvent } from "../log/record";
 import type { EventName } from "../../../shared/events";
 import { creditSteps } from "../wallet/credit";
 import type { Credit } from "../../contracts/ledger";
 import { earn } from "./rebate";
 
-type Money = Pick<Services, "db" | "options" | "now">;
+type Money = Pick<Services, "db" | "options" | "now" | "events">;
 type Who = Pick<UserRow, "id" | "username">;
 
 /**
@@ -61,7 +60,7 @@ export function* rewardRegistration(
   if (amount === 0) return;
   yield* earn(services, q, inviter.id, amount);
   const params = { invitee_id: user.id };
-  yield* record(services, q, { type: "system", user: inviter, quota: amount, event: "inviter_reward", params });
+  yield* services.events.record(q, { type: "system", user: inviter, quota: amount, event: "inviter_reward", params });
 }
 
 /** A credit with its log row, once for each user and cause; nothing for 0. */
@@ -81,10 +80,5 @@ function* reward(
     note: cause,
   };
   const { applied } = yield* creditSteps(services.db, q, credit, now);
-  if (applied) yield* record(services, q, { type: "system", user, quota: amount, event });
-}
-
-function* record(services: Money, q: Q, event: AccountEvent): Steps<void> {
-  const { logs } = services.db.t;
-  yield* run(q.insert(logs).values(accountRow(services, event)).returning({ id: logs.id }));
+  if (applied) yield* services.events.record(q, { type: "system", user, quota: amount, event });
 }

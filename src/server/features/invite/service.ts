@@ -14,7 +14,6 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { count, total, withoutNul } from "../../db/sql";
 import { auditRow } from "../audit/record";
-import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { quotaText } from "../wallet/quota-text";
 import { presentWithdrawal } from "./present";
@@ -44,13 +43,6 @@ export async function transferEarnings(ctx: UserCtx, quota: number): Promise<num
   const now = seconds(ctx);
   // Made before the transaction, which may run again on Postgres.
   const key = `transfer:${crypto.randomUUID()}`;
-  const row = accountRow(ctx, {
-    type: "system",
-    user: ctx.actor,
-    quota,
-    ip: ctx.ip,
-    event: "earnings_transferred",
-  });
   await ctx.db.tx(
     function* (q) {
       yield* takeEarnings(ctx, q, quota);
@@ -63,7 +55,13 @@ export async function transferEarnings(ctx: UserCtx, quota: number): Promise<num
       } as const;
       const { applied } = yield* creditSteps(ctx.db, q, credit, now);
       if (!applied) fail("internal");
-      yield* run(q.insert(ctx.db.t.logs).values(row).returning({ id: ctx.db.t.logs.id }));
+      yield* ctx.events.record(q, {
+        type: "system",
+        user: ctx.actor,
+        quota,
+        ip: ctx.ip,
+        event: "earnings_transferred",
+      });
     },
     { durable: true },
   );
@@ -76,20 +74,19 @@ export async function requestWithdrawal(
   { amount, account }: { amount: number; account: string },
 ): Promise<WithdrawalView> {
   if (amount < smallest(ctx)) fail("withdrawal_too_small", { minimum: quotaText(ctx, smallest(ctx)) });
-  const { withdrawals, logs } = ctx.db.t;
+  const { withdrawals } = ctx.db.t;
   const asked = { user_id: ctx.actor.id, amount, account: withoutNul(account), created_at: seconds(ctx) };
-  const entry = accountRow(ctx, {
-    type: "system",
-    user: ctx.actor,
-    quota: amount,
-    ip: ctx.ip,
-    event: "withdrawal_asked",
-  });
   return ctx.db.tx(
     function* (q) {
       yield* takeEarnings(ctx, q, amount);
       const [row] = yield* run(q.insert(withdrawals).values(asked).returning());
-      yield* run(q.insert(logs).values(entry).returning({ id: logs.id }));
+      yield* ctx.events.record(q, {
+        type: "system",
+        user: ctx.actor,
+        quota: amount,
+        ip: ctx.ip,
+        event: "withdrawal_asked",
+      });
       return row ? presentWithdrawal(row) : fail("internal");
     },
     { durable: true },
@@ -101,7 +98,7 @@ export async function settleWithdrawal(
   ctx: UserCtx,
   { id, status, note }: { id: number; status: "paid" | "refused"; note: string },
 ): Promise<WithdrawalView> {
-  const { withdrawals, users, logs, audit_log } = ctx.db.t;
+  const { withdrawals, users, audit_log } = ctx.db.t;
   const which = eq(withdrawals.id, id);
   return ctx.db.tx(
     function* (q) {
@@ -127,14 +124,13 @@ export async function settleWithdrawal(
       if (!owner) return fail("user_not_found");
       // The administrator who settled it, for administrators.
       const admin_info = { actor_id: ctx.actor.id, actor: ctx.actor.username };
-      const entry = accountRow(ctx, {
+      yield* ctx.events.record(q, {
         type: "admin",
         user: owner,
         quota: row.amount,
         event: status === "paid" ? "withdrawal_paid" : "withdrawal_refused",
         other: { withdrawal_id: id, status, admin_info },
       });
-      yield* run(q.insert(logs).values(entry).returning({ id: logs.id }));
       const after = { status, note: row.note, amount: row.amount, user_id: row.user_id };
       const act = auditRow(ctx, { action: "withdrawal.settle", target: id, before: { status: "pending" }, after });
       yield* run(q.insert(audit_log).values(act).returning({ id: audit_log.id }));

@@ -1,6 +1,7 @@
 /** GET /metrics: the process's counts in the format of Prometheus. No label holds a user's text. */
 import { ne, sql } from "drizzle-orm";
 import { Gauge, type Registry } from "prom-client";
+import { type EventName, EVENTS } from "../../../shared/events";
 import type { Services } from "../../contracts/context";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { Db } from "../../db/types";
@@ -14,7 +15,7 @@ import type { LoopLag } from "./loop-lag";
 import { Meters } from "./meters";
 
 export interface MetricsParts {
-  services: Pick<Services, "db" | "ledger" | "settles" | "env">;
+  services: Pick<Services, "db" | "ledger" | "settles" | "env" | "events">;
   counts: CallCounts;
   stats: Readonly<RelayStats>;
   lag: LoopLag;
@@ -48,6 +49,7 @@ export function createMetrics({ services, counts, stats, lag }: MetricsParts): (
   addLoadMetrics(meters, services, stats, lag);
   addAffinityMetrics(meters, stats);
   addSettleMetrics(meters, stats);
+  addEventMetrics(meters, services);
   addProcessMetrics(meters);
   const database = new DatabaseMetrics(registry, services.db);
   return async (scraper) => {
@@ -76,6 +78,24 @@ function addLoadMetrics(
   );
   meters.gauge("weir_event_loop_lag_seconds", "Longest delay of the event loop in the last 15 seconds.", () =>
     lag.read(),
+  );
+}
+
+function addEventMetrics(meters: Meters, { events }: Pick<Services, "events">): void {
+  const counts = new Map<EventName, number>();
+  events.subscribe(({ name, own }) => {
+    if (own) counts.set(name, (counts.get(name) ?? 0) + 1);
+  });
+  meters.counter(
+    "weir_events_total",
+    "Events of channels, money, jobs and nodes that happened in this process, by name.",
+    ["event", "subject", "level"],
+    (add) => {
+      for (const [event, count] of counts) {
+        const { subject, level } = EVENTS[event];
+        add({ event, subject, level }, count);
+      }
+    },
   );
 }
 

@@ -5,6 +5,7 @@ import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { startMailServer } from "../../../../tests/kit/mail-server";
 import { CHANNEL_STATUS } from "../../../shared/channel";
+import type { StoredText } from "../../../shared/log-text";
 import { ROLE } from "../../../shared/roles";
 import { createMailer } from "../../lib/mail";
 import { createSecrets } from "../../lib/secrets";
@@ -440,19 +441,16 @@ describe.each([...ENGINES])("notices on %s", (engine) => {
       .insert(db.t.channels)
       .values(["alpha", "beta"].map((name) => ({ type: 1, name, status: CHANNEL_STATUS.enabled, created_time: 1 })))
       .returning();
-    const disabled = new Map<number, Parameters<typeof autoDisable>[2]>();
-    const watched = {
-      ...services,
-      notices: {
-        ...services.notices,
-        channelDisabled: (id: number, reason: Parameters<typeof autoDisable>[2]) => void disabled.set(id, reason),
-      },
-    };
+    const disabled = new Map<number, StoredText>();
+    const unsubscribe = services.events.subscribe(({ name, channel, params }) => {
+      if (name === "channel_auto_disabled") disabled.set(channel, params.reason as StoredText); // a reason always
+    });
     const reason = { code: "channel_call_refused", values: { status: 401, detail: "bad key" } } as const;
     for (const { id } of made) {
-      expect(await autoDisable(watched, { id }, reason)).toBe(true);
-      expect(await autoDisable(watched, { id }, reason)).toBe(false);
+      expect(await autoDisable(services, { id }, reason)).toBe(true);
+      expect(await autoDisable(services, { id }, reason)).toBe(false);
     }
+    unsubscribe();
     expect([...disabled.keys()]).toEqual(made.map((row) => row.id));
 
     const told = await Promise.all(Array.from({ length: 5 }, () => notifyDisabledChannels(services, disabled)));

@@ -5,8 +5,7 @@
  * repeated before the next interval: a receiver that answers badly has often got the notice.
  */
 import { and, eq, gte, inArray, isNull, sql } from "drizzle-orm";
-import type { StatusReason } from "../../../shared/channel-operations";
-import { errorText } from "../../../shared/errors";
+import { isStoredText, logText, type StoredText } from "../../../shared/log-text";
 import { LOW_QUOTA_EVERY_SECONDS, type Notice } from "../../../shared/notice";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import { type Services, seconds } from "../../contracts/context";
@@ -27,14 +26,14 @@ const CHANNELS_AFTER_MS = 15_000;
 export const CHANNELS_EVERY_SECONDS = 600;
 const MAX_CHANNELS = 100;
 
-export function createNotices(post: Post): Notices {
+export function createNotices(post: Post & Pick<Services, "events">): Notices {
   const low = createCollector<number, true>(post.background, {
     name: "low-quota warnings",
     pauseMs: LOOK_AFTER_MS,
     max: MAX_WAITING,
     work: async (users) => void (await warnLowQuota(post, [...users.keys()])),
   });
-  const channels = createCollector<number, StatusReason>(post.background, {
+  const channels = createCollector<number, StoredText>(post.background, {
     name: "notices of disabled channels",
     pauseMs: CHANNELS_AFTER_MS,
     max: MAX_CHANNELS,
@@ -43,10 +42,11 @@ export function createNotices(post: Post): Notices {
       for (const [id, reason] of disabled) channels.add(id, reason); // root got a notice a moment ago
     },
   });
-  return {
-    charged: (user_id) => low.add(user_id, true),
-    channelDisabled: (id, reason) => channels.add(id, reason),
-  };
+  post.events.subscribe(({ name, own, channel, params }) => {
+    if (!own || (name !== "channel_auto_disabled" && name !== "channel_key_auto_disabled")) return;
+    if (isStoredText(params.reason)) channels.add(channel, params.reason);
+  });
+  return { charged: (user_id) => low.add(user_id, true) };
 }
 
 /**
@@ -106,10 +106,7 @@ export async function warnLowQuota(post: Post, ids: readonly number[]): Promise<
  * Notifies every root account that has a receiver. False when the last notice is less than CHANNELS_EVERY_SECONDS old:
  * try later.
  */
-export async function notifyDisabledChannels(
-  post: Post,
-  disabled: ReadonlyMap<number, StatusReason>,
-): Promise<boolean> {
+export async function notifyDisabledChannels(post: Post, disabled: ReadonlyMap<number, StoredText>): Promise<boolean> {
   const { users, channels } = post.db.t;
   const rows = await post.db.q
     .select(recipientColumns(post.db.t))
@@ -126,7 +123,7 @@ export async function notifyDisabledChannels(
     roots.map((root) => {
       const lines = named.map(({ id, name }) => {
         const reason = disabled.get(id);
-        return `#${id} ${name}: ${reason ? errorText(reason.code, reason.values, root.setting.language) : ""}`;
+        return `#${id} ${name}: ${(reason && logText(reason, root.setting.language)) ?? ""}`;
       });
       return send(post, root, {
         type: "channel_update",

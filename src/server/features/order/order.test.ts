@@ -1,4 +1,5 @@
 /** Online top-up on both engines, against a simulated gateway and a simulated Stripe. */
+import { zhText } from "../../../../tests/kit/row-text";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -273,7 +274,7 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       const rows = await q.select().from(t.logs).where(eq(t.logs.user_id, user.ctx.actor.id));
       expect(rows).toHaveLength(1);
       expect(rows[0]).toMatchObject({ type: LOG_TYPE.topup, quota: 5_000_000 });
-      expect(rows[0]?.content).toContain("$10.00");
+      expect(zhText(rows[0])).toContain("$10.00");
       const kept = await q.select().from(t.payment_callbacks).where(eq(t.payment_callbacks.trade_no, trade_no));
       expect(
         kept.every(

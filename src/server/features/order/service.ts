@@ -26,7 +26,6 @@ import type { OrderRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
 import { auditRow } from "../audit/record";
-import { eventRow } from "../log/record";
 import { epayConfig, epayForm, EPAY_CURRENCY } from "./epay";
 import { presentForAdmin, presentOrder } from "./present";
 import { completeSteps, statusText } from "./settle";
@@ -248,7 +247,7 @@ export async function orderCallbacks(ctx: Ctx, trade_no: string): Promise<Paymen
  * it leaves a log row of the user, one of the administrator, and an audit line.
  */
 export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<void> {
-  const { orders, users, logs, audit_log } = ctx.db.t;
+  const { orders, users, audit_log } = ctx.db.t;
   await ctx.db.tx(
     function* (q) {
       const [order] = yield* run(q.select().from(orders).where(eq(orders.trade_no, trade_no)));
@@ -261,7 +260,7 @@ export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<voi
       if (refusal) fail(refusal);
       const verdict = yield* completeSteps(ctx, q, order, { completed_by: ctx.actor.id });
       if (verdict !== "credited") fail("order_not_payable", { status: statusText(order.status, ctx.lang) });
-      const row = eventRow(ctx, {
+      yield* ctx.events.record(q, {
         type: "admin",
         actor: ctx.actor,
         ip: ctx.ip,
@@ -269,7 +268,6 @@ export async function completeOrder(ctx: UserCtx, trade_no: string): Promise<voi
         params: { user_id: owner.id, trade_no },
         other: { order_id: order.id, trade_no, user_id: owner.id, quota: order.quota },
       });
-      yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
       const after = { status: "success", user_id: owner.id, quota: order.quota };
       const line = auditRow(ctx, {
         action: "order.complete",

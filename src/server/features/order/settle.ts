@@ -9,7 +9,6 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
 import { payRebate } from "../invite/rebate";
-import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 
 /** A payment as a provider reports it; its signature or answer was verified. */
@@ -78,7 +77,7 @@ export function* completeSteps(
   order: OrderRow,
   { provider_ref = order.provider_ref, completed_by = 0 }: { provider_ref?: string; completed_by?: number },
 ): Steps<Verdict> {
-  const { orders, users, logs } = services.db.t;
+  const { orders, users } = services.db.t;
   if (order.status === "refunded") return "state";
   const now = seconds(services);
   const note = `${order.trade_no} ${order.money} ${order.currency}`;
@@ -105,7 +104,7 @@ export function* completeSteps(
   const [user] = yield* run(
     q.select({ id: users.id, username: users.username }).from(users).where(eq(users.id, order.user_id)),
   );
-  const row = accountRow(services, {
+  yield* services.events.record(q, {
     type: "topup",
     user: user ?? { id: order.user_id, username: "" },
     quota: order.quota,
@@ -113,7 +112,6 @@ export function* completeSteps(
     params: { money: order.money, currency: order.currency.toUpperCase(), trade_no: order.trade_no },
     other: { order_id: order.id, trade_no: order.trade_no, provider: order.provider, completed_by },
   });
-  yield* run(q.insert(logs).values(row).returning({ id: logs.id }));
   yield* payRebate(services, q, paid, now);
   return "credited";
 }

@@ -1,3 +1,4 @@
+import { zhText } from "../../../../tests/kit/row-text";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
@@ -179,7 +180,7 @@ for (const engine of ENGINES) {
       expect(rows).toHaveLength(1);
       // spec: C-355
       expect(rows[0]).toMatchObject({ type: 1, quota: 700_000, folded: 2 });
-      expect(rows[0]?.content).toContain(`兑换码 ID ${id}`);
+      expect(zhText(rows[0])).toContain(`兑换码 ID ${id}`);
       expect(await findings()).toEqual([]);
     });
 

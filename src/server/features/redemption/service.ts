@@ -19,7 +19,6 @@ import type { RedemptionRow } from "../../db/schema";
 import { contains, count, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
 import { auditRow, changes, recordAct } from "../audit/record";
-import { accountRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { quotaText } from "../wallet/quota-text";
 
@@ -248,7 +247,7 @@ export async function redeem(ctx: UserCtx, key: string): Promise<number> {
         now,
       );
       if (!done.applied) fail("redemption_invalid");
-      const row = accountRow(ctx, {
+      yield* ctx.events.record(q, {
         type: "topup",
         user: ctx.actor,
         quota,
@@ -256,7 +255,6 @@ export async function redeem(ctx: UserCtx, key: string): Promise<number> {
         event: "redeemed",
         params: { redemption_id: id },
       });
-      yield* run(q.insert(ctx.db.t.logs).values(row).returning({ id: ctx.db.t.logs.id }));
       return quota;
     },
     { durable: true },

@@ -8,10 +8,10 @@ import type { CallLog, RefundedCharge } from "../../contracts/ledger";
 import type { Task, TaskChange, TaskStore } from "../../contracts/task-store";
 import { run, type Steps } from "../../db/transaction";
 import type { Q } from "../../db/types";
-import { refundSteps, toBudgets } from "../wallet/refund";
+import { refundRequestId, refundSteps, toBudgets } from "../wallet/refund";
 import { changedColumns, findTask, isChargeRow, jsonText } from "./row";
 
-type Needs = Pick<Services, "db" | "ledger" | "now">;
+type Needs = Pick<Services, "db" | "ledger" | "now" | "events">;
 type Endings = Pick<TaskStore, "note" | "succeed" | "fail" | "collect">;
 
 /** Counts that were not believed, for the row of a correction. */
@@ -52,7 +52,7 @@ export const taskEndings = (services: Needs): Endings => ({
 });
 
 function* succeedSteps(
-  { db, now }: Needs,
+  { db, now, events }: Needs,
   q: Q,
   task: Task,
   from: TaskStatus,
@@ -72,12 +72,12 @@ function* succeedSteps(
       .returning({ id: t.id }),
   );
   if (won.length === 0) return false;
-  if (more < 0) yield* giveBack({ db, now }, q, { ...task, state }, "job_cost_less", -more);
+  if (more < 0) yield* giveBack({ db, now, events }, q, { ...task, state }, "job_cost_less", -more);
   return true;
 }
 
 function* failSteps(
-  { db, now }: Needs,
+  { db, now, events }: Needs,
   q: Q,
   task: Task,
   from: TaskStatus,
@@ -101,13 +101,13 @@ function* failSteps(
       .returning({ id: t.id }),
   );
   if (won.length === 0) return false;
-  yield* giveBack({ db, now }, q, task, "job_failed");
+  yield* giveBack({ db, now, events }, q, task, "job_failed");
   return true;
 }
 
 /** Gives back a charge, or `units` of it. Does nothing where there is no charge. */
 function* giveBack(
-  { db, now }: Pick<Needs, "db" | "now">,
+  { db, now, events }: Pick<Needs, "db" | "now" | "events">,
   q: Q,
   task: Task,
   event: EventName,
@@ -134,10 +134,20 @@ function* giveBack(
       .where(eq(t.id, id))
       .returning({ id: t.id }),
   );
+  yield* events.announce(jobEvent(task, event, refundRequestId(charge_id), seconds({ now })));
 }
 
+const jobEvent = ({ task_id, channel_id, user_id }: Task, name: EventName, request_id: string, at: number) => ({
+  name,
+  params: { task_id },
+  request_id,
+  at,
+  channel: channel_id,
+  user_id,
+});
+
 async function collect(services: Needs, id: number): Promise<void> {
-  const { db, ledger } = services;
+  const { db, ledger, events } = services;
   const t = db.t.tasks;
   const task = await findTask(db, eq(t.id, id));
   const owed = task?.state.owed ?? 0;
@@ -154,7 +164,9 @@ async function collect(services: Needs, id: number): Promise<void> {
         .where(and(eq(t.id, id), eq(t.status, "SUCCESS"), ne(t.next_poll_at_ms, 0)))
         .returning({ id: t.id }),
     );
-    if (won.length > 0) yield* toBudgets(db, q, state.budgets, -owed);
+    if (won.length === 0) return;
+    yield* toBudgets(db, q, state.budgets, -owed);
+    yield* events.announce(jobEvent(task, "job_cost_more", log.request_id, log.created_at));
   });
 }
 

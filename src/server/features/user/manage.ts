@@ -22,7 +22,6 @@ import { hashPassword } from "../auth/password";
 import { removeFactorSteps } from "../factor/own";
 import { groupFacts } from "../group/facts";
 import { rewardRegistration } from "../invite/reward";
-import { eventRow } from "../log/record";
 import { creditSteps } from "../wallet/credit";
 import { withBindings } from "./manage-list";
 import { claimName } from "./name";
@@ -141,8 +140,7 @@ function* adjustSteps(ctx: UserCtx, q: Q, user: UserRow, wanted: Adjustment): St
   const facts = { amount, balance_before: balance - amount, balance, note };
   const change = `${amount > 0 ? "+" : ""}${amount}`;
   const params = { before: balance - amount, balance, change, ...(note && { note }) };
-  const event = eventRow(ctx, { type: "admin", event: "quota_adjusted", params, other: { amount, balance } });
-  yield* run(q.insert(ctx.db.t.logs).values({ ...event, user_id: user.id, username: user.username }));
+  yield* ctx.events.record(q, { type: "admin", event: "quota_adjusted", user, params, other: { amount, balance } });
   yield* run(
     q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action: "user.quota", target: user.id, after: facts })),
   );

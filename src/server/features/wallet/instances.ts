@@ -2,8 +2,10 @@
  * Running processes: a row with a heartbeat in database time, so that a wrong local clock does not decide which process
  * is dead.
  */
-import { and, eq, notExists, type SQL, sql } from "drizzle-orm";
+import { and, eq, ne, notExists, type SQL, sql } from "drizzle-orm";
+import type { Services } from "../../contracts/context";
 import type { Db } from "../../db/types";
+import { requestIdTime } from "../../http/request-id";
 
 export const HEARTBEAT_MS = 5_000;
 /** An instance whose heartbeat is older is silent: its holds are swept. */
@@ -34,15 +36,19 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
-/**
- * Registers this process, before it takes its first hold, and keeps its heartbeat. `failed` is called for heartbeats
- * that the database did not take; the next one is tried all the same.
- */
+interface HeartbeatEvents {
+  /** A heartbeat that the database did not take; the next one is tried all the same. */
+  failed(error: unknown): void;
+  /** The first heartbeat after a gap of so many seconds. */
+  back?(seconds: number): void;
+}
+
+/** Registers this process, before it takes its first hold, and keeps its heartbeat. */
 export async function startInstance(
   db: Db,
   id: string,
   version: string,
-  failed: (error: unknown) => void,
+  { failed, back }: HeartbeatEvents,
 ): Promise<Instance> {
   const { instances } = db.t;
   const beat = async () => {
@@ -57,6 +63,7 @@ export async function startInstance(
   let unbroken = 0;
   let waiting = 0;
   let last = performance.now();
+  let taken = last;
   const tick = async (): Promise<void> => {
     // The one before hangs, or this process was suspended.
     if (waiting > 0 || performance.now() - last > MOST_PAUSE_MS) unbroken = 0;
@@ -66,6 +73,9 @@ export async function startInstance(
     try {
       await beat();
       unbroken++;
+      const gap = performance.now() - taken;
+      taken = performance.now();
+      if (gap > MOST_PAUSE_MS) back?.(Math.round(gap / 1000));
     } catch (error) {
       unbroken = 0;
       failed(error);
@@ -105,6 +115,26 @@ export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise
 export class InstancesLive extends Error {
   constructor(readonly count: number) {
     super(`${count} instances live`);
+  }
+}
+
+/** Ids of events that this process need not try to record again. */
+const reported = new Set<string>();
+
+/** Records the event of each instance that fell silent without unregistering: once, whichever instance sees it. */
+export async function reportLost({ db, cluster, events }: Pick<Services, "db" | "cluster" | "events">): Promise<void> {
+  const { instances } = db.t;
+  const silence = sql<number>`${databaseNow(db)} - ${instances.heartbeat_at}`.mapWith(Number);
+  const lost = await db.q
+    .select({ id: instances.id, version: instances.version, heartbeat_at: instances.heartbeat_at, silence })
+    .from(instances)
+    .where(and(ne(instances.id, cluster.instanceId), sql`${silence} > ${SILENT_SECONDS}`));
+  for (const { id, version, heartbeat_at, silence: seconds } of lost) {
+    const request_id = `${requestIdTime(heartbeat_at)}/lost/${id}`;
+    if (reported.has(request_id)) continue;
+    const params = { instance: id, version, seconds };
+    await db.tx((q) => events.record(q, { type: "system", event: "node_lost", params, request_id }));
+    reported.add(request_id);
   }
 }
 

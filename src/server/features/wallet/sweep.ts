@@ -7,11 +7,11 @@
  */
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
-import type { Cluster } from "../../cluster/types";
+import type { Services } from "../../contracts/context";
 import type { Db } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
 import { SWEPT } from "./correct";
-import { databaseNow, SILENT_SECONDS } from "./instances";
+import { databaseNow, reportLost, SILENT_SECONDS } from "./instances";
 import type { CallLog, Ledger } from "../../contracts/ledger";
 
 const BATCH = 200;
@@ -22,9 +22,12 @@ export interface Swept {
 }
 
 /** One round, if this instance has the lease; undefined if another one has it. */
-export async function sweep(services: { db: Db; ledger: Ledger; cluster: Cluster }): Promise<Swept | undefined> {
+export async function sweep(
+  services: Pick<Services, "db" | "ledger" | "cluster" | "events">,
+): Promise<Swept | undefined> {
   let swept: Swept | undefined;
   await services.cluster.lease.hold("sweep", async () => {
+    await reportLost(services);
     swept = await sweepSilent(services.db, services.ledger, services.cluster.instanceId);
   });
   return swept;
