@@ -1,6 +1,7 @@
 /** Accounts, tokens and channels, made by the server's own services. */
 import { eq } from "drizzle-orm";
-import type { Ctx, Services, UserActor } from "../../src/server/contracts/context";
+import type { UserActor } from "../../src/server/contracts/actor";
+import type { Ctx, Services } from "../../src/server/contracts/context";
 import { autoDisable } from "../../src/server/features/channel/auto-disable";
 import { hashPassword } from "../../src/server/features/auth/password";
 import { isSetUp, setUpUnattended } from "../../src/server/features/setup/service";

@@ -1,4 +1,5 @@
 /** Whole calls against the fake upstream: answers, errors in the caller's dialect, bad input, retries, rows. */
+import { textOfRow } from "../kit/row-text";
 import { afterAll, describe, expect, test } from "bun:test";
 import type { PoolChannel } from "../../src/server/contracts/channel";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -160,7 +161,8 @@ describe("bad input", () => {
       const error = await errorOf(response);
       expect(error).toMatchObject({ code, param: param ?? null });
       expect(error.message).toEndWith("(request id: req-1)");
-      expect(b.failures).toMatchObject([{ end_reason: "refused", user_id: 1, content: error.message }]);
+      expect(b.failures).toMatchObject([{ end_reason: "refused", user_id: 1, code }]);
+      expect(error.message).toStartWith(textOfRow(b.failures[0], "en"));
       booksBalance(b);
     });
   }

@@ -48,7 +48,8 @@ describe("requests a minute", () => {
       end_reason: "refused",
       model_name: "gpt-4o",
       token_id: 7,
-      content: expect.stringContaining("5 requests a minute"),
+      code: "rate_limited_requests",
+      params: expect.stringContaining('"limit":5'),
     });
     expect(b.ledger.holdRequests).toHaveLength(5);
     now += 60_000;

@@ -1,6 +1,7 @@
 /**
  * Routing and automatic status through a real Weir: what operators and callers see of cooldown, disabling and recovery.
  */
+import { zhText } from "../kit/row-text";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { readStatusInfo } from "../../src/shared/channel-operations";
@@ -102,7 +103,8 @@ for (const engine of ENGINES) {
         expect(info?.reason).not.toContain("0123456789abcdef");
         expect(Math.abs((info?.time ?? 0) - Date.now() / 1000)).toBeLessThan(60);
         const event = await weir.waitForLog((log) => log.type === 4 && log.channel === bad, 20_000);
-        expect(JSON.parse(event.other)).toMatchObject({ event: "channel_auto_disabled", model: "m" });
+        expect(event.code).toBe("channel_auto_disabled");
+        expect(JSON.parse(event.other)).toMatchObject({ model: "m" });
         seen.length = 0;
         for (let i = 0; i < 5; i++) expect((await say("again")).status).toBe(200);
         // spec: C-330
@@ -181,10 +183,10 @@ for (const engine of ENGINES) {
         expect((await row(mine)).other_info).toBe("");
         expect(seen).not.toContain("byhand");
         const event = await weir.waitForLog(
-          (log) => log.type === 4 && log.channel === mine && log.other.includes("channel_auto_enabled"),
+          (log) => log.type === 4 && log.channel === mine && log.code === "channel_auto_enabled",
           20_000,
         );
-        expect(event.content).toContain("自动启用");
+        expect(zhText(event)).toContain("自动启用");
         expect((await say("works again")).status).toBe(200);
       },
       TEST_MS,

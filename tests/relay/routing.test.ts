@@ -1,4 +1,5 @@
 /** Half-open recovery, group auto, and what the caller is told about retries. */
+import { textOfRow } from "../kit/row-text";
 import { afterAll, describe, expect, test } from "bun:test";
 import { Cooldown } from "../../src/server/relay/routing/cooldown";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
@@ -66,7 +67,7 @@ test("the final error says how often the call was retried, in the caller's langu
     "（已重试 2 次）",
   );
   // spec: C-604
-  expect(b.failures[1]?.content).toContain("retried 2 times");
+  expect(textOfRow(b.failures[1], "en")).toContain("retried 2 times");
   // spec: C-604
   expect(JSON.parse(b.failures[1]?.other ?? "{}").admin_info.attempts).toHaveLength(3);
   expect(b.troubles.length).toBeGreaterThan(2);

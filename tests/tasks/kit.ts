@@ -137,7 +137,7 @@ export interface TaskBench {
   task(task_id: string): Promise<TaskRow>;
   tasks(): Promise<TaskRow[]>;
   /** Log rows of a job: its charges (2) and refunds (6), in order. */
-  bills(task_id: string): Promise<Pick<LogRow, "type" | "quota" | "request_id" | "content" | "other">[]>;
+  bills(task_id: string): Promise<Pick<LogRow, "type" | "quota" | "request_id" | "code" | "params" | "other">[]>;
   /** Spendable units, used units, calls; and held units. */
   money(
     caller: Caller,
@@ -250,7 +250,8 @@ export async function openTaskBench(
           type: logs.type,
           quota: logs.quota,
           request_id: logs.request_id,
-          content: logs.content,
+          code: logs.code,
+          params: logs.params,
           other: logs.other,
         })
         .from(logs);
@@ -261,7 +262,7 @@ export async function openTaskBench(
             (row.type === LOG_TYPE.consume || row.type === LOG_TYPE.refund),
         )
         .toSorted((a, b) => a.id - b.id)
-        .map(({ type, quota, request_id, content, other }) => ({ type, quota, request_id, content, other }));
+        .map(({ type, quota, request_id, code, params, other }) => ({ type, quota, request_id, code, params, other }));
     },
     async money({ user_id, token_id }) {
       const [user] = await db.q.select().from(db.t.users).where(eq(db.t.users.id, user_id));

@@ -163,7 +163,7 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
     });
     expect(await bench.bills(id)).toMatchObject([
       { type: 2, quota: MUSIC },
-      { type: 6, quota: MUSIC, content: expect.stringContaining(id) },
+      { type: 6, quota: MUSIC, code: "job_failed", params: JSON.stringify({ task_id: id }) },
     ]);
     expect((await ann.ask("GET", `/suno/fetch/${id}`)).body.data).toMatchObject({
       status: "FAILURE",

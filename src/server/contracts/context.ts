@@ -1,11 +1,11 @@
 /** The context of a verb: the services of this process and the actor. */
-import type { ErrorCode } from "../../shared/errors";
 import type { Lang } from "../../shared/text";
 import type { Cluster } from "../cluster/types";
 import type { Db } from "../db/types";
 import type { Env } from "../env";
 import type { ChannelPool } from "./channel-pool";
 import type { Refusals } from "./refusals";
+import type { Actor, UserActor } from "./actor";
 import type { Events } from "./events";
 import type { Notices } from "./notices";
 import type { OptionStore } from "./option-store";
@@ -41,30 +41,6 @@ export interface Services {
   /** Epoch milliseconds; tests pass their own clock. */
   now(): number;
 }
-
-export type Actor =
-  /** `problem`: why the presented credentials did not sign the actor in; the error of a call that needs a user. */
-  | {
-      kind: "guest";
-      problem?: ErrorCode;
-      /** The database could not identify the actor: every route refuses (unknownActor). */ unknown?: true;
-    }
-  | {
-      kind: "user";
-      id: number;
-      username: string;
-      role: number;
-      group: string;
-      /** How the user authenticated. */
-      via: "session" | "access_token";
-      session_id: number;
-      /** Epoch seconds of the session's last proof: sign-in or step-up. 0 with an access token. */
-      verified_at: number;
-    }
-  /** Timers and the command line. */
-  | { kind: "system" };
-
-export type UserActor = Extract<Actor, { kind: "user" }>;
 
 export interface Ctx extends Services {
   actor: Actor;

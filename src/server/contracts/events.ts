@@ -6,7 +6,7 @@ import type { EventLevel, EventName, EventSubject } from "../../shared/events";
 import type { TextParams } from "../../shared/text";
 import type { Q } from "../db/types";
 import type { Steps } from "../db/transaction";
-import type { Actor } from "./context";
+import type { Actor } from "./actor";
 
 /** An event as it is recorded. */
 export interface NewEvent {
@@ -15,7 +15,7 @@ export interface NewEvent {
   type: "topup" | "admin" | "system";
   /** The user who did it; the row is theirs unless `user` names another. */
   actor?: Actor;
-  /** The user whom it concerns, and who sees it in their log. */
+  /** The user that it concerns, who sees it in their log. */
   user?: { id: number; username: string };
   /** Units that were added or moved; the event's text knows them as `quota`. */
   quota?: number;

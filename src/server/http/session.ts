@@ -7,7 +7,8 @@ import { and, eq, isNull } from "drizzle-orm";
 import { AppError } from "../../shared/errors";
 import { USER_STATUS } from "../../shared/roles";
 import { cut, TEXT_LIMITS } from "../../shared/text-limits";
-import { type Actor, type Services, seconds } from "../contracts/context";
+import type { Actor } from "../contracts/actor";
+import { type Services, seconds } from "../contracts/context";
 import { logUnexpected, toAppError } from "./fail";
 import { randomText } from "../lib/secrets";
 

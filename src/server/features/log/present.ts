@@ -23,10 +23,13 @@ export const presentForAdmin = (row: LogRow, reader: LogReader): LogView => ({
 /** For the row's own user: without channel, attempts, the cause of a failure and the upstream's request id. */
 export function presentForOwner(row: LogRow, reader: LogReader): LogView {
   const text = textOfRow(row);
-  const told = { ...row, ...textColumns(text && toldText(text)) };
+  const { code, params } = textColumns(text && toldText(text));
+  const { type, content, other } = row;
   return {
-    ...pick(told, OWN_LOG_FIELDS),
-    content: rowText(told, reader.lang, reader.units),
+    ...pick(row, OWN_LOG_FIELDS),
+    content: rowText({ type, content, code, params, other }, reader.lang, reader.units),
+    code,
+    params,
     channel: 0,
     channel_name: "",
     upstream_request_id: "",

@@ -7,7 +7,8 @@ import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } fro
 import { priceNoteOf } from "../../../shared/price-rows";
 import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
-import type { Actor, Services } from "../../contracts/context";
+import type { Actor } from "../../contracts/actor";
+import type { Services } from "../../contracts/context";
 import { groupFacts } from "../group/facts";
 import { createPrices, type LivePrices } from "./price";
 
