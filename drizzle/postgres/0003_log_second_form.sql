@@ -13,3 +13,6 @@ WHERE "type" = 6 AND "type" <> 2 AND "other" ~ '"refund_of":"[^"]+"';--> stateme
 UPDATE "logs" SET "repeated" = substring("other" from '"repeated":([0-9]{1,15})')::bigint,
   "repeated_until" = coalesce(substring("other" from '"repeated_until":([0-9]{1,15})')::bigint, 0)
 WHERE "type" = 5 AND "type" <> 2 AND "other" ~ '"repeated":[0-9]{1,15}';
+--> statement-breakpoint
+-- An hour could be added up without a call that was being counted: all are added up again.
+UPDATE "meta" SET "value" = '0' WHERE "name" = 'usage_summed_until';

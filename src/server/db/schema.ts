@@ -234,7 +234,7 @@ export const makeTables = (k: Kit) => {
       end_reason: k.text().notNull().default(""),
       ip: k.text().notNull().default(""),
       upstream_request_id: k.text().notNull().default(""),
-      /** What the upstream takes for the call, in billionths of a dollar (a unit would be too coarse). Null = not known. */
+      /** What the upstream takes for the call, in billionths of a dollar (units are too coarse). Null = not known. */
       upstream_cost: k.int(),
       /** The rule of the model's price that applied, '' = its plain price. */
       price_rule: k.text().notNull().default(""),
