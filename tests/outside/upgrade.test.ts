@@ -1,6 +1,6 @@
 /**
- * From release 0.1.0 to this program: its executable (scripts/build-release.ts) fills a fresh installation and is
- * killed in the middle of a stream; this program then serves the same data, and 0.1.0 once more after it
+ * From each release to this program: its executable (scripts/build-release.ts) fills a fresh installation and is killed
+ * in the middle of a stream; this program then serves the same data, and the last release once more after it
  * (docs/deploy.md, "Upgrades").
  */
 import { Database } from "bun:sqlite";
@@ -11,18 +11,24 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { buildRelease, commitOf } from "../../scripts/build-release";
 import releases from "../../scripts/releases.json" with { type: "json" };
+import { SCHEMA_RELEASE } from "../../src/server/db/migrate";
 import { ROOT as PROJECT, runCommand } from "../../scripts/run-command";
 import { emptyPostgres, ENGINES } from "../kit/databases";
 import { HURRIED, startProcess, type WeirProcess } from "../kit/weir-process";
 
-const RELEASE = "0.1.0";
-const available = (await commitOf(RELEASE)) !== undefined;
+/** `schema`: the one that it knows; a release serves its own schema and the next. */
+const RELEASES = [
+  { version: "0.1.0", schema: 2 },
+  { version: "0.1.1", schema: 3 },
+];
+const commits = await Promise.all(RELEASES.map(({ version }) => commitOf(version)));
+const available = commits.every((commit) => commit !== undefined);
 /** A shallow clone does not contain old commits: nothing can be tested there. */
 const shallow =
   (await runCommand(["git", "rev-parse", "--is-shallow-repository"], { timeoutMs: 10_000 })).output.trim() === "true";
 if (!available)
   console.warn(
-    `SKIPPED: upgrades from ${RELEASE}. This clone's history has no such commit; fetch it whole: git fetch --unshallow --tags`,
+    `SKIPPED: upgrades from ${RELEASES.map(({ version }) => version).join(", ")}. This clone's history has no such commit; fetch it whole: git fetch --unshallow --tags`,
   );
 
 const ROOT_ACCOUNT = { username: "keeper", password: "correct-horse-9" };
@@ -46,7 +52,8 @@ interface Answer<T> {
   data: T;
 }
 
-let release = "";
+/** Executables by version. */
+const built = new Map<string, string>();
 /** The requests to the upstream; streams begin and never end. */
 const keys: string[] = [];
 const upstream = Bun.serve({
@@ -76,8 +83,8 @@ const upstream = Bun.serve({
 });
 
 beforeAll(async () => {
-  if (available) release = await buildRelease(RELEASE);
-}, 180_000);
+  if (available) for (const { version } of RELEASES) built.set(version, await buildRelease(version));
+}, 360_000);
 afterAll(() => upstream.stop(true));
 
 async function ask<T>(
@@ -146,7 +153,7 @@ interface Installation {
   channel: number;
 }
 
-/** The data that the operator and a user of 0.1.0 leave. */
+/** The data that the operator and a user of an earlier release leave. */
 async function fill(server: WeirProcess): Promise<Installation> {
   const root = await signIn(server, ROOT_ACCOUNT);
   const asRoot = <T>(method: string, path: string, body?: unknown): Promise<T> =>
@@ -209,9 +216,11 @@ async function look(server: WeirProcess, { root, user, token, channel }: Install
   };
 }
 
-for (const engine of ENGINES) {
+const cases = ENGINES.flatMap((engine) => RELEASES.map((of) => ({ engine, ...of })));
+for (const { engine, version, schema } of cases) {
   if (!available && shallow) break;
-  describe.skipIf(!available)(`an installation of ${RELEASE} on ${engine}`, () => {
+  describe.skipIf(!available)(`an installation of ${version} on ${engine}`, () => {
+    let release = "";
     let home = "";
     let postgres: Awaited<ReturnType<typeof emptyPostgres>> | undefined;
     let environment: Record<string, string> = {};
@@ -256,6 +265,7 @@ for (const engine of ENGINES) {
         WEIR_ROOT_PASSWORD: ROOT_ACCOUNT.password,
         ...(postgres ? { DATABASE_URL: postgres.url, WEIR_PG_POOL: "5" } : {}),
       };
+      release = built.get(version) ?? "";
       old = await serve([release]);
       left = await fill(old);
       await paidCall(old, left.token.key, left.user);
@@ -271,6 +281,11 @@ for (const engine of ENGINES) {
       await run("UPDATE instances SET heartbeat_at = 0");
       await run("UPDATE holds SET created_at = 0");
       await run("UPDATE leases SET expires_at = 0");
+      // What releases before schema 4 kept in `other` alone. Rows of no one, which nothing counts.
+      const row = (id: string, type: number, other: object): string =>
+        `INSERT INTO logs (request_id, created_at, type, user_id, folded, content, other) VALUES ('${id}', 1790000000, ${type}, 0, 2, 'as written', '${JSON.stringify(other)}')`;
+      await run(row("counted", 5, { end_reason: "refused", repeated: 7, repeated_until: 1790000009 }));
+      await run(row("charge/refund", 6, { task_id: "t", refund_of: "charge" }));
       now = await serve(HURRIED);
     }, 120_000);
     afterAll(async () => {
@@ -301,6 +316,14 @@ for (const engine of ENGINES) {
       expect(await signIn(running(), ROOT_ACCOUNT)).toMatchObject({ id: left.root.id });
     });
 
+    test("counts of refusals and a refund's charge are in their columns, and the texts of old rows read as they were written", async () => {
+      const byId = (id: string) =>
+        ask<{ items: object[] }>(running(), "GET", `/api/log/?request_id=${id}`, undefined, left.root.headers);
+      const counted = { repeated: 7, repeated_until: 1_790_000_009, code: "", content: "as written" };
+      expect((await byId("counted")).items).toMatchObject([counted]);
+      expect((await byId("charge/refund")).items).toMatchObject([{ refund_of: "charge", content: "as written" }]);
+    });
+
     test("the old token pays for a call at the old price, through the old channel's key", async () => {
       keys.length = 0;
       await paidCall(running(), left.token.key, left.user);
@@ -308,30 +331,35 @@ for (const engine of ENGINES) {
       expect(await audit()).toBe("The books balance.");
     });
 
-    test("RetryTimes stays 0: an upgrade does not change how often calls are tried", async () => {
-      const options = await ask<{ key: string; value: string }[]>(
-        running(),
-        "GET",
-        "/api/option/",
-        undefined,
-        left.root.headers,
-      );
-      expect(options.find(({ key }) => key === "RetryTimes")?.value).toBe("0");
-    });
+    if (version === "0.1.0") {
+      test("RetryTimes stays 0: an upgrade does not change how often calls are tried", async () => {
+        const options = await ask<{ key: string; value: string }[]>(
+          running(),
+          "GET",
+          "/api/option/",
+          undefined,
+          left.root.headers,
+        );
+        expect(options.find(({ key }) => key === "RetryTimes")?.value).toBe("0");
+      });
+    }
 
-    test(`${RELEASE} serves the upgraded data${engine === "postgres" ? " beside this program" : ""}: one step back needs no restore`, async () => {
-      if (engine === "sqlite") await now?.stop();
-      old = await serve([release]);
-      expect((await fetch(`${old.url}/readyz`)).status).toBe(200);
-      await paidCall(old, left.token.key, left.user);
-      if (engine === "postgres") await paidCall(running(), left.token.key, left.user);
-      await old.stop();
+    if (schema + 1 >= SCHEMA_RELEASE) {
+      test(`${version} serves the upgraded data${engine === "postgres" ? " beside this program" : ""}: one step back needs no restore`, async () => {
+        if (engine === "sqlite") await now?.stop();
+        old = await serve([release]);
+        expect((await fetch(`${old.url}/readyz`)).status).toBe(200);
+        await paidCall(old, left.token.key, left.user);
+        if (engine === "postgres") await paidCall(running(), left.token.key, left.user);
+        await old.stop();
+        await now?.stop();
+        expect(await audit()).toBe("The books balance.");
+      }, 60_000);
+    }
+
+    test(`a schema two releases ahead is refused by ${version}, with the reason`, async () => {
       await now?.stop();
-      expect(await audit()).toBe("The books balance.");
-    }, 60_000);
-
-    test(`a schema two releases ahead is refused by ${RELEASE}, with the reason`, async () => {
-      await run("UPDATE meta SET value = '4' WHERE name = 'schema_release'");
+      await run(`UPDATE meta SET value = '${Math.max(schema + 2, SCHEMA_RELEASE)}' WHERE name = 'schema_release'`);
       const { code, output } = await runCommand([release], { timeoutMs: 20_000, env: environment, cwd: home });
       expect([code, output]).toEqual([1, expect.stringContaining("migrated by a later release")]);
     }, 60_000);
