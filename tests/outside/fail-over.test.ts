@@ -4,9 +4,9 @@
  * that serves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { openDb } from "../../src/server/db/client";
-import type { Db } from "../../src/server/db/types";
+import { join } from "node:path";
 import type { LogRow } from "../../src/server/db/schema";
 import { ENGINES, freshDatabase } from "../kit/databases";
 import { startWeir, type Weir } from "../kit/weir";
@@ -447,39 +447,18 @@ describe("fail-over", () => {
   }, 30_000);
 });
 
-describe("a database of the release before", () => {
-  /** As that release left it: without the migration, at its schema. */
-  async function stepBack({ driver }: Db): Promise<void> {
-    const run = async (statement: string): Promise<void> => {
-      if (driver.sqlite) driver.sqlite.run(statement);
-      else await driver.postgres?.unsafe(statement);
-    };
-    const migrations = driver.sqlite ? "__drizzle_migrations" : "drizzle.__drizzle_migrations";
-    await run(`DELETE FROM ${migrations} WHERE created_at = (SELECT max(created_at) FROM ${migrations})`);
-    await run("UPDATE meta SET value = '2' WHERE name = 'schema_release'");
-  }
-
-  test("with users: RetryTimes is 0 after the upgrade", async () => {
-    const weir = await startWeir({ child: true });
-    try {
-      await weir.process?.stop();
-      await stepBack(weir.db);
-      await weir.restart();
-      const options = await weir.root.ok<{ key: string; value: string }[]>("GET", "/api/option/");
-      expect(options.find(({ key }) => key === "RetryTimes")?.value).toBe("0");
-    } finally {
-      await weir.stop();
-    }
-  }, 60_000);
-
+describe("the migration of RetryTimes", () => {
+  // From a whole 0.1.0: tests/outside/upgrade.test.ts.
   test.each(ENGINES)(
-    "keeps what a row says, and is a new installation while it has no users, on %s",
+    "keeps what a row says, keeps 0 where there are users, and leaves a new installation its default, on %s",
     async (engine) => {
       const fresh = await freshDatabase(engine);
       const { options, users } = fresh.db.t;
+      const statement = readFileSync(join(import.meta.dir, `../../drizzle/${engine}/0002_retry_times_kept.sql`), "utf8");
       const upgraded = async (): Promise<string[]> => {
-        await stepBack(fresh.db);
-        await (await openDb({ url: fresh.url })).close();
+        const { driver } = fresh.db;
+        if (driver.sqlite) driver.sqlite.run(statement);
+        else await driver.postgres?.unsafe(statement);
         return (await fresh.db.q.select().from(options))
           .filter(({ key }) => key === "RetryTimes")
           .map(({ value }) => value);

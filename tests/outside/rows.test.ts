@@ -302,5 +302,5 @@ for (const engine of ENGINES) {
       rows.length + rows.reduce((sum, row) => sum + (row.other === "" ? 0 : (otherOf(row).repeated ?? 0)), 0),
     ).toBeGreaterThanOrEqual(ROWS_AN_HOUR + 11);
     expect(rows.filter((row) => row.end_reason === "refused").length).toBeLessThanOrEqual(2 * ROWS_AN_HOUR);
-  });
+  }, 30_000);
 }
