@@ -1,18 +1,14 @@
-/** Admission under the caller's limits, with the response headers that report them. */
-import type { Admission } from "../../contracts/rate-limits";
+/** The response headers that report the caller's limits. */
+import type { LimitStates } from "../../contracts/rate-limits";
 import type { Responder } from "../response/responder";
-import { AppError } from "../../../shared/errors";
 
-/** Admits the call or throws the 429; either way the response's headers report the state of the caller's limits. */
-export function enter(admission: Admission, responder: Responder): Admission {
-  responder.limits = headersOf(admission);
-  const { refused } = admission;
-  if (refused) throw new AppError(refused.code, refused.values);
-  return admission;
+/** The response reports `limits`, whether the call is admitted or refused. */
+export function reportLimits(responder: Responder, limits: LimitStates | undefined): void {
+  if (limits) responder.limits = headersOf(limits);
 }
 
 /** The x-ratelimit-* headers as OpenAI's API writes them (a reset is a duration, "17s"). */
-function headersOf({ requests, tokens }: Admission): Record<string, string> {
+function headersOf({ requests, tokens }: LimitStates): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, state] of [
     ["requests", requests],
