@@ -7,7 +7,7 @@ import type { Authenticated } from "../call/call";
 import type { Responder } from "../response/responder";
 import { failureError } from "../response/error-response";
 import { UpstreamError } from "../../protocol/upstream-error";
-import { reportLimits } from "./rate-limit";
+import { reportLimits } from "./limit-headers";
 import { refusalError } from "./refusal";
 
 /** One such call. */

@@ -1,6 +1,6 @@
 /** Admission of a call that costs something: its limits and its hold. */
 import type { CompiledPrice } from "../../../shared/pricing";
-import { reportLimits } from "../admission/rate-limit";
+import { reportLimits } from "../admission/limit-headers";
 import { type Admitted, type Asked, startProgress } from "../call/call";
 import { Deadlines } from "../call/deadlines";
 import type { Responder } from "../response/responder";

@@ -11,7 +11,7 @@ import { offeredProtocols } from "../admission/request-headers";
 import { callError, thrownError } from "../response/error-response";
 import { maxPrice } from "../billing/call-price";
 import { releaseSlots } from "../billing/budgets";
-import { reportLimits } from "../admission/rate-limit";
+import { reportLimits } from "../admission/limit-headers";
 import { refusalError } from "../admission/refusal";
 import { requireModel } from "../admission/model-access";
 import type { Granted, Refusal } from "../../contracts/admission";
