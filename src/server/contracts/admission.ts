@@ -2,8 +2,8 @@
  * Admission, the one contract of calls, jobs, batches and realtime sessions: limits and hold of a caller are decided
  * together, in one operation, and a refusal is a value.
  *
- * All or nothing: a call that its limits refuse holds nothing, and one whose hold is refused or fails takes nothing of
- * its limits.
+ * All or nothing: a call that its limits refuse holds nothing, and one whose hold is refused or fails ends its use of
+ * the limits with NOTHING_USED (it stays counted as a request).
  */
 import type { AppError } from "../../shared/errors";
 import type { Caller } from "./caller";
