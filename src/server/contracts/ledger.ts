@@ -196,5 +196,5 @@ export interface CallLedger extends Pick<Ledger, "extend" | "settle" | "release"
   later(end: LateEnd): Promise<void>;
 }
 
-/** The same with the verb of admission. */
+/** The same and the hold: what admission is made of. */
 export interface AdmittingLedger extends CallLedger, Pick<Ledger, "hold"> {}

@@ -19,15 +19,6 @@ export interface SideRequest extends Authenticated {
 /** Handles such a call. Throws an AppError for the caller's error, UpstreamError for an upstream's refusal. */
 export type SideHandler = (sideRequest: SideRequest) => Promise<Response>;
 
-/** Enters the caller's limits; undefined when they have none. Throws the caller's error when one refuses. */
-async function enterLimits({ engine, caller, responder }: SideRequest): Promise<Admission | undefined> {
-  const limits: LimitRequest = { model: "", tokens: 0, units: 0 };
-  const outcome = await engine.controlPlane.admit({ caller, limits, hold: undefined });
-  reportLimits(responder, outcome.limits);
-  if (!outcome.granted) throw refusalError(outcome);
-  return outcome.limits;
-}
-
 /** The same within the caller's limits. `billed`: it submits a job, which is counted and limited like a model call. */
 export async function answerSideCall(
   { answer, billed }: { answer: SideHandler; billed?: boolean },
@@ -45,4 +36,13 @@ export async function answerSideCall(
   } finally {
     void admission?.end({ tokens: 0, success: true, units: 0 });
   }
+}
+
+/** Enters the caller's limits; undefined when they have none. Throws the caller's error when one refuses. */
+async function enterLimits({ engine, caller, responder }: SideRequest): Promise<Admission | undefined> {
+  const limits: LimitRequest = { model: "", tokens: 0, units: 0 };
+  const outcome = await engine.controlPlane.admit({ caller, limits, hold: undefined });
+  reportLimits(responder, outcome.limits);
+  if (!outcome.granted) throw refusalError(outcome);
+  return outcome.limits;
 }
