@@ -65,6 +65,20 @@ describe("a relay in memory", () => {
     expect([bench.ledger.holdRequests.length, bench.ledger.settlements.length]).toEqual([1, 1]);
   });
 
+  test("the response reports the caller's limits, whether its hold is taken, refused or fails", async () => {
+    const { bench } = setUp(upstream.url);
+    bench.caller.rpm = 9;
+    const send = async () => {
+      const response = await bench.send("/v1/chat/completions", chatBody("gpt-4o", { max_tokens: 10 }));
+      return [response.status, response.headers.get("x-ratelimit-remaining-requests")];
+    };
+    expect(await send()).toEqual([200, "8"]);
+    bench.ledger.balance = 1;
+    expect(await send()).toEqual([403, "7"]);
+    bench.ledger.hold = () => Promise.reject(new Error("away"));
+    expect(await send()).toEqual([503, "6"]);
+  });
+
   test("a call that costs nothing asks for limits only", async () => {
     const { bench, spy } = setUp(upstream.url);
     const count = () => bench.send("/v1/messages/count_tokens", chatBody("claude-3", { max_tokens: 1 }));
@@ -92,6 +106,8 @@ describe("a relay in memory", () => {
     spy.refuses = true;
     client.say({ type: "response.create" });
     await client.ended();
+    // The refused response ends the session; no other one is held.
+    expect(spy.read()).toEqual([["gpt-realtime inside", undefined]]);
     expect(bench.ledger.holdRequests).toHaveLength(2);
     const refused = connectClient(server.url, "gpt-realtime");
     await refused.ended();
