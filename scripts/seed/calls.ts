@@ -6,7 +6,7 @@ import type { Services } from "../../src/server/contracts/context";
 import { foldBatch } from "../../src/server/features/log/fold";
 import { recordFailure } from "../../src/server/features/log/record";
 import { createPrices } from "../../src/server/features/pricing/price";
-import type { CallLog } from "../../src/server/contracts/ledger";
+import { type CallLog, WALLET } from "../../src/server/contracts/ledger";
 import type { ConsumeOther } from "../../src/shared/log";
 import { UNKNOWN_CLIENT } from "../../src/shared/client-type";
 import { chargeOf } from "../../src/shared/charge";
@@ -101,7 +101,7 @@ export async function makeCalls(services: Services, { people, channels, count, s
     };
     const ids = { request_id: bare.request_id, user_id: person.id, token_id: token.id };
     return services.ledger
-      .hold({ ...ids, amount: charge.quota, draft: JSON.stringify(log) })
+      .hold({ ...ids, sources: WALLET, amount: charge.quota, draft: JSON.stringify(log) })
       .then<unknown>((held) => (held.ok ? services.ledger.settle({ ...ids, quota: charge.quota, log }) : held));
   };
 

@@ -3,6 +3,7 @@
  * still running.
  */
 import type { Services } from "../../src/server/contracts/context";
+import { WALLET } from "../../src/server/contracts/ledger";
 import { createTaskStore } from "../../src/server/features/task/task-store";
 import { createPrices } from "../../src/server/features/pricing/price";
 import type { JsonObject } from "../../src/server/lib/json-bytes";
@@ -187,7 +188,7 @@ async function acceptJob(
     end_reason: "complete",
     other: JSON.stringify({ task_id }),
   };
-  const held = await services.ledger.hold({ ...ids, amount: quota, draft: JSON.stringify(log) });
+  const held = await services.ledger.hold({ ...ids, sources: WALLET, amount: quota, draft: JSON.stringify(log) });
   if (!held.ok) throw new Error(`${person.username} cannot pay for ${model}`);
   await services.ledger.settle({ ...ids, quota, log });
   await services.ledger.flush();

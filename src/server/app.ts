@@ -27,7 +27,7 @@ import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, type RestRoute, restRoutes } from "./http/rest";
 import { actorOf, presentedBy, readCookie } from "./http/session";
-import type { Admit } from "./relay/admission/authenticate";
+import type { ConsoleAuthentication } from "./relay/admission/authenticate";
 import type { Relay } from "./relay/entry/handle";
 import type { Upgrade } from "./relay/realtime/open";
 import { pathOf, submitsJob } from "./relay/entry/routes";
@@ -300,12 +300,12 @@ function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: In
     const actor = await actorOf(services, presentedBy(request.headers), requestId);
     const from = clientOf(request, server);
     const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
-    const admit: Admit = (lang) => {
+    const authentication: ConsoleAuthentication = (lang) => {
       const user = playgroundUser(actor);
       if (foreign) throw foreign;
       return (body) => admitToPlayground(services, user, body, lang);
     };
-    return relay.handleAs(admit, request, from.ip, requestId);
+    return relay.handleAs(authentication, request, from.ip, requestId);
   };
   app.post("/pg/chat/completions", ({ request, server }) => answer(request, server), UNPARSED);
   // Jobs have the relay's address behind /pg. Other calls than chat and jobs are not offered here.

@@ -9,7 +9,7 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import fc from "fast-check";
 import type { Db } from "../../src/server/db/types";
 import { audit } from "../../src/server/features/wallet/audit";
-import type { Ledger } from "../../src/server/contracts/ledger";
+import { type Ledger, WALLET } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { type Answer, apply, type State, type Step, tokenOfCall } from "./model";
@@ -167,6 +167,7 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
         const { request_id, token_id } = request(asked.call);
         return ledger.hold({
           ...request(asked.call),
+          sources: WALLET,
           amount: asked.amount,
           ...(asked.least !== undefined && { least: asked.least }),
           draft: JSON.stringify(callLog(request_id, user, token_id)),

@@ -4,7 +4,7 @@ import { expect } from "bun:test";
 import type { Db } from "../../src/server/db/types";
 import type { TokenRow } from "../../src/server/db/schema";
 import { total } from "../../src/server/db/sql";
-import type { CallLog, Ledger } from "../../src/server/contracts/ledger";
+import { type CallLog, type Ledger, WALLET } from "../../src/server/contracts/ledger";
 import { LOG_TYPE } from "../../src/shared/log";
 
 /** Noon, 2026-11-21 UTC. */
@@ -68,6 +68,7 @@ export function calls(ledger: Ledger, user_id: number, token_id: number) {
         request_id,
         user_id,
         token_id,
+        sources: WALLET,
         amount,
         ...(least !== undefined && { least }),
         draft: JSON.stringify(callLog(request_id, user_id, token_id)),

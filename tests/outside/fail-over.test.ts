@@ -454,7 +454,10 @@ describe("the migration of RetryTimes", () => {
     async (engine) => {
       const fresh = await freshDatabase(engine);
       const { options, users } = fresh.db.t;
-      const statement = readFileSync(join(import.meta.dir, `../../drizzle/${engine}/0002_retry_times_kept.sql`), "utf8");
+      const statement = readFileSync(
+        join(import.meta.dir, `../../drizzle/${engine}/0002_retry_times_kept.sql`),
+        "utf8",
+      );
       const upgraded = async (): Promise<string[]> => {
         const { driver } = fresh.db;
         if (driver.sqlite) driver.sqlite.run(statement);

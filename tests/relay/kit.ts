@@ -10,11 +10,13 @@ import type { Counter } from "../../src/server/cluster/types";
 import type { ChannelTrouble } from "../../src/server/contracts/channel-trouble";
 import { createLimits } from "../../src/server/features/limit/rate-limiter";
 import type { Budget, SpendStore } from "../../src/server/features/limit/spend";
-import type { CallLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
+import type { AdmittingLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
+import { createAdmit } from "../../src/server/features/wallet/admission";
 import { granted } from "../../src/server/features/wallet/hold-result";
 import type { Timers } from "../../src/server/lib/timers";
 import type { RelayDeps } from "../../src/server/relay/call/call";
 import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
+import type { Limits } from "../../src/server/contracts/rate-limits";
 import type { RelayOptions, ControlPlane } from "../../src/server/contracts/control-plane";
 import type { PoolChannel } from "../../src/server/contracts/channel";
 import type { Caller } from "../../src/server/contracts/caller";
@@ -29,7 +31,7 @@ function defaultValue(key: OptionKey): unknown {
 }
 
 /** A ledger of one user and one token: counts, and how every hold ended. */
-export class MemoryLedger implements CallLedger {
+export class MemoryLedger implements AdmittingLedger {
   balance: number;
   readonly holds = new Map<string, { amount: number; running: number }>();
   readonly ends = new Map<string, string[]>();
@@ -191,6 +193,7 @@ const noTasks = new Proxy({} as TaskStore, { get: () => () => Promise.reject(new
 export interface Bench {
   controlPlane: ControlPlane;
   ledger: MemoryLedger;
+  limits: Limits;
   /** Behind the budgets. */
   spend: MemorySpend;
   failures: CallLog[];
@@ -264,6 +267,7 @@ export function makeBench(
   const stored = {
     get: <K extends OptionKey>(key: K) => (set.has(key) ? set.get(key) : defaultValue(key)) as OptionValue<K>,
   };
+  const limits = createLimits({ cluster: { counter }, options: stored, now, spend });
   const controlPlane: ControlPlane = {
     async authenticate(key) {
       if (key === undefined) throw new AppError("token_missing");
@@ -283,6 +287,7 @@ export function makeBench(
       broken: (_group, model) => model.startsWith("nobody-broken"),
       models: () => ["a-model", "gpt-4o"],
     },
+    admit: createAdmit({ limits, ledger, log: silent }),
     ledger,
     funds: async () => ({ remain: ledger.balance, used: ledger.charged, unlimited: false, expires: 0 }),
     async recordFailure(log) {
@@ -291,7 +296,7 @@ export function makeBench(
     async recordRefusal(log) {
       failures.push(log);
     },
-    limits: createLimits({ cluster: { counter }, options: stored, now, spend }),
+    limits,
     storedObjects: memoryStoredObjects(now),
     tasks: noTasks,
     openAddress: (address) => Promise.reject(new Error(`this bench opens no addresses: ${address}`)),
@@ -306,6 +311,7 @@ export function makeBench(
   return {
     controlPlane,
     ledger,
+    limits,
     spend,
     failures,
     options,

@@ -140,8 +140,8 @@ describe("budgets", () => {
     const b = bench(() => noon);
     b.caller.budget_day = 2_000;
     const asked: number[] = [];
-    const { admit } = b.controlPlane.limits;
-    b.controlPlane.limits.admit = (caller, limitRequest: LimitRequest) => (
+    const { admit } = b.limits;
+    b.limits.admit = (caller, limitRequest: LimitRequest) => (
       asked.push(limitRequest.units),
       admit(caller, limitRequest)
     );

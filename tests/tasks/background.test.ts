@@ -67,7 +67,6 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
         ...controlPlane,
         tasks: { ...taskStore, answered: async (...all) => (await look("known"), taskStore.answered(...all)) },
         ledger: {
-          hold: (...all) => ledger.hold(...all),
           extend: (...all) => ledger.extend(...all),
           release: (...all) => ledger.release(...all),
           later: (...all) => ledger.later(...all),

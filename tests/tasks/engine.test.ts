@@ -32,7 +32,6 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     bench = await openTaskBench(engine, ({ ledger, ...controlPlane }) => ({
       ...controlPlane,
       ledger: {
-        hold: (...all) => ledger.hold(...all),
         settle: (...all) => ledger.settle(...all),
         release: (...all) => ledger.release(...all),
         later: (...all) => ledger.later(...all),

@@ -1,12 +1,13 @@
 /**
- * The control plane as the relay sees it: authenticate a token, look up a price, select a channel, move money, write a
- * log. The relay sees nothing else of the features and no database.
+ * The control plane as the relay sees it: authenticate a token, look up a price, select a channel, admit a call, move
+ * money, write a log. The relay sees nothing else of the features and no database.
  */
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { UsageDoubt } from "../../shared/usage-doubt";
 import type { ChannelTrouble } from "./channel-trouble";
 import type { WordList } from "./word-list";
+import type { Admit } from "./admission";
 import type { CallLedger, CallLog } from "./ledger";
 import type { KeepContent } from "./content-capture";
 import type { JsonObject } from "../lib/json-bytes";
@@ -27,6 +28,9 @@ export interface ControlPlane {
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
+  /** The only way into limits and hold, for calls, jobs, batches and realtime sessions. */
+  admit: Admit;
+  /** Extends and ends the holds of admitted calls. */
   ledger: CallLedger;
   /** The caller's spending limits: the token's figures, or the user's (option DisplayTokenStatEnabled). */
   funds(caller: Caller): Promise<Funds>;
@@ -36,7 +40,8 @@ export interface ControlPlane {
   recordRefusal(log: CallLog, code: string): Promise<void>;
   /** Stores requests and responses; absent while the operator keeps no contents (option LogContentEnabled). */
   readonly keepContent?: KeepContent | undefined;
-  limits: Limits;
+  /** The limits of channels; a caller's own are `admit`'s. */
+  limits: Omit<Limits, "admit">;
   /** Stored responses and files of callers. */
   storedObjects: StoredObjectStore;
   /** Asynchronous jobs. */

@@ -15,11 +15,26 @@ import type { NewLogRow } from "../db/schema";
 /** The log row of a call, without what the database and other rows fill in. */
 export type CallLog = Omit<NewLogRow, "id" | "type" | "folded" | "refund_of" | "repeated" | "repeated_until">;
 
+/**
+ * Where the money of a call may come from. `wallet`: users.quota, within the token's remain_quota. A plan will be one
+ * more member; an engine that does not know a member refuses it, so that nothing else is charged in its place.
+ */
+export type Source = { readonly kind: "wallet" };
+
+/** The sources of a caller with no plan. */
+export const WALLET: readonly Source[] = [{ kind: "wallet" }];
+
 export interface HoldRequest {
   request_id: string;
   user_id: number;
   /** 0 for calls without a token (playground, tests). */
   token_id: number;
+  /**
+   * In order of use: the first that covers the hold pays for the whole call. The hold remembers which one that is, so
+   * extend, settle and release name none, and a refund goes where its charge came from. With the wallet as the only
+   * source there is nothing to store.
+   */
+  sources: readonly Source[];
   /** Units to take now, >= 0. */
   amount: number;
   /**
@@ -137,12 +152,14 @@ export interface CreditResult {
 export interface Ledger {
   /**
    * Takes `amount` (or down to `least`) from user and limited token if both cover it; never below zero, under any
-   * concurrency.
+   * concurrency. Rejects with RangeError for an amount that is not one, for no source and for a source that is not
+   * known; then the database is not asked.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
   /**
-   * Takes `amount` more for a running call and records `running`, the estimated cost so far (the charge of a sweep).
-   * False when the balance does not cover it or the hold is gone; `running` is recorded all the same.
+   * Takes `amount` more for a running call, from the source of its hold, and records `running`, the estimated cost
+   * so far (the charge of a sweep). False when the balance does not cover it or the hold is gone; `running` is
+   * recorded all the same.
    */
   extend(request_id: string, amount: number, running: number): Promise<boolean>;
   /**
@@ -168,11 +185,17 @@ export type LateEnd =
   /** Request id of a hold that may have been taken although its reply was lost, and that no call will end. */
   | { undo: string };
 
-/** The ledger verbs of a call: the relay has no access to credits and refunds. */
-export interface CallLedger extends Pick<Ledger, "hold" | "extend" | "settle" | "release"> {
+/**
+ * The ledger verbs of an admitted call: the relay has no access to credits and refunds, and takes holds by admission
+ * only (admission.ts).
+ */
+export interface CallLedger extends Pick<Ledger, "extend" | "settle" | "release"> {
   /**
    * Accepts an end that failed, or that had no reply for long: it is retried until the ledger has it, as long as the
    * process lives, and after a kill by the next process. Resolves when it is on disk; never rejects.
    */
   later(end: LateEnd): Promise<void>;
 }
+
+/** The same and the hold: what admission is made of. */
+export interface AdmittingLedger extends CallLedger, Pick<Ledger, "hold"> {}

@@ -33,13 +33,26 @@ export interface Used {
   units: number;
 }
 
-/** The response to a request for admission. */
-export interface Admission {
-  /** The limit that refuses the call; then nothing was taken. */
-  refused?: { code: ErrorCode; values: ErrorValues; retry_after_s: number };
-  /** The tightest limit on requests, and the one on tokens; absent where there is none. */
+/** The use of a call that did not succeed. */
+export const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
+
+/** The limit that refuses a call. */
+export interface LimitRefusal {
+  code: ErrorCode;
+  values: ErrorValues;
+  retry_after_s: number;
+}
+
+/** The tightest limit on requests, and the one on tokens; absent where there is none. */
+export interface LimitStates {
   requests?: LimitState;
   tokens?: LimitState;
+}
+
+/** The response to a request for admission. */
+export interface Admission extends LimitStates {
+  /** Then nothing was taken. */
+  refused?: LimitRefusal;
   /** Names of the budgets that its units were taken from; absent without budgets. A later refund returns to them. */
   budgets?: readonly string[];
   /** Takes so many more units; false when a budget does not cover them. Absent without budgets. */

@@ -10,6 +10,7 @@ import { sensitiveWords } from "../features/option/sensitive-words";
 import { fundsOf } from "../features/token/funds";
 import { createPrices } from "../features/pricing/price";
 import { createStoredObjects } from "../features/stored/stored-objects";
+import { createAdmit } from "../features/wallet/admission";
 import { callLedger } from "../features/wallet/settle-queue";
 import { createTaskStore } from "../features/task/task-store";
 import { sendWebhook } from "../features/task/hook";
@@ -93,13 +94,16 @@ export function createControlPlane(services: Services): ControlPlane {
     },
     maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
   };
+  const limits = createLimits({ ...services, spend: createSpendStore(services) });
+  const ledger = callLedger(services.ledger, services.settles);
   return {
     authenticate: (key, ip, lang) => services.tokens.authenticate(key, ip, lang),
     price: prices.price,
     pool: services.pool,
-    ledger: callLedger(services.ledger, services.settles),
+    admit: createAdmit({ limits, ledger, log: services.log }),
+    ledger,
     funds: (caller) => fundsOf(services, caller),
-    limits: createLimits({ ...services, spend: createSpendStore(services) }),
+    limits,
     storedObjects: createStoredObjects(services),
     tasks: createTaskStore(services),
     openAddress: (address, { signal, ...request }) =>

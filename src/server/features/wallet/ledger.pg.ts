@@ -13,6 +13,7 @@ import type { Connections } from "../../db/connection-types";
 import { isTransient, isUniqueViolation } from "../../db/errors";
 import { isUnavailable } from "../../lib/unavailable";
 import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
+import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import type { HoldRefusal, HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
@@ -255,8 +256,7 @@ async function one<Row>(
 
 async function hold(retries: Retries, request: HoldRequest, seconds: number, instanceId: string): Promise<HoldResult> {
   const { request_id, user_id, token_id, amount, draft, least = amount } = request;
-  checkUnits(amount);
-  checkUnits(least);
+  checkHold(request);
   const values = [request_id, user_id, token_id, amount, seconds, instanceId, draft, least];
   try {
     const answer = await retries.run((on) => one<HoldAnswer>(on, HOLD, values));

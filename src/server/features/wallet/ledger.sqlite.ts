@@ -12,6 +12,7 @@ import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "
 import type { Db } from "../../db/types";
 import { Batch } from "./batch.sqlite";
 import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
+import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import { GroupCommit } from "./group-commit.sqlite";
@@ -32,10 +33,10 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
   const verbs = new Verbs(client, batch, instanceId, seconds);
   const commits = new GroupCommit(client, batch);
 
-  /** Runs a verb in the next group; rejects at once when one of its amounts is not an amount. */
-  function run<T>(verb: () => T, ...amounts: number[]): Promise<T> {
+  /** Runs a verb in the next group; rejects at once when `check` throws. */
+  function run<T>(verb: () => T, check?: () => void): Promise<T> {
     try {
-      amounts.forEach(checkUnits);
+      check?.();
     } catch (error) {
       return Promise.reject(error);
     }
@@ -47,12 +48,21 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
     (await db.tx((q) => correctSteps(db, q, settlement))) ? { settled: true, hold_missing: true } : { settled: false };
 
   return {
-    hold: (request) => run(() => verbs.hold(request), request.amount, request.least ?? 0),
-    extend: (request_id, amount, running) => run(() => verbs.extend(request_id, amount, running), amount, running),
-    settle: (settlement) =>
-      run(() => verbs.settle(settlement), settlement.quota).then((result) =>
-        result.settled || settlement.held_only ? result : correct(settlement),
+    hold: (request) =>
+      run(
+        () => verbs.hold(request),
+        () => checkHold(request),
       ),
+    extend: (request_id, amount, running) =>
+      run(
+        () => verbs.extend(request_id, amount, running),
+        () => (checkUnits(amount), checkUnits(running)),
+      ),
+    settle: (settlement) =>
+      run(
+        () => verbs.settle(settlement),
+        () => checkUnits(settlement.quota),
+      ).then((result) => (result.settled || settlement.held_only ? result : correct(settlement))),
     release: (request_id) => run(() => verbs.release(request_id)),
     // `durable` commits with synchronous=FULL: in WAL mode that syncs the log up to and including this commit, one
     // sequential sync. A checkpoint would also move pages and sync the database file, and a reader can block it.

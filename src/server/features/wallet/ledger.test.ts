@@ -6,7 +6,7 @@ import { HOOK_MS } from "../../../../tests/kit/harness";
 import { addToken, addUser, callLog, calls, clock, NOON, tokenOf, userOf } from "../../../../tests/money/world";
 import { UNITS_LIMIT } from "../../../shared/quota";
 import type { Connections } from "../../db/connection-types";
-import type { Ledger } from "../../contracts/ledger";
+import { type Ledger, WALLET } from "../../contracts/ledger";
 import { createPostgresLedger } from "./ledger.pg";
 import { createLedger } from "./open-ledger";
 
@@ -105,7 +105,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     const user = await addUser(fresh.db, ledger, 1000);
     const request = id();
     await calls(ledger, user, 0).hold(request, 10);
-    const base = { request_id: id(), user_id: user, token_id: 0, draft: "{}" };
+    const base = { request_id: id(), user_id: user, token_id: 0, sources: WALLET, draft: "{}" };
     for (const amount of [-1, 0.5, Number.NaN]) {
       await expect(ledger.hold({ ...base, amount })).rejects.toBeInstanceOf(RangeError);
       await expect(ledger.hold({ ...base, amount: 1, least: amount })).rejects.toBeInstanceOf(RangeError);

@@ -13,7 +13,7 @@ import { CannotStart } from "../../lib/cannot-start";
 import { isUnavailable } from "../../lib/unavailable";
 import { logCompleteSince } from "../log/clean";
 import { type Journal, openJournal, type Place } from "./journal";
-import type { CallLedger, LateEnd, Ledger } from "../../contracts/ledger";
+import type { AdmittingLedger, LateEnd, Ledger } from "../../contracts/ledger";
 import type { SettleQueue } from "../../contracts/settle-queue";
 
 /** Pause between two rounds; a random part keeps instances from asking all at once. */
@@ -51,7 +51,7 @@ const keyOf = (end: LateEnd): string =>
       : `undo ${end.undo}`;
 
 /** The calls' side of the ledger: what fails is tried later, and no call is let in while there is no room for that. */
-export const callLedger = (ledger: Ledger, queue: SettleQueue): CallLedger => ({
+export const callLedger = (ledger: Ledger, queue: SettleQueue): AdmittingLedger => ({
   hold: (request) =>
     queue.full() ? Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 })) : ledger.hold(request),
   extend: ledger.extend,

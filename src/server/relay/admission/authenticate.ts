@@ -12,7 +12,7 @@ import { presentedKey } from "./request-headers";
  * Throws an AppError for a caller who is refused, before any of the body is read; then resolves with the caller and the
  * body's properties that count.
  */
-export type Admit = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
+export type ConsoleAuthentication = (lang: Lang) => (body: JsonObject) => Promise<{ caller: Caller; body: JsonObject }>;
 
 /** The caller of the key that a request presents. Throws the errors of ControlPlane.authenticate. */
 export const authenticate = ({ engine, ip, lang }: Arrival, request: Request): Promise<Caller> =>
@@ -20,12 +20,14 @@ export const authenticate = ({ engine, ip, lang }: Arrival, request: Request): P
 
 /** The caller on one of the console's routes: the session first, then the body, which is read now. */
 export async function authenticateBy(
-  admit: Admit,
+  authentication: ConsoleAuthentication,
   { engine, lang }: Arrival,
   request: Request,
 ): Promise<{ caller: Caller; body: Bytes }> {
-  const admitBody = admit(lang);
-  const { caller, body } = await admitBody(parseBody(await readBody(request, engine.controlPlane.option.maxBodyBytes)));
+  const readCaller = authentication(lang);
+  const { caller, body } = await readCaller(
+    parseBody(await readBody(request, engine.controlPlane.option.maxBodyBytes)),
+  );
   return { caller, body: Buffer.from(JSON.stringify(body)) };
 }
 

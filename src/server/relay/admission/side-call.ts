@@ -2,11 +2,13 @@
  * Calls that are no model calls: counts, stored responses, files, batches, jobs. They are free and leave no log row,
  * except for a job's submit.
  */
+import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import type { Authenticated } from "../call/call";
 import type { Responder } from "../response/responder";
 import { failureError } from "../response/error-response";
 import { UpstreamError } from "../../protocol/upstream-error";
-import { enter } from "./rate-limit";
+import { reportLimits } from "./limit-headers";
+import { refusalError } from "./refusal";
 
 /** One such call. */
 export interface SideRequest extends Authenticated {
@@ -22,10 +24,7 @@ export async function answerSideCall(
   { answer, billed }: { answer: SideHandler; billed?: boolean },
   sideRequest: SideRequest,
 ): Promise<Response> {
-  const admission = billed
-    ? undefined
-    : sideRequest.engine.controlPlane.limits.admit(sideRequest.caller, { model: "", tokens: 0, units: 0 });
-  const entered = admission && enter(await admission, sideRequest.responder);
+  const admission = billed ? undefined : await enterLimits(sideRequest);
   try {
     return await answer(sideRequest);
   } catch (error) {
@@ -35,6 +34,15 @@ export async function answerSideCall(
       failureError(error.failure, sideRequest.lang, sideRequest.request_id),
     );
   } finally {
-    void entered?.end({ tokens: 0, success: true, units: 0 });
+    void admission?.end({ tokens: 0, success: true, units: 0 });
   }
+}
+
+/** Enters the caller's limits; undefined when they have none. Throws the caller's error when one refuses. */
+async function enterLimits({ engine, caller, responder }: SideRequest): Promise<Admission | undefined> {
+  const limits: LimitRequest = { model: "", tokens: 0, units: 0 };
+  const outcome = await engine.controlPlane.admit({ caller, limits, hold: undefined });
+  reportLimits(responder, outcome.limits);
+  if (!outcome.granted) throw refusalError(outcome);
+  return outcome.limits;
 }

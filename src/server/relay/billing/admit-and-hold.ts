@@ -1,12 +1,11 @@
-/** Admission of a call that costs something: its limits first, then its hold. */
+/** Admission of a call that costs something: its limits and its hold. */
 import type { CompiledPrice } from "../../../shared/pricing";
-import { enter } from "../admission/rate-limit";
+import { reportLimits } from "../admission/limit-headers";
 import { type Admitted, type Asked, startProgress } from "../call/call";
 import { Deadlines } from "../call/deadlines";
 import type { Responder } from "../response/responder";
 import type { Selection } from "../routing/channel-selector";
-import { NOTHING_USED } from "./budgets";
-import { CallBilling, type Held } from "./call-billing";
+import { CallBilling } from "./call-billing";
 import { planHold } from "./hold";
 
 /** The choices made for a call before it is admitted. */
@@ -35,16 +34,12 @@ export async function admitAndHold(
   const { engine, caller, arrived } = asked;
   const { controlPlane, timers } = engine;
   const plan = planHold(asked, price, limitable);
-  const entering = controlPlane.limits.admit(caller, plan.limitRequest);
-  const admission = entering && enter(await entering, responder);
   const billing = new CallBilling(asked, price, plan);
-  let held: Held;
-  try {
-    held = await billing.hold(admission);
-  } catch (error) {
-    await admission?.end(NOTHING_USED);
-    throw error;
-  }
+  const outcome = await controlPlane.admit({ caller, limits: plan.limitRequest, hold: billing.holdRequest() });
+  reportLimits(responder, outcome.limits);
+  if (!outcome.granted) throw billing.refused(outcome);
+  const accepting = billing.accept(outcome);
+  const held = accepting instanceof Promise ? await accepting : accepting;
   const call: Admitted = {
     asked,
     selection,
@@ -52,7 +47,7 @@ export async function admitAndHold(
     price,
     limitRequest: held.limitRequest,
     output_limit: held.output_limit,
-    admission,
+    admission: outcome.limits,
     deadlines: new Deadlines(() => controlPlane.now(), timers),
     attempts: [],
     progress: startProgress(arrived),

@@ -1,9 +1,6 @@
 /** The use of limits by a call: the caller's limits and those of the current channel. */
 import type { Admission, Used } from "../../contracts/rate-limits";
 
-/** The use of a call that did not succeed. */
-export const NOTHING_USED: Used = { tokens: 0, success: false, units: 0 };
-
 /** The call ends. Resolves when its budgets are corrected; undefined when there are none. */
 export function releaseSlots(
   admission: Admission | undefined,

@@ -129,7 +129,7 @@ describe("less than the whole hold", () => {
       undefined
     );
     const told: number[] = [];
-    made.controlPlane.limits.admit = (_, limitRequest) => {
+    made.limits.admit = (_, limitRequest) => {
       needs.push({ ...limitRequest });
       return Promise.resolve({
         end: (what) => (used.push(what), undefined),
@@ -203,9 +203,9 @@ describe("less than the whole hold", () => {
 });
 
 test("a call priced by its request holds no output tokens", async () => {
-  const { controlPlane, send } = bench();
+  const { limits, send } = bench();
   const needs: LimitRequest[] = [];
-  controlPlane.limits.admit = (_, limitRequest) => (needs.push({ ...limitRequest }), undefined);
+  limits.admit = (_, limitRequest) => (needs.push({ ...limitRequest }), undefined);
   await (await send("/v1/images/generations", { model: "percall", prompt: "a cat", n: 2 })).text();
   expect(needs).toHaveLength(1);
   expect(needs[0]?.units).toBe(200);

@@ -2,15 +2,17 @@
  * The money of one call: one hold, extended while a stream runs, ended by exactly one settle or release. The ledger
  * moves the units; this module decides when and how many.
  */
-import { AppError, type ErrorCode } from "../../../shared/errors";
+import type { AppError } from "../../../shared/errors";
 import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../../shared/charge";
 import type { CompiledPrice } from "../../../shared/pricing";
 import { type HoldPlan, planHold, usualOutput } from "./hold";
-import type { Admission, LimitRequest } from "../../contracts/rate-limits";
-import type { HoldRefusal, HoldRequest, HoldResult, Settlement } from "../../contracts/ledger";
+import { type Admission, type LimitRequest, NOTHING_USED } from "../../contracts/rate-limits";
+import type { Granted, Refusal } from "../../contracts/admission";
+import { type HoldRequest, type Settlement, WALLET } from "../../contracts/ledger";
+import { refusalError } from "../admission/refusal";
 import type { Admitted, Asked, Attempted } from "../call/call";
 import { chargeAtEnd, type Ending } from "./final-charge";
-import { askBudgets, NOTHING_USED, releaseSlots } from "./budgets";
+import { askBudgets, releaseSlots } from "./budgets";
 import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
 
 /** Content bytes per token, for the running estimate of the hold: fewer than most texts have. */
@@ -24,13 +26,6 @@ export const SETTLE_LIMIT_MS = 5_000;
 const MOST_TOKENS = 1e9;
 /** A settle without a reply for so long goes into the journal, which has the rest of SETTLE_LIMIT_MS to write it. */
 const JOURNAL_AFTER_MS = 3_000;
-
-const refusals: Readonly<Record<HoldRefusal, ErrorCode>> = {
-  user_quota: "insufficient_user_quota",
-  token_quota: "insufficient_token_quota",
-  token_unusable: "token_disabled",
-  user_unusable: "user_banned",
-};
 
 /** The limits that a hold sets for its call. */
 export interface Held {
@@ -48,7 +43,7 @@ export class CallBilling {
   #state: "none" | "held" | "ended" = "none";
   /** Output tokens the hold covers. */
   #covered: number;
-  #step = 0;
+  #step: number;
   /** An extend is on its way. */
   #asking = false;
   /** An extend was refused: the hold does not grow any more. */
@@ -61,43 +56,30 @@ export class CallBilling {
     this.#price = price;
     this.#plan = plan;
     this.#covered = plan.covered;
+    this.#step = usualOutput(asked.engine.controlPlane.option);
   }
 
-  /** Takes the estimate. Throws the error that the caller gets when it is refused. */
-  async hold(admission?: Admission): Promise<Held> {
-    const { engine, caller, request_id } = this.#asked;
-    const { option, ledger } = engine.controlPlane;
-    this.#step = usualOutput(option);
-    const { amount, least, limitRequest } = this.#plan;
-    const wanted: HoldRequest = {
-      request_id,
-      user_id: caller.user_id,
-      token_id: caller.token_id,
-      amount,
-      draft: sweepRow(this.#asked, this.#price),
-    };
-    if (least !== undefined) wanted.least = least;
-    let result: HoldResult;
-    try {
-      result = await ledger.hold(wanted);
-    } catch (error) {
-      // Refused by the ledger's own checks: the database was not asked.
-      if (error instanceof AppError && error.cause === undefined) throw error;
-      engine.log.error({ err: error, request_id }, "hold failed");
-      // Whether it was taken is unknown: if it was, it is given back later.
-      void ledger.later({ undo: request_id });
-      throw new AppError("database_unavailable", {}, { cause: error });
-    }
-    if (!result.ok) {
-      // A token with nothing left is exhausted, whatever this call would cost (C-593: 401).
-      const empty = result.reason === "token_quota" && result.balance <= 0;
-      const { balance, left = balance } = result;
-      throw new AppError(empty ? "token_exhausted" : refusals[result.reason], { balance, ...this.#tokensFor(left) });
-    }
+  /** The estimate to hold, for admission. */
+  holdRequest(): HoldRequest {
+    const { caller, request_id } = this.#asked;
+    const { user_id, token_id } = caller;
+    const { amount, least } = this.#plan;
+    const draft = sweepRow(this.#asked, this.#price);
+    const request: HoldRequest = { request_id, user_id, token_id, sources: WALLET, amount, draft };
+    if (least !== undefined) request.least = least;
+    return request;
+  }
+
+  /** The hold is taken. A promise only where the call's output may have to be limited. */
+  accept({ limits, held }: Granted): Held | Promise<Held> {
     this.#state = "held";
-    return least === undefined
-      ? { limitRequest, output_limit: undefined }
-      : this.#limit(least, result.held ?? amount, admission);
+    const { amount, least, limitRequest } = this.#plan;
+    return least === undefined ? { limitRequest, output_limit: undefined } : this.#limit(least, held ?? amount, limits);
+  }
+
+  /** The error that the caller gets. */
+  refused(refusal: Refusal): AppError {
+    return refusalError(refusal, (units) => this.#tokensFor(units));
   }
 
   /** The output limit that so many units would cover, for the refusal of a call that could name one. */

@@ -11,7 +11,7 @@ import { reachable } from "../../lib/tcp-probe";
 import { realTimers } from "../../lib/timers";
 import { isUnavailable } from "../../lib/unavailable";
 import { failureOf } from "../../protocol/upstream-failure";
-import { type Admit, authenticate, authenticateBy, authenticatedAs } from "../admission/authenticate";
+import { authenticate, authenticateBy, authenticatedAs, type ConsoleAuthentication } from "../admission/authenticate";
 import { requireModel } from "../admission/model-access";
 import { askedIn, parse, readContent } from "../admission/receive";
 import { answerSideCall } from "../admission/side-call";
@@ -50,7 +50,7 @@ export interface Relay {
    * The same for the console's own routes, which know their caller without a key. Their responses are for the console's
    * pages only.
    */
-  handleAs(admit: Admit, request: Request, ip: string, requestId: string): Promise<Response>;
+  handleAs(authentication: ConsoleAuthentication, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskService;
   /**
    * Ends streams and realtime sessions: running ones get `graceMs` to end normally. Resolves when everything is
@@ -90,14 +90,14 @@ export function createRelay(
   return {
     stats,
     handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
-    handleAs: (admit, request, ip, requestId) => handle(engine, request, ip, requestId, { admit }),
+    handleAs: (authentication, request, ip, requestId) => handle(engine, request, ip, requestId, { authentication }),
     tasks: createTaskService(engine),
     stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
 
 interface Entrance {
-  admit?: Admit;
+  authentication?: ConsoleAuthentication;
   upgrade?: Upgrade | undefined;
 }
 
@@ -107,16 +107,16 @@ async function handle(
   request: Request,
   ip: string,
   requestId: string,
-  { admit, upgrade }: Entrance,
+  { authentication, upgrade }: Entrance,
 ): Promise<Response> {
   // A cookie counts on the console's own routes: no other site may read their responses.
-  const responder = new Responder(requestId, admit ? null : request.headers.get("origin"));
+  const responder = new Responder(requestId, authentication ? null : request.headers.get("origin"));
   if (request.method === "OPTIONS") return responder.preflight(request);
   const { route, arrival } = arrive(engine, request, ip, requestId);
   try {
     if (!route) fail("not_found", { method: request.method, path: arrival.path });
     if (route.operation === "open") return await route.answer({ engine, request, responder });
-    const known = admit && (await authenticateBy(admit, arrival, request));
+    const known = authentication && (await authenticateBy(authentication, arrival, request));
     const call = authenticatedAs(arrival, known ? known.caller : await authenticate(arrival, request));
     const body = known?.body;
     const { operation } = route;

@@ -1,7 +1,7 @@
 /**
  * GET /v1/realtime: authenticate, price, select, hold, connect; only then the caller's connection becomes a session.
  */
-import { AppError, errors, fail } from "../../../shared/errors";
+import { AppError, fail } from "../../../shared/errors";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { Deadlines } from "../call/deadlines";
 import { type Admitted, type Asked, type Authenticated, startProgress } from "../call/call";
@@ -10,10 +10,12 @@ import type { Responder } from "../response/responder";
 import { offeredProtocols } from "../admission/request-headers";
 import { callError, thrownError } from "../response/error-response";
 import { maxPrice } from "../billing/call-price";
-import { NOTHING_USED, releaseSlots } from "../billing/budgets";
-import { enter } from "../admission/rate-limit";
+import { releaseSlots } from "../billing/budgets";
+import { reportLimits } from "../admission/limit-headers";
+import { refusalError } from "../admission/refusal";
 import { requireModel } from "../admission/model-access";
-import type { Admission } from "../../contracts/rate-limits";
+import type { Granted, Refusal } from "../../contracts/admission";
+import { type Admission, NOTHING_USED } from "../../contracts/rate-limits";
 import { checkLength } from "../operations/operation";
 import { realtime } from "../operations/realtime";
 import { timeoutsFor } from "../call/timeouts";
@@ -38,7 +40,8 @@ export type Upgrade = (headers: Record<string, string>, events: CallerEvents) =>
 interface Prepared {
   wish: RealtimeWish;
   responseBilling: ResponseBilling;
-  admission?: Admission;
+  /** The session's use of the caller's limits. */
+  admission: Admission | undefined;
 }
 
 /**
@@ -57,26 +60,27 @@ export async function openRealtime(
   const { controlPlane } = engine;
   const { model, ...wish } = await readWish(request, arrival);
   const refuse = (error: unknown): Promise<void> => recordRefusal(controlPlane, caller, { ...arrival, model }, error);
-  let prepared: Prepared;
+  let responseBilling: ResponseBilling;
+  let outcome: Granted | Refusal;
   try {
-    prepared = { wish, ...(await prepare(responder, arrival, model)) };
+    responseBilling = prepare(arrival, model);
+    outcome = await responseBilling.admit({ model, tokens: 0, units: 0 });
   } catch (error) {
     await refuse(error);
     throw error;
   }
-  const { responseBilling, admission } = prepared;
+  reportLimits(responder, outcome.limits);
   const headers = answerHeaders(request, request_id);
-  try {
-    await responseBilling.hold();
-  } catch (error) {
-    await admission?.end(NOTHING_USED);
+  if (!outcome.granted) {
+    const error = refusalError(outcome);
     await refuse(error);
-    const told = error instanceof AppError && errors[error.code].owner === "caller";
+    const told = outcome.by === "ledger";
     if (told) engine.observer.refused(error.code);
     if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code)))
       return upgraded();
     throw error;
   }
+  const prepared: Prepared = { wish, responseBilling, admission: outcome.limits };
   return start(request, responder, prepared, (events) => upgrade(headers, events));
 }
 
@@ -93,15 +97,14 @@ async function readWish(request: Request, arrival: Authenticated): Promise<Realt
   throw error;
 }
 
-async function prepare(responder: Responder, arrival: Authenticated, model: string): Promise<Omit<Prepared, "wish">> {
+/** Throws the caller's error when the session is refused before its admission. */
+function prepare(arrival: Authenticated, model: string): ResponseBilling {
   const { engine, caller } = arrival;
   const { controlPlane } = engine;
   checkLength("model", model, TEXT_LIMITS.model);
   requireModel(caller, model);
   const selection = engine.routing.select({ caller, operation: realtime, model });
   const price = maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-  const admitted = controlPlane.limits.admit(caller, { model, tokens: 0, units: 0 });
-  const admission = admitted && enter(await admitted, responder);
   const deadlines = new Deadlines(() => controlPlane.now(), engine.timers);
   const attempts: Admitted["attempts"] = [];
   const step = Math.max(LEAST_STEP, controlPlane.option.preConsumedTokens);
@@ -130,8 +133,7 @@ async function prepare(responder: Responder, arrival: Authenticated, model: stri
       progress: startProgress(controlPlane.now()),
     };
   };
-  const responseBilling = new ResponseBilling(round, arrival.request_id, model, price);
-  return { responseBilling, ...(admission && { admission }) };
+  return new ResponseBilling(round, arrival.request_id, model, price);
 }
 
 /** The upstream comes first: its refusal is an HTTP error, and another channel may serve the session. */

@@ -8,9 +8,11 @@ import { quotaOf } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
 import type { Admitted, Attempted } from "../call/call";
 import type { Usage } from "../../protocol/chat-events";
-import { NOTHING_USED, releaseSlots } from "../billing/budgets";
+import { refusalError } from "../admission/refusal";
+import { releaseSlots } from "../billing/budgets";
 import type { Opened } from "../billing/admit-and-hold";
-import type { Admission, LimitRequest } from "../../contracts/rate-limits";
+import type { Granted, Refusal } from "../../contracts/admission";
+import { type Admission, type LimitRequest, NOTHING_USED } from "../../contracts/rate-limits";
 import { CallBilling } from "../billing/call-billing";
 import type { Terms } from "../../protocol/call-terms";
 
@@ -20,13 +22,6 @@ interface Round extends Opened {
   places: { admission?: Admission; slot?: Admission };
   /** Counted while the response runs: its charge when it never reports its usage. */
   readonly seen: { output: number; audio_out: number };
-}
-
-/** Throws when a limit is reached. */
-async function enterInside(asked: Promise<Admission> | undefined): Promise<Admission | undefined> {
-  const admission = await asked;
-  if (admission?.refused) throw new AppError(admission.refused.code, admission.refused.values);
-  return admission;
 }
 
 /** Makes the call of one round from the session's state; it holds one step of input and output tokens. */
@@ -111,9 +106,22 @@ export class ResponseBilling {
     return this.#attemptOf(call, this.#price, terms, places);
   }
 
+  /** Holds the estimate of the next response; for the first one under `limits`, those of the session. */
+  admit(limits?: LimitRequest): Promise<Granted | Refusal> {
+    return (this.#holding = this.#admit(this.#round, limits));
+  }
+
+  async #admit({ call, billing }: Round, limits: LimitRequest | undefined): Promise<Granted | Refusal> {
+    const { engine, caller } = call.asked;
+    const outcome = await engine.controlPlane.admit({ caller, limits, hold: billing.holdRequest() });
+    if (outcome.granted) await billing.accept(outcome);
+    return outcome;
+  }
+
   /** Holds the estimate of the next response. Throws the AppError of a refusal. */
-  hold(): Promise<unknown> {
-    return (this.#holding = this.#round.billing.hold());
+  async hold(): Promise<void> {
+    const outcome = await this.admit();
+    if (!outcome.granted) throw refusalError(outcome);
   }
 
   /** A response begins. Throws the AppError of an exceeded limit. */
@@ -122,13 +130,15 @@ export class ResponseBilling {
     const round = this.#round;
     const { call, billing } = round;
     const { caller, channel, price, terms } = this.#attemptOfRound(round);
-    const { limits, now } = call.asked.engine.controlPlane;
+    const { admit, limits, now } = call.asked.engine.controlPlane;
     call.progress.began = now();
     await billing.commitPrice({ price, terms });
     const limitRequest: LimitRequest = { ...call.limitRequest, inside: true };
-    const admission = await enterInside(limits.admit(caller, limitRequest));
-    if (admission) await this.#keep(round, { admission });
-    const slot = await enterInside(limits.enterChannel(channel, caller, limitRequest));
+    const outcome = await admit({ caller, limits: limitRequest, hold: undefined });
+    if (!outcome.granted) throw refusalError(outcome);
+    if (outcome.limits) await this.#keep(round, { admission: outcome.limits });
+    const slot = await limits.enterChannel(channel, caller, limitRequest);
+    if (slot?.refused) throw new AppError(slot.refused.code, slot.refused.values);
     if (slot) await this.#keep(round, { slot });
   }
 

@@ -1,9 +1,9 @@
 /** Attempts one after the other until one succeeds, a failure is final, or the options end them. */
 import type { EndReason, NotRetried } from "../../../shared/log";
 import type { PoolChannel } from "../../contracts/channel";
+import { NOTHING_USED } from "../../contracts/rate-limits";
 import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import { type Failure, failureOf, isOfKey } from "../../protocol/upstream-failure";
-import { NOTHING_USED } from "../billing/budgets";
 import { type Quote, quoteAt } from "../billing/call-price";
 import { loweredLimit } from "../billing/output-limit";
 import type { Admitted, Answered, Attempted } from "../call/call";

@@ -1,0 +1,50 @@
+/** Admission of calls, composed of the limits and the ledger. */
+import { AppError } from "../../../shared/errors";
+import type { Admit, Granted, Refusal } from "../../contracts/admission";
+import type { AdmittingLedger } from "../../contracts/ledger";
+import { type Admission, type Limits, NOTHING_USED } from "../../contracts/rate-limits";
+import type { Logger } from "../../lib/log";
+
+/** What admission needs. */
+interface Needs {
+  limits: Pick<Limits, "admit">;
+  ledger: Pick<AdmittingLedger, "hold" | "later">;
+  log: Logger;
+}
+
+/** Most calls: no limits, and the whole hold was taken. */
+const WHOLLY_GRANTED: Granted = { granted: true, limits: undefined, held: undefined };
+
+const granted = (limits: Admission | undefined, held?: number): Granted =>
+  limits || held !== undefined ? { granted: true, limits, held } : WHOLLY_GRANTED;
+
+/** The limits first, then the hold; what a call took of its limits is given back here when its hold is not granted. */
+export function createAdmit({ limits, ledger, log }: Needs): Admit {
+  return async ({ caller, limits: limitRequest, hold }) => {
+    // A caller without limits has nothing to await.
+    const entering = limitRequest && limits.admit(caller, limitRequest);
+    const entered = entering && (await entering);
+    if (entered?.refused) return { granted: false, by: "limit", limits: entered, ...entered.refused };
+    if (!hold) return granted(entered);
+    let refusal: Refusal;
+    try {
+      const result = await ledger.hold(hold);
+      if (result.ok) return granted(entered, result.held);
+      const { reason, balance, left } = result;
+      refusal = { granted: false, by: "ledger", limits: entered, reason, balance, left };
+    } catch (error) {
+      refusal = { granted: false, by: "outage", limits: entered, error: outage(error, hold.request_id) };
+    }
+    await entered?.end(NOTHING_USED);
+    return refusal;
+  };
+
+  function outage(error: unknown, request_id: string): AppError {
+    // Refused by the ledger's own checks: the database was not asked.
+    if (error instanceof AppError && error.cause === undefined) return error;
+    log.error({ err: error, request_id }, "hold failed");
+    // Whether it was taken is unknown: if it was, it is given back later.
+    void ledger.later({ undo: request_id });
+    return new AppError("database_unavailable", {}, { cause: error });
+  }
+}
