@@ -1,5 +1,5 @@
 /** Anthropic's errors (platform.claude.com/docs, API errors; types of @anthropic-ai/sdk 1.11; read November 2026). */
-import type { RelayError } from "../../relay-error";
+import { inWords, type RelayError } from "../../relay-error";
 import type { WireError, WireObject } from "../../chat-events";
 import { isObject, text } from "../shared/json";
 
@@ -38,7 +38,20 @@ export function readError(body: unknown): WireError | undefined {
   return { message: text(message), type: text(type), code: code || codeOf(text(type), text(message)), param: null };
 }
 
-export function writeError({ status, message }: RelayError): WireObject {
+/**
+ * The message in Anthropic's words. Claude Code compacts at "prompt is too long", and lowers max_tokens where those are
+ * what does not fit; it reads neither type nor status (Menci/Floway pull request 166, of Claude Code 2.1;
+ * code.claude.com/docs/en/llm-gateway-protocol; read November 2026).
+ */
+const messageOf = (error: RelayError): string =>
+  inWords(error, /^prompt is too long|input length and `?max_tokens`? exceed context limit/i, ({ used, limit }) =>
+    used === undefined || limit === undefined
+      ? "prompt is too long:"
+      : `prompt is too long: ${used} tokens > ${limit} maximum.`,
+  );
+
+export function writeError(error: RelayError): WireObject {
+  const { status } = error;
   const type = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  return { type: "error", error: { type, message } };
+  return { type: "error", error: { type, message: messageOf(error) } };
 }
