@@ -1,4 +1,4 @@
-/** What follows from each class of failure, and which words and statuses belong to it. */
+/** What follows from each kind of failure, and which words and statuses belong to it. */
 import type { FailureKind } from "../../shared/failures";
 import { describe, expect, test } from "bun:test";
 import { FAILURE_CLASSES, type FailureClass, failureClass } from "../../shared/failures";
