@@ -1,8 +1,8 @@
 /**
  * What can go wrong with an upstream: one kind for each cause that the relay treats, or a caller is told, differently.
  * The rules of each kind are in protocol/failure-rules.ts; here is which class it belongs to and how it reads in the
- * log. An operator reads the cause; the call's owner reads what the caller was told (`told`), or the upstream's own text
- * where that may be quoted. docs/generated/failures.md shows all of it in one place.
+ * log. An operator reads the cause; the call's owner reads what the caller was told (`told`), or the upstream's own
+ * text where that may be quoted. docs/generated/failures.md shows all of it in one place.
  */
 import type { ErrorCode } from "./errors";
 import type { Text } from "./text";

@@ -1,4 +1,4 @@
-/** What callers read for each kind of failure, in each dialect: the table of docs/generated/failures.md, through the relay. */
+/** What callers read for each kind of failure in each dialect (docs/generated/failures.md), through the relay. */
 import { afterAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError, GoogleGenAI } from "@google/genai";
@@ -332,7 +332,11 @@ describe("the official SDKs know the error of a call that is too long", () => {
   const { bench } = twoChannels(vendor(400, overflow, { type: "invalid_request_error" }));
   const server = serve(bench);
   afterAll(() => server[Symbol.dispose]());
-  const thrown = (call: Promise<unknown>): Promise<unknown> => call.then(expect.unreachable, (error: unknown) => error);
+  const thrown = (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => expect.unreachable("it was answered"),
+      (error: unknown) => error,
+    );
 
   test("OpenAI's", async () => {
     const client = new OpenAI({ apiKey: TEST_KEY, baseURL: `${server.url}/v1`, maxRetries: 0 });

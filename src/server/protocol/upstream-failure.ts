@@ -1,8 +1,8 @@
 /**
  * The one classification of what goes wrong upstream: (status, body) -> which kind of failure, and with it whose fault,
- * try elsewhere or not, leave (channel, model) alone for how long, disable the channel or not, and what the caller reads.
- * Vendors' words are in vendor-errors.ts, what follows from a kind in failure-rules.ts; nothing else decides on an
- * upstream's status.
+ * try elsewhere or not, leave (channel, model) alone for how long, disable the channel or not, and what the caller
+ * reads. Vendors' words are in vendor-errors.ts, what follows from a kind in failure-rules.ts; nothing else decides on
+ * an upstream's status.
  */
 import type { ErrorCode } from "../../shared/errors";
 import { FAILURES, failureClass, type FailureClass, type FailureKind, isCallers } from "../../shared/failures";

@@ -17,10 +17,9 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /**
- * What Anthropic says in words only, by the codes of protocol/upstream-failure.ts: an empty account and a reached spend
- * limit come as
- * 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as
- * not_found_error.
+ * What Anthropic says in words only, by the codes of protocol/vendor-errors.ts: an empty account and a reached spend
+ * limit come as 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing
+ * model as not_found_error.
  */
 function codeOf(type: string, message: string): string {
   if (type === "not_found_error" && message.startsWith("model:")) return "model_not_found";

@@ -23,7 +23,7 @@ const statuses: Readonly<Record<number, string>> = {
 const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 
 /**
- * What Google says in words only, by the codes of protocol/upstream-failure.ts (api-errors, FAILED_PRECONDITION and
+ * What Google says in words only, by the codes of protocol/vendor-errors.ts (api-errors, FAILED_PRECONDITION and
  * NOT_FOUND, November 2026).
  */
 function ownCode(status: string, message: string): string | undefined {

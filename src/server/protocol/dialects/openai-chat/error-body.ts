@@ -3,8 +3,8 @@ import { inWords, type RelayError } from "../../relay-error";
 import type { WireObject } from "../../chat-events";
 
 /**
- * The message in OpenAI's words. Clients know an overflow by its code (openai/codex, codex-api/src/sse/responses.rs, in a
- * stream's response.failed) or by these words (litellm, exception_mapping_utils.py; opencode, provider/error.ts; read
+ * The message in OpenAI's words. Clients know an overflow by its code (openai/codex, codex-api/src/sse/responses.rs, in
+ * a stream's response.failed) or by these words (litellm, exception_mapping_utils.py; opencode, provider/error.ts; read
  * November 2026).
  */
 export const openaiMessage = (error: RelayError): string =>
