@@ -168,7 +168,8 @@ export const failuresPage = (): string =>
   `a Retry-After wins, except over a caller's own failure.\n\n${kindsTable()}\n` +
   `## Vendors' errors\n\n` +
   `\`src/server/protocol/vendor-errors.ts\`: the first that matches decides, then the status. A code is the error's code or type. ` +
-  `–: a word of earlier releases without a page that shows it.\n\n${vendorsTable()}\n` +
+  `–: a word of earlier releases without a page that shows it. Numbers of ` +
+  `vendors with a dialect of their own are read into these words by that dialect (\`src/server/protocol/dialects/shared/error-kind.ts\`).\n\n${vendorsTable()}\n` +
   `## What callers read\n\n` +
   `Written by the dialects themselves, for a call that was tried once. The input is ${TOKENS.used} tokens long and ` +
   `may have ${TOKENS.limit}, where that is told. ${code("input_too_long")} (${errors.input_too_long.status}), raised before any upstream is asked, reads as ` +

@@ -9,7 +9,7 @@ import type { FailureKind } from "../../shared/failures";
 export type Retry = "no" | "other_key" | "other_channel";
 
 export interface FailureRule {
-  /** Whom it concerns: who can fix it. */
+  /** Who can fix it. */
   readonly owner: Owner;
   readonly retry: Retry;
   /** Milliseconds that (channel, model) is left alone; Retry-After wins where the upstream names it. */
