@@ -1,6 +1,7 @@
 /** docs/generated/failures.md: a vendor's error, its kind, what the relay does, and what each caller reads. */
 import { errors } from "../src/shared/errors";
 import { failureClass, FAILURES, type FailureKind } from "../src/shared/failures";
+import type { DialectKey } from "../src/server/protocol/chat-events";
 import { chatDialects } from "../src/server/protocol/dialects/chat-dialects";
 import type { OutFrame } from "../src/server/protocol/dialects/translation";
 import { type FailureRule, failureRules } from "../src/server/protocol/failure-rules";
@@ -113,12 +114,16 @@ const responsesEvent: Write = (error) => {
   return { type, response: { status: response.status, error: response.error } };
 };
 
-const DOORS: readonly (readonly [name: string, write: Write])[] = [
-  ["OpenAI: chat completions, Responses and all other operations", chatDialects["openai-chat"].writeError],
-  ["OpenAI Responses, in a stream", responsesEvent],
-  ["Anthropic", chatDialects.anthropic.writeError],
-  ["Gemini", chatDialects.gemini.writeError],
-];
+/** OpenAI's body is that of its Responses too, and of every operation without a dialect of its own. */
+const DOORS: Readonly<Record<DialectKey, readonly [name: string, write: Write]>> = {
+  "openai-chat": [
+    "OpenAI: chat completions, Responses and all other operations",
+    chatDialects["openai-chat"].writeError,
+  ],
+  "openai-responses": ["OpenAI Responses, in a stream", responsesEvent],
+  anthropic: ["Anthropic", chatDialects.anthropic.writeError],
+  gemini: ["Gemini", chatDialects.gemini.writeError],
+};
 
 const doorTable = (write: Write): string =>
   table(
@@ -174,7 +179,9 @@ export const failuresPage = (): string =>
   `Written by the dialects themselves, for a call that was tried once. The input is ${TOKENS.used} tokens long and ` +
   `may have ${TOKENS.limit}, where that is told. ${code("input_too_long")} (${errors.input_too_long.status}), raised before any upstream is asked, reads as ` +
   `${code("context_too_long")}. A streamed Responses call that is too long is answered by 200 and the event.\n\n` +
-  DOORS.map(([name, write]) => `### ${name}\n\n${doorTable(write)}`).join("\n") +
+  Object.values(DOORS)
+    .map(([name, write]) => `### ${name}\n\n${doorTable(write)}`)
+    .join("\n") +
   `\n## How clients know that the context is full\n\n${table(
     ["Client", "Looks for", "Source"],
     CLIENTS.map((row) => [...row]),

@@ -54,6 +54,11 @@ export const TARGETS: readonly Target[] = [
     ],
     least: 85,
   },
+  {
+    file: "src/server/protocol/vendor-error-kind.ts",
+    tests: ["src/server/protocol/failure-rules.test.ts", "src/server/protocol/vendor-errors.test.ts"],
+    least: 85,
+  },
   { file: "src/server/relay/routing/cooldown.ts", tests: ["src/server/relay/routing/cooldown.test.ts"], least: 85 },
   {
     file: "src/server/relay/upstream/passthrough-openai.ts",
