@@ -552,6 +552,12 @@ describe("the list", () => {
   });
 });
 
+test("inside an answer a word of the rate says more than the status beside it", () => {
+  const error = { message: "m", type: "rate_limit_error", code: "500", param: null };
+  expect(classifyErrorIn200(asIs, error).kind).toBe("rate_limited");
+  expect(classifyStatus(asIs, 500, error, new Map()).kind).toBe("server_error");
+});
+
 test("a hostile message of a megabyte is classified within 50 ms", () => {
   const pieces = [
     "1",
