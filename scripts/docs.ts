@@ -15,16 +15,13 @@ import { type Ability, features } from "../src/server/protocol/dialects/features
 import { listedRoutes } from "../src/server/relay/entry/routes";
 import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
+import { failuresPage } from "./failures-page";
 import { withLines } from "./line-links";
+import { code, table } from "./markdown";
 import { coverageFaults, coveragePage, specCoverage } from "./spec-coverage";
 
 const root = join(import.meta.dir, "..");
 const NOTE = "<!-- Written by `bun run docs`; do not edit. -->\n\n";
-
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-const table = (head: string[], rows: string[][]): string =>
-  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n") + "\n";
-const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
 
 /** Every file below src/server, for finding who reads an option. */
 function serverFiles(dir: string): string[] {
@@ -114,6 +111,7 @@ const pages: Record<string, () => string> = {
         f.text.zh,
       ]),
     ),
+  "failures.md": () => `# Failures\n\n${NOTE}${failuresPage()}`,
   "routes.md": () =>
     `# Routes\n\n${NOTE}Every path answers with and without a trailing slash. The console calls the procedures by tRPC.\n\n## /api\n\n` +
     table(

@@ -124,6 +124,7 @@ const LONG_FILES: Record<string, string> = {
   "src/shared/options.ts": "one line an option: a table",
   "src/server/db/schema.ts": "every table: one thing a migration is made of",
   "src/shared/model-prices.ts": "one line a price, with its source: a table",
+  "src/server/protocol/vendor-errors.ts": "one entry an error, with its source: a table",
 };
 
 /** `any` and non-null `!` outside tests: how many, and why. New ones need a reason here. */

@@ -303,8 +303,8 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: FAILURES,
-    line: 'if (name === "malformed") return status > 0;',
-    becomes: 'if (name === "malformed") return status > 1;',
+    line: 'if (kind === "malformed") return status > 0;',
+    becomes: 'if (kind === "malformed") return status > 1;',
     reason: "no answer has the status 1",
   },
   {

@@ -47,7 +47,16 @@ export const TARGETS: readonly Target[] = [
   },
   {
     file: "src/server/protocol/upstream-failure.ts",
-    tests: ["src/server/protocol/failure-rules.test.ts", "src/server/protocol/upstream-failure.test.ts"],
+    tests: [
+      "src/server/protocol/failure-rules.test.ts",
+      "src/server/protocol/upstream-failure.test.ts",
+      "src/server/protocol/vendor-errors.test.ts",
+    ],
+    least: 85,
+  },
+  {
+    file: "src/server/protocol/vendor-error-kind.ts",
+    tests: ["src/server/protocol/failure-rules.test.ts", "src/server/protocol/vendor-errors.test.ts"],
     least: 85,
   },
   { file: "src/server/relay/routing/cooldown.ts", tests: ["src/server/relay/routing/cooldown.test.ts"], least: 85 },

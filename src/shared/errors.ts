@@ -316,6 +316,10 @@ export const errors = {
   upstream_timeout: fact(504, "upstream", "上游服务超时（{phase}）", "The upstream timed out ({phase})"),
   upstream_malformed: fact(502, "upstream", "上游返回了无法解析的内容", "The upstream answered something that cannot be read"),
   upstream_cut: fact(502, "upstream", "上游连接中断", "The upstream closed the connection early"),
+  // What OpenAI's clients act on is told under OpenAI's own codes.
+  context_length_exceeded: fact(400, "caller", "输入超过了模型的上下文长度", "The input is longer than the model's context window"),
+  request_too_large: fact(413, "caller", "请求体超过了上游的大小限制", "The request is larger than the upstream accepts"),
+  content_filter: fact(400, "caller", "上游的内容审核拒绝了请求", "The upstream's content filter refused the request"),
   upstream_error: fact(502, "upstream", "上游服务返回错误（状态码 {status}）", "The upstream answered with an error (status {status})"),
 } as const satisfies Record<string, ErrorFact>;
 

@@ -47,7 +47,7 @@ export interface AttemptRecord {
   channel_name: string;
   /** Upstream HTTP status, 0 when none was received. */
   status: number;
-  /** Class of the failure table (protocol/upstream-failure.ts), '' on success. */
+  /** Kind of failure (shared/failures.ts), '' on success. */
   failure: string;
   message: string;
   /** Milliseconds since the call arrived. */

@@ -291,7 +291,7 @@ for (const type of types) {
           expect(status).toBeGreaterThanOrEqual(400);
           const [row] = stage.bench.failures;
           const other: unknown = JSON.parse(row?.other ?? "{}");
-          const tried = [{ failure: refusal.class, message: expect.stringContaining(refusal.message) }];
+          const tried = [{ failure: refusal.kind, message: expect.stringContaining(refusal.message) }];
           expect(other).toMatchObject({ admin_info: { attempts: tried } });
           expect(stage.bench.ledger.charged).toBe(0);
         }

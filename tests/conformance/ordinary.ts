@@ -66,7 +66,7 @@ export function ordinaryVendor(type: ChannelType): VendorFake {
     base: type.complete_url ? "/whole/{model}" : "/base",
     model: "m",
     chat: { says, prompt: 19, completion: 10 },
-    refusal: { model: "unknown", class: "model_missing", message: "The model does not exist" },
+    refusal: { model: "unknown", kind: "model_missing", message: "The model does not exist" },
     answer({ method, path: asked, headers, json }) {
       expect(method).toBe("POST");
       if (!type.complete_url && type.operations.includes("responses") && asked === operationPath(type, "responses")) {

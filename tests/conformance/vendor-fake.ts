@@ -55,7 +55,7 @@ export interface VendorFake {
    */
   readonly chat?: { readonly says: string; readonly prompt?: number; readonly completion?: number };
   /** An error response: what the fake answers for the model `model`, and its classification. */
-  readonly refusal?: { readonly model: string; readonly class: FailureKind; readonly message: string };
+  readonly refusal?: { readonly model: string; readonly kind: FailureKind; readonly message: string };
   readonly calls?: readonly VendorCall[];
   /** Answers a request; throws (by `expect`) if the vendor would not accept it. */
   answer(asked: Asked): Response | Promise<Response>;

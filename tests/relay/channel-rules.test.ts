@@ -549,7 +549,7 @@ describe("the longest input of a channel", () => {
     const { bench, heard } = listening(1, { max_input_tokens: 100 });
     const refused = await bench.send(CHAT, long);
     expect(refused.status).toBe(400);
-    expect((await refused.json()).error.code).toBe("input_too_long");
+    expect((await refused.json()).error.code).toBe("context_length_exceeded");
     expect(heard).toEqual([]);
     expect(bench.ledger.ends.size).toBe(0);
     bench.channels.push(makeChannel(2, "http://up.test", { max_input_tokens: 10_000 }));

@@ -1,15 +1,15 @@
-/** What follows from each class of failure, and which words and statuses belong to it. */
+/** What follows from each kind of failure, and which words and statuses belong to it. */
 import type { FailureKind } from "../../shared/failures";
 import { describe, expect, test } from "bun:test";
+import { FAILURE_CLASSES, type FailureClass, failureClass } from "../../shared/failures";
+import { asIs, cleanText } from "./clean-text";
+import type { Retry } from "./failure-rules";
 import type { ErrorCode, Owner } from "../../shared/errors";
 import {
-  asIs,
   classifyErrorIn200,
   classifyStatus,
-  cleanText,
   errorCodeOf,
   failureOf,
-  isOfKey,
   mayBeAccepted,
   retryAfterSeconds,
   unanswered,
@@ -17,50 +17,65 @@ import {
 
 const none = new Map<number, number>();
 const error = (more: { type?: string; code?: string }) => ({ message: "m", type: "", code: "", param: null, ...more });
-const classOf = (status: number, more: { type?: string; code?: string } = {}): FailureKind =>
-  classifyStatus(asIs, status, error(more), none).class;
+const kindOf = (status: number, more: { type?: string; code?: string } = {}): FailureKind =>
+  classifyStatus(asIs, status, error(more), none).kind;
 
-/** Whose fault, tried elsewhere, seconds left alone, may be disabled, status for the caller, words quoted. */
-type Row = [owner: Owner, retry: boolean, cool_s: number, disable: boolean, status: number, quote: boolean];
+/** Its class, whose fault, tried where, seconds left alone, may be disabled, status for the caller, words quoted. */
+type Row = [FailureClass, Owner, Retry, cool_s: number, disable: boolean, status: number, quote: boolean];
 const RULES: Record<FailureKind, Row> = {
-  caller_mistake: ["caller", false, 0, false, 502, true],
-  limited: ["operator", true, 0, false, 429, false],
-  rate_limited: ["upstream", true, 5, false, 429, false],
-  quota_exhausted: ["operator", true, 300, true, 502, false],
-  bad_credentials: ["operator", true, 60, true, 502, false],
-  forbidden: ["operator", true, 0, false, 502, false],
-  model_missing: ["operator", true, 60, false, 502, true],
-  overloaded: ["upstream", true, 5, false, 502, true],
-  server_error: ["upstream", true, 0, false, 502, true],
-  timeout: ["upstream", true, 5, false, 504, false],
-  malformed: ["upstream", true, 0, false, 502, false],
-  unreachable: ["upstream", true, 5, false, 502, false],
-  cut: ["upstream", true, 0, false, 502, false],
+  caller_mistake: ["caller", "caller", "no", 0, false, 502, true],
+  context_too_long: ["caller", "caller", "no", 0, false, 400, true],
+  too_large: ["caller", "caller", "no", 0, false, 413, true],
+  content_filtered: ["caller", "caller", "no", 0, false, 400, true],
+  limited: ["ours", "operator", "other_channel", 0, false, 429, false],
+  rate_limited: ["transient", "upstream", "other_key", 5, false, 429, false],
+  quota_exhausted: ["account", "operator", "other_key", 300, true, 502, false],
+  bad_credentials: ["account", "operator", "other_key", 60, true, 502, false],
+  forbidden: ["account", "operator", "other_key", 0, false, 502, false],
+  model_missing: ["account", "operator", "other_channel", 60, false, 502, true],
+  overloaded: ["transient", "upstream", "other_channel", 5, false, 502, true],
+  server_error: ["transient", "upstream", "other_channel", 0, false, 502, true],
+  timeout: ["transient", "upstream", "other_channel", 5, false, 504, false],
+  malformed: ["transient", "upstream", "other_channel", 0, false, 502, false],
+  unreachable: ["transient", "upstream", "other_channel", 5, false, 502, false],
+  cut: ["transient", "upstream", "other_channel", 0, false, 502, false],
 };
-const classes = Object.keys(RULES) as FailureKind[];
+const kinds = Object.keys(RULES) as FailureKind[];
 
 describe("what follows", () => {
-  test.each(classes)("from %s", (name) => {
-    const { owner, retry, cool_ms, disable, status, quote, ...rest } = failureOf(name);
-    expect([owner, retry, cool_ms / 1000, disable, status, quote]).toEqual(RULES[name]);
-    expect(rest).toEqual({ class: name, upstream_status: 0 });
+  test.each(kinds)("from %s", (name) => {
+    const { class: cls, owner, retry, cool_ms, disable, status, quote, ...rest } = failureOf(name);
+    expect([cls, owner, retry, cool_ms / 1000, disable, status, quote]).toEqual(RULES[name]);
+    expect(rest).toEqual({ kind: name, upstream_status: 0 });
   });
 
-  test("another key of the channel may do where the failure was that of a key", () => {
-    expect(classes.filter((name) => isOfKey({ class: name }))).toEqual([
-      "rate_limited",
-      "quota_exhausted",
-      "bad_credentials",
-      "forbidden",
-    ]);
+  test("a limited rate is a named wait where the upstream named one, and no other kind ever is", () => {
+    for (const name of kinds) {
+      const named = failureClass(name, 7);
+      expect([name, named]).toEqual([name, name === "rate_limited" ? "named_wait" : failureClass(name, undefined)]);
+    }
+    expect(classifyStatus(asIs, 429, undefined, none, 7).class).toBe("named_wait");
+    expect(classifyStatus(asIs, 429, undefined, none).class).toBe("transient");
+    const reached = kinds.flatMap((name) => [failureClass(name, undefined), failureClass(name, 7)]);
+    expect([...new Set(reached)].toSorted()).toEqual([...FAILURE_CLASSES].toSorted());
   });
 
-  test("the caller reads a code of its own for what never was an upstream's answer", () => {
+  test("a fault of the request cools nothing, though its refusal names a wait", () => {
+    for (const status of [400, 413, 422])
+      expect(classifyStatus(asIs, status, error({}), none, 60)).toMatchObject({ cool_ms: 0, retry_after_s: 60 });
+  });
+
+  test("the caller reads a code of its own for what never was an upstream's answer, and for what clients act on", () => {
     const own = { limited: "rate_limited_channels", timeout: "upstream_timeout", malformed: "upstream_malformed" };
-    const codes = { ...own, unreachable: "upstream_unreachable", cut: "upstream_cut" } as Partial<
+    const meant = {
+      context_too_long: "context_length_exceeded",
+      too_large: "request_too_large",
+      content_filtered: "content_filter",
+    };
+    const codes = { ...own, ...meant, unreachable: "upstream_unreachable", cut: "upstream_cut" } as Partial<
       Record<FailureKind, ErrorCode>
     >;
-    for (const name of classes)
+    for (const name of kinds)
       expect([name, errorCodeOf(failureOf(name))]).toEqual([name, codes[name] ?? "upstream_error"]);
   });
 });
@@ -80,7 +95,7 @@ describe("the words of vendors", () => {
     for (const [name, list = ""] of Object.entries(words))
       for (const word of list.split(" "))
         for (const status of [400, 403, 404, 429, 500])
-          expect([word, status, classOf(status, { type: word }), classOf(status, { code: word })]).toEqual([
+          expect([word, status, kindOf(status, { type: word }), kindOf(status, { code: word })]).toEqual([
             word,
             status,
             name,
@@ -90,37 +105,49 @@ describe("the words of vendors", () => {
 
   test("of an overload count where the status is a failure of the server's", () => {
     for (const word of ["overloaded_error", "overloaded", "engine_overloaded", "server_overloaded"]) {
-      expect([word, classOf(500, { type: word }), classOf(502, { code: word })]).toEqual([
+      expect([word, kindOf(500, { type: word }), kindOf(502, { code: word })]).toEqual([
         word,
         "overloaded",
         "overloaded",
       ]);
-      expect(classOf(499, { type: word })).toBe("caller_mistake");
-      expect(classifyErrorIn200(asIs, error({ code: word }))).toMatchObject({ class: "overloaded", status: 503 });
+      expect(kindOf(499, { type: word })).toBe("caller_mistake");
+      expect(classifyErrorIn200(asIs, error({ code: word }))).toMatchObject({ kind: "overloaded", status: 503 });
     }
   });
 
   test("of a limit and of the caller's mistakes count inside an answer that began with 200", () => {
     for (const word of ["rate_limit_exceeded", "rate_limit_error", "too_many_requests"])
-      expect(classifyErrorIn200(asIs, error({ type: word }))).toMatchObject({ class: "rate_limited", status: 429 });
+      expect(classifyErrorIn200(asIs, error({ type: word }))).toMatchObject({ kind: "rate_limited", status: 429 });
     const mistakes =
-      "invalid_request_error context_length_exceeded invalid_prompt bio_policy misalignment_policy_violation content_filter invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small image_parse_error image_content_policy_violation invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image";
+      "invalid_request_error invalid_prompt invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small image_parse_error invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image";
     for (const word of mistakes.split(" "))
       expect([word, classifyErrorIn200(asIs, error({ code: word }))]).toMatchObject([
         word,
-        { class: "caller_mistake", status: 400, retry: true, upstream_status: 200 },
+        { kind: "caller_mistake", status: 400, retry: "other_channel", upstream_status: 200 },
       ]);
-    expect(classifyErrorIn200(asIs, error({ code: "429" })).class).toBe("rate_limited");
+    const filtered =
+      "content_filter bio_policy misalignment_policy_violation image_content_policy_violation content_policy_violation moderation_blocked";
+    for (const word of filtered.split(" "))
+      expect([word, classifyErrorIn200(asIs, error({ code: word }))]).toMatchObject([
+        word,
+        { kind: "content_filtered", status: 400, retry: "no", upstream_status: 200 },
+      ]);
+    expect(classifyErrorIn200(asIs, error({ code: "context_length_exceeded" }))).toMatchObject({
+      kind: "context_too_long",
+      status: 400,
+      retry: "no",
+    });
+    expect(classifyErrorIn200(asIs, error({ code: "429" })).kind).toBe("rate_limited");
     // Three digits that are no failure are a word.
     for (const code of ["200", "399", "600", "5000", "x500"])
-      expect(classifyErrorIn200(asIs, error({ code }))).toMatchObject({ class: "server_error", status: 502 });
+      expect(classifyErrorIn200(asIs, error({ code }))).toMatchObject({ kind: "server_error", status: 502 });
   });
 });
 
 describe("statuses", () => {
   test("without words that are known", () => {
-    const found = [307, 399, 400, 401, 402, 403, 404, 408, 429, 499, 500, 503, 504, 524, 529, 599];
-    expect(found.map((status) => classOf(status))).toEqual([
+    const found = [307, 399, 400, 401, 402, 403, 404, 408, 413, 429, 499, 500, 503, 504, 524, 529, 599];
+    expect(found.map((status) => kindOf(status))).toEqual([
       "server_error",
       "server_error",
       "caller_mistake",
@@ -129,6 +156,7 @@ describe("statuses", () => {
       "forbidden",
       "caller_mistake",
       "timeout",
+      "too_large",
       "rate_limited",
       "caller_mistake",
       "server_error",
@@ -148,7 +176,7 @@ describe("statuses", () => {
   test("that an operator has mapped are judged without the upstream's words", () => {
     const mapping = new Map([[400, 503]]);
     expect(classifyStatus(asIs, 400, error({ code: "invalid_api_key" }), mapping)).toMatchObject({
-      class: "overloaded",
+      kind: "overloaded",
       status: 503,
       upstream_status: 400,
     });
@@ -182,9 +210,9 @@ describe("Retry-After", () => {
 
 describe("whether the upstream may be at work although the call failed", () => {
   const may = (name: FailureKind, upstream_status = 0, phase?: string): boolean =>
-    mayBeAccepted({ class: name, upstream_status, ...(phase && { phase }) });
+    mayBeAccepted({ kind: name, upstream_status, ...(phase && { phase }) });
 
-  test("it may where the request was sent whole and nobody said no", () => {
+  test("it may where the request was sent whole and was not refused", () => {
     expect([may("cut"), may("server_error", 500), may("server_error", 200), may("overloaded", 503)]).toEqual([
       true,
       true,
@@ -194,7 +222,7 @@ describe("whether the upstream may be at work although the call failed", () => {
     expect([may("timeout", 0, "first_byte"), may("timeout", 504), may("malformed", 200)]).toEqual([true, true, true]);
   });
 
-  test("it may not where nothing was sent, or somebody said no", () => {
+  test("it may not where nothing was sent, or it was refused", () => {
     expect([may("unreachable"), may("timeout", 0, "connect"), may("malformed", 0), may("limited")]).toEqual([
       false,
       false,

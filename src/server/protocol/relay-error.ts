@@ -1,5 +1,13 @@
 /** An error answer, before a dialect spells it. */
 
+/** Tokens of a call that is longer than its model's context. */
+export interface TokenCounts {
+  /** How many the call has, with the output it asks for where the vendor counts that too. */
+  readonly used?: number;
+  /** How many it may have. */
+  readonly limit?: number;
+}
+
 /** An error answer, not yet spelled. */
 export interface RelayError {
   status: number;
@@ -9,4 +17,19 @@ export interface RelayError {
   message: string;
   param: string | null;
   retry_after_s?: number;
+  /** For OVERFLOW_CODE, where they are known. */
+  tokens?: TokenCounts;
 }
+
+/** OpenAI's code for a call that is longer than its model's context; every dialect has words of its own for it. */
+export const OVERFLOW_CODE = "context_length_exceeded";
+
+/**
+ * The message of an error in a dialect's words: `sentence` before a message in which that dialect's clients would not
+ * recognise an overflow, any other message as it is. Clients act on the words: they compact the conversation, or stop.
+ */
+export const inWords = (
+  { code, message, tokens }: RelayError,
+  recognised: RegExp,
+  sentence: (tokens: TokenCounts) => string,
+): string => (code !== OVERFLOW_CODE || recognised.test(message) ? message : `${sentence(tokens ?? {})} ${message}`);

@@ -3,7 +3,7 @@ import { type Failure, failureOf } from "./upstream-failure";
 /** Thrown inside an attempt when its answer is an error. */
 export class UpstreamError extends Error {
   constructor(readonly failure: Failure) {
-    super(failure.class);
+    super(failure.kind);
   }
 }
 

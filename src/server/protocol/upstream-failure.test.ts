@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { WireError } from "./chat-events";
 import { readError as readAnthropic } from "./dialects/anthropic/error";
 import { readError as readGemini, writeError as writeGemini } from "./dialects/gemini/error";
-import { asIs, classifyErrorIn200, classifyStatus, cleanText, retryAfterSeconds } from "./upstream-failure";
+import { asIs, cleanText } from "./clean-text";
+import { classifyErrorIn200, classifyStatus, retryAfterSeconds } from "./upstream-failure";
 
 const none = new Map<number, number>();
 const error = (more: Partial<WireError>): WireError => ({ message: "m", type: "", code: "", param: null, ...more });
@@ -13,7 +14,7 @@ describe("classification of upstream failures", () => {
     [400, { type: "invalid_request_error" }, "caller_mistake", false, 400],
     [404, {}, "caller_mistake", false, 404],
     [404, { code: "model_not_found" }, "model_missing", true, 502],
-    [413, {}, "caller_mistake", false, 413],
+    [413, {}, "too_large", false, 413],
     [422, {}, "caller_mistake", false, 422],
     [401, {}, "bad_credentials", true, 502],
     [400, { code: "invalid_api_key" }, "bad_credentials", true, 502],
@@ -37,7 +38,9 @@ describe("classification of upstream failures", () => {
   ];
   for (const [status, words, name, retry, caller] of table) {
     test(`${status} ${words.code ?? words.type ?? ""} is ${name}, ${retry ? "tried elsewhere" : "final"}, ${caller} to the caller`, () => {
-      expect(classifyStatus(asIs, status, error(words), none)).toMatchObject({ class: name, retry, status: caller });
+      const failure = classifyStatus(asIs, status, error(words), none);
+      expect(failure).toMatchObject({ kind: name, status: caller });
+      expect(failure.retry !== "no").toBe(retry);
     });
   }
 
@@ -93,24 +96,26 @@ describe("classification of upstream failures", () => {
       ],
     ];
     for (const [status, body, name] of told)
-      expect(classifyStatus(asIs, status, body, none)).toMatchObject({ class: name, retry: true });
-    expect(
-      classifyStatus(asIs, 400, anthropic("invalid_request_error", "max_tokens: Field required"), none).class,
-    ).toBe("caller_mistake");
+      expect([classifyStatus(asIs, status, body, none)]).toMatchObject([
+        { kind: name, retry: expect.stringMatching(/^other/) },
+      ]);
+    expect(classifyStatus(asIs, 400, anthropic("invalid_request_error", "max_tokens: Field required"), none).kind).toBe(
+      "caller_mistake",
+    );
     expect(
       classifyStatus(
         asIs,
         400,
         google(400, "FAILED_PRECONDITION", "The File abc is not in an ACTIVE state and usage is not allowed."),
         none,
-      ).class,
+      ).kind,
     ).toBe("caller_mistake");
   });
 
   test("Google's RetryInfo decides like Retry-After, and its callers read it again", () => {
     const info = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "27.4s" };
     const failure = classifyStatus(asIs, 429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none);
-    expect(failure).toMatchObject({ class: "rate_limited", cool_ms: 28_000, retry_after_s: 28 });
+    expect(failure).toMatchObject({ kind: "rate_limited", cool_ms: 28_000, retry_after_s: 28 });
     expect(
       classifyStatus(asIs, 429, google(429, "RESOURCE_EXHAUSTED", "Quota exceeded", [info]), none, 3).cool_ms,
     ).toBe(3_000);
@@ -127,17 +132,17 @@ describe("classification of upstream failures", () => {
 
   test("status mapping comes before every decision, and the caller sees the mapped status", () => {
     expect(classifyStatus(asIs, 400, error({}), new Map([[400, 500]]))).toMatchObject({
-      class: "server_error",
-      retry: true,
+      kind: "server_error",
+      retry: "other_channel",
       status: 500,
     });
     expect(classifyStatus(asIs, 429, error({}), new Map([[429, 400]]))).toMatchObject({
-      class: "caller_mistake",
-      retry: false,
+      kind: "caller_mistake",
+      retry: "no",
       status: 400,
     });
     expect(classifyStatus(asIs, 401, error({}), new Map([[401, 401]]))).toMatchObject({
-      class: "bad_credentials",
+      kind: "bad_credentials",
       status: 401,
     });
   });
@@ -160,22 +165,22 @@ describe("classification of upstream failures", () => {
   });
 
   test("an error object inside a 200 answer is retried, as a 502 unless it says more", () => {
-    expect(classifyErrorIn200(asIs, error({}))).toMatchObject({ retry: true, status: 502 });
+    expect(classifyErrorIn200(asIs, error({}))).toMatchObject({ retry: "other_channel", status: 502 });
     expect(classifyErrorIn200(asIs, error({ code: "rate_limit_exceeded" }))).toMatchObject({
-      class: "rate_limited",
+      kind: "rate_limited",
       status: 429,
     });
     expect(classifyErrorIn200(asIs, error({ type: "overloaded_error" }))).toMatchObject({
-      class: "overloaded",
+      kind: "overloaded",
       status: 503,
     });
-    const mistake = { class: "caller_mistake", status: 400, retry: true, disable: false };
+    const mistake = { kind: "caller_mistake", status: 400, retry: "other_channel", disable: false };
     expect(classifyErrorIn200(asIs, error({ type: "invalid_request_error" }))).toMatchObject(mistake);
     expect(classifyErrorIn200(asIs, error({ type: "invalid_request_error", code: "503" }))).toMatchObject({
       status: 503,
     });
     // A stream of Responses fails so; a 5xx would be tried again by every SDK.
-    for (const code of ["context_length_exceeded", "invalid_prompt", "image_parse_error"])
+    for (const code of ["invalid_prompt", "image_parse_error"])
       expect(classifyErrorIn200(asIs, error({ code }))).toMatchObject(mistake);
   });
 });

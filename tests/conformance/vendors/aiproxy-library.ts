@@ -11,7 +11,7 @@ export const vendor: VendorFake = {
   other: "1842",
   model: "gpt-3.5-turbo",
   chat: { says },
-  refusal: { model: "unknown", class: "server_error", message: "no such model" },
+  refusal: { model: "unknown", kind: "server_error", message: "no such model" },
   calls: [
     {
       name: "the documents that an answer is from are its citations",

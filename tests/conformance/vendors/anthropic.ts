@@ -10,7 +10,7 @@ export const vendor: VendorFake = {
   source: "docs.anthropic.com/en/api/messages, November 2026",
   model: "claude-sonnet-4-5",
   chat: { says, prompt: 25, completion: 15 },
-  refusal: { model: "claude-none", class: "model_missing", message: "model: claude-none" },
+  refusal: { model: "claude-none", kind: "model_missing", message: "model: claude-none" },
   answer({ path, headers, json }) {
     expect(path).toBe("/v1/messages");
     expect(headers.get("x-api-key")).toBe("upstream-key");

@@ -21,7 +21,7 @@ export const vendor: VendorFake = {
   chat: { says, prompt: 58, completion: 68 },
   refusal: {
     model: "gpt-none",
-    class: "model_missing",
+    kind: "model_missing",
     message: "The API deployment for this resource does not exist",
   },
   answer({ path, headers, json, text }) {

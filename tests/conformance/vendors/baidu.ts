@@ -26,7 +26,7 @@ export const vendor: VendorFake = {
   key: "my-api-key|my-secret-key",
   model: "ERNIE-4.0-8K",
   chat: { says, prompt: 5, completion: 8 },
-  refusal: { model: "ERNIE-busy", class: "rate_limited", message: "Open api qps request limit reached" },
+  refusal: { model: "ERNIE-busy", kind: "rate_limited", message: "Open api qps request limit reached" },
   calls: [
     {
       name: "asks for embeddings with a list of texts and answers as OpenAI does",

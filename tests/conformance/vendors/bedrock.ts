@@ -22,7 +22,7 @@ export const vendor: VendorFake = {
   key: "AKIDEXAMPLE|wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY|eu-central-1",
   model: "claude-sonnet-4-5-20250929",
   chat: { says, prompt: 25, completion: 15 },
-  refusal: { model: "claude-none", class: "rate_limited", message: "Too many requests, please wait" },
+  refusal: { model: "claude-none", kind: "rate_limited", message: "Too many requests, please wait" },
   answer(asked) {
     const { path, headers, json } = asked;
     expect(headers.get("authorization")).toBe(

@@ -14,7 +14,7 @@ const chat = ordinaryVendor(type);
 export const vendor: VendorFake = {
   ...chat,
   source: "developers.cloudflare.com/workers-ai (openai-compatible-api-endpoints, platform/errors), November 2026",
-  refusal: { model: "@cf/no/such", class: "caller_mistake", message: "No such model" },
+  refusal: { model: "@cf/no/such", kind: "caller_mistake", message: "No such model" },
   calls: [embeddingCall("@cf/baai/bge-m3", 3)],
   answer(asked) {
     if (asked.json.model === "@cf/no/such") {

@@ -49,7 +49,7 @@ export const vendor: VendorFake = {
   key: JSON.stringify({ access_token: "my-access-token", account_id: "my-account" }),
   model: "gpt-5.1-codex",
   chat: { says, prompt: 37, completion: 11 },
-  refusal: { model: "gpt-4o", class: "caller_mistake", message: "The 'gpt-4o' model is not supported" },
+  refusal: { model: "gpt-4o", kind: "caller_mistake", message: "The 'gpt-4o' model is not supported" },
   answer({ path, headers, json }) {
     expect(path).toBe("/backend-api/codex/responses");
     expect(headers.get("authorization")).toBe("Bearer my-access-token");

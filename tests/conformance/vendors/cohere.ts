@@ -51,7 +51,7 @@ export const vendor: VendorFake = {
   source: "docs.cohere.com/reference (v2), November 2026",
   model: "command-a-03-2025",
   chat: { says, prompt: 2, completion: 9 },
-  refusal: { model: "unknown", class: "caller_mistake", message: "model 'unknown' not found" },
+  refusal: { model: "unknown", kind: "caller_mistake", message: "model 'unknown' not found" },
   calls: [
     {
       name: "embeddings come in OpenAI's shape, counted as billed",

@@ -37,7 +37,7 @@ export const vendor: VendorFake = {
   source: "docs.dify.ai, API reference (openapi_chat.json, openapi_workflow.json), November 2026",
   model: "my-app",
   chat: { says, prompt: 1033, completion: 135 },
-  refusal: { model: "completion-broken", class: "caller_mistake", message: "App unavailable" },
+  refusal: { model: "completion-broken", kind: "caller_mistake", message: "App unavailable" },
   calls: [
     {
       name: "an application's conversation is named beside the answer, so that a caller can go on with it",

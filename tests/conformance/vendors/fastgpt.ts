@@ -42,7 +42,7 @@ export const vendor: VendorFake = {
   base: "/api",
   model: "m",
   chat: { says },
-  refusal: { model: "of-another-team", class: "bad_credentials", message: "Api Key 不合法" },
+  refusal: { model: "of-another-team", kind: "bad_credentials", message: "Api Key 不合法" },
   answer({ method, path, headers, json }) {
     expect([method, path]).toEqual(["POST", "/v1/chat/completions"]);
     expect([headers.get("authorization"), headers.get("content-type")]).toEqual([

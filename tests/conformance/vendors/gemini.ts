@@ -18,7 +18,7 @@ export const vendor: VendorFake = {
   source: "ai.google.dev/api/generate-content, November 2026",
   model: "gemini-2.5-flash",
   chat: { says, prompt: 4, completion: 8 },
-  refusal: { model: "gemini-none", class: "model_missing", message: "models/gemini-none is not found" },
+  refusal: { model: "gemini-none", kind: "model_missing", message: "models/gemini-none is not found" },
   answer({ path, headers, json }) {
     expect(headers.get("x-goog-api-key")).toBe("upstream-key");
     if (path.includes("gemini-none")) {

@@ -23,7 +23,7 @@ const speak = (body: Record<string, unknown>) => ({
 export const vendor: VendorFake = {
   ...chat,
   source: "platform.minimax.io/docs/api-reference (text-post, speech-t2a-http, errorcode), November 2026",
-  refusal: { model: "unauthorized", class: "bad_credentials", message: "login fail" },
+  refusal: { model: "unauthorized", kind: "bad_credentials", message: "login fail" },
   calls: [
     {
       name: "speech comes as sound in the format that was asked for",

@@ -45,7 +45,7 @@ export const vendor: VendorFake = {
   source: "docs.mistral.ai/api (chat completions, embeddings) and docs/capabilities/reasoning, November 2026",
   model: "mistral-medium-latest",
   chat: { says, prompt: 5, completion: 93 },
-  refusal: { model: "invalid-model", class: "caller_mistake", message: "Invalid model: invalid-model" },
+  refusal: { model: "invalid-model", kind: "caller_mistake", message: "Invalid model: invalid-model" },
   calls: [
     {
       name: "members that Mistral refuses are left out or said in its words, and foreign ids of calls become ids of its own",

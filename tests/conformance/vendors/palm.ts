@@ -9,7 +9,7 @@ export const vendor: VendorFake = {
   source: "ai.google.dev/api/palm, November 2026",
   model: "PaLM-2",
   chat: { says },
-  refusal: { model: "unknown", class: "model_missing", message: "models/unknown is not found" },
+  refusal: { model: "unknown", kind: "model_missing", message: "models/unknown is not found" },
   answer({ method, path, headers, json }) {
     expect(method).toBe("POST");
     expect(headers.get("x-goog-api-key")).toBe("upstream-key");

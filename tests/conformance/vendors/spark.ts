@@ -20,7 +20,7 @@ export const vendor: VendorFake = {
   model: "generalv3.5",
   chat: { says, prompt: 5, completion: 9 },
   // No domain of its own: the version that the channel names.
-  refusal: { model: "none", class: "bad_credentials", message: "AppIdNoAuthError" },
+  refusal: { model: "none", kind: "bad_credentials", message: "AppIdNoAuthError" },
   // After a refused handshake the reason is requested over HTTP.
   answer: () => Response.json({ message: "HMAC signature cannot be verified" }, { status: 401 }),
   message(text, url, send, close) {

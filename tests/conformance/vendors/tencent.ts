@@ -21,7 +21,7 @@ export const vendor: VendorFake = {
   key: "1300000000|AKIDexample|secretexample",
   model: "hunyuan-turbos-latest",
   chat: { says, prompt: 16, completion: 14 },
-  refusal: { model: "hunyuan-none", class: "model_missing", message: "model not exist" },
+  refusal: { model: "hunyuan-none", kind: "model_missing", message: "model not exist" },
   answer({ method, path, url, headers, json, text }) {
     expect([method, path]).toEqual(["POST", "/"]);
     expect(headers.get("x-tc-action")).toBe("ChatCompletions");

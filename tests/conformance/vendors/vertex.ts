@@ -38,7 +38,7 @@ export const vendor: VendorFake = {
   other: '{"default":"us-central1","claude-sonnet-4-5-20250929":"europe-west1"}',
   model: "gemini-2.5-flash",
   chat: { says, prompt: 4, completion: 8 },
-  refusal: { model: "gemini-none", class: "forbidden", message: "Permission 'aiplatform.endpoints.predict' denied" },
+  refusal: { model: "gemini-none", kind: "forbidden", message: "Permission 'aiplatform.endpoints.predict' denied" },
   async answer({ origin, path, headers, text, json }) {
     if (path === "/token") {
       const form = new URLSearchParams(text);

@@ -12,7 +12,7 @@ export const vendor: VendorFake = {
   key: "0123456789abcdef.my-own-secret",
   model: "chatglm_turbo",
   chat: { says, prompt: 2, completion: 37 },
-  refusal: { model: "chatglm_none", class: "model_missing", message: "模型不存在" },
+  refusal: { model: "chatglm_none", kind: "model_missing", message: "模型不存在" },
   async answer({ method, path, headers, json }) {
     expect(method).toBe("POST");
     const authorization = String(headers.get("authorization"));

@@ -10,7 +10,7 @@ import type { CallLog } from "../../contracts/ledger";
 import type { Admitted, Asked, Attempted } from "../call/call";
 import { budgetsOf } from "./budgets";
 import type { Usage } from "../../protocol/chat-events";
-import { cleanText } from "../../protocol/upstream-failure";
+import { cleanText } from "../../protocol/clean-text";
 import { thrownText } from "../response/error-response";
 import { redact } from "../providers/redact";
 import type { ControlPlane } from "../../contracts/control-plane";

@@ -53,6 +53,7 @@ describe("a limit set by the relay", () => {
     ])
       expect(loweredLimit(9000, failure)).toBeUndefined();
     expect(loweredLimit(9000, failureOf("caller_mistake", 400))).toBe(4096);
+    expect(loweredLimit(9000, failureOf("context_too_long", 400))).toBe(4096);
     expect(loweredLimit(4096, failureOf("caller_mistake", 400))).toBeUndefined();
     expect(loweredLimit(undefined, failureOf("caller_mistake", 400))).toBeUndefined();
   });

@@ -89,10 +89,8 @@ export function withLimit(
  * A lower limit for a call that the vendor rejected: the relay's limit may be too high for the model. undefined where
  * that is not the reason.
  */
-export function loweredLimit(
-  output_limit: number | undefined,
-  { class: name, upstream_status }: Failure,
-): number | undefined {
-  const refused = name === "caller_mistake" && (upstream_status === 400 || upstream_status === 422);
+export function loweredLimit(output_limit: number | undefined, { kind, upstream_status }: Failure): number | undefined {
+  const refused =
+    (kind === "caller_mistake" || kind === "context_too_long") && (upstream_status === 400 || upstream_status === 422);
   return refused && output_limit !== undefined && output_limit > SAFE_LIMIT ? SAFE_LIMIT : undefined;
 }

@@ -128,7 +128,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
       if (whole) return controller?.close();
       const failure = end_reason === "idle_timeout" ? failureOf("timeout", 0, this.#expired) : failureOf("cut");
       // Sound has no error event: breaking the connection is the only way to report the failure.
-      if (!events) return controller?.error(new Error(failure.class));
+      if (!events) return controller?.error(new Error(failure.kind));
       controller?.enqueue(openaiChat.errorFrame(callError(call, failure)));
       controller?.close();
     } catch {

@@ -20,11 +20,11 @@ import { admitAndHold, type Opened } from "../billing/admit-and-hold";
 import { highestPrice } from "../billing/call-price";
 import { recordRefusal } from "../billing/log-row";
 import { allTakeLimits } from "../billing/output-limit";
-import type { Authenticated, Engine, RelayDeps } from "../call/call";
+import type { Asked, Authenticated, Engine, RelayDeps } from "../call/call";
 import { noopObserver } from "../call/observers";
 import { handleDisconnect } from "../call/timeouts";
 import { deliver } from "../delivery/deliver";
-import { failed } from "../delivery/failed";
+import { errorResponse, failed } from "../delivery/failed";
 import { StoredConversation } from "../endpoints/stored/conversation";
 import type { Operation } from "../operations/operation";
 import { AccessTokenCache } from "../providers/access-token-cache";
@@ -133,8 +133,8 @@ async function handle(
 
 /**
  * readBody → parse → screen → route → price → admit: everything before a channel is called. Throws the caller's error
- * when the call is refused; its log row is written by then. Returns a Response when the call is a job. `given`: the
- * body, where it was read already.
+ * when the call is refused before it is known whole, and returns it as a Response after that; its log row is written by
+ * then. Returns a Response also when the call is a job. `given`: the body, where it was read already.
  */
 async function openCall(
   authenticated: Authenticated,
@@ -147,6 +147,7 @@ async function openCall(
   const { controlPlane } = engine;
   let model = "";
   let form: Form | undefined;
+  let known: Asked | undefined;
   try {
     const content = await readContent(operation, request, controlPlane.option.maxBodyBytes, given);
     ({ form } = content);
@@ -162,6 +163,7 @@ async function openCall(
     const conversation = opening && (await opening);
     requireModel(caller, model);
     const asked = askedIn(authenticated, operation, screened(controlPlane, operation, received), conversation);
+    known = asked;
     // Routing comes before the price: a model that no channel serves is unknown, whatever its price.
     const routed = routeCall(asked, received.json);
     const { candidates } = routed.selection;
@@ -173,7 +175,9 @@ async function openCall(
     const recorded = recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
     // When the row cannot be written, the caller does not wait for a second attempt.
     if (!isUnavailable(error)) await recorded;
-    throw error;
+    if (!known || !(error instanceof AppError)) throw error;
+    engine.observer.refused(error.code);
+    return errorResponse(known, thrownError(error, known.lang, known.request_id), responder);
   }
 }
 

@@ -82,7 +82,7 @@ test("a vendor that refuses the credentials faults the key, one that is down or 
   const classOf = (status: number): string => {
     const failed = tokenRefused(status, "no");
     expect(failed).toBeInstanceOf(UpstreamError);
-    return failed.failure.class;
+    return failed.failure.kind;
   };
   expect([200, 400, 401, 403].map(classOf)).toEqual(Array(4).fill("bad_credentials"));
   expect([429, 500, 503].map(classOf)).toEqual(["rate_limited", "server_error", "overloaded"]);

@@ -144,7 +144,7 @@ async function ended(made: Response, { channel, headers }: Outgoing, context: Pr
           readError(tryParse(new Uint8Array(await asked.arrayBuffer()))),
           channel.status_mapping,
         ),
-        retry: false,
+        retry: "no",
       });
     response = asked;
     bytes = await asked.arrayBuffer();

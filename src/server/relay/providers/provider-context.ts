@@ -2,7 +2,8 @@
 import { fetchThrough } from "../../lib/proxy";
 import { realTimers, type Timers } from "../../lib/timers";
 import type { Warn } from "../../protocol/chat-events";
-import { asIs, classifyStatus, type Redact } from "../../protocol/upstream-failure";
+import { asIs, type Redact } from "../../protocol/clean-text";
+import { classifyStatus } from "../../protocol/upstream-failure";
 import { UpstreamError } from "../../protocol/upstream-error";
 import type { SpooledBody } from "../../lib/request-body/spooled-body";
 import type { PoolChannel } from "../../contracts/channel";

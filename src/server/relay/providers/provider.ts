@@ -10,7 +10,7 @@ import type { SpooledBody, ByteRange } from "../../lib/request-body/spooled-body
 import type { PoolChannel } from "../../contracts/channel";
 import type { Bytes } from "../../lib/sse";
 import type { VendorRules } from "../../contracts/vendor-rules";
-import type { Redact } from "../../protocol/upstream-failure";
+import type { Redact } from "../../protocol/clean-text";
 
 /** A request that is about to leave. */
 export interface Outgoing {

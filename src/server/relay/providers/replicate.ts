@@ -159,7 +159,7 @@ async function ended(made: Response, { channel, headers }: Outgoing, context: Pr
           readError(tryParse(Buffer.from(await response.arrayBuffer()))),
           channel.status_mapping,
         ),
-        retry: false,
+        retry: "no",
       });
   }
 }

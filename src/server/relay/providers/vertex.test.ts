@@ -128,6 +128,6 @@ test("a private key that cannot be read, or that Google refuses, is bad credenti
   const failure: unknown = await googleToken(found, tools as unknown as ProviderContext).catch(
     (error: unknown) => error,
   );
-  expect(failure).toMatchObject({ failure: { class: "bad_credentials", disable: true } });
+  expect(failure).toMatchObject({ failure: { kind: "bad_credentials", disable: true } });
   expect(JSON.stringify(failure)).not.toContain("no key");
 });

@@ -1,7 +1,8 @@
 /** Opens the upstream side of a realtime session: tries channels one after the other, like any call. */
 import { socketThrough } from "../../lib/proxy";
 import type { Admitted, Asked, Attempted } from "../call/call";
-import { asIs, classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
+import { asIs } from "../../protocol/clean-text";
+import { classifyStatus, type Failure, failureOf } from "../../protocol/upstream-failure";
 import { timeoutsFor } from "../call/timeouts";
 import { headersOf } from "../providers/param-override";
 import { providerOf } from "../providers/registry";
@@ -55,7 +56,7 @@ export const connect = (call: Admitted, wish: RealtimeWish): Promise<RetryOutcom
     return isFailure(outcome) ? { ok: false, failure: outcome } : { ok: true, answer: outcome };
   });
 
-const isFailure = (outcome: Upstream | Failure): outcome is Failure => "class" in outcome;
+const isFailure = (outcome: Upstream | Failure): outcome is Failure => "kind" in outcome;
 
 async function attemptConnection(attempt: Attempted, wish: RealtimeWish): Promise<Upstream | Failure> {
   const { call, channel, translation } = attempt;

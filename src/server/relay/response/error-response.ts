@@ -1,12 +1,13 @@
 /** Errors of /v1 for callers: the relay's own, or a classified upstream failure, in the caller's dialect. */
 import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Owner } from "../../../shared/errors";
-import { failureCode } from "../../../shared/failures";
+import { failureCode, isCallers } from "../../../shared/failures";
 import { retriedText, type StoredText } from "../../../shared/log-text";
 import type { Lang } from "../../../shared/text";
 import { isUnavailable } from "../../lib/unavailable";
 import type { Admitted } from "../call/call";
 import { errorCodeOf, type Failure } from "../../protocol/upstream-failure";
-import type { RelayError } from "../../protocol/relay-error";
+import type { WireError } from "../../protocol/chat-events";
+import { OVERFLOW_CODE, type RelayError } from "../../protocol/relay-error";
 
 function typeOf(status: number, owner: Owner): string {
   if (owner === "upstream") return status === 429 ? "rate_limit_error" : "upstream_error";
@@ -28,15 +29,33 @@ const parameters: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** An error of the relay itself. */
 export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, requestId: string): RelayError {
   const fact = errors[code];
+  const told = code === "input_too_long" ? OVERFLOW_CODE : code;
   const retry = values.retry_after_s;
   return {
     status: fact.status,
     type: typeOf(fact.status, fact.owner),
-    code,
+    code: told,
     message: withId(errorText(code, values, lang), requestId),
     param: parameters[code] ?? null,
     ...(typeof retry === "number" && { retry_after_s: retry }),
   };
+}
+
+/** OpenAI's own codes for a filtered request; its clients know each of them. */
+const FILTER_CODES: ReadonlySet<string> = new Set([
+  "content_policy_violation",
+  "moderation_blocked",
+  "invalid_prompt",
+  "bio_policy",
+  "misalignment_policy_violation",
+  "image_content_policy_violation",
+]);
+
+/** Type and code of a quoted error: the vendor's, or OpenAI's for what clients recognise by them. */
+function toldAs({ kind, status, owner }: Failure, { type, code }: WireError): Pick<RelayError, "type" | "code"> {
+  const own = errorCodeOf({ kind });
+  if (!isCallers(kind) || kind === "caller_mistake") return { type: type || typeOf(status, owner), code: code || own };
+  return { type: typeOf(status, owner), code: kind === "content_filtered" && FILTER_CODES.has(code) ? code : own };
 }
 
 /** The final failure of a call, after all its attempts. */
@@ -49,19 +68,15 @@ export function callError({ asked, attempts }: Pick<Admitted, "asked" | "attempt
  * otherwise.
  */
 export function failureError(failure: Failure, lang: Lang, requestId: string, retries = 0): RelayError {
-  const { error, status } = failure;
+  const { error, status, tokens } = failure;
   const code = errorCodeOf(failure);
-  const retry = failure.retry_after_s === undefined ? {} : { retry_after_s: failure.retry_after_s };
+  const more = {
+    ...(failure.retry_after_s !== undefined && { retry_after_s: failure.retry_after_s }),
+    ...(tokens && { tokens }),
+  };
   if (failure.quote && error && error.message !== "") {
     const message = withId(error.message + retriedText(retries, lang), requestId);
-    return {
-      status,
-      type: error.type || typeOf(status, failure.owner),
-      code: error.code || code,
-      message,
-      param: error.param,
-      ...retry,
-    };
+    return { status, ...toldAs(failure, error), message, param: error.param, ...more };
   }
   const values = {
     status: failure.upstream_status || status,
@@ -69,17 +84,17 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
     retry_after_s: failure.retry_after_s ?? 0,
   };
   const message = withId(errorText(code, values, lang) + retriedText(retries, lang), requestId);
-  return { status, type: typeOf(status, failure.owner), code, message, param: null, ...retry };
+  return { status, type: typeOf(status, failure.owner), code, message, param: null, ...more };
 }
 
 /** A failure for the log: what its reader is told is decided when it is read (shared/log-text.ts). */
 export function failureText(failure: Failure, retries: number): StoredText {
   const { error, quote, upstream_status, phase, retry_after_s } = failure;
   return {
-    code: failureCode(failure.class),
+    code: failureCode(failure.kind),
     params: {
       status: upstream_status || failure.status,
-      ...(failure.class === "timeout" && { phase: phase ?? String(upstream_status) }),
+      ...(failure.kind === "timeout" && { phase: phase ?? String(upstream_status) }),
       ...(retry_after_s !== undefined && { retry_after_s }),
       ...(quote && error && error.message !== "" && { detail: error.message }),
       ...(retries > 0 && { retries }),

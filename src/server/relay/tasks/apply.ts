@@ -2,7 +2,7 @@
 import { isFinal, type TaskStatus } from "../../../shared/task";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { Usage } from "../../protocol/chat-events";
-import { cleanText } from "../../protocol/upstream-failure";
+import { cleanText } from "../../protocol/clean-text";
 import { isObject } from "../../lib/json-bytes";
 import type { ControlPlane } from "../../contracts/control-plane";
 import { pauseOf } from "./clock";

@@ -143,11 +143,8 @@ async function pollChannel(
     }
   } catch (error) {
     const failure = failureFrom(error, channel, log);
-    state.down ||= DOWN.has(failure.class);
-    log.warn(
-      { platform: watcher.platform, channel: channel.id, failure: failure.class },
-      "jobs could not be asked for",
-    );
+    state.down ||= DOWN.has(failure.kind);
+    log.warn({ platform: watcher.platform, channel: channel.id, failure: failure.kind }, "jobs could not be asked for");
     if (failure.upstream_status === 401) engine.accessTokens.drop(channel);
     for (const task of tasks) await postpone(engine, watcher, task, task.state.fails + 1).catch(() => undefined);
   }

@@ -120,7 +120,7 @@ async function run<Input>(order: TaskOrder<Input>, opened: Opened, keys: Keys): 
   if (!outcome.ok || !job || !state) {
     const failure = outcome.ok ? failureOf("malformed") : outcome.failure;
     await failCall(opened, failure, outcome.ok ? "upstream_error" : outcome.end_reason);
-    if (job) await taskStore.fail(job, "NOT_START", failure.error?.message ?? failure.class, { next_poll_at_ms: 0 });
+    if (job) await taskStore.fail(job, "NOT_START", failure.error?.message ?? failure.kind, { next_poll_at_ms: 0 });
     throw new UpstreamError(failure);
   }
   const { attempt, answer } = outcome;

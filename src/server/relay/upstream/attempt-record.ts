@@ -1,4 +1,5 @@
 /** The traces of every attempt: its record in the log row, and its reports to cooldown, metrics and the channel. */
+import { isCallers } from "../../../shared/failures";
 import type { AttemptRecord } from "../../../shared/log";
 import type { Attempted } from "../call/call";
 import { type Failure } from "../../protocol/upstream-failure";
@@ -49,13 +50,15 @@ export function attemptFailed(
   const { engine, request, request_id } = call.asked;
   const started = startOf(attempt, record);
   record.duration_ms = engine.controlPlane.now() - started;
-  engine.observer.attempted(channel, failure.class);
+  engine.observer.attempted(channel, failure.kind);
   // A token that was valid a moment ago may have been revoked.
-  if (failure.upstream_status === 401 || failure.class === "bad_credentials") engine.accessTokens.drop(channel);
-  record.failure = failure.class;
+  if (failure.upstream_status === 401 || failure.kind === "bad_credentials") engine.accessTokens.drop(channel);
+  record.failure = failure.kind;
   record.message = failure.error ? failure.error.message : (failure.phase ?? "");
   engine.routing.cooldown.failed(credentialId(channel), request.model, record, started, failure);
   if (call.progress.left) return;
+  // A request that is too long, too large or filtered says nothing about the channel, whatever words it brings back.
+  if (isCallers(failure.kind) && failure.kind !== "caller_mistake") return;
   // The report may disable a channel: quoting the caller's own text must not be a way to do that.
   engine.controlPlane.channelFailed(channel, {
     status: failure.upstream_status,

@@ -3,7 +3,7 @@ import type { EndReason, NotRetried } from "../../../shared/log";
 import type { PoolChannel } from "../../contracts/channel";
 import { NOTHING_USED } from "../../contracts/rate-limits";
 import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
-import { type Failure, failureOf, isOfKey } from "../../protocol/upstream-failure";
+import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import { type Quote, quoteAt } from "../billing/call-price";
 import { loweredLimit } from "../billing/output-limit";
 import type { Admitted, Answered, Attempted } from "../call/call";
@@ -29,10 +29,10 @@ function explain({ attempts }: Admitted, not_retried: NotRetried): void {
 /** Why a call ended whose last attempt failed before any content. */
 function endReasonOf(failure: Failure): EndReason {
   // Refused before anything was sent.
-  if (failure.class === "limited") return "refused";
-  if (failure.class === "caller_mistake" && failure.upstream_status === 0) return "refused";
-  if (failure.class === "timeout") return "idle_timeout";
-  if (failure.class === "cut") return "upstream_cut";
+  if (failure.kind === "limited") return "refused";
+  if (failure.kind === "caller_mistake" && failure.upstream_status === 0) return "refused";
+  if (failure.kind === "timeout") return "idle_timeout";
+  if (failure.kind === "cut") return "upstream_cut";
   return "upstream_error";
 }
 
@@ -116,8 +116,8 @@ export async function tryChannels<Answer>(
       tries--;
       continue;
     }
-    if (isOfKey(failure) && hasAnotherKey(channel, model, attempts, cooldown)) selection.requeue(channel);
-    if (!failure.retry) break;
+    if (failure.retry === "other_key" && hasAnotherKey(channel, model, attempts, cooldown)) selection.requeue(channel);
+    if (failure.retry === "no") break;
     const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(attempt, failure);
     if (why) {
       explain(call, why);

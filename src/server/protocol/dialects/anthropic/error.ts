@@ -1,5 +1,5 @@
 /** Anthropic's errors (platform.claude.com/docs, API errors; types of @anthropic-ai/sdk 1.11; read November 2026). */
-import type { RelayError } from "../../relay-error";
+import { inWords, type RelayError } from "../../relay-error";
 import type { WireError, WireObject } from "../../chat-events";
 import { isObject, text } from "../shared/json";
 
@@ -17,10 +17,9 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /**
- * What Anthropic says in words only, by the codes of protocol/upstream-failure.ts: an empty account and a reached spend
- * limit come as
- * 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing model as
- * not_found_error.
+ * What Anthropic says in words only, by the codes of protocol/vendor-errors.ts: an empty account and a reached spend
+ * limit come as 400 invalid_request_error (claude-code issue 66314, June 2026; API errors, usage limits), a missing
+ * model as not_found_error.
  */
 function codeOf(type: string, message: string): string {
   if (type === "not_found_error" && message.startsWith("model:")) return "model_not_found";
@@ -38,7 +37,20 @@ export function readError(body: unknown): WireError | undefined {
   return { message: text(message), type: text(type), code: code || codeOf(text(type), text(message)), param: null };
 }
 
-export function writeError({ status, message }: RelayError): WireObject {
+/**
+ * The message in Anthropic's words. Claude Code compacts at "prompt is too long", and lowers max_tokens where those are
+ * what does not fit; it reads neither type nor status (Menci/Floway pull request 166, of Claude Code 2.1;
+ * code.claude.com/docs/en/llm-gateway-protocol; read November 2026).
+ */
+const messageOf = (error: RelayError): string =>
+  inWords(error, /^prompt is too long|input length and `?max_tokens`? exceed context limit/i, ({ used, limit }) =>
+    used === undefined || limit === undefined
+      ? "prompt is too long:"
+      : `prompt is too long: ${used} tokens > ${limit} maximum.`,
+  );
+
+export function writeError(error: RelayError): WireObject {
+  const { status } = error;
   const type = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  return { type: "error", error: { type, message } };
+  return { type: "error", error: { type, message: messageOf(error) } };
 }

@@ -2,7 +2,7 @@
  * Google's errors: google.rpc.Status (ai.google.dev/gemini-api/docs/troubleshooting,
  * cloud.google.com/apis/design/errors).
  */
-import type { RelayError } from "../../relay-error";
+import { inWords, type RelayError } from "../../relay-error";
 import type { WireError, WireObject } from "../../chat-events";
 import { compact, isObject, number, objects, text } from "../shared/json";
 
@@ -23,7 +23,7 @@ const statuses: Readonly<Record<number, string>> = {
 const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 
 /**
- * What Google says in words only, by the codes of protocol/upstream-failure.ts (api-errors, FAILED_PRECONDITION and
+ * What Google says in words only, by the codes of protocol/vendor-errors.ts (api-errors, FAILED_PRECONDITION and
  * NOT_FOUND, November 2026).
  */
 function ownCode(status: string, message: string): string | undefined {
@@ -56,9 +56,21 @@ export function readError(body: unknown): WireError | undefined {
   });
 }
 
-export function writeError({ status, message, retry_after_s }: RelayError): WireObject {
+/**
+ * The message in Google's words (google-gemini/gemini-cli issue 6678), by which opencode and litellm know an overflow
+ * (provider/error.ts, exception_mapping_utils.py; read November 2026).
+ */
+const messageOf = (error: RelayError): string =>
+  inWords(error, /input token count[^]{0,40}exceeds the maximum/i, ({ used, limit }) => {
+    const count = used === undefined ? "" : ` (${used})`;
+    const most = limit === undefined ? "" : ` (${limit})`;
+    return `The input token count${count} exceeds the maximum number of tokens allowed${most}.`;
+  });
+
+export function writeError(error: RelayError): WireObject {
+  const { status, retry_after_s } = error;
   const word = statuses[status] ?? (status < 500 ? "FAILED_PRECONDITION" : "INTERNAL");
   // Google's own programs read when to come again here, not in the header.
   const details = retry_after_s === undefined ? undefined : [{ "@type": RETRY_INFO, retryDelay: `${retry_after_s}s` }];
-  return { error: compact({ code: status, message, status: word, details }) };
+  return { error: compact({ code: status, message: messageOf(error), status: word, details }) };
 }

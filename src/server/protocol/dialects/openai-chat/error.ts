@@ -4,6 +4,7 @@ import type { RelayError } from "../../relay-error";
 import type { Usage, WireError } from "../../chat-events";
 import { writeFrame } from "../../../lib/sse";
 import { readBaseResp } from "./base-resp";
+import { toWire } from "./error-body";
 import { encodeUsage } from "./usage-encode";
 
 const text = (value: unknown): string =>
@@ -35,8 +36,6 @@ export function readError(body: unknown): WireError | undefined {
   if (message === "" || Array.isArray(body.choices) || Array.isArray(body.data)) return undefined;
   return { message, type: text(body.type), code: text(body.code), param: null };
 }
-
-const toWire = ({ message, type, param, code }: RelayError) => ({ error: { message, type, param, code } });
 
 /** The body of an error answer. */
 export const writeError = (error: RelayError): string => JSON.stringify(toWire(error));

@@ -13,6 +13,7 @@ import type {
   Warn,
   WireObject,
 } from "../../chat-events";
+import { openaiMessage } from "../openai-chat/error-body";
 import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { callItem, encodeUsage, messageItem, outcomeOf, shellOf } from "./answer-encode";
@@ -164,7 +165,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       ...this.#shell,
       status: "failed",
       output: this.#output,
-      error: { code: error.code, message: error.message },
+      error: { code: error.code, message: openaiMessage(error) },
       ...(usage && { usage: encodeUsage(usage) }),
     };
     this.#event("response.failed", { response }, out);

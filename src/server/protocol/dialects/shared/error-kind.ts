@@ -1,4 +1,4 @@
-/** Vendors' error numbers in the words that protocol/upstream-failure.ts knows: OpenAI's error types. */
+/** Vendors' error numbers in the words that protocol/vendor-errors.ts knows: OpenAI's error types. */
 import type { WireError } from "../../chat-events";
 
 /** Whose fault an error is, as far as a vendor's documents say. */

@@ -127,7 +127,7 @@ export const createFile: SideHandler = async (sideRequest) => {
       } catch (error) {
         const again =
           error instanceof UpstreamError &&
-          error.failure.retry &&
+          error.failure.retry !== "no" &&
           !mayBeAccepted(error.failure) &&
           tries < option.retryTimes &&
           channels.length > tries + 1;

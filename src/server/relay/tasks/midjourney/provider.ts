@@ -3,7 +3,7 @@
  * github.com/novicezk/midjourney-proxy docs/api.md, github.com/litter-coder/midjourney-proxy-plus docs/api.md, read
  * November 2026.
  */
-import type { FailureKind } from "../../../../shared/failures";
+import { type FailureKind, isCallers } from "../../../../shared/failures";
 import {
   MJ_CODE,
   MJ_NOTIFY_PATH,
@@ -63,7 +63,7 @@ export const refusalOf = (failure: Failure): SubmitAnswer | undefined => refusal
 /** Codes of refusals (ReturnCode of midjourney-proxy); all others are retried on another channel. */
 const classes: ReadonlyMap<number, FailureKind> = new Map([
   [MJ_CODE.request_error, "caller_mistake"],
-  [MJ_CODE.banned_word, "caller_mistake"],
+  [MJ_CODE.banned_word, "content_filtered"],
   [MJ_CODE.queue_full, "overloaded"],
   [MJ_CODE.no_account, "overloaded"],
 ]);
@@ -77,7 +77,7 @@ function refused(answer: SubmitAnswer, follows: boolean): UpstreamError {
   const noAccount = answer.code === MJ_CODE.no_account && !follows;
   const failure: Failure = {
     ...rule,
-    ...(rule.class === "caller_mistake" && { status: 400 }),
+    ...(isCallers(rule.kind) && { status: 400 }),
     ...(noAccount && { disable: true, owner: "operator" }),
     error: { message: answer.description, type: "upstream_error", code: String(answer.code), param: null },
   };

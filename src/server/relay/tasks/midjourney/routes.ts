@@ -17,7 +17,7 @@ import { sameText } from "../../../lib/secrets";
 import { BODY_LIMITS, readBody } from "../../../lib/request-body/read-body";
 import { presentedKey } from "../../admission/request-headers";
 import { UpstreamError } from "../../../protocol/upstream-error";
-import { cleanText } from "../../../protocol/upstream-failure";
+import { cleanText } from "../../../protocol/clean-text";
 import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
 import { cancelTask } from "../cancel";

@@ -1,4 +1,5 @@
 /** A vendor of videos as a provider of the engine: price, stored state, and what is shown. */
+import { isCallers } from "../../../../shared/failures";
 import type { ChannelTypeKey } from "../../../../shared/channel-types";
 import type { TaskPlatform } from "../../../../shared/task";
 import { videoFactors, type VideoSpec, videoTariff, videoTokens } from "../../../../shared/video-tariffs";
@@ -229,8 +230,7 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
  * not be returned. Any other error (no response, overload, a bad key) says nothing about the job.
  */
 function refusalOf(error: unknown): VideoReport | undefined {
-  if (!(error instanceof UpstreamError) || error.failure.class !== "caller_mistake" || !error.failure.error)
-    return undefined;
+  if (!(error instanceof UpstreamError) || !isCallers(error.failure.kind) || !error.failure.error) return undefined;
   const { code, message } = error.failure.error;
   return { status: "failed", code: code || String(error.failure.upstream_status), message };
 }
@@ -241,7 +241,7 @@ async function ignoringBody(request: Promise<unknown>): Promise<void> {
     await request;
   } catch (error) {
     const { failure } = error instanceof UpstreamError ? error : { failure: undefined };
-    if (failure?.class !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
+    if (failure?.kind !== "malformed" || failure.upstream_status < 200 || failure.upstream_status > 299) throw error;
   }
 }
 

@@ -192,7 +192,7 @@ async function forget(engine: Engine, task: Task): Promise<void> {
   if (!channel || !watcher?.forget) return;
   await watcher.forget(task, channel, taskTools(engine, channel, REQUEST_TIMEOUT_MS)).catch((error: unknown) => {
     engine.log.warn(
-      { task: task.task_id, failure: error instanceof UpstreamError ? error.failure.class : String(error) },
+      { task: task.task_id, failure: error instanceof UpstreamError ? error.failure.kind : String(error) },
       "a deleted job is still at its vendor",
     );
   });
