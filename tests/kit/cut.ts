@@ -8,6 +8,8 @@ interface Side {
   other: Socket<Side> | undefined;
   /** Data that arrived before the other side was connected. */
   early: Uint8Array[];
+  /** Data for this side that its kernel has not taken yet. */
+  waiting: Uint8Array[];
 }
 
 export interface Way {
@@ -17,6 +19,17 @@ export interface Way {
   silence(): void;
   mend(): void;
   close(): void;
+}
+
+/** Writes what the kernel takes, and keeps the rest for `drain`. */
+function give(socket: Socket<Side>, bytes: Uint8Array): void {
+  const { waiting } = socket.data;
+  const written = waiting.length > 0 ? 0 : Math.max(0, socket.write(bytes));
+  if (written < bytes.length) waiting.push(Uint8Array.from(bytes.subarray(written)));
+}
+
+function drain(socket: Socket<Side>): void {
+  for (const bytes of socket.data.waiting.splice(0)) give(socket, bytes);
 }
 
 /** Forwards to `port` of this machine. */
@@ -31,7 +44,7 @@ export function wayTo(port: number): Way {
     if (silent) return;
     const { other, early } = socket.data;
     if (!other) return void early.push(Uint8Array.from(bytes));
-    other.write(bytes);
+    give(other, bytes);
   };
   const listen = (at: number): TCPSocketListener<Side> =>
     Bun.listen<Side>({
@@ -39,24 +52,26 @@ export function wayTo(port: number): Way {
       port: at,
       socket: {
         open: (near) => {
-          near.data = { other: undefined, early: [] };
+          near.data = { other: undefined, early: [], waiting: [] };
           open.add(near);
           void Bun.connect<Side>({
             hostname: "127.0.0.1",
             port,
-            data: { other: near, early: [] },
+            data: { other: near, early: [], waiting: [] },
             socket: {
               open: (far) => {
                 near.data.other = far;
-                for (const bytes of near.data.early) far.write(bytes);
+                for (const bytes of near.data.early) give(far, bytes);
               },
               data: pass,
+              drain,
               close: end,
               error: end,
             },
           }).catch(() => near.end());
         },
         data: pass,
+        drain,
         close: end,
         error: end,
       },

@@ -1,0 +1,55 @@
+/** Processes are killed at random moments of all kinds of calls, and started again. */
+import { type PlannedCall, randomCall } from "../kit/trial/calls";
+import type { Random } from "../kit/trial/random";
+import type { Testbed } from "../kit/trial/testbed";
+import type { Trial } from "../kit/trial/trial";
+
+const AT_ONCE = 16;
+const CALLS = 120;
+
+interface Kill {
+  node: number;
+  /** Since the round began. */
+  atMs: number;
+  /** Ends by SIGTERM, and what runs is cut off after two seconds. */
+  softly: boolean;
+  /** Stands still for so long before. */
+  suspendedMs: number;
+  downMs: number;
+}
+
+const killOf = (random: Random): Kill => ({
+  node: random.whole(0, 5),
+  atMs: random.whole(50, 2500),
+  softly: random.chance(0.2),
+  suspendedMs: random.chance(0.2) ? random.whole(50, 1500) : 0,
+  downMs: random.whole(0, 600),
+});
+
+async function carryOut(bed: Testbed, { node: index, atMs, softly, suspendedMs, downMs }: Kill): Promise<void> {
+  const node = bed.nodes.node(index % bed.nodes.all.length);
+  await Bun.sleep(atMs);
+  if (!node.isRunning) return;
+  if (suspendedMs > 0) {
+    node.suspend();
+    bed.note("nodes", "suspended");
+    await Bun.sleep(suspendedMs);
+    node.resume();
+  }
+  bed.note("nodes", softly ? "SIGTERM" : "SIGKILL");
+  await (softly ? node.stop() : node.kill());
+  await Bun.sleep(downMs);
+  if (!node.isRunning) await node.restart();
+}
+
+export const trial: Trial = {
+  what: "processes are killed at random moments of all kinds of calls",
+  nodes: 2,
+  round: async (bed, random) => {
+    const calls: PlannedCall[] = Array.from({ length: CALLS }, () => randomCall(random, { pauseMs: 300 }));
+    const kills = Array.from({ length: random.whole(1, 3) }, () => killOf(random));
+    const work = bed.run(calls, AT_ONCE);
+    for (const kill of kills) await carryOut(bed, kill);
+    await work;
+  },
+};
