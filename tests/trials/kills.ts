@@ -5,11 +5,11 @@ import type { Testbed } from "../kit/trial/testbed";
 import type { Trial } from "../kit/trial/trial";
 
 const AT_ONCE = 16;
-const CALLS = 120;
+const CALLS = 160;
 
 interface Kill {
   node: number;
-  /** Since the round began. */
+  /** Since the kill before it, or the beginning of the round. */
   atMs: number;
   /** Ends by SIGTERM, and what runs is cut off after two seconds. */
   softly: boolean;
@@ -20,7 +20,7 @@ interface Kill {
 
 const killOf = (random: Random): Kill => ({
   node: random.whole(0, 5),
-  atMs: random.whole(50, 2500),
+  atMs: random.whole(50, 1500),
   softly: random.chance(0.2),
   suspendedMs: random.chance(0.2) ? random.whole(50, 1500) : 0,
   downMs: random.whole(0, 600),
@@ -47,7 +47,7 @@ export const trial: Trial = {
   nodes: 2,
   round: async (bed, random) => {
     const calls: PlannedCall[] = Array.from({ length: CALLS }, () => randomCall(random, { pauseMs: 300 }));
-    const kills = Array.from({ length: random.whole(1, 3) }, () => killOf(random));
+    const kills = Array.from({ length: random.whole(2, 6) }, () => killOf(random));
     const work = bed.run(calls, AT_ONCE);
     for (const kill of kills) await carryOut(bed, kill);
     await work;

@@ -56,8 +56,8 @@ export function randomCall(
     input: random.whole(1, 500),
     output: random.whole(1, 300),
     pieces: random.whole(4, 120),
-    paceMs: random.pick([0, 0, 2, 10]),
-    headMs: random.pick([0, 0, 20, 200]),
+    paceMs: random.pick([0, 2, 10, 20]),
+    headMs: random.pick([0, 0, 20, 500]),
     waitMs: random.whole(0, pauseMs),
     ...(leaves && { leaveAfterMs: random.whole(1, 600) }),
   };

@@ -34,9 +34,9 @@ export interface Testbed {
   run(calls: readonly PlannedCall[], atOnce: number): Promise<void>;
   /**
    * Mends, restarts and waits until the ledger agrees with the book of all calls so far; returns every promise that is
-   * still broken after a minute.
+   * still broken after `limitMs` (default: a minute).
    */
-  settle(): Promise<string[]>;
+  settle(limitMs?: number): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,10 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
     }
   }
   const user = await weir.newUser({ quota: CREDIT });
-  const limited = await weir.newToken({ name: "limited", quota: TOKEN_QUOTA }, user);
+  const limited = await weir.newToken(
+    { name: "limited", quota: TOKEN_QUOTA, rpm: 1_000_000, concurrency: 1000, budget_day: TOKEN_QUOTA },
+    user,
+  );
   const unlimited = await weir.newToken({ name: "unlimited" }, user);
   const keys = [limited.key, unlimited.key];
 
@@ -120,7 +123,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
       };
       await Promise.all(Array.from({ length: atOnce }, caller));
     },
-    settle: async () => {
+    settle: async (limitMs = REST_LIMIT_MS) => {
       await mendAll(nodes);
       const lives = new Map(nodes.all.map((node) => [node.name, node.lives]));
       // Read again each time: a vendor's answer may end after its caller has left.
@@ -129,7 +132,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
           expectationOf(record, vendors.answersTo(record.call), lives.get(record.node) === record.life),
         );
       let broken: string[] = [];
-      for (const [limit, agreed] = [Date.now() + REST_LIMIT_MS, { times: 0 }]; Date.now() < limit;) {
+      for (const [limit, agreed] = [Date.now() + limitMs, { times: 0 }]; Date.now() < limit;) {
         await ageTheDead(nodes);
         broken = [
           ...brokenPromises([...settled, ...expectedNow()], await readLedger()),

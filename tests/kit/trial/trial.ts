@@ -26,11 +26,14 @@ export interface TrialResult {
   output: string;
 }
 
-/** Rounds until `ms` are over, at least one; stops at the first round that breaks a promise. */
+/**
+ * Rounds until `ms` are over, at least one; stops at the first round that breaks a promise. `restMs`: how long the
+ * ledger has after a round to agree with the book.
+ */
 export async function runTrial(
   name: string,
   trial: Trial,
-  { engine, seed, ms }: { engine: Engine; seed: number; ms: number },
+  { engine, seed, ms, restMs }: { engine: Engine; seed: number; ms: number; restMs?: number },
 ): Promise<TrialResult> {
   const end = Date.now() + ms;
   const bed = await startTestbed({ engine, count: trial.nodes, ...(trial.redis && { redis: true }) });
@@ -41,7 +44,7 @@ export async function runTrial(
     do {
       rounds++;
       await trial.round(bed, randomOf(seed, name, rounds));
-      broken = (await bed.settle()).map((line) => `${name} on ${engine}, seed ${seed}, round ${rounds}: ${line}`);
+      broken = (await bed.settle(restMs)).map((line) => `${name} on ${engine}, seed ${seed}, round ${rounds}: ${line}`);
     } while (broken.length === 0 && Date.now() < end);
     return { rounds, tally: bed.tally, broken, output: outputs() };
   } catch (error) {
