@@ -32,7 +32,7 @@ export interface WeirOptions {
   /** false: an empty database, no root account. */
   root?: boolean;
   /** Postgres: the URL for the server, through something that a test can cut. */
-  through?: (url: string) => string;
+  through?: (url: string) => string | Promise<string>;
 }
 
 /** One response of /api. `body` is the parsed JSON, {} if it is not JSON. */
@@ -158,7 +158,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WEIR_LOG_LEVEL: "silent",
     WEIR_API_RATE_LIMIT: "0",
     WEIR_CRITICAL_RATE_LIMIT: "0",
-    ...(store.url ? { DATABASE_URL: through(store.url), WEIR_PG_POOL: "10" } : {}),
+    ...(store.url ? { DATABASE_URL: await through(store.url), WEIR_PG_POOL: "10" } : {}),
     ...(withRoot ? { WEIR_ROOT_USERNAME: ROOT.username, WEIR_ROOT_PASSWORD: ROOT.password } : {}),
     ...options.env,
   };

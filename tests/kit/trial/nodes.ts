@@ -1,12 +1,13 @@
 /**
- * Real Weir processes on one store, each reaching it through a way of its own that can fail: a TCP proxy (Postgres), a
- * disk that is full (SQLite). Kills, suspensions and restarts of any of them.
+ * Real Weir processes on one store, each reaching it in a way of its own that can fail: a TCP proxy (Postgres), a disk
+ * that is full (SQLite). Kills, suspensions and restarts of any of them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Way, wayTo } from "../cut";
 import type { Engine } from "../databases";
+import { askIn } from "../fake-vendors";
+import { type PostgresProxy, startPostgresProxy } from "../postgres-proxy";
 import { startWeir, type Weir } from "../weir";
 import { HURRIED, type WeirProcess } from "../weir-process";
 import { type Redis, startRedis } from "./redis";
@@ -33,15 +34,28 @@ export interface NodesOptions {
   env?: Record<string, string>;
 }
 
+export interface Asked {
+  status: number;
+  body: { success?: boolean; code?: string; data?: unknown };
+}
+
+export interface Called {
+  status: number;
+  body: string;
+  ms: number;
+}
+
 export interface Node {
   readonly name: string;
   readonly url: string;
   readonly process: WeirProcess;
+  /** False from the moment that it ended, or was told to end. */
   readonly isRunning: boolean;
   /** How often it was started. */
   readonly lives: number;
-  /** Postgres: the database as this node reaches it. */
+  /** Postgres: the database as this node reaches it, and what is on the way. */
   readonly databaseUrl: string;
+  readonly proxy: PostgresProxy | undefined;
   readonly dataDir: string;
   /** SIGKILL, and its end. */
   kill(): Promise<void>;
@@ -56,6 +70,12 @@ export interface Node {
   /** The connections stay open and nothing comes back (Postgres); on SQLite a full disk. */
   silenceDatabase(): void;
   mendDatabase(): void;
+  /** /api at this node, as root. */
+  ask(method: string, path: string, body?: object): Promise<Asked>;
+  /** Its data; throws unless it succeeds. */
+  api<T = unknown>(method: string, path: string, body?: object): Promise<T>;
+  /** A plain chat call at this node. */
+  call(key: string, model: string): Promise<Called>;
   /** The value of a metric, NaN when the page has none of this name. */
   metric(name: string): Promise<number>;
   /** What all of its processes have printed. */
@@ -81,13 +101,11 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
   const redis = options.redis && engine === "postgres" ? await startRedis() : undefined;
   const folder = mkdtempSync(join(tmpdir(), "weir-nodes-"));
   const signOf = (index: number): string => join(folder, `full-${index}`);
-  const ways: Way[] = [];
-  const through = (url: string): string => {
-    const address = new URL(url);
-    const way = wayTo(Number(address.port));
-    ways.push(way);
-    address.port = String(way.port);
-    return address.href;
+  const proxies: PostgresProxy[] = [];
+  const through = async (url: string): Promise<string> => {
+    const proxy = await startPostgresProxy(url);
+    proxies.push(proxy);
+    return proxy.url;
   };
 
   let firstUrl = "";
@@ -104,17 +122,18 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       ...(redis && { REDIS_URL: redis.url }),
       ...options.env,
     },
-    through: (url) => (firstUrl = through(url)),
+    through: async (url) => (firstUrl = await through(url)),
   });
 
   const nodeOf = async (index: number): Promise<Node> => {
     const sign = signOf(index);
-    const databaseUrl = index === 0 ? firstUrl : through(weir.databaseUrl);
+    const databaseUrl = index === 0 ? firstUrl : await through(weir.databaseUrl);
     const dataDir = index === 0 ? weir.dataDir : mkdtempSync(join(folder, "data-"));
     const env = { FULL_DISK_FILE: sign, WEIR_DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
     let own = index === 0 ? undefined : await weir.another(env);
-    const way = ways[index];
+    const proxy = proxies[index];
     let lives = 1;
+    let ending = false;
     const past: string[] = [];
     const current = (): WeirProcess => {
       const running = own ?? weir.process;
@@ -122,6 +141,14 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       return running;
     };
     const full = (): void => writeFileSync(sign, "");
+    const ask = async (method: string, path: string, body?: object): Promise<Asked> => {
+      const answer = await fetch(current().url + path, {
+        method,
+        headers: { "content-type": "application/json", ...weir.root.headers },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: answer.status, body: (await answer.json()) as Asked["body"] };
+    };
     return {
       name: `node ${index}`,
       get url() {
@@ -131,18 +158,22 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
         return current();
       },
       get isRunning() {
-        return current().isRunning;
+        return !ending && current().isRunning;
       },
       get lives() {
         return lives;
       },
       databaseUrl,
+      proxy,
       dataDir,
       kill: async () => {
         current().kill("SIGKILL");
         await current().exited;
       },
-      stop: () => current().stop(),
+      stop: async () => {
+        ending = true;
+        await current().stop();
+      },
       suspend: () => current().kill("SIGSTOP"),
       resume: () => current().kill("SIGCONT"),
       restart: async () => {
@@ -150,10 +181,22 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
         lives++;
         if (own) own = await weir.another(env);
         else await weir.restart();
+        ending = false;
       },
-      cutDatabase: () => (way ? way.cut() : full()),
-      silenceDatabase: () => (way ? way.silence() : full()),
-      mendDatabase: () => (way ? way.mend() : rmSync(sign, { force: true })),
+      cutDatabase: () => (proxy ? proxy.cut() : full()),
+      silenceDatabase: () => (proxy ? proxy.silence({ next: true }) : full()),
+      mendDatabase: () => (proxy ? proxy.mend() : rmSync(sign, { force: true })),
+      ask,
+      api: async <T>(method: string, path: string, body?: object) => {
+        const answer = await ask(method, path, body);
+        if (!answer.body.success) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+        return answer.body.data as T;
+      },
+      call: async (key, model) => {
+        const began = performance.now();
+        const answer = await askIn(current().url, "chat", key, model, { stream: false, prompt: "hi" });
+        return { status: answer.status, body: await answer.text(), ms: performance.now() - began };
+      },
       metric: async (name) => {
         const page = await fetch(`${current().url}/metrics`, { headers: { authorization: "Bearer scrape" } });
         return Number(new RegExp(`^${name} (.*)$`, "m").exec(await page.text())?.[1] ?? Number.NaN);
@@ -181,7 +224,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       }
       await Promise.all(all.slice(1).map((node) => node.stop()));
       await weir.stop();
-      for (const way of ways) way.close();
+      for (const proxy of proxies) await proxy.close();
       await redis?.kill();
       rmSync(folder, { recursive: true, force: true });
     },
