@@ -4,13 +4,15 @@ import type { Random } from "../kit/trial/random";
 import type { Testbed } from "../kit/trial/testbed";
 import type { Trial } from "../kit/trial/trial";
 
-const AT_ONCE = 16;
-const CALLS = 160;
+const AT_ONCE = 20;
+const CALLS = 200;
 
 interface Kill {
   node: number;
   /** Since the kill before it, or the beginning of the round. */
-  atMs: number;
+  afterMs: number;
+  /** From then on it waits for the moment in which a caller has an answer's last byte. */
+  atDelivery: boolean;
   /** Ends by SIGTERM, and what runs is cut off after two seconds. */
   softly: boolean;
   /** Stands still for so long before. */
@@ -20,15 +22,17 @@ interface Kill {
 
 const killOf = (random: Random): Kill => ({
   node: random.whole(0, 5),
-  atMs: random.whole(50, 1500),
-  softly: random.chance(0.2),
+  afterMs: random.whole(50, 800),
+  atDelivery: random.chance(0.5),
+  softly: random.chance(0.1),
   suspendedMs: random.chance(0.2) ? random.whole(50, 1500) : 0,
-  downMs: random.whole(0, 600),
+  downMs: random.whole(0, 300),
 });
 
-async function carryOut(bed: Testbed, { node: index, atMs, softly, suspendedMs, downMs }: Kill): Promise<void> {
-  const node = bed.nodes.node(index % bed.nodes.all.length);
-  await Bun.sleep(atMs);
+async function carryOut(bed: Testbed, kill: Kill): Promise<void> {
+  const { softly, suspendedMs } = kill;
+  const node = bed.nodes.node(kill.node % bed.nodes.all.length);
+  await Bun.sleep(kill.afterMs);
   if (!node.isRunning) return;
   if (suspendedMs > 0) {
     node.suspend();
@@ -36,9 +40,10 @@ async function carryOut(bed: Testbed, { node: index, atMs, softly, suspendedMs, 
     await Bun.sleep(suspendedMs);
     node.resume();
   }
+  if (kill.atDelivery) await bed.nextDelivery(node);
   bed.note("nodes", softly ? "SIGTERM" : "SIGKILL");
   await (softly ? node.stop() : node.kill());
-  await Bun.sleep(downMs);
+  await Bun.sleep(kill.downMs);
   if (!node.isRunning) await node.restart();
 }
 
@@ -47,7 +52,7 @@ export const trial: Trial = {
   nodes: 2,
   round: async (bed, random) => {
     const calls: PlannedCall[] = Array.from({ length: CALLS }, () => randomCall(random, { pauseMs: 300 }));
-    const kills = Array.from({ length: random.whole(2, 6) }, () => killOf(random));
+    const kills = Array.from({ length: random.whole(4, 8) }, () => killOf(random));
     const work = bed.run(calls, AT_ONCE);
     for (const kill of kills) await carryOut(bed, kill);
     await work;

@@ -25,8 +25,8 @@ const outageOf = (random: Random): Outage => ({
   every: random.pick([1, 1, 2]),
   silent: random.chance(0.3),
   atMs: random.whole(100, 1500),
-  forMs: random.whole(200, 6000),
-  killed: random.chance(0.3) ? random.whole(0, 5) : undefined,
+  forMs: random.whole(200, 5000),
+  killed: random.chance(0.5) ? random.whole(0, 5) : undefined,
   redis: random.chance(0.3),
 });
 

@@ -16,6 +16,7 @@ const REST_LIMIT_MS = 60_000;
 const STILL_MS = 1500;
 /** A heartbeat that is older is a killed process's. */
 const DEAD_SECONDS = 3;
+const DELIVERY_LIMIT_MS = 2000;
 const CREDIT = 1_000_000_000_000;
 const TOKEN_QUOTA = 100_000_000_000;
 /** Two channels for each vendor, so that a call has where to go. */
@@ -32,6 +33,8 @@ export interface Testbed {
   note(subject: string, what: string): void;
   /** Makes the calls, so many at a time. Resolves when the last has ended. */
   run(calls: readonly PlannedCall[], atOnce: number): Promise<void>;
+  /** Resolves in the moment in which a call at this node is delivered to its last byte, or after two seconds without. */
+  nextDelivery(node: Node): Promise<void>;
   /**
    * Mends, restarts and waits until the ledger agrees with the book of all calls so far; returns every promise that is
    * still broken after `limitMs` (default: a minute).
@@ -75,6 +78,8 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
   const settled: Expected[] = [];
   let records: CallRecord[] = [];
   let made = 0;
+  /** Who waits for a delivery of a node. */
+  const waiting = new Map<Node, Set<() => void>>();
 
   const readLedger = async (): Promise<LedgerAtRest> => {
     const { users, tokens, logs, holds } = db.t;
@@ -117,11 +122,21 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
             key: keys[planned.token % keys.length] ?? "",
           });
           records.push(record);
+          if (record.whole) for (const wake of waiting.get(node) ?? []) wake();
           note(`callers of ${planned.caller}`, fateOf(record));
           for (const { fate, dialect } of vendors.answersTo(call)) note(`vendors of ${dialect}`, fate);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, caller));
+    },
+    nextDelivery: async (node) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const those = waiting.get(node) ?? new Set();
+      waiting.set(node, those.add(resolve));
+      const timer = setTimeout(resolve, DELIVERY_LIMIT_MS);
+      await promise;
+      clearTimeout(timer);
+      those.delete(resolve);
     },
     settle: async (limitMs = REST_LIMIT_MS) => {
       await mendAll(nodes);
