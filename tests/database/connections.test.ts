@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openConnections } from "../../src/server/db/connections";
 import { type Connections, LIMITS_MS } from "../../src/server/db/connection-types";
 import { type FreshDatabase, freshPostgres } from "../kit/databases";
-import { until } from "../kit/trial/nodes";
 import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";
+import { until } from "../kit/until";
 
 describe("connections to Postgres", () => {
   let fresh: FreshDatabase;

@@ -7,8 +7,9 @@ import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_TYPE } from "../../src/shared/log";
 import { type Engine, ENGINES } from "../kit/databases";
-import { type Node, type Nodes, startNodes, until } from "../kit/trial/nodes";
+import { type Node, type Nodes, startNodes } from "../kit/trial/nodes";
 import { startVendors } from "../kit/trial/vendors";
+import { until } from "../kit/until";
 import type { Session, Weir } from "../kit/weir";
 import { HURRIED, startProcess } from "../kit/weir-process";
 
@@ -154,11 +155,11 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
       await outage.deliveredWhileAway(6, 4);
       await outage.node.kill();
       outage.node.mendDatabase();
-      await weir.restart();
+      await outage.node.restart();
       await outage.expectCharged(10);
       await weir.ageHolds();
-      await weir.process?.stop();
-      await weir.restart();
+      await outage.node.stop();
+      await outage.node.restart();
       await outage.expectCharged(10);
     },
     START_MS,
@@ -173,7 +174,7 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
       outage.node.mendDatabase();
       const aside = `${outage.journal}.aside`;
       renameSync(outage.journal, aside);
-      await weir.restart();
+      await outage.node.restart();
       await until("the sweep has ended every hold", async () => {
         await weir.ageHolds();
         return (await weir.holds()) === 0;
@@ -185,9 +186,9 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
       await until("every row is counted", async () => (await weir.logs()).every((row) => row.folded !== 0));
       expect(await weir.audit()).toEqual([]);
       for (let again = 0; again < 2; again++) {
-        await weir.process?.stop();
+        await outage.node.stop();
         copyFileSync(aside, outage.journal);
-        await weir.restart();
+        await outage.node.restart();
         await outage.expectCharged(8);
       }
     },
@@ -203,7 +204,7 @@ test(
     expect(await outage.node.metric("weir_waiting_settles")).toBe(5);
     await outage.node.kill();
     outage.node.mendDatabase();
-    await weir.restart();
+    await outage.node.restart();
     await outage.expectCharged(5);
   },
   START_MS,
@@ -222,7 +223,7 @@ test(
     bytes.fill(0x20, last, last + 12);
     writeFileSync(outage.journal, bytes);
     outage.node.mendDatabase();
-    await weir.restart();
+    await outage.node.restart();
     await until("three are charged", async () => (await weir.logs()).filter((row) => row.quota === PRICE).length === 3);
     expect(weir.process?.output()).toContain("not whole");
     expect(await weir.holds()).toBe(1);
@@ -242,10 +243,10 @@ test(
     const other = await new Outage().start("sqlite");
     try {
       expect((await fetch(`${other.weir.url}/readyz`)).status).toBe(200);
-      await other.weir.process?.stop();
+      await other.node.stop();
       // Another database's calls: they are not charged here, and are not deleted either.
       writeFileSync(other.journal, Buffer.alloc(bytes.length, used));
-      await other.weir.restart();
+      await other.node.restart();
       const ready = await fetch(`${other.weir.url}/readyz`);
       expect(ready.status).toBe(503);
       expect(((await ready.json()) as { checks: { journal: string } }).checks.journal).toContain("full");
@@ -282,7 +283,7 @@ test(
       await outage.node.kill();
       outage.node.mendDatabase();
       expect(await weir.holds()).toBe(5);
-      await weir.restart();
+      await outage.node.restart();
       await outage.expectCharged(5);
     } finally {
       await beside.stop();

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import type { PostgresProxy } from "../kit/postgres-proxy";
-import { type Node, type Nodes, startNodes, until } from "../kit/trial/nodes";
+import { type Node, type Nodes, startNodes } from "../kit/trial/nodes";
+import { until } from "../kit/until";
 
 /** Within this time every caller gets a response and every dead connection is closed. */
 const LIMIT_MS = 15_000;

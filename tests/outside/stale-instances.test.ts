@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
 import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
 import type { PostgresProxy } from "../kit/postgres-proxy";
-import { type Node, type Nodes, startNodes, until } from "../kit/trial/nodes";
+import { type Node, type Nodes, startNodes } from "../kit/trial/nodes";
+import { until } from "../kit/until";
 
 /** A lost query is repeated after a second. */
 const SECONDS = 5_000;

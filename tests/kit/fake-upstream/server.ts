@@ -23,7 +23,7 @@ export interface FakeUpstreamOptions {
   clock?: Clock;
   /** false: nothing is recorded, and answers that depend only on the model name are encoded once (for bench). */
   journal?: boolean;
-  /** The behaviour of one request (behaviours.ts), instead of its model's name; undefined: the name. Needs the journal. */
+  /** The behaviour of one request (behaviours.ts); undefined: as its model's name says. Needs the journal. */
   behave?: (request: JournalEntry) => string | undefined;
   /** Awaited before the end of an answer: the last frames of a stream, or the whole of a plain answer. */
   beforeEnd?: () => Promise<void>;

@@ -40,7 +40,7 @@ export function expectationOf(record: CallRecord, answers: readonly VendorAnswer
   const sent = answers.filter(({ fate, started }) => started && sendsContent(fate));
   const words = `${record.request_id || "no request id"}: call ${call} (${planned.caller} of ${planned.vendor}, ${
     planned.stream ? "streamed" : "plain"
-  }, ${node}${survived ? "" : ", killed since"}; vendors: ${answers.map(({ fate }) => fate).join(", ") || "not asked"}; ${
+  }, ${node}${survived ? "" : ", killed since"}; vendors: ${answers.map(({ fate, whole }) => (whole ? `${fate} whole` : fate)).join(", ") || "not asked"}; ${
     record.whole ? "delivered whole" : record.content ? "delivered in part" : "nothing delivered"
   })`;
   const served = sent.at(-1);

@@ -51,6 +51,8 @@ export interface Node {
   readonly process: WeirProcess;
   /** False from the moment that it ended, or was told to end. */
   readonly isRunning: boolean;
+  /** It ended, and nothing here has ended it. */
+  readonly crashed: boolean;
   /** How often it was started. */
   readonly lives: number;
   /** Postgres: the database as this node reaches it, and what is on the way. */
@@ -160,6 +162,9 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       get isRunning() {
         return !ending && current().isRunning;
       },
+      get crashed() {
+        return !ending && !current().isRunning;
+      },
       get lives() {
         return lives;
       },
@@ -167,6 +172,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       proxy,
       dataDir,
       kill: async () => {
+        ending = true;
         current().kill("SIGKILL");
         await current().exited;
       },
@@ -229,11 +235,4 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Waits until `holds` is true; throws with `what` when it is not within `ms`. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, ms = 15_000): Promise<void> {
-  for (const limit = Date.now() + ms; !(await holds()); await Bun.sleep(25)) {
-    if (Date.now() > limit) throw new Error(`not within ${ms} ms: ${what}`);
-  }
 }
