@@ -199,7 +199,7 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
 test(
   "a database that falls silent without a word loses no charge either",
   async () => {
-    const { weir } = await outage.start("postgres");
+    await outage.start("postgres");
     await outage.deliveredWhileAway(3, 2, () => outage.node.silenceDatabase());
     expect(await outage.node.metric("weir_waiting_settles")).toBe(5);
     await outage.node.kill();
