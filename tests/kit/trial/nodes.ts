@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Engine } from "../databases";
 import { askIn } from "../fake-vendors";
 import { type PostgresProxy, startPostgresProxy } from "../postgres-proxy";
+import { required } from "../required";
 import { startWeir, type Weir } from "../weir";
 import { HURRIED, type WeirProcess } from "../weir-process";
 import { type Redis, startRedis } from "./redis";
@@ -100,7 +101,8 @@ export interface Nodes {
 export async function startNodes(options: NodesOptions): Promise<Nodes> {
   const { engine, hurried = true } = options;
   const count = engine === "postgres" ? (options.count ?? 1) : 1;
-  const redis = options.redis && engine === "postgres" ? await startRedis() : undefined;
+  const redisServer = options.redis && engine === "postgres" ? required("redis-server") : undefined;
+  const redis = redisServer ? await startRedis(redisServer) : undefined;
   const folder = mkdtempSync(join(tmpdir(), "weir-nodes-"));
   const signOf = (index: number): string => join(folder, `full-${index}`);
   const proxies: PostgresProxy[] = [];

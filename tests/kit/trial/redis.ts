@@ -2,13 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { RedisClient } from "bun";
-import { required } from "../required";
 
 export interface Redis {
   readonly url: string;
   /** SIGKILL; what it knew is lost. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  suspend(): void;
+  resume(): void;
 }
 
 const freePort = (): Promise<number> =>
@@ -19,10 +20,8 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Undefined where no redis-server is installed; in a CI that throws. */
-export async function startRedis(): Promise<Redis | undefined> {
-  const program = required("redis-server");
-  if (!program) return undefined;
+/** `program`: the path of a redis-server (tests/kit/required.ts). */
+export async function startRedis(program: string): Promise<Redis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let running: { child: ChildProcess; ended: Promise<unknown> } | undefined;
@@ -33,6 +32,8 @@ export async function startRedis(): Promise<Redis | undefined> {
       await running?.ended;
       running = undefined;
     },
+    suspend: () => void running?.child.kill("SIGSTOP"),
+    resume: () => void running?.child.kill("SIGCONT"),
     start: async () => {
       if (running) return;
       const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
