@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openConnections } from "../../src/server/db/connections";
 import { type Connections, LIMITS_MS } from "../../src/server/db/connection-types";
 import { type FreshDatabase, freshPostgres } from "../kit/databases";
-import { until } from "../kit/instances";
 import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";
+import { until } from "../kit/until";
 
 describe("connections to Postgres", () => {
   let fresh: FreshDatabase;
@@ -68,7 +68,7 @@ describe("connections to Postgres", () => {
     await Bun.sleep(300); // it has begun
     proxy.silence({ next: false });
     expect(await waiting).toBeLessThan(15_000);
-    await until("it is closed", 1000, () => proxy.silent() === 0);
+    await until("it is closed", () => proxy.silent() === 0, 1000);
     expect(await pidOf(connections)).toBeNumber();
   }, 30_000);
 

@@ -1,59 +1,31 @@
 /** Counters shared through a real Redis server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
-import { RedisClient } from "bun";
 import { localCounter } from "../../src/server/cluster/local";
 import { redisCounter } from "../../src/server/cluster/redis";
 import type { Counter } from "../../src/server/cluster/types";
 import { required } from "../kit/required";
+import { type Redis, startRedis } from "../kit/trial/redis";
 
 const program = required("redis-server");
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
-
 describe.skipIf(!program)("counters on Redis", () => {
-  let server: ChildProcess;
-  let port: number;
+  let server: Redis;
   let url: string;
   const counters: Counter[] = [];
   const changes: boolean[] = [];
 
-  async function startServer() {
-    const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-    server = spawn(program ?? "", options, { stdio: "ignore" });
-    for (let tries = 0; tries < 100; tries++) {
-      const probe = new RedisClient(url, { autoReconnect: false, enableOfflineQueue: false });
-      try {
-        await probe.connect();
-        probe.close();
-        return;
-      } catch {
-        probe.close();
-        await Bun.sleep(20);
-      }
-    }
-    throw new Error("redis-server did not start");
-  }
   const counter = (): Counter => {
     const made = redisCounter({ url, fallback: localCounter(Date.now), changed: (up) => changes.push(up) });
     counters.push(made);
     return made;
   };
   beforeAll(async () => {
-    port = await freePort();
-    url = `redis://127.0.0.1:${port}`;
-    await startServer();
+    server = await startRedis(program ?? "");
+    ({ url } = server);
   });
   afterAll(async () => {
     for (const made of counters) await made.close();
-    server.kill("SIGKILL");
+    await server.kill();
   });
 
   test("two instances share one window exactly, and a refused take adds nothing", async () => {
@@ -141,14 +113,13 @@ describe.skipIf(!program)("counters on Redis", () => {
     const a = counter();
     await a.take("down", 1, 5, 60);
     changes.length = 0;
-    server.kill("SIGKILL");
-    await new Promise((resolve) => server.once("exit", resolve));
+    await server.kill();
     const started = performance.now();
     const takes = [];
     for (let i = 0; i < 8; i++) takes.push(await a.take("down", 1, 5, 60));
     expect(performance.now() - started).toBeLessThan(600);
     expect(takes.filter((take) => take.allowed)).toHaveLength(5);
-    await startServer();
+    await server.start();
     await Bun.sleep(1100);
     await a.take("down", 2, 5, 60);
     expect((await counter().take("down", 1, 5, 60)).remaining).toBe(2); // a new instance sees the 2
@@ -158,10 +129,10 @@ describe.skipIf(!program)("counters on Redis", () => {
   test("a stalled Redis costs a quarter of a second at most, once a second", async () => {
     const a = counter();
     await a.take("stall", 1, 100, 60);
-    server.kill("SIGSTOP");
+    server.suspend();
     const started = performance.now();
     for (let i = 0; i < 50; i++) expect((await a.take("stall", 1, 100, 60)).allowed).toBe(true);
     expect(performance.now() - started).toBeLessThan(450);
-    server.kill("SIGCONT");
+    server.resume();
   });
 });

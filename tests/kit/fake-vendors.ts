@@ -366,10 +366,17 @@ export function askIn(
   caller: CallerKey,
   key: string,
   model: string,
-  init: { signal?: AbortSignal; stream?: boolean; max?: number; more?: Json } = {},
+  init: {
+    signal?: AbortSignal;
+    stream?: boolean;
+    max?: number;
+    more?: Json;
+    prompt?: string;
+    headers?: Record<string, string>;
+  } = {},
 ): Promise<Response> {
-  const { signal, stream = true, max, more = {} } = init;
-  const messages = [{ role: "user", content: "Tell me a long story about the sea." }];
+  const { signal, stream = true, max, more = {}, prompt = "Tell me a long story about the sea.", headers = {} } = init;
+  const messages = [{ role: "user", content: prompt }];
   const [path, body]: [string, Json] =
     caller === "chat"
       ? [
@@ -389,13 +396,18 @@ export function askIn(
           : [
               `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
               {
-                contents: [{ role: "user", parts: [{ text: "Tell me a long story about the sea." }] }],
+                contents: [{ role: "user", parts: [{ text: prompt }] }],
                 ...(max && { generationConfig: { maxOutputTokens: max } }),
               },
             ];
   return fetch(url + path, {
     method: "POST",
-    headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" },
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${key}`,
+      "anthropic-version": "2023-06-01",
+      ...headers,
+    },
     body: JSON.stringify({ ...body, ...more }),
     ...(signal && { signal }),
   });

@@ -1,5 +1,6 @@
 /**
- * A TCP proxy in front of Postgres that fails like networks do: cuts connections, or goes silent without closing them.
+ * A TCP proxy in front of Postgres that fails like networks do: refuses and cuts connections, or goes silent without
+ * closing them.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 
@@ -14,6 +15,10 @@ export interface PostgresProxy {
   silence(options: { next: boolean }): void;
   /** Later connections are forwarded again. */
   heal(): void;
+  /** Every connection is cut, and new ones are refused. */
+  cut(): void;
+  /** After any of these: connections are accepted and forwarded again, and silent ones end on both sides. */
+  mend(): void;
   /** Cuts a connection as soon as the client sends a statement that `matches`. */
   cutWhen(matches: ((statement: string) => boolean) | undefined): void;
   /** How many were cut. */
@@ -92,12 +97,17 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     forward(link.server, client, false);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  let listens = true;
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the proxy did not start");
   const url = new URL(databaseUrl);
   url.hostname = "127.0.0.1";
   url.port = String(address.port);
 
+  const endLeft = (): void => {
+    for (const upstream of left) upstream.destroy();
+    left.clear();
+  };
   const count = (silent: boolean) => [...links].filter((link) => link.silent === silent).length;
   return {
     url: url.href,
@@ -110,6 +120,23 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     heal: () => {
       next = false;
     },
+    cut: () => {
+      if (listens) server.close();
+      listens = false;
+      for (const { client } of links) client.destroy();
+    },
+    mend: () => {
+      next = false;
+      for (const link of links) {
+        if (!link.silent) continue;
+        // A network that works again tells the server, too.
+        link.silent = false;
+        link.client.destroy();
+      }
+      endLeft();
+      if (!listens) server.listen(address.port, "127.0.0.1");
+      listens = true;
+    },
     cutWhen: (found) => {
       matches = found;
     },
@@ -121,8 +148,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
         client.destroy();
         upstream.destroy();
       }
-      for (const upstream of left) upstream.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      endLeft();
+      if (listens) await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
 }

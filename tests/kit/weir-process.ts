@@ -4,11 +4,13 @@ import { join } from "node:path";
 export interface WeirProcess {
   readonly url: string;
   readonly pid: number;
+  /** False as soon as it has ended, by itself or by a signal. */
+  readonly isRunning: boolean;
   /** Milliseconds from spawn to the line with its address. */
   readonly startMs: number;
   /** Its output so far, both streams. */
   output(): string;
-  kill(signal: "SIGTERM" | "SIGKILL"): void;
+  kill(signal: NodeJS.Signals): void;
   /** The exit code (128 + signal number, or null, when a signal ended it). */
   exited: Promise<number>;
   /** SIGTERM, and SIGKILL after ten seconds. */
@@ -81,6 +83,9 @@ export async function startProcess(
   return {
     url,
     pid: child.pid,
+    get isRunning() {
+      return child.exitCode === null && child.signalCode === null;
+    },
     startMs,
     output: () => output,
     kill: (signal) => child.kill(signal),

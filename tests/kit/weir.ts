@@ -32,7 +32,7 @@ export interface WeirOptions {
   /** false: an empty database, no root account. */
   root?: boolean;
   /** Postgres: the URL for the server, through something that a test can cut. */
-  through?: (url: string) => string;
+  through?: (url: string) => string | Promise<string>;
 }
 
 /** One response of /api. `body` is the parsed JSON, {} if it is not JSON. */
@@ -76,6 +76,8 @@ export interface Weir {
   readonly url: string;
   readonly engine: Engine;
   readonly dataDir: string;
+  /** Postgres: the URL of its database, past `through`; "" on SQLite. */
+  readonly databaseUrl: string;
   /** Throws when started with `root: false`. */
   readonly root: Session;
   /** A second connection to its database. */
@@ -109,6 +111,8 @@ export interface Weir {
   audit(): Promise<Finding[]>;
   /** Child only: restarts on the same database after it ended. */
   restart(): Promise<void>;
+  /** Child only: one more process of the same command and environment on the same database, with `env` over these. */
+  another(env: Record<string, string>): Promise<WeirProcess>;
   /**
    * Makes every instance, hold and lease look old, so that the next sweep takes them without half a minute of silence.
    */
@@ -154,7 +158,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WEIR_LOG_LEVEL: "silent",
     WEIR_API_RATE_LIMIT: "0",
     WEIR_CRITICAL_RATE_LIMIT: "0",
-    ...(store.url ? { DATABASE_URL: through(store.url), WEIR_PG_POOL: "10" } : {}),
+    ...(store.url ? { DATABASE_URL: await through(store.url), WEIR_PG_POOL: "10" } : {}),
     ...(withRoot ? { WEIR_ROOT_USERNAME: ROOT.username, WEIR_ROOT_PASSWORD: ROOT.password } : {}),
     ...options.env,
   };
@@ -227,6 +231,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     },
     engine,
     dataDir: store.dataDir,
+    databaseUrl: store.url,
     db,
     get process() {
       return running;
@@ -336,6 +341,10 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       if (!child) throw new Error("only a child process can be restarted");
       url = await start();
       if (withRoot) root = await signIn(ROOT.username, ROOT.password);
+    },
+    another: (env) => {
+      if (!child) throw new Error("only child processes can share a database");
+      return startProcess(child === true ? undefined : child, { ...environment, ...env });
     },
     ageHolds: async () => {
       await db.q.update(db.t.instances).set({ heartbeat_at: 0 });

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Way, wayTo } from "../kit/cut";
 import { type Engine, ENGINES } from "../kit/databases";
+import { type Nodes, startNodes } from "../kit/trial/nodes";
 import { ROOT, startWeir, type Weir } from "../kit/weir";
 import { HURRIED } from "../kit/weir-process";
 
@@ -181,26 +181,14 @@ const DOORS: Door[] = [
 ];
 
 describe("the database is down", () => {
+  let nodes: Nodes;
   let weir: Weir;
-  let way: Way | undefined;
   beforeAll(async () => {
-    weir = await startWeir({
-      engine: "postgres",
-      child: HURRIED,
-      through: (url) => {
-        const address = new URL(url);
-        way = wayTo(Number(address.port));
-        address.port = String(way.port);
-        return address.href;
-      },
-    });
-    way?.cut();
+    nodes = await startNodes({ engine: "postgres" });
+    ({ weir } = nodes);
+    nodes.node(0).cutDatabase();
   }, 40_000);
-  afterAll(async () => {
-    way?.mend();
-    await weir.stop();
-    way?.close();
-  }, 40_000);
+  afterAll(() => nodes.stop(), 40_000);
 
   test.each(DOORS.map((door) => [door.name, door] as const))(
     "%s says so in its own shape, with a request id and without statements or hashes",

@@ -3,102 +3,40 @@
  * once, whatever happens to the process; nothing of a living process is swept.
  */
 import { afterEach, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_TYPE } from "../../src/shared/log";
-import { type Way, wayTo } from "../kit/cut";
 import { type Engine, ENGINES } from "../kit/databases";
-import { startWeir, type Weir } from "../kit/weir";
+import { type Node, type Nodes, startNodes } from "../kit/trial/nodes";
+import { startVendors } from "../kit/trial/vendors";
+import { until } from "../kit/until";
+import type { Session, Weir } from "../kit/weir";
 import { HURRIED, startProcess } from "../kit/weir-process";
 
-const [BUN = "", ...REST] = HURRIED;
-const COMMAND = [BUN, "--preload", join(import.meta.dir, "../kit/full-disk.ts"), ...REST];
-const MODEL = "gpt-4o";
+/** In pieces, like a model; long enough that a stream's cost so far is recorded. */
+const MODEL = "gpt-4o+text:3000+slow:5+usage:10:20";
 /** 10 tokens in, 20 out, one unit each. */
 const PRICE = 30;
 const START_MS = 60_000;
 
-/** Answers begin at once and end when they are released. */
-function startUpstream() {
-  let go = Promise.withResolvers<void>();
-  const frame = (part: object): string =>
-    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: MODEL, ...part })}\n\n`;
-  const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
-  const server = Bun.serve({
-    port: 0,
-    fetch: async (request) => {
-      const { stream } = (await request.json()) as { stream?: boolean };
-      if (!stream) {
-        await go.promise;
-        return Response.json({
-          id: "c",
-          object: "chat.completion",
-          created: 1,
-          model: MODEL,
-          choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
-          usage,
-        });
-      }
-      const waits = go.promise;
-      const body = new ReadableStream<Uint8Array>({
-        async start(controller) {
-          const say = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
-          // In chunks, like a model.
-          for (let piece = 0; piece < 4; piece++) {
-            say(
-              frame({
-                choices: [
-                  { index: 0, delta: { role: "assistant", content: "word ".repeat(150) }, finish_reason: null },
-                ],
-              }),
-            );
-            await Bun.sleep(20);
-          }
-          await waits;
-          say(
-            frame({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }) +
-              frame({ choices: [], usage }) +
-              "data: [DONE]\n\n",
-          );
-          controller.close();
-        },
-      });
-      return new Response(body, { headers: { "content-type": "text/event-stream" } });
-    },
-  });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    letGo: () => go.resolve(),
-    holdBack: () => void (go = Promise.withResolvers()),
-    stop: () => server.stop(true),
-  };
-}
+/** A node, one user with a limited token, and a vendor whose answers wait before their end until they are let go. */
+class Outage {
+  readonly vendors = startVendors();
+  #nodes: Nodes | undefined;
+  #user: Session | undefined;
+  key = "";
 
-async function until(what: string, holds: () => Promise<boolean> | boolean, ms = 15_000): Promise<void> {
-  for (const limit = Date.now() + ms; !(await holds()); await Bun.sleep(25)) {
-    if (Date.now() > limit) throw new Error(`not within ${ms} ms: ${what}`);
+  get nodes(): Nodes {
+    if (!this.#nodes) throw new Error("not started");
+    return this.#nodes;
   }
-}
-
-class House {
-  readonly #ends: (() => unknown)[] = [];
-  readonly upstream = startUpstream();
-  way: Way | undefined;
-  #sign = "";
-  #weir: Weir | undefined;
-  #key = "";
-  user = 0;
-  /** The database as the server reaches it. */
-  address = "";
 
   get weir(): Weir {
-    if (!this.#weir) throw new Error("not started");
-    return this.#weir;
+    return this.nodes.weir;
   }
 
-  get key(): string {
-    return this.#key;
+  get node(): Node {
+    return this.nodes.node(0);
   }
 
   get journal(): string {
@@ -106,55 +44,14 @@ class House {
   }
 
   async start(engine: Engine): Promise<this> {
-    const folder = mkdtempSync(join(tmpdir(), "weir-outage-"));
-    this.#sign = join(folder, "full");
-    this.#ends.push(
-      () => rmSync(folder, { recursive: true, force: true }),
-      () => this.upstream.stop(),
-    );
-    const weir = await startWeir({
-      engine,
-      child: COMMAND,
-      env: {
-        FULL_DISK_FILE: this.#sign,
-        WEIR_DRAIN_SECONDS: "0",
-        WEIR_SHUTDOWN_SECONDS: "2",
-        WEIR_METRICS_TOKEN: "scrape",
-      },
-      through: (url) => {
-        const address = new URL(url);
-        this.way = wayTo(Number(address.port));
-        address.port = String(this.way.port);
-        return (this.address = address.href);
-      },
-    });
-    this.#weir = weir;
-    this.#ends.unshift(
-      () => this.#back(),
-      () => weir.stop(),
-      () => this.way?.close(),
-    );
-    await weir.newChannel({ base_url: this.upstream.url, models: [MODEL] });
+    this.vendors.holdBack();
+    this.#nodes = await startNodes({ engine });
+    const { weir } = this;
+    await weir.newChannel({ base_url: this.vendors.url, models: [MODEL] });
     await weir.priceModels({ [MODEL]: 1 });
-    const user = await weir.newUser({ quota: 1_000_000 });
-    this.user = user.id;
-    this.#key = (await weir.newToken({ quota: 500_000 }, user)).key;
+    this.#user = await weir.newUser({ quota: 1_000_000 });
+    this.key = (await weir.newToken({ quota: 500_000 }, this.#user)).key;
     return this;
-  }
-
-  /** Takes the database down: no connection (Postgres), no space on its disk (SQLite). */
-  away(): void {
-    if (this.way) this.way.cut();
-    else writeFileSync(this.#sign, "");
-  }
-
-  #back(): void {
-    if (this.way) this.way.mend();
-    else rmSync(this.#sign, { force: true });
-  }
-
-  back(): void {
-    this.#back();
   }
 
   /**
@@ -163,7 +60,7 @@ class House {
    */
   async begin(streams: number, whole: number): Promise<Promise<string>[]> {
     const ask = (stream: boolean): Promise<Response> =>
-      this.weir.call(this.#key, {
+      this.weir.call(this.key, {
         model: MODEL,
         stream,
         max_tokens: 2000,
@@ -182,17 +79,12 @@ class House {
   }
 
   /** All of them were delivered to the last byte while the database was down. */
-  async deliveredWhileAway(streams: number, whole: number, away = (): void => this.away()): Promise<void> {
+  async deliveredWhileAway(streams: number, whole: number, away = (): void => this.node.cutDatabase()): Promise<void> {
     const answers = await this.begin(streams, whole);
     away();
-    this.upstream.letGo();
+    this.vendors.letGo();
     for (const text of await Promise.all(answers)) expect(text).toMatch(/\[DONE\]\n\n$|"finish_reason":"stop"/);
-    this.upstream.holdBack();
-  }
-
-  async kill(): Promise<void> {
-    this.weir.process?.kill("SIGKILL");
-    await this.weir.process?.exited;
+    this.vendors.holdBack();
   }
 
   /** Nothing waits and nothing is held any more, and the ledger contains that many calls at their price. */
@@ -205,7 +97,7 @@ class House {
         (await charges()).filter((row) => row.quota === PRICE && row.end_reason === "complete").length === calls,
     );
     expect(await charges()).toHaveLength(calls);
-    expect(await this.weir.balance(this.user)).toEqual({
+    expect(await this.weir.balance(this.#user?.id ?? 0)).toEqual({
       quota: 1_000_000 - calls * PRICE,
       used_quota: calls * PRICE,
       request_count: calls,
@@ -223,39 +115,34 @@ class House {
     expect(hours.filter(({ quota }) => quota !== 0).every(({ channel }) => channel > 0)).toBe(true);
   }
 
-  async metric(name: string): Promise<number> {
-    const text = await (
-      await fetch(`${this.weir.url}/metrics`, { headers: { authorization: "Bearer scrape" } })
-    ).text();
-    return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1] ?? Number.NaN);
-  }
-
   async end(): Promise<void> {
-    for (const end of this.#ends.splice(0)) await end();
+    this.vendors.letGo();
+    await this.#nodes?.stop();
+    this.vendors.stop();
   }
 }
 
-let house = new House();
+let outage = new Outage();
 afterEach(async () => {
-  await house.end();
-  house = new House();
+  await outage.end();
+  outage = new Outage();
 });
 
 describe.each(ENGINES)("a long outage on %s", (engine) => {
   test(
     "answers that were delivered while the database was away are charged once when it is back, and new calls were refused with 503",
     async () => {
-      const { weir } = await house.start(engine);
-      await house.deliveredWhileAway(6, 4);
-      const refused = await weir.call(house.key, { model: MODEL, messages: [{ role: "user", content: "hello" }] });
+      const { weir } = await outage.start(engine);
+      await outage.deliveredWhileAway(6, 4);
+      const refused = await weir.call(outage.key, { model: MODEL, messages: [{ role: "user", content: "hello" }] });
       expect(refused.status).toBe(503);
       expect(await refused.text()).toContain("database_unavailable");
-      expect(await house.metric("weir_waiting_settles")).toBe(10);
+      expect(await outage.node.metric("weir_waiting_settles")).toBe(10);
       // However old they look, these calls belong to a living process.
       await weir.ageHolds().catch(() => undefined);
-      house.back();
-      await house.expectCharged(10);
-      await until("nothing waits", async () => (await house.metric("weir_waiting_settles")) === 0);
+      outage.node.mendDatabase();
+      await outage.expectCharged(10);
+      await until("nothing waits", async () => (await outage.node.metric("weir_waiting_settles")) === 0);
       expect((await weir.logs()).filter((row) => row.end_reason === "gateway_restart")).toEqual([]);
     },
     START_MS,
@@ -264,16 +151,16 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
   test(
     "a process that is killed while the database is away leaves its settles to the next one, which charges each once",
     async () => {
-      const { weir } = await house.start(engine);
-      await house.deliveredWhileAway(6, 4);
-      await house.kill();
-      house.back();
-      await weir.restart();
-      await house.expectCharged(10);
+      const { weir } = await outage.start(engine);
+      await outage.deliveredWhileAway(6, 4);
+      await outage.node.kill();
+      outage.node.mendDatabase();
+      await outage.node.restart();
+      await outage.expectCharged(10);
       await weir.ageHolds();
-      await weir.process?.stop();
-      await weir.restart();
-      await house.expectCharged(10);
+      await outage.node.stop();
+      await outage.node.restart();
+      await outage.expectCharged(10);
     },
     START_MS,
   );
@@ -281,13 +168,13 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
   test(
     "a true settle that comes after the sweep corrects what the sweep charged, and charges what it released, once however often it comes",
     async () => {
-      const { weir } = await house.start(engine);
-      await house.deliveredWhileAway(5, 3);
-      await house.kill();
-      house.back();
-      const aside = `${house.journal}.aside`;
-      renameSync(house.journal, aside);
-      await weir.restart();
+      const { weir } = await outage.start(engine);
+      await outage.deliveredWhileAway(5, 3);
+      await outage.node.kill();
+      outage.node.mendDatabase();
+      const aside = `${outage.journal}.aside`;
+      renameSync(outage.journal, aside);
+      await outage.node.restart();
       await until("the sweep has ended every hold", async () => {
         await weir.ageHolds();
         return (await weir.holds()) === 0;
@@ -299,10 +186,10 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
       await until("every row is counted", async () => (await weir.logs()).every((row) => row.folded !== 0));
       expect(await weir.audit()).toEqual([]);
       for (let again = 0; again < 2; again++) {
-        await weir.process?.stop();
-        copyFileSync(aside, house.journal);
-        await weir.restart();
-        await house.expectCharged(8);
+        await outage.node.stop();
+        copyFileSync(aside, outage.journal);
+        await outage.node.restart();
+        await outage.expectCharged(8);
       }
     },
     START_MS,
@@ -312,13 +199,13 @@ describe.each(ENGINES)("a long outage on %s", (engine) => {
 test(
   "a database that falls silent without a word loses no charge either",
   async () => {
-    const { weir } = await house.start("postgres");
-    await house.deliveredWhileAway(3, 2, () => house.way?.silence());
-    expect(await house.metric("weir_waiting_settles")).toBe(5);
-    await house.kill();
-    house.back();
-    await weir.restart();
-    await house.expectCharged(5);
+    await outage.start("postgres");
+    await outage.deliveredWhileAway(3, 2, () => outage.node.silenceDatabase());
+    expect(await outage.node.metric("weir_waiting_settles")).toBe(5);
+    await outage.node.kill();
+    outage.node.mendDatabase();
+    await outage.node.restart();
+    await outage.expectCharged(5);
   },
   START_MS,
 );
@@ -326,17 +213,17 @@ test(
 test(
   "records that are torn or damaged are passed over, the others are charged",
   async () => {
-    const { weir } = await house.start("sqlite");
-    await house.deliveredWhileAway(0, 4);
-    await house.kill();
-    const bytes = readFileSync(house.journal);
+    const { weir } = await outage.start("sqlite");
+    await outage.deliveredWhileAway(0, 4);
+    await outage.node.kill();
+    const bytes = readFileSync(outage.journal);
     expect(bytes.length).toBe(16 * 1024 * 1024);
     // The first letters of the last record's text.
     const last = bytes.lastIndexOf(`"request_id"`);
     bytes.fill(0x20, last, last + 12);
-    writeFileSync(house.journal, bytes);
-    house.back();
-    await weir.restart();
+    writeFileSync(outage.journal, bytes);
+    outage.node.mendDatabase();
+    await outage.node.restart();
     await until("three are charged", async () => (await weir.logs()).filter((row) => row.quota === PRICE).length === 3);
     expect(weir.process?.output()).toContain("not whole");
     expect(await weir.holds()).toBe(1);
@@ -347,23 +234,23 @@ test(
 test(
   "a journal without room refuses new calls with 503 and retry-after, and the server says that it is not ready",
   async () => {
-    await house.start("sqlite");
-    await house.deliveredWhileAway(0, 2);
-    await house.kill();
-    house.back();
-    const bytes = readFileSync(house.journal);
+    await outage.start("sqlite");
+    await outage.deliveredWhileAway(0, 2);
+    await outage.node.kill();
+    outage.node.mendDatabase();
+    const bytes = readFileSync(outage.journal);
     const used = bytes.subarray(0, Math.ceil((bytes.findLastIndex((byte) => byte !== 0) + 1) / 512) * 512);
-    const other = await new House().start("sqlite");
+    const other = await new Outage().start("sqlite");
     try {
       expect((await fetch(`${other.weir.url}/readyz`)).status).toBe(200);
-      await other.weir.process?.stop();
+      await other.node.stop();
       // Another database's calls: they are not charged here, and are not deleted either.
       writeFileSync(other.journal, Buffer.alloc(bytes.length, used));
-      await other.weir.restart();
+      await other.node.restart();
       const ready = await fetch(`${other.weir.url}/readyz`);
       expect(ready.status).toBe(503);
       expect(((await ready.json()) as { checks: { journal: string } }).checks.journal).toContain("full");
-      other.upstream.letGo();
+      other.vendors.letGo();
       const refused = await other.weir.call(other.key, {
         model: MODEL,
         messages: [{ role: "user", content: "hello" }],
@@ -383,21 +270,21 @@ test(
 test(
   "processes that share a data folder have a journal each, and a killed one's is settled by the next one to start",
   async () => {
-    const { weir, address } = await house.start("postgres");
+    const { weir, node } = await outage.start("postgres");
     const beside = await startProcess(HURRIED, {
       PORT: "0",
       WEIR_HOST: "127.0.0.1",
       WEIR_DATA_DIR: weir.dataDir,
-      DATABASE_URL: address,
+      DATABASE_URL: node.databaseUrl,
     });
     try {
       expect(readFileSync(join(weir.dataDir, "settles-2.journal")).length).toBe(16 * 1024 * 1024);
-      await house.deliveredWhileAway(3, 2);
-      await house.kill();
-      house.back();
+      await outage.deliveredWhileAway(3, 2);
+      await outage.node.kill();
+      outage.node.mendDatabase();
       expect(await weir.holds()).toBe(5);
-      await weir.restart();
-      await house.expectCharged(5);
+      await outage.node.restart();
+      await outage.expectCharged(5);
     } finally {
       await beside.stop();
     }

@@ -5,43 +5,50 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HOOK_MS } from "../kit/harness";
-import { type Instances, MODEL, openInstances, until } from "../kit/instances";
-import { type PostgresProxy, startPostgresProxy } from "../kit/postgres-proxy";
-import type { WeirProcess } from "../kit/weir-process";
+import { type FakeUpstream, startFakeUpstream } from "../kit/fake-upstream/server";
+import type { PostgresProxy } from "../kit/postgres-proxy";
+import { type Node, type Nodes, startNodes } from "../kit/trial/nodes";
+import { until } from "../kit/until";
 
 /** Within this time every caller gets a response and every dead connection is closed. */
 const LIMIT_MS = 15_000;
 const SHUTDOWN_SECONDS = 2;
+/** The model of the fake upstream. */
+const MODEL = "echo";
 
 interface Patient {
-  weir: WeirProcess;
+  weir: Node;
   proxy: PostgresProxy;
 }
 
 describe("a database that went silent", () => {
-  let all: Instances;
-  /** Reaches the database without a proxy. */
-  let healthy: WeirProcess;
+  let fake: FakeUpstream;
+  let nodes: Nodes;
+  /** Its way to the database is never touched. */
+  let healthy: Node;
   const patients: Patient[] = [];
   let key: string;
 
   beforeAll(async () => {
-    all = await openInstances();
-    healthy = await all.start();
-    ({ key } = await all.prepare(healthy));
-    for (let n = 0; n < 3; n++) {
-      const proxy = await startPostgresProxy(all.fresh.url);
-      patients.push({ proxy, weir: await all.start(proxy.url, { WEIR_SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) }) });
-    }
+    fake = startFakeUpstream();
+    const env = { WEIR_PG_POOL: "4", WEIR_SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS) };
+    nodes = await startNodes({ engine: "postgres", count: 4, hurried: false, env });
+    healthy = nodes.node(0);
+    await nodes.weir.newChannel({ base_url: fake.url, models: [MODEL] });
+    await nodes.weir.setOption("ModelRatio", { [MODEL]: 1 });
+    ({ key } = await nodes.weir.newToken());
+    for (const weir of nodes.all.slice(1)) if (weir.proxy) patients.push({ weir, proxy: weir.proxy });
+    for (const { weir } of patients)
+      await until("the channel serves", async () => (await weir.call(key, MODEL)).status === 200);
     // Several at once, so that several connections are open.
     for (const { weir } of patients) {
-      for (const { status } of await Promise.all(Array.from({ length: 6 }, () => all.call(weir, key))))
+      for (const { status } of await Promise.all(Array.from({ length: 6 }, () => weir.call(key, MODEL))))
         expect(status).toBe(200);
     }
   }, HOOK_MS);
   afterAll(async () => {
-    await all?.stop();
-    await Promise.all(patients.map(({ proxy }) => proxy.close()));
+    await nodes?.stop();
+    fake?.close();
   });
 
   const patient = (n: number): Patient =>
@@ -51,13 +58,13 @@ describe("a database that went silent", () => {
     })();
 
   /** Calls in sequence from several callers until stopped; returns each result. */
-  function callers(at: WeirProcess, count: number) {
+  function callers(at: Node, count: number) {
     const answers: { status: number; body: string; ms: number }[] = [];
     let going = true;
     const work = Promise.all(
       Array.from({ length: count }, async () => {
         while (going) {
-          const answer = await all.call(at, key).catch(() => undefined);
+          const answer = await at.call(key, MODEL).catch(() => undefined);
           // The process has ended.
           if (!answer) return;
           answers.push(answer);
@@ -74,14 +81,13 @@ describe("a database that went silent", () => {
     proxy.silence({ next: false });
     const began = performance.now();
     const { answers, stop } = callers(weir, 6);
-    await until("a call is served", LIMIT_MS, async () => (await all.call(weir, key)).status === 200);
-    await until("every dead connection is closed", LIMIT_MS - (performance.now() - began), () => proxy.silent() === 0);
-    await all.setOption(healthy, "SystemName", "after the silence");
+    await until("a call is served", async () => (await weir.call(key, MODEL)).status === 200, LIMIT_MS);
+    await until("every dead connection is closed", () => proxy.silent() === 0, LIMIT_MS - (performance.now() - began));
+    await nodes.weir.setOption("SystemName", "after the silence");
     await until(
       "a change is heard",
+      async () => (await weir.api<{ system_name: string }>("GET", "/api/status")).system_name === "after the silence",
       2000,
-      async () =>
-        (await all.api<{ system_name: string }>(weir, "GET", "/api/status")).system_name === "after the silence",
     );
     await stop();
     for (const { status, body, ms } of answers) {
@@ -110,14 +116,14 @@ describe("a database that went silent", () => {
       body: await answer.json(),
       ms: performance.now() - began,
     }));
-    await until("every caller was refused", LIMIT_MS, () => answers.filter(({ status }) => status === 503).length >= 6);
+    await until("every caller was refused", () => answers.filter(({ status }) => status === 503).length >= 6, LIMIT_MS);
     const { ms, ...answer } = await door;
     expect(answer).toMatchObject({ status: 503, body: { success: false, code: "database_unavailable" } });
     expect(ms).toBeLessThan(LIMIT_MS);
     expect((await fetch(`${weir.url}/readyz`)).status).toBe(503);
     proxy.heal();
-    await until("a call is served", LIMIT_MS, async () => (await all.call(weir, key)).status === 200);
-    await until("every dead connection is closed", LIMIT_MS, () => proxy.silent() === 0);
+    await until("a call is served", async () => (await weir.call(key, MODEL)).status === 200, LIMIT_MS);
+    await until("every dead connection is closed", () => proxy.silent() === 0, LIMIT_MS);
     await stop();
     for (const answered of answers) {
       expect([200, 503]).toContain(answered.status);
@@ -131,8 +137,8 @@ describe("a database that went silent", () => {
   test.concurrent("while the process was idle: its connections are closed as well, and the next call is served", async () => {
     const { weir, proxy } = patient(2);
     proxy.silence({ next: false });
-    await until("every dead connection is closed", LIMIT_MS, () => proxy.silent() === 0);
-    expect((await all.call(weir, key)).status).toBe(200);
+    await until("every dead connection is closed", () => proxy.silent() === 0, LIMIT_MS);
+    expect((await weir.call(key, MODEL)).status).toBe(200);
   }, 60_000);
 
   test("does not keep a process from ending: SIGTERM takes its limit and 5 s at most", async () => {
@@ -144,8 +150,8 @@ describe("a database that went silent", () => {
       idleTimeout: 0,
       fetch: () => (asked.resolve(), new Promise<Response>(() => {})),
     });
-    await all.setOption(healthy, "ModelRatio", JSON.stringify({ [MODEL]: 1, hang: 1 }));
-    await all.api(healthy, "POST", "/api/channel/", {
+    await nodes.weir.setOption("ModelRatio", { [MODEL]: 1, hang: 1 });
+    await healthy.api("POST", "/api/channel/", {
       type: 1,
       name: "hang",
       key: "good",
@@ -154,16 +160,16 @@ describe("a database that went silent", () => {
     });
     const models = async () =>
       (await fetch(`${weir.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).text();
-    await until("the model is known", 5000, async () => (await models()).includes('"hang"'));
-    const held = all.call(weir, key, "hang").catch(() => undefined);
+    await until("the model is known", async () => (await models()).includes('"hang"'), 5000);
+    const held = weir.call(key, "hang").catch(() => undefined);
     await asked.promise;
     proxy.silence({ next: true });
     const { stop } = callers(weir, 4);
-    await until("statements wait", 5000, () => proxy.silent() > 0);
+    await until("statements wait", () => proxy.silent() > 0, 5000);
     const began = performance.now();
-    weir.kill("SIGTERM");
+    weir.process.kill("SIGTERM");
     const ended = await Promise.race([
-      weir.exited.then(() => true),
+      weir.process.exited.then(() => true),
       Bun.sleep(SHUTDOWN_SECONDS * 1000 + 20_000).then(() => false),
     ]);
     expect(ended).toBe(true);
@@ -173,6 +179,6 @@ describe("a database that went silent", () => {
 
   test("charged every delivered answer once: the ledger balances", async () => {
     const { audit } = await import("../../src/server/features/wallet/audit");
-    expect(await Array.fromAsync(audit(all.fresh.db))).toEqual([]);
+    expect(await Array.fromAsync(audit(nodes.weir.db))).toEqual([]);
   });
 });

@@ -59,6 +59,10 @@ export interface Behaviour {
   /** How often to fail (with errorStatus, else 500) before working; counted per model and key. */
   flaky: number;
   errorIn200: boolean;
+  /** The vendor's answer to an account without money. */
+  noQuota: boolean;
+  /** The connection ends without a byte of an answer. */
+  drop: boolean;
   break?: Break;
   /** Content frames that arrive before a break in the stream. */
   breakAfter: number;
@@ -166,6 +170,8 @@ export const BEHAVIOURS: Record<string, { usage: string; apply: Apply }> = {
     apply: (b, [n = 500]) => (b.errorStatus = n),
   },
   "error-in-200": { usage: "error-in-200: status 200, body an error object", apply: (b) => (b.errorIn200 = true) },
+  "no-quota": { usage: "no-quota: the account has no money left", apply: (b) => (b.noQuota = true) },
+  drop: { usage: "drop: the connection ends without an answer", apply: (b) => (b.drop = true) },
   "error-midstream": {
     usage: "error-midstream[:K]: the vendor's error event after K chunks (2)",
     apply: breakAt("error-midstream"),
@@ -256,6 +262,8 @@ export function parseBehaviour(model: string): Behaviour {
     burst: false,
     flaky: 0,
     errorIn200: false,
+    noQuota: false,
+    drop: false,
     breakAfter: 2,
     badJson: false,
     liesGzip: false,

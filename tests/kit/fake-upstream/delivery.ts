@@ -14,6 +14,8 @@ export interface Delivery {
   framing: Framing;
   headers: Headers;
   clock: Clock;
+  /** Awaited before the last frames of a stream, or a plain answer. */
+  beforeEnd?: (() => Promise<void>) | undefined;
 }
 
 /** Sleeps on the upstream's clock, or less when the caller leaves. */
@@ -44,7 +46,9 @@ export async function deliver(content: Content, delivery: Delivery): Promise<voi
   });
 }
 
-async function deliverBody(plain: Uint8Array, { exchange, behaviour, headers, dialect }: Delivery): Promise<void> {
+async function deliverBody(plain: Uint8Array, delivery: Delivery): Promise<void> {
+  const { exchange, behaviour, headers, dialect, beforeEnd } = delivery;
+  if (beforeEnd) await Promise.race([beforeEnd(), exchange.left]);
   if (behaviour.break === "error-midstream") {
     const failed = Buffer.from(JSON.stringify(dialect.error(500).body));
     await exchange.start(500, { ...headers, "content-type": "application/json" }, failed.length);
@@ -86,7 +90,7 @@ async function deliverBody(plain: Uint8Array, { exchange, behaviour, headers, di
 }
 
 async function deliverFrames(frames: EncodedFrame[], delivery: Delivery): Promise<void> {
-  const { exchange, behaviour, headers, clock } = delivery;
+  const { exchange, behaviour, headers, clock, beforeEnd } = delivery;
   if (behaviour.liesLength || behaviour.gzip || behaviour.liesGzip) {
     const body = encode(Buffer.concat(frames.map((frame) => frame.bytes)), behaviour, headers);
     if (behaviour.liesLength) return lieAboutLength(exchange, behaviour, headers, body);
@@ -105,6 +109,7 @@ async function deliverFrames(frames: EncodedFrame[], delivery: Delivery): Promis
     if (exchange.over) return;
     const atEnd =
       frame.kind === "closing" || frame.kind === "finish" || frame.kind === "usage" || frame.kind === "done";
+    if (atEnd && beforeEnd) await Promise.race([beforeEnd(), exchange.left]);
     if (behaviour.break && (atEnd || (frame.kind === "content" && content >= behaviour.breakAfter))) {
       const broken = breakOff(frame, sent, delivery);
       if (broken) return broken;

@@ -39,7 +39,7 @@ export interface Journal {
 }
 
 export function createJournal(clock: Clock): Journal & {
-  open(exchange: Exchange, seen: { key: string; model: string; query: Record<string, string> }): void;
+  open(exchange: Exchange, seen: { key: string; model: string; query: Record<string, string> }): JournalEntry;
   close(exchange: Exchange): void;
 } {
   let entries: JournalEntry[] = [];
@@ -69,6 +69,7 @@ export function createJournal(clock: Clock): Journal & {
       entries.push(entry);
       running.set(exchange, entry);
       changed(entry);
+      return entry;
     },
     close(exchange) {
       const entry = running.get(exchange);

@@ -42,6 +42,8 @@ function preparable(b: Behaviour): boolean {
     b.errorStatus === undefined &&
     b.flaky === 0 &&
     !b.errorIn200 &&
+    !b.noQuota &&
+    !b.drop &&
     !b.break &&
     !b.html &&
     !b.badJson &&

@@ -10,7 +10,7 @@ import type { ErrorAnswer } from "./dialects/dialect";
 import { openaiError, openaiErrorObject } from "./dialects/openai-errors";
 import { openaiResponses } from "./dialects/openai-responses";
 import * as operations from "./dialects/operations";
-import { createJournal, type Journal } from "./journal";
+import { createJournal, type Journal, type JournalEntry } from "./journal";
 import { compacted, counted, createVault } from "./vault";
 import { createPrepared } from "./prepared";
 import { findRoute, modelListStyle, type Route } from "./routes";
@@ -23,6 +23,10 @@ export interface FakeUpstreamOptions {
   clock?: Clock;
   /** false: nothing is recorded, and answers that depend only on the model name are encoded once (for bench). */
   journal?: boolean;
+  /** The behaviour of one request (behaviours.ts); undefined: as its model's name says. Needs the journal. */
+  behave?: (request: JournalEntry) => string | undefined;
+  /** Awaited before the end of an answer: the last frames of a stream, or the whole of a plain answer. */
+  beforeEnd?: () => Promise<void>;
 }
 
 export interface FakeUpstream {
@@ -46,7 +50,14 @@ const MODEL_NAMES: readonly string[] = Object.keys(BEHAVIOURS).flatMap((word) =>
 
 /** Starts listening at once; throws when the port is taken. */
 export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstream {
-  const { port = 0, hostname = "127.0.0.1", clock = realClock, journal: keepJournal = true } = options;
+  const {
+    port = 0,
+    hostname = "127.0.0.1",
+    clock = realClock,
+    journal: keepJournal = true,
+    behave,
+    beforeEnd,
+  } = options;
   const journal = createJournal(clock);
   const prepared = createPrepared(clock);
   const vault = createVault();
@@ -70,7 +81,7 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
     const body = await readBody(request);
     const model = route?.model ?? text(body?.model);
     const key = readKey(request.headers, query);
-    if (keepJournal) journal.open(exchange, { key, model, query });
+    const entry = keepJournal ? journal.open(exchange, { key, model, query }) : undefined;
     const id = `fake${(++served).toString().padStart(8, "0")}`;
     const headers = { "content-type": "application/json", "x-request-id": `req_${id}` };
     const fail = (error: ErrorAnswer): Promise<void> => sendError(exchange, error, headers);
@@ -87,9 +98,11 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
     if (key.startsWith("slow-")) await pause(exchange, clock, Number(/^slow-(\d+)/.exec(key)?.[1] ?? 300));
     if (!body) return fail(dialect.error(400, "We could not parse the JSON body of your request."));
 
-    const behaviour = parseBehaviour(model);
+    const behaviour = parseBehaviour((entry && behave?.(entry)) ?? model);
     if (behaviour.unknown.length > 0)
       return fail(dialect.error(400, `unknown behaviour: ${behaviour.unknown.join(", ")}`));
+    if (behaviour.drop) return exchange.reset();
+    if (behaviour.noQuota) return fail(dialect.error("no_quota"));
     if (behaviour.errorStatus !== undefined || behaviour.flaky > 0) {
       const failed = failures.get(`${model} ${key}`) ?? 0;
       if (behaviour.flaky === 0 || failed < behaviour.flaky) {
@@ -105,7 +118,7 @@ export function startFakeUpstream(options: FakeUpstreamOptions = {}): FakeUpstre
         return fail(openaiError(400, `Previous response with id '${previous}' not found.`));
     }
     const framing = route.stream !== undefined && query.alt !== "sse" ? "json-array" : "sse";
-    const delivery: Delivery = { exchange, behaviour, dialect, framing, headers, clock };
+    const delivery: Delivery = { exchange, behaviour, dialect, framing, headers, clock, beforeEnd };
     const content = produce({ ...route, model }, body, request, behaviour, id);
     if (dialect === openaiResponses && route.operation === "generate" && body.store !== false)
       vault.keep(key, content, body);

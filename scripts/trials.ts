@@ -1,0 +1,71 @@
+/**
+ * `npm run trials -- [minutes] [--engine sqlite|postgres] [--seed N] [--only NAME]`: real processes, calls in all
+ * dialects and faults by a seeded schedule, compared with an independent book (docs/trials.md). One minute and both
+ * engines unless named; the time is shared by the trials of tests/trials/. Prints what was done and what did not hold,
+ * and ends with 1 then; the output of the processes is kept in tests/.artifacts.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { ENGINES } from "../tests/kit/databases";
+import { runTrial, type Trial } from "../tests/kit/trial/trial";
+import type { Tally } from "../tests/kit/trial/testbed";
+import { ROOT } from "./run-command";
+
+const ARTIFACTS = join(ROOT, "tests/.artifacts");
+
+const trialNames = (): string[] =>
+  [...new Bun.Glob("tests/trials/*.ts").scanSync({ cwd: ROOT })]
+    .filter((file) => !file.endsWith(".test.ts"))
+    .map((file) => basename(file, ".ts"))
+    .sort();
+
+/** "callers of chat: 12 delivered whole, 3 left" */
+const linesOf = (tally: Tally): string[] =>
+  [...tally]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([subject, counts]) => {
+      const parts = [...counts].sort(([, a], [, b]) => b - a).map(([what, count]) => `${count} ${what}`);
+      return `${subject}: ${parts.join(", ")}`;
+    });
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { engine: { type: "string" }, seed: { type: "string" }, only: { type: "string" } },
+  });
+  const minutes = Number(positionals[0] ?? 1);
+  const seed = Number(values.seed ?? Math.floor(Date.now() / 1000));
+  const engines = ENGINES.filter((engine) => values.engine === undefined || values.engine === engine);
+  const names = trialNames().filter((name) => values.only === undefined || values.only === name);
+  if (!(minutes > 0) || !Number.isInteger(seed) || engines.length === 0 || names.length === 0) {
+    console.error(
+      `usage: npm run trials -- [minutes] [--engine ${ENGINES.join("|")}] [--seed N] [--only ${trialNames().join("|")}]`,
+    );
+    return 2;
+  }
+  console.log(`seed ${seed}, ${minutes} min: ${names.join(", ")} on ${engines.join(" and ")}`);
+  const ms = (minutes * 60_000) / (engines.length * names.length);
+  const broken: string[] = [];
+  for (const engine of engines) {
+    for (const name of names) {
+      const { trial } = (await import(join(ROOT, "tests/trials", `${name}.ts`))) as { trial: Trial };
+      const began = Date.now();
+      const result = await runTrial(name, trial, { engine, seed, ms });
+      const seconds = ((Date.now() - began) / 1000).toFixed(0);
+      console.log(`\n${name} on ${engine}: ${trial.what}. ${result.rounds} rounds, ${seconds} s`);
+      for (const line of linesOf(result.tally)) console.log(`  ${line}`);
+      for (const line of result.broken) console.log(`  DID NOT HOLD: ${line}`);
+      broken.push(...result.broken);
+      if (result.broken.length === 0) continue;
+      const file = join(ARTIFACTS, `trials-${name}-${engine}-${seed}.log`);
+      mkdirSync(ARTIFACTS, { recursive: true });
+      writeFileSync(file, `${result.broken.join("\n")}\n\n${result.output}`);
+      console.log(`  output of the processes: ${file}`);
+    }
+  }
+  console.log(broken.length === 0 ? "\nEverything held." : `\n${broken.length} did not hold:\n${broken.join("\n")}`);
+  return broken.length === 0 ? 0 : 1;
+}
+
+process.exit(await main());

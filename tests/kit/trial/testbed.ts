@@ -1,0 +1,219 @@
+/**
+ * Everything a trial needs, in one place: nodes, vendors with channels and prices, accounts, callers and the book. What
+ * was made is mended, at rest and compared by `settle()`.
+ */
+import { and, eq, gte, lt, notInArray } from "drizzle-orm";
+import { LOG_TYPE } from "../../../src/shared/log";
+import { channelOf } from "../fake-vendors";
+import { brokenPromises, type Expected, expectationOf, type LedgerAtRest } from "./book";
+import { callOf, type CallRecord, fateOf, makeCall, modelsOf, type PlannedCall, VENDORS } from "./calls";
+import { type Node, type Nodes, type NodesOptions, startNodes } from "./nodes";
+import { startVendors, type Vendors } from "./vendors";
+
+/** After everything is mended: how long until the ledger agrees with the book. */
+const REST_LIMIT_MS = 60_000;
+/** What may still be on its way when the ledger agrees for the first time. */
+const STILL_MS = 1500;
+/** A heartbeat that is older is a killed process's. */
+const DEAD_SECONDS = 3;
+const DELIVERY_LIMIT_MS = 2000;
+const CREDIT = 1_000_000_000_000;
+const TOKEN_QUOTA = 100_000_000_000;
+/** Two channels for each vendor, so that a call has where to go. */
+const CHANNELS_PER_VENDOR = 2;
+
+export type Tally = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+export interface Testbed {
+  readonly nodes: Nodes;
+  readonly vendors: Vendors;
+  /** What happened so far, by subject: "callers of chat" -> "delivered whole" -> 12. */
+  readonly tally: Tally;
+  /** Counts something that the trial did. */
+  note(subject: string, what: string): void;
+  /** Makes the calls, so many at a time. Resolves when the last has ended. */
+  run(calls: readonly PlannedCall[], atOnce: number): Promise<void>;
+  /** Resolves in the moment in which a call at this node is delivered to its last byte; after two seconds anyway. */
+  nextDelivery(node: Node): Promise<void>;
+  /**
+   * Mends, restarts and waits until the ledger agrees with the book of all calls so far; returns every promise that is
+   * still broken after `limitMs` (default: a minute).
+   */
+  settle(limitMs?: number): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env">): Promise<Testbed> {
+  const vendors = startVendors();
+  const nodes = await startNodes(options);
+  const { weir } = nodes;
+  const { db } = weir;
+  const models = VENDORS.flatMap(modelsOf);
+  await weir.priceModels(Object.fromEntries(models.map((model) => [model, 1])));
+  for (const vendor of VENDORS) {
+    for (let n = 0; n < CHANNELS_PER_VENDOR; n++) {
+      await weir.newChannel({
+        type: channelOf[vendor].type,
+        name: `${vendor} ${n}`,
+        base_url: vendors.url,
+        models: modelsOf(vendor),
+        setting: JSON.stringify({ ...channelOf[vendor].setting, first_byte_timeout: 2, idle_timeout: 2 }),
+      });
+    }
+  }
+  const user = await weir.newUser({ quota: CREDIT });
+  const limited = await weir.newToken(
+    { name: "limited", quota: TOKEN_QUOTA, rpm: 1_000_000, concurrency: 1000, budget_day: TOKEN_QUOTA },
+    user,
+  );
+  const unlimited = await weir.newToken({ name: "unlimited" }, user);
+  const keys = [limited.key, unlimited.key];
+
+  const tally = new Map<string, Map<string, number>>();
+  const note = (subject: string, what: string): void => {
+    const counts = tally.get(subject) ?? new Map<string, number>();
+    tally.set(subject, counts.set(what, (counts.get(what) ?? 0) + 1));
+  };
+  /** Of calls that were compared before. */
+  const settled: Expected[] = [];
+  let records: CallRecord[] = [];
+  let made = 0;
+  /** Who waits for a delivery of a node. */
+  const waiting = new Map<Node, Set<() => void>>();
+
+  const readLedger = async (): Promise<LedgerAtRest> => {
+    const { users, tokens, logs, holds } = db.t;
+    const rows = await db.q
+      .select({ request_id: logs.request_id, ip: logs.ip, units: logs.quota })
+      .from(logs)
+      .where(eq(logs.type, LOG_TYPE.consume));
+    const [account] = await db.q.select().from(users).where(eq(users.id, user.id));
+    const [token] = await db.q.select().from(tokens).where(eq(tokens.id, limited.id));
+    if (!account || !token) throw new Error("an account is gone");
+    return {
+      charges: rows.map(({ request_id, ip, units }) => ({ request_id, units, call: callOf(ip) })),
+      holds: (await db.q.select({ id: holds.request_id }).from(holds)).map(({ id }) => id),
+      findings: (await weir.audit()).map(({ rule, row, expected: right, found }) => `${rule} ${row} ${right} ${found}`),
+      accounts: [
+        { name: "the user", given: CREDIT, left: account.quota, used: account.used_quota },
+        { name: "the limited token", given: TOKEN_QUOTA, left: token.remain_quota, used: token.used_quota },
+      ],
+    };
+  };
+  return {
+    nodes,
+    vendors,
+    tally,
+    note,
+    run: async (calls, atOnce) => {
+      const left = [...calls];
+      const caller = async (): Promise<void> => {
+        for (let planned = left.shift(); planned; planned = left.shift()) {
+          await Bun.sleep(planned.waitMs);
+          const node = nodes.node(planned.node % nodes.all.length);
+          // A caller comes back when the node does.
+          for (let tries = 0; !node.isRunning && tries < 500; tries++) await Bun.sleep(20);
+          const call = ++made;
+          vendors.plan(call, planned);
+          const record = await makeCall(node, {
+            call,
+            planned,
+            prompt: vendors.textOf(call),
+            key: keys[planned.token % keys.length] ?? "",
+          });
+          records.push(record);
+          if (record.whole) for (const wake of waiting.get(node) ?? []) wake();
+          note(`callers of ${planned.caller}`, fateOf(record));
+          for (const { fate, dialect } of vendors.answersTo(call)) note(`vendors of ${dialect}`, fate);
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, caller));
+    },
+    nextDelivery: async (node) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const those = waiting.get(node) ?? new Set();
+      waiting.set(node, those.add(resolve));
+      const timer = setTimeout(resolve, DELIVERY_LIMIT_MS);
+      await promise;
+      clearTimeout(timer);
+      those.delete(resolve);
+    },
+    settle: async (limitMs = REST_LIMIT_MS) => {
+      const crashes = nodes.all.filter((node) => node.crashed).map(({ name }) => `${name}: ended by itself`);
+      await mendAll(nodes);
+      const lives = new Map(nodes.all.map((node) => [node.name, node.lives]));
+      // Read again each time: a vendor's answer may end after its caller has left.
+      const expectedNow = (): Expected[] =>
+        records.map((record) =>
+          expectationOf(record, vendors.answersTo(record.call), lives.get(record.node) === record.life),
+        );
+      let broken: string[] = [];
+      const limit = Date.now() + limitMs;
+      // Once more after a while: what comes late must not change anything.
+      for (let agreed = 0; agreed < 2 && Date.now() < limit;) {
+        await ageTheDead(nodes);
+        broken = [
+          ...brokenPromises([...settled, ...expectedNow()], await readLedger()),
+          ...(await Promise.all(nodes.all.map(unready))).flat(),
+        ];
+        agreed = broken.length === 0 ? agreed + 1 : 0;
+        await Bun.sleep(agreed === 1 ? STILL_MS : 100);
+      }
+      broken.push(...crashes);
+      for (const { late, call, request_id } of records)
+        if (late) broken.push(`${request_id || `call ${call}`}: no end within a minute`);
+      if (vendors.strangers > 0) broken.push(`vendors: ${vendors.strangers} requests that no caller made`);
+      settled.push(...expectedNow());
+      records = [];
+      vendors.forget();
+      return broken;
+    },
+    stop: async () => {
+      vendors.letGo();
+      await nodes.stop();
+      vendors.stop();
+    },
+  };
+}
+
+/** Ends every fault, and starts what was killed. */
+async function mendAll({ all, redis }: Nodes): Promise<void> {
+  await redis?.start();
+  for (const node of all) {
+    node.resume();
+    node.mendDatabase();
+    if (!node.isRunning) await node.restart();
+  }
+}
+
+/** What keeps a node from being at rest: it is not ready, or settles wait. */
+async function unready(node: Node): Promise<string[]> {
+  try {
+    const { status } = await fetch(`${node.url}/readyz`);
+    const waiting = await node.metric("weir_waiting_settles");
+    return [
+      ...(status === 200 ? [] : [`${node.name}: /readyz answers ${status}`]),
+      ...(waiting === 0 ? [] : [`${node.name}: ${waiting} settles wait`]),
+    ];
+  } catch (error) {
+    return [`${node.name}: ${String(error)}`];
+  }
+}
+
+/**
+ * Makes killed processes look silent for long, so that the next sweep takes their holds at once: their heartbeat, which
+ * living ones renew four times a second, their holds and their leases.
+ */
+async function ageTheDead({ weir: { db } }: Nodes): Promise<void> {
+  const { instances, holds, leases } = db.t;
+  const old = Math.floor(Date.now() / 1000) - DEAD_SECONDS;
+  const alive = await db.q.select({ id: instances.id }).from(instances).where(gte(instances.heartbeat_at, old));
+  const ids = alive.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await db.q.update(instances).set({ heartbeat_at: 0 }).where(notInArray(instances.id, ids));
+  await db.q.update(leases).set({ expires_at: 0 }).where(notInArray(leases.holder, ids));
+  await db.q
+    .update(holds)
+    .set({ created_at: 0 })
+    .where(and(lt(holds.created_at, old), notInArray(holds.instance_id, ids)));
+}
