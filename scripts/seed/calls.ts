@@ -2,6 +2,8 @@
  * Past calls, held and settled by the ledger with the exact price of their usage. The same every time: nothing is
  * random.
  */
+import { failureCode } from "../../src/shared/failures";
+import { textColumns } from "../../src/shared/log-text";
 import type { Services } from "../../src/server/contracts/context";
 import { foldBatch } from "../../src/server/features/log/fold";
 import { recordFailure } from "../../src/server/features/log/record";
@@ -142,7 +144,10 @@ const attempt = (row: CallLog, status: number, failure: string, duration_ms: num
 function failedRow(bare: CallLog, price: CompiledPrice, duration: number): CallLog {
   return {
     ...bare,
-    content: "上游服务返回错误（状态码 500）",
+    ...textColumns({
+      code: failureCode("server_error"),
+      params: { status: 500, detail: "The server had an error while processing your request." },
+    }),
     end_reason: "upstream_error",
     use_time: Math.round(duration / 1000),
     other: JSON.stringify({

@@ -5,24 +5,31 @@ const { closePage, openPage, screen } = await import("../../../../tests/kit/clie
 const { ChannelChanges } = await import("./channel-changes");
 afterEach(closePage);
 
-const row = (id: number, other: object, content = "") => ({
+const row = (id: number, code: string, params: object = {}, content = "") => ({
   id,
   created_at: 1_795_000_000 + id,
+  type: 4,
+  code,
+  params: JSON.stringify(params),
   content,
-  other: JSON.stringify(other),
+  other: "",
 });
-const reason = { code: "channel_call_refused", values: { status: 401, detail: "bad key" } };
+/** As a release before schema 4 wrote it. */
+const oldRow = (id: number, other: object) => ({ ...row(id, "", {}, "as written"), other: JSON.stringify(other) });
+const values = { status: 401, detail: "bad key" };
+const reason = { code: "channel_call_refused", params: values };
 
 test("each change says what happened, why and when; rows of other kinds keep their own text, and older ones load on demand", async () => {
   const pages = [
     {
-      items: [row(3, { event: "channel_auto_enabled" }), row(2, { event: "channel_auto_disabled", reason })],
+      items: [row(3, "channel_auto_enabled"), row(2, "channel_auto_disabled", { reason })],
       next: "2.2",
     },
     {
       items: [
-        row(1, { event: "of_a_later_release" }, "something else"),
-        row(0, { event: "channel_key_auto_disabled", reason: "broken" }),
+        row(1, "of_a_later_release", {}, "something else"),
+        row(0, "channel_key_auto_disabled", { reason: "broken" }),
+        oldRow(-1, { event: "channel_auto_disabled", reason: { code: "channel_call_refused", values } }),
       ],
       next: null,
     },
@@ -39,8 +46,9 @@ test("each change says what happened, why and when; rows of other kinds keep the
   expect(screen.queryByRole("status")).toBeNull();
   await page.user.click(screen.getByRole("button", { name: "更多" }));
   await screen.findByText("something else");
-  expect(rows()).toHaveLength(4);
+  expect(rows()).toHaveLength(5);
   expect(rows()[3]).toContain("密钥自动禁用");
+  expect(rows()[4]).toContain("bad key");
 });
 
 test("a channel without status changes says so, and so does one that is being watched after it was enabled again", async () => {

@@ -359,14 +359,9 @@ test("kept contents are shown readable, as they are, and as a command; without a
 });
 
 test("a refusal row that counts repetitions says how many, and until when", async () => {
-  const other = JSON.stringify({
-    request_path: "/v1/chat/completions",
-    group: "default",
-    end_reason: "refused",
-    repeated: 12_345,
-    repeated_until: 1_790_000_500,
-  });
-  const known = row(9, { type: 5, end_reason: "refused", content: "no", other });
+  const other = JSON.stringify({ request_path: "/v1/chat/completions", group: "default", end_reason: "refused" });
+  const counted = { repeated: 12_345, repeated_until: 1_790_000_500 };
+  const known = row(9, { type: 5, end_reason: "refused", code: "token_disabled", other, ...counted });
   await openPage(
     <LogInspector id="9" known={known} admin onClose={() => undefined} onStep={() => undefined} />,
     "/log?open=9",
@@ -375,4 +370,5 @@ test("a refusal row that counts repetitions says how many, and until when", asyn
   expect((await screen.findByText(/同样的拒绝还有/)).textContent).toBe(
     `同样的拒绝还有 12,345 次，最后一次在 ${formatTime(1_790_000_500)}`,
   );
+  expect(screen.getByText("该令牌已被禁用")).toBeTruthy();
 });

@@ -37,10 +37,10 @@ const COLUMNS = [
   "request_id",
   "ip",
   "content",
+  "other",
   "code",
   "refund_of",
   "repeated",
-  "other",
 ] as const;
 const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id"] as const;
 type Column = (typeof COLUMNS | typeof ADMIN_COLUMNS)[number];
