@@ -7,6 +7,7 @@ import { textColumns } from "../../src/shared/log-text";
 import type { Services } from "../../src/server/contracts/context";
 import { foldBatch } from "../../src/server/features/log/fold";
 import { recordFailure } from "../../src/server/features/log/record";
+import { requestIdTime } from "../../src/server/http/request-id";
 import { createPrices } from "../../src/server/features/pricing/price";
 import { type CallLog, WALLET } from "../../src/server/contracts/ledger";
 import type { ConsumeOther } from "../../src/shared/log";
@@ -65,7 +66,7 @@ export async function makeCalls(services: Services, { people, channels, count, s
     const created_at = end - seconds + Math.floor(((i + roll()) * seconds) / count);
     const isStream = roll() < 0.7;
     const bare: CallLog = {
-      request_id: `seed-${run}-${i}`,
+      request_id: `${requestIdTime(created_at)}${String(i).padStart(9, "0")}${run}`,
       user_id: person.id,
       username: person.username,
       token_id: token.id,

@@ -7,6 +7,7 @@ import { WALLET } from "../../src/server/contracts/ledger";
 import { createTaskStore } from "../../src/server/features/task/task-store";
 import { createPrices } from "../../src/server/features/pricing/price";
 import type { JsonObject } from "../../src/server/lib/json-bytes";
+import { requestIdTime } from "../../src/server/http/request-id";
 import { packPrice, termsOf, unitsOf } from "../../src/server/relay/tasks/price";
 import { randomText } from "../../src/server/lib/secrets";
 import { MJ_CODE } from "../../src/shared/midjourney";
@@ -140,8 +141,10 @@ async function acceptJob(
   const price = termsOf(undefined).priced?.(compiled) ?? compiled;
   const priced = { usage: {}, times: { factors: videoFactors(model, {}) } };
   const quota = unitsOf(price, priced);
-  const ids = { request_id: `seed-job-${run.name}-${run.made++}`, user_id: person.id, token_id: token.id };
   const submit_time_ms = services.now() - (number + 1) * 7 * MINUTE;
+  const time = requestIdTime(Math.floor(submit_time_ms / 1000));
+  const request_id = `${time}${String(run.made++).padStart(9, "0")}${run.name}`;
+  const ids = { request_id, user_id: person.id, token_id: token.id };
   const [prompt] = promptOf(kind, number);
   const task_id = `task_${randomText(32)}`;
   const task = await taskStore.open({
