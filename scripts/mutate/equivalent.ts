@@ -22,7 +22,6 @@ const STREAM = "src/server/relay/delivery/stream-body.ts";
 const FINAL_CHARGE = "src/server/relay/billing/final-charge.ts";
 const EGRESS = "src/server/lib/egress.ts";
 const STORED_CONTENT = "src/server/features/log/redact.ts";
-const LOG_VIEW = "src/server/features/log/present.ts";
 const TASK_VIEW = "src/server/features/task/present.ts";
 const SECRETS = "src/server/relay/providers/redact.ts";
 
@@ -167,12 +166,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     becomes:
       'clean = typeof replacement !== "string" ? clean.replace(pattern, replacement) : clean.replace(pattern, replacement);',
     reason: "both sides are the same call; TypeScript alone tells them apart",
-  },
-  {
-    file: LOG_VIEW,
-    line: 'if (other === "") return "";',
-    becomes: ";",
-    reason: "an empty text is no JSON, which is withheld as well",
   },
   {
     file: TASK_VIEW,

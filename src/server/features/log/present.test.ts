@@ -89,3 +89,29 @@ test("what is no JSON object is withheld", () => {
     expect([text, withoutAdminInfo(text)]).toEqual([text, ""]);
   expect(withoutAdminInfo("{}")).toBe("{}");
 });
+
+test("a failed call's owner reads what the caller was told, an administrator the cause; each in their language", () => {
+  const failed = fullRow(sqliteTables.logs, {
+    type: 5,
+    content: "",
+    code: "failure.bad_credentials",
+    params: JSON.stringify({ status: 401, retries: 2 }),
+    other: "",
+  });
+  expect(presentForAdmin(failed, reader)).toMatchObject({
+    code: "failure.bad_credentials",
+    content: "The upstream does not accept the channel's key (status 401) (retried 2 times)",
+  });
+  expect(presentForOwner(failed, { ...reader, lang: "zh" })).toMatchObject({
+    code: "upstream_error",
+    params: '{"status":401,"retries":2}',
+    content: "上游服务返回错误（状态码 401）（已重试 2 次）",
+  });
+});
+
+test("amounts in a text are shown as the reader sees amounts", () => {
+  const params = JSON.stringify({ quota: 5, redemption_id: 1 });
+  const redeemed = fullRow(sqliteTables.logs, { type: 1, content: "", code: "redeemed", params, other: "" });
+  for (const view of [presentForAdmin(redeemed, reader), presentForOwner(redeemed, reader)])
+    expect(view.content).toBe("Redemption code 1 redeemed: 5 units");
+});
