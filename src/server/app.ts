@@ -27,6 +27,7 @@ import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, type RestRoute, restRoutes } from "./http/rest";
 import { actorOf, presentedBy, readCookie } from "./http/session";
+import { whileStanding } from "./http/standing";
 import type { ConsoleAuthentication } from "./relay/admission/authenticate";
 import type { Relay } from "./relay/entry/handle";
 import type { Upgrade } from "./relay/realtime/open";
@@ -305,7 +306,8 @@ function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: In
       if (foreign) throw foreign;
       return (body) => admitToPlayground(services, user, body, lang);
     };
-    return relay.handleAs(authentication, request, from.ip, requestId);
+    const relayed = (asked: Request) => relay.handleAs(authentication, asked, from.ip, requestId);
+    return actor.kind === "user" ? whileStanding(services, request, actor, relayed) : relayed(request);
   };
   app.post("/pg/chat/completions", ({ request, server }) => answer(request, server), UNPARSED);
   // Jobs have the relay's address behind /pg. Other calls than chat and jobs are not offered here.

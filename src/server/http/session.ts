@@ -9,6 +9,7 @@ import { USER_STATUS } from "../../shared/roles";
 import { cut, TEXT_LIMITS } from "../../shared/text-limits";
 import type { Actor } from "../contracts/actor";
 import { type Services, seconds } from "../contracts/context";
+import { run } from "../db/transaction";
 import { logUnexpected, toAppError } from "./fail";
 import { randomText } from "../lib/secrets";
 
@@ -210,7 +211,12 @@ export async function closeSession(ctx: SessionCtx, cookie: string | undefined):
 /** Ends the session of a cookie, if any; the cookie is about to be replaced. */
 export async function dropSession(ctx: SessionCtx, cookie: string | undefined): Promise<void> {
   if (cookie && SESSION_TOKEN.test(cookie)) {
-    const { q, t } = ctx.db;
-    await q.delete(t.sessions).where(eq(t.sessions.token_hash, ctx.secrets.hash("session", cookie)));
+    const { sessions } = ctx.db.t;
+    const which = eq(sessions.token_hash, ctx.secrets.hash("session", cookie));
+    await ctx.db.tx(function* (q) {
+      const [ended] = yield* run(q.delete(sessions).where(which).returning({ user_id: sessions.user_id }));
+      // Its streams end, on every instance.
+      if (ended) yield* ctx.cluster.bus.announce(q, "sessions", String(ended.user_id));
+    });
   }
 }
