@@ -150,6 +150,7 @@ function readIncoming({ services, relay }: AppParts): Incoming {
         user_agent: headers.get("user-agent") ?? "",
         session_cookie: presented.cookie,
         browser_cookie: presented.browser_cookie,
+        device_cookie: presented.device_cookie,
         turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
         secure: from.secure,
         setCookie,

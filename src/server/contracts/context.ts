@@ -55,6 +55,8 @@ export interface Ctx extends Services {
   session_cookie: string | undefined;
   /** The cookie that binds tickets to this browser, as sent (features/auth/tickets.ts). */
   browser_cookie: string | undefined;
+  /** The cookie of a browser that has signed in before (features/auth/device.ts), as sent. */
+  device_cookie: string | undefined;
   /** The cookie that proves a passed bot check before sign-in (features/auth/turnstile.ts), as sent. */
   turnstile_cookie: string | undefined;
   /** The request came over https, as seen by the server or reported by a trusted proxy. */

@@ -21,6 +21,7 @@ const SEEN_EVERY = 60;
 export interface Presented {
   cookie: string | undefined;
   browser_cookie: string | undefined;
+  device_cookie: string | undefined;
   authorization: string | undefined;
   /** New-Api-User, any case. */
   user_header: string | undefined;
@@ -37,6 +38,7 @@ export function readCookie(header: string | null, name: string): string | undefi
 export const presentedBy = (headers: Headers): Presented => ({
   cookie: readCookie(headers.get("cookie"), SESSION_COOKIE),
   browser_cookie: readCookie(headers.get("cookie"), BROWSER_COOKIE),
+  device_cookie: readCookie(headers.get("cookie"), DEVICE_COOKIE),
   authorization: headers.get("authorization") ?? undefined,
   user_header: headers.get("new-api-user") ?? undefined,
 });
@@ -170,6 +172,11 @@ const BROWSER_COOKIE = "sign_in_browser";
 export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(BROWSER_COOKIE, value, maxAge, secure);
 
+/** Tells the owner's browser from a stranger's (features/auth/device.ts); it gives no access by itself. */
+const DEVICE_COOKIE = "device";
+export const deviceCookieLine = (value: string, maxAge: number, secure: boolean): string =>
+  line(DEVICE_COOKIE, value, maxAge, secure);
+
 interface SessionCtx extends Services {
   ip: string;
   user_agent: string;
@@ -179,16 +186,17 @@ interface SessionCtx extends Services {
 
 /**
  * Opens a session for a user whose identity was just proved, and sets the cookie. The row has only a hash of the
- * cookie's token. `human`: the bot check was passed.
+ * cookie's token. `human`: the bot check was passed. `opened` is called with the row's id.
  */
 export async function openSession(
   ctx: SessionCtx,
   userId: number,
-  { human = false }: { human?: boolean } = {},
+  { human = false, opened }: { human?: boolean; opened?: (id: number) => void } = {},
 ): Promise<void> {
   const token = randomText(43);
   const time = seconds(ctx);
-  await ctx.db.q.insert(ctx.db.t.sessions).values({
+  const { sessions } = ctx.db.t;
+  const row = {
     token_hash: ctx.secrets.hash("session", token),
     user_id: userId,
     created_at: time,
@@ -198,7 +206,9 @@ export async function openSession(
     turnstile_at: human ? time : 0,
     ip: ctx.ip,
     user_agent: cut(ctx.user_agent, TEXT_LIMITS.user_agent),
-  });
+  };
+  const [made] = await ctx.db.q.insert(sessions).values(row).returning({ id: sessions.id });
+  if (made) opened?.(made.id);
   ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
 }
 

@@ -4,6 +4,7 @@ import { fail } from "../../../shared/errors";
 import type { SessionView } from "../../../shared/user";
 import { seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/transaction";
+import { endDevices } from "./device";
 
 /** Open sessions, the last used first. */
 export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {
@@ -39,6 +40,8 @@ function end(ctx: UserCtx, which: SQL): Promise<number> {
   return ctx.db.tx(function* (q) {
     const mine = and(eq(sessions.user_id, ctx.actor.id), which);
     const ended = yield* run(q.delete(sessions).where(mine).returning({ id: sessions.id }));
+    const ids = ended.map(({ id }) => id);
+    yield* endDevices(ctx, q, ids);
     if (ended.length > 0) yield* ctx.cluster.bus.announce(q, "sessions", String(ctx.actor.id));
     return ended.length;
   });

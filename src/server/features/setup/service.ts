@@ -11,7 +11,7 @@ import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { openSession } from "../../http/session";
-import { countCritical } from "../../http/trpc";
+import { countCritical, criticalCount } from "../../http/trpc";
 import { sameText } from "../../lib/secrets";
 import { hashPassword } from "../auth/password";
 import { keepOwnAddress } from "../option/service";
@@ -66,7 +66,7 @@ export async function setUp(ctx: Ctx, input: SetupInput) {
   if (await isSetUp(ctx)) fail("setup_done");
   if (!sameText(input.code.trim().toLowerCase(), setupCode(ctx))) {
     // Only wrong codes count: the right one passes, however often others have guessed from the same address.
-    await countCritical(ctx, "setup");
+    await countCritical(ctx, criticalCount(ctx, "setup"));
     fail("setup_code_wrong");
   }
   const user = await createRoot(ctx, input);
