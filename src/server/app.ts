@@ -130,7 +130,14 @@ interface Incoming {
 }
 
 function readIncoming({ services, relay }: AppParts): Incoming {
-  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
+  let unbelieved: string | undefined;
+  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES, (peer) => {
+    unbelieved = peer;
+    services.log.warn(
+      { peer },
+      "a proxy forwards its callers' addresses, but is not listed in WEIR_TRUSTED_PROXIES: all of them count as one caller",
+    );
+  });
   const peerOf: Incoming["peerOf"] = (request, server) => server?.requestIP(request)?.address ?? "127.0.0.1";
   return {
     peerOf,
@@ -145,6 +152,8 @@ function readIncoming({ services, relay }: AppParts): Incoming {
         taskService: relay.tasks,
         request_id,
         ip: from.ip,
+        claimed_ip: from.claimed,
+        unbelieved_proxy: unbelieved,
         request: requestFacts(request, from.host),
         lang: languageOf(headers),
         user_agent: headers.get("user-agent") ?? "",

@@ -47,6 +47,10 @@ export interface Ctx extends Services {
   request_id: string;
   /** The caller's address as reported by trusted proxies, else the socket's. */
   ip: string;
+  /** What a peer that is no trusted proxy says the caller's address is. No limit that protects an account uses it. */
+  claimed_ip?: string | undefined;
+  /** A peer that forwards addresses and is not a trusted proxy, when there was one since the start. */
+  unbelieved_proxy?: string | undefined;
   /** The request headers' facts about the page that sent it. */
   request: RequestFacts;
   lang: Lang;

@@ -8,7 +8,7 @@ import { AppError } from "../../../shared/errors";
 import type { Demand } from "../../cluster/types";
 import type { Ctx } from "../../contracts/context";
 import { countedAddress } from "../../http/address";
-import { countCritical, criticalCount } from "../../http/trpc";
+import { countCritical, criticalCount, GENEROUS } from "../../http/trpc";
 import { knownDevice } from "./device";
 
 const WINDOW_SECONDS = 15 * 60;
@@ -48,11 +48,16 @@ export const isThrottled = (error: unknown): boolean => error instanceof AppErro
 
 /**
  * Counts a sign-in by password, right or wrong: by the account's known device, else by address. Throws
- * too_many_requests.
+ * too_many_requests. While the addresses that a proxy forwards are not believed, its callers are told apart by them all
+ * the same, with a generous limit for all: a stranger behind it does not close the sign-in for everyone.
  */
 export async function countSignIn(ctx: Ctx, account: number | undefined): Promise<void> {
   const device = account === undefined ? undefined : await knownDevice(ctx, account);
-  return countCritical(ctx, device === undefined ? criticalCount(ctx) : { key: `sign-in:device:${device}` });
+  if (device !== undefined) return countCritical(ctx, { key: `sign-in:device:${device}` });
+  if (ctx.claimed_ip === undefined) return countCritical(ctx, criticalCount(ctx));
+  const shared = criticalCount(ctx, "sign-in");
+  const claimed = { key: `${shared.key}:${countedAddress(ctx.claimed_ip)}` };
+  return countCritical(ctx, claimed, { ...shared, times: GENEROUS });
 }
 
 async function demandsOf(ctx: Ctx, account: number | string, guess: Guess): Promise<Demand[]> {
