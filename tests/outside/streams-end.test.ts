@@ -3,6 +3,7 @@
  * stream is not the one where the rights end.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { connect } from "node:net";
 import { eq } from "drizzle-orm";
 import { LOG_TYPE } from "../../src/shared/log";
 import { ROLE } from "../../src/shared/roles";
@@ -187,6 +188,45 @@ describe.each(ENGINES)("a stream of the console on %s", (engine) => {
     await row("after the silent demotion");
     await ends(stream);
     expect(stream.text()).not.toContain("after the silent demotion");
+  });
+
+  test("that is a file is cut where its administrator is demoted, and does not look complete", async () => {
+    const { db } = nodes.weir;
+    const admin = await nodes.weir.newUser({ role: ROLE.admin });
+    // More than the sockets on the way hold.
+    const content = "x".repeat(4000);
+    for (let batch = 0; batch < 50; batch++)
+      await db.q.insert(db.t.logs).values(
+        Array.from({ length: 200 }, () => ({
+          created_at: Math.floor(Date.now() / 1000),
+          user_id: nodes.weir.root.id,
+          username: "root",
+          type: LOG_TYPE.system,
+          content,
+          request_id: crypto.randomUUID(),
+        })),
+      );
+    const { hostname, port } = new URL(served.url);
+    const socket = connect(Number(port), hostname);
+    const headers = Object.entries({ host: "localhost", connection: "close", ...admin.headers });
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    socket.write(`GET /api/log/export?format=jsonl HTTP/1.1\r\n${lines}\r\n`);
+    let text = "";
+    let over = false;
+    socket.on("data", (chunk) => {
+      const begun = text.includes(content);
+      text += chunk.toString("latin1");
+      if (!begun && text.includes(content)) socket.pause();
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => (over = true));
+    await until("the file begins", () => text.includes(content));
+    await manage(admin.id, "demote");
+    socket.resume();
+    await until("the file ends", () => over);
+    expect(text).toStartWith("HTTP/1.1 200");
+    expect(text.split(content).length).toBeLessThan(10_000);
+    expect(text).not.toEndWith("0\r\n\r\n");
   });
 
   test("does not end with a change of other facts, nor with a promotion", async () => {
