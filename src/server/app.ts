@@ -317,7 +317,11 @@ function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: In
       return (body) => admitToPlayground(services, user, body, lang);
     };
     const relayed = (asked: Request) => relay.handleAs(authentication, asked, from.ip, requestId);
-    return actor.kind === "user" ? whileStanding(services, request, actor, relayed) : relayed(request);
+    if (actor.kind !== "user") return relayed(request);
+    const response = await whileStanding(services, request, actor, relayed);
+    if (response) return response;
+    const { status, body } = envelopeOf(new AppError("not_signed_in"), languageOf(request.headers), requestId);
+    return Response.json(body, { status, headers: API_HEADERS });
   };
   app.post("/pg/chat/completions", ({ request, server }) => answer(request, server), UNPARSED);
   // Jobs have the relay's address behind /pg. Other calls than chat and jobs are not offered here.

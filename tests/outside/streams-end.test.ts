@@ -18,8 +18,9 @@ setDefaultTimeout(HOOK_MS);
 /** Far below what ends a stream without this: the live log's five minutes, the answer's own two. */
 const SOON_MS = 5_000;
 const MODEL = "endless";
+const SILENT = "silent";
 
-/** An upstream that streams for two minutes. */
+/** An upstream that streams for two minutes; of the second model it sends nothing. */
 function startEndless() {
   let open = 0;
   const server = Bun.serve({
@@ -32,6 +33,8 @@ function startEndless() {
       const body = new ReadableStream<Uint8Array>({
         async start(controller) {
           try {
+            const { model } = (await request.json()) as { model: string };
+            if (model === SILENT) return;
             for (let i = 0; i < 1200 && !request.signal.aborted; i++, await Bun.sleep(100)) {
               const choices = [{ index: 0, delta: { role: "assistant", content: "word " }, finish_reason: null }];
               const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: MODEL, choices };
@@ -82,8 +85,8 @@ describe.each(ENGINES)("a stream of the console on %s", (engine) => {
     upstream = startEndless();
     nodes = await startNodes({ engine, count: 2, hurried: false });
     served = nodes.node(engine === "postgres" ? 1 : 0);
-    await nodes.weir.newChannel({ base_url: upstream.url, models: [MODEL] });
-    await nodes.weir.priceModels({ [MODEL]: 0 });
+    await nodes.weir.newChannel({ base_url: upstream.url, models: [MODEL, SILENT] });
+    await nodes.weir.priceModels({ [MODEL]: 0, [SILENT]: 0 });
   }, HOOK_MS);
   afterAll(async () => {
     await nodes?.stop();
@@ -95,10 +98,13 @@ describe.each(ENGINES)("a stream of the console on %s", (engine) => {
     await until("the live log answers", () => stream.text().includes("data: "));
     return stream;
   };
-  const chat = async (who: Session): Promise<Open> => {
-    const body = JSON.stringify({ model: MODEL, stream: true, messages: [{ role: "user", content: "hi" }] });
+  const ask = (who: Session, model: string): Promise<Open> => {
+    const body = JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "hi" }] });
     const headers = { ...who.headers, "content-type": "application/json" };
-    const stream = await open(`${served.url}/pg/chat/completions`, { method: "POST", headers, body });
+    return open(`${served.url}/pg/chat/completions`, { method: "POST", headers, body });
+  };
+  const chat = async (who: Session): Promise<Open> => {
+    const stream = await ask(who, MODEL);
     await until("the playground streams", () => stream.text().includes("word") || stream.over());
     expect([stream.status, stream.text()]).toEqual([200, expect.stringContaining("word")]);
     return stream;
@@ -156,6 +162,20 @@ describe.each(ENGINES)("a stream of the console on %s", (engine) => {
     await chat(who);
     await who.ok("GET", "/api/user/logout");
     await until("the upstream is let go", () => upstream.open() === 0);
+  });
+
+  test("ends before it has begun: the playground's call that waits for its first word", async () => {
+    const who = await nodes.weir.newUser({ quota: 1_000_000 });
+    const before = upstream.open();
+    let over = false;
+    const asked = ask(who, SILENT).then(async (stream) => {
+      await until("the answer is over", stream.over);
+      over = true;
+    });
+    await until("the upstream is asked", () => upstream.open() > before);
+    await manage(who.id, "disable");
+    await until("the call ends", () => over, SOON_MS);
+    await asked;
   });
 
   test("ends with the system access token that opened it", async () => {

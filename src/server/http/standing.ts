@@ -43,24 +43,31 @@ export function watchStanding(services: Services, request: Request, before: User
   };
 }
 
-/** Runs `answer` for a caller, and ends its event stream with their standing. */
+/**
+ * Runs `answer` for a caller, and ends its event stream with their standing; undefined when that ends before there is
+ * an answer.
+ */
 export async function whileStanding(
   services: Services,
   request: Request,
   before: UserActor,
   answer: (request: Request) => Promise<Response>,
-): Promise<Response> {
+): Promise<Response | undefined> {
   const over = new AbortController();
   const stop = watchStanding(services, request, before, () => over.abort());
   // To what answers, the caller has left.
   const signal = AbortSignal.any([request.signal, over.signal]);
+  const answering = answer(new Request(request, { signal }));
+  const ended = Promise.withResolvers<undefined>();
+  over.signal.addEventListener("abort", () => ended.resolve(undefined), { once: true });
   let response: Response | undefined;
   try {
-    response = await answer(new Request(request, { signal }));
+    response = await Promise.race([answering, ended.promise]);
   } finally {
     if (!isEventStream(response)) stop();
   }
-  if (!isEventStream(response) || !response.body) return response;
+  if (!response) answering.then((late) => late.body?.cancel()).catch(() => {});
+  if (!isEventStream(response) || !response?.body) return response;
   return new Response(cutBy(over.signal, response.body, stop), response);
 }
 

@@ -13,6 +13,7 @@ import { run } from "../../db/transaction";
 import { openSession } from "../../http/session";
 import { countCritical, criticalCount } from "../../http/trpc";
 import { sameText } from "../../lib/secrets";
+import { rememberDevice } from "../auth/device";
 import { hashPassword } from "../auth/password";
 import { keepOwnAddress } from "../option/service";
 import { creditSteps } from "../wallet/credit";
@@ -71,7 +72,7 @@ export async function setUp(ctx: Ctx, input: SetupInput) {
   }
   const user = await createRoot(ctx, input);
   await keepOwnAddress(ctx, (addresses) => ctx.options.set("ConsoleAddresses", addresses));
-  await openSession(ctx, user.id);
+  await openSession(ctx, user.id, { opened: (id) => rememberDevice(ctx, user, id) });
   return presentSignedIn(user);
 }
 
