@@ -28,6 +28,7 @@ export function verbsOf(services: Services, actor: Pick<UserActor, "id" | "usern
     user_agent: "seed",
     session_cookie: undefined,
     browser_cookie: undefined,
+    device_cookie: undefined,
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},

@@ -27,6 +27,7 @@ import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, type RestRoute, restRoutes } from "./http/rest";
 import { actorOf, presentedBy, readCookie } from "./http/session";
+import { whileStanding } from "./http/standing";
 import type { ConsoleAuthentication } from "./relay/admission/authenticate";
 import type { Relay } from "./relay/entry/handle";
 import type { Upgrade } from "./relay/realtime/open";
@@ -129,7 +130,14 @@ interface Incoming {
 }
 
 function readIncoming({ services, relay }: AppParts): Incoming {
-  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
+  let unbelieved: string | undefined;
+  const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES, (peer) => {
+    unbelieved = peer;
+    services.log.warn(
+      { peer },
+      "a proxy forwards its callers' addresses, but is not listed in WEIR_TRUSTED_PROXIES: all of them count as one caller",
+    );
+  });
   const peerOf: Incoming["peerOf"] = (request, server) => server?.requestIP(request)?.address ?? "127.0.0.1";
   return {
     peerOf,
@@ -144,11 +152,14 @@ function readIncoming({ services, relay }: AppParts): Incoming {
         taskService: relay.tasks,
         request_id,
         ip: from.ip,
+        claimed_ip: from.claimed,
+        unbelieved_proxy: unbelieved,
         request: requestFacts(request, from.host),
         lang: languageOf(headers),
         user_agent: headers.get("user-agent") ?? "",
         session_cookie: presented.cookie,
         browser_cookie: presented.browser_cookie,
+        device_cookie: presented.device_cookie,
         turnstile_cookie: readCookie(headers.get("cookie"), TURNSTILE_COOKIE),
         secure: from.secure,
         setCookie,
@@ -305,7 +316,12 @@ function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: In
       if (foreign) throw foreign;
       return (body) => admitToPlayground(services, user, body, lang);
     };
-    return relay.handleAs(authentication, request, from.ip, requestId);
+    const relayed = (asked: Request) => relay.handleAs(authentication, asked, from.ip, requestId);
+    if (actor.kind !== "user") return relayed(request);
+    const response = await whileStanding(services, request, actor, relayed);
+    if (response) return response;
+    const { status, body } = envelopeOf(new AppError("not_signed_in"), languageOf(request.headers), requestId);
+    return Response.json(body, { status, headers: API_HEADERS });
   };
   app.post("/pg/chat/completions", ({ request, server }) => answer(request, server), UNPARSED);
   // Jobs have the relay's address behind /pg. Other calls than chat and jobs are not offered here.

@@ -87,6 +87,8 @@ export interface Attention {
   unpriced_models: string[];
   /** Withdrawals that are not settled yet. */
   withdrawals: number;
+  /** Address of a proxy that WEIR_TRUSTED_PROXIES does not list; "" = none was seen. For root alone. */
+  unlisted_proxy: string;
 }
 
 /** One row of `/api/data/*`: an hour of a model. `id` is always 0: these are sums, not rows of a table. */

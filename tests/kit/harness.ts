@@ -141,6 +141,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     user_agent: "",
     session_cookie: undefined,
     browser_cookie: undefined,
+    device_cookie: undefined,
     turnstile_cookie: undefined,
     secure: false,
     setCookie: () => {},

@@ -274,6 +274,7 @@ export function makeBench(
       if (key !== TEST_KEY) throw new AppError("token_invalid");
       return caller;
     },
+    watchKey: () => () => {},
     price: (model) =>
       model.startsWith("unpriced") ? undefined : model.startsWith("percall") ? callPrice : simplePrice,
     pool: {

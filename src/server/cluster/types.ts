@@ -4,8 +4,8 @@ import type { Q } from "../db/types";
 import type { Steps } from "../db/transaction";
 
 /**
- * What is cached in memory, and must be dropped on every instance when it changes; and `events`, whose ids are the
- * request ids of log rows.
+ * What is cached in memory, and must be dropped on every instance when it changes. The ids of `sessions` are their
+ * users', those of `events` the request ids of log rows.
  */
 export type Topic = "options" | "channels" | "tokens" | "users" | "sessions" | "events";
 

@@ -47,6 +47,10 @@ export interface Ctx extends Services {
   request_id: string;
   /** The caller's address as reported by trusted proxies, else the socket's. */
   ip: string;
+  /** What a peer that is no trusted proxy says the caller's address is. No limit that protects an account uses it. */
+  claimed_ip?: string | undefined;
+  /** A peer that forwards addresses and is not a trusted proxy, when there was one since the start. */
+  unbelieved_proxy?: string | undefined;
   /** The request headers' facts about the page that sent it. */
   request: RequestFacts;
   lang: Lang;
@@ -55,6 +59,8 @@ export interface Ctx extends Services {
   session_cookie: string | undefined;
   /** The cookie that binds tickets to this browser, as sent (features/auth/tickets.ts). */
   browser_cookie: string | undefined;
+  /** The cookie of a browser that has signed in before (features/auth/device.ts), as sent. */
+  device_cookie: string | undefined;
   /** The cookie that proves a passed bot check before sign-in (features/auth/turnstile.ts), as sent. */
   turnstile_cookie: string | undefined;
   /** The request came over https, as seen by the server or reported by a trusted proxy. */

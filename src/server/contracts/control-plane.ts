@@ -2,6 +2,7 @@
  * The control plane as the relay sees it: authenticate a token, look up a price, select a channel, admit a call, move
  * money, write a log. The relay sees nothing else of the features and no database.
  */
+import type { AppError } from "../../shared/errors";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
 import type { UsageDoubt } from "../../shared/usage-doubt";
@@ -25,6 +26,11 @@ export interface ControlPlane {
    * token_ip_denied, token_channel_denied, group_denied.
    */
   authenticate(key: string | undefined, ip: string, lang: Lang): Promise<Caller>;
+  /**
+   * Calls `ended` with the reason when the key does not authenticate any more, for what outlasts a call; an empty
+   * budget is no reason. Returns what stops it.
+   */
+  watchKey(key: string | undefined, ip: string, ended: (reason: AppError) => void): () => void;
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;

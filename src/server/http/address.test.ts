@@ -7,8 +7,25 @@ const forwarded = (value: string, proto = "https") =>
 describe("the caller's address", () => {
   test("forwarded headers of a peer that is no listed proxy are ignored", () => {
     const read = createAddressReader(["10.0.0.0/8"]);
-    expect(read(forwarded("1.2.3.4"), "203.0.113.9")).toEqual({ ip: "203.0.113.9", secure: false });
-    expect(createAddressReader([])(forwarded("1.2.3.4"), "127.0.0.1")).toEqual({ ip: "127.0.0.1", secure: false });
+    expect(read(forwarded("1.2.3.4"), "203.0.113.9")).toMatchObject({ ip: "203.0.113.9", secure: false });
+    expect(createAddressReader([])(forwarded("1.2.3.4"), "127.0.0.1")).toMatchObject({
+      ip: "127.0.0.1",
+      secure: false,
+    });
+  });
+
+  test("what such a peer forwards is a claim: the last address that it names, and the first such peer is reported", () => {
+    const reported: string[] = [];
+    const read = createAddressReader(["10.0.0.1"], (peer) => reported.push(peer));
+    const claimed = (headers: Record<string, string>, peer = "10.0.0.2") => read(new Headers(headers), peer).claimed;
+    expect(claimed({})).toBeUndefined();
+    expect(claimed({ "x-forwarded-for": "1.2.3.4" }, "10.0.0.1")).toBeUndefined();
+    expect(reported).toEqual([]);
+    expect(claimed({ "x-forwarded-for": "6.6.6.6, 1.2.3.4" })).toBe("1.2.3.4");
+    expect(claimed({ "x-real-ip": "1.2.3.5" }, "10.0.0.3")).toBe("1.2.3.5");
+    expect(claimed({ forwarded: 'for=6.6.6.6, for="[2001:db8::1]:80";proto=https;by=10.0.0.2' })).toBe("2001:db8::1");
+    for (const value of ["", "unknown", "for=_hidden", ","]) expect(claimed({ forwarded: value })).toBeUndefined();
+    expect(reported).toEqual(["10.0.0.2"]);
   });
 
   test("behind a listed proxy the right-most address that is no proxy counts, so a spoofed left part does not", () => {

@@ -9,6 +9,7 @@ import { USER_STATUS } from "../../shared/roles";
 import { cut, TEXT_LIMITS } from "../../shared/text-limits";
 import type { Actor } from "../contracts/actor";
 import { type Services, seconds } from "../contracts/context";
+import { run } from "../db/transaction";
 import { logUnexpected, toAppError } from "./fail";
 import { randomText } from "../lib/secrets";
 
@@ -20,6 +21,7 @@ const SEEN_EVERY = 60;
 export interface Presented {
   cookie: string | undefined;
   browser_cookie: string | undefined;
+  device_cookie: string | undefined;
   authorization: string | undefined;
   /** New-Api-User, any case. */
   user_header: string | undefined;
@@ -36,6 +38,7 @@ export function readCookie(header: string | null, name: string): string | undefi
 export const presentedBy = (headers: Headers): Presented => ({
   cookie: readCookie(headers.get("cookie"), SESSION_COOKIE),
   browser_cookie: readCookie(headers.get("cookie"), BROWSER_COOKIE),
+  device_cookie: readCookie(headers.get("cookie"), DEVICE_COOKIE),
   authorization: headers.get("authorization") ?? undefined,
   user_header: headers.get("new-api-user") ?? undefined,
 });
@@ -169,6 +172,11 @@ const BROWSER_COOKIE = "sign_in_browser";
 export const browserCookieLine = (value: string, maxAge: number, secure: boolean): string =>
   line(BROWSER_COOKIE, value, maxAge, secure);
 
+/** Tells the owner's browser from a stranger's (features/auth/device.ts); it gives no access by itself. */
+const DEVICE_COOKIE = "device";
+export const deviceCookieLine = (value: string, maxAge: number, secure: boolean): string =>
+  line(DEVICE_COOKIE, value, maxAge, secure);
+
 interface SessionCtx extends Services {
   ip: string;
   user_agent: string;
@@ -178,16 +186,17 @@ interface SessionCtx extends Services {
 
 /**
  * Opens a session for a user whose identity was just proved, and sets the cookie. The row has only a hash of the
- * cookie's token. `human`: the bot check was passed.
+ * cookie's token. `human`: the bot check was passed. `opened` is called with the row's id.
  */
 export async function openSession(
   ctx: SessionCtx,
   userId: number,
-  { human = false }: { human?: boolean } = {},
+  { human = false, opened }: { human?: boolean; opened?: (id: number) => void } = {},
 ): Promise<void> {
   const token = randomText(43);
   const time = seconds(ctx);
-  await ctx.db.q.insert(ctx.db.t.sessions).values({
+  const { sessions } = ctx.db.t;
+  const row = {
     token_hash: ctx.secrets.hash("session", token),
     user_id: userId,
     created_at: time,
@@ -197,7 +206,9 @@ export async function openSession(
     turnstile_at: human ? time : 0,
     ip: ctx.ip,
     user_agent: cut(ctx.user_agent, TEXT_LIMITS.user_agent),
-  });
+  };
+  const [made] = await ctx.db.q.insert(sessions).values(row).returning({ id: sessions.id });
+  if (made) opened?.(made.id);
   ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
 }
 
@@ -210,7 +221,12 @@ export async function closeSession(ctx: SessionCtx, cookie: string | undefined):
 /** Ends the session of a cookie, if any; the cookie is about to be replaced. */
 export async function dropSession(ctx: SessionCtx, cookie: string | undefined): Promise<void> {
   if (cookie && SESSION_TOKEN.test(cookie)) {
-    const { q, t } = ctx.db;
-    await q.delete(t.sessions).where(eq(t.sessions.token_hash, ctx.secrets.hash("session", cookie)));
+    const { sessions } = ctx.db.t;
+    const which = eq(sessions.token_hash, ctx.secrets.hash("session", cookie));
+    await ctx.db.tx(function* (q) {
+      const [ended] = yield* run(q.delete(sessions).where(which).returning({ user_id: sessions.user_id }));
+      // Its streams end, on every instance.
+      if (ended) yield* ctx.cluster.bus.announce(q, "sessions", String(ended.user_id));
+    });
   }
 }

@@ -27,8 +27,11 @@ export interface RouteMeta {
   summary?: string;
   /** Open without sign-in. */
   public?: true;
-  /** Counted against the limit of sign-in, register, reset and similar calls. */
-  critical?: boolean;
+  /**
+   * Counted against the limit of sign-in, register, reset and similar calls. "proof": counted apart and generously,
+   * because it cannot be guessed, and must not be closed by a stranger's guesses at what can.
+   */
+  critical?: boolean | "proof";
   /** Not counted by the limit of all of /api, so that it stays open when other calls have used that up. */
   uncounted?: boolean;
   /** A query with side effects. */
@@ -63,13 +66,35 @@ export const createCallerFactory = t.createCallerFactory;
 
 const CRITICAL_WINDOW_SECONDS = 20 * 60;
 
-/** Counts one critical call of the client's address under `name`. Throws too_many_requests. */
-export async function countCritical(ctx: Pick<Ctx, "cluster" | "env" | "ip">, name: string): Promise<void> {
+/** Times the usual limit, where many callers share what is counted. */
+export const GENEROUS = 10;
+
+/** What one critical call is counted under, and how many times the usual limit holds there. */
+export interface CriticalCount {
+  key: string;
+  times?: number;
+}
+
+/** Counts one critical call. Throws too_many_requests. */
+export async function countCritical(ctx: Pick<Ctx, "cluster" | "env">, ...counts: CriticalCount[]): Promise<void> {
   const limit = ctx.env.WEIR_CRITICAL_RATE_LIMIT;
   if (limit === 0) return;
-  const take = await ctx.cluster.counter.take(`${name}:${countedAddress(ctx.ip)}`, 1, limit, CRITICAL_WINDOW_SECONDS);
-  if (!take.allowed) throw toTRPC(new AppError("too_many_requests", { retry_after: take.reset_seconds }));
+  const { refused, states } = await ctx.cluster.counter.reserve(
+    counts.map(({ key, times = 1 }) => ({
+      key,
+      amount: 1,
+      limit: limit * times,
+      window_seconds: CRITICAL_WINDOW_SECONDS,
+    })),
+  );
+  const state = states[refused];
+  if (state) throw toTRPC(new AppError("too_many_requests", { retry_after: state.reset_seconds }));
 }
+
+/** How a call is counted by its address alone. */
+export const criticalCount = (ctx: Pick<Ctx, "ip">, name = "critical"): CriticalCount => ({
+  key: `${name}:${countedAddress(ctx.ip)}`,
+});
 
 /**
  * Refuses requests of other sites, counts critical calls by client address, turns AppErrors into tRPC errors, logs
@@ -81,7 +106,8 @@ const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const acts = type === "mutation" || meta?.changes || ctx.request.method !== "GET";
   const foreign = acts ? foreignRequest(ctx, meta?.ownPage) : undefined;
   if (foreign) throw toTRPC(foreign);
-  if (meta?.critical) await countCritical(ctx, "critical");
+  if (meta?.critical === "proof") await countCritical(ctx, { ...criticalCount(ctx, "proof"), times: GENEROUS });
+  else if (meta?.critical) await countCritical(ctx, criticalCount(ctx));
   const result = await next();
   if (result.ok) return result;
   const error = toAppError(result.error);

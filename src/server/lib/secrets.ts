@@ -11,6 +11,7 @@ export type Purpose =
   | "channel-key"
   | "redemption-key"
   | "session"
+  | "device"
   | "access-token"
   | "setup-code"
   | "demo-upstream"

@@ -98,6 +98,7 @@ export function createControlPlane(services: Services): ControlPlane {
   const ledger = callLedger(services.ledger, services.settles);
   return {
     authenticate: (key, ip, lang) => services.tokens.authenticate(key, ip, lang),
+    watchKey: services.tokens.watch,
     price: prices.price,
     pool: services.pool,
     admit: createAdmit({ limits, ledger, log: services.log }),

@@ -16,7 +16,14 @@ export function Attention() {
   const root = useHasRole(ROLE.root);
   const { data } = trpc.dashboard.attention.useQuery(undefined, { meta: { quiet: true } });
   if (!data) return null;
-  const { auto_disabled: count, low_balances: low, failing_tests: failing, withdrawals, unpriced_models } = data;
+  const {
+    auto_disabled: count,
+    low_balances: low,
+    failing_tests: failing,
+    withdrawals,
+    unpriced_models,
+    unlisted_proxy: proxy,
+  } = data;
   const unpriced = unpriced_models.length;
   const names = unpriced_models.slice(0, SHOWN).join(", ");
   const lines = [
@@ -41,6 +48,16 @@ export function Attention() {
     ...(withdrawals > 0
       ? [{ text: t`${withdrawals} 笔提现待处理`, to: "/topup?invite=settle", action: t`去处理` }]
       : []),
+    ...(proxy !== ""
+      ? [
+          {
+            text: t`代理 ${proxy} 转发的客户端地址未被采信，所有人被算作同一个地址：请把它加入 WEIR_TRUSTED_PROXIES`,
+            // A setting of the process: no page changes it.
+            to: undefined,
+            action: undefined,
+          },
+        ]
+      : []),
   ];
   if (lines.length === 0) return null;
   return (
@@ -52,9 +69,11 @@ export function Attention() {
         <p key={text} className="flex flex-wrap items-center gap-2">
           <TriangleAlert aria-hidden className="size-4 shrink-0" />
           <span className="flex-1">{text}</span>
-          <Button asChild size="sm">
-            <Link href={to}>{action}</Link>
-          </Button>
+          {to && (
+            <Button asChild size="sm">
+              <Link href={to}>{action}</Link>
+            </Button>
+          )}
         </p>
       ))}
     </section>

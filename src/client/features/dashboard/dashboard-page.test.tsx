@@ -51,6 +51,7 @@ const procedures = {
     failing_tests: 0,
     unpriced_models: ["x-1", "x-2", "x-3", "x-4"],
     withdrawals: 3,
+    unlisted_proxy: "10.0.0.9",
   }),
   "user.self": () => ({ quota: 5_000_000 }),
 };
@@ -261,6 +262,7 @@ describe("what waits", () => {
       ["4 个模型未定价，无法调用：x-1, x-2, x-3设置价格", "/setting/pricing"],
       ["3 笔提现待处理去处理", "/topup?invite=settle"],
     ]);
+    screen.getByText(/代理 10\.0\.0\.9 .*WEIR_TRUSTED_PROXIES/);
   }, 30_000);
 
   test("shows no link to prices to users who may not set them", async () => {

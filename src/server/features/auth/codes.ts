@@ -1,14 +1,16 @@
 /**
  * Single-use codes that several instances share (table `codes`): mail verification, reset, tickets. The target of a
- * code (an address, a state) and the code itself are kept as keyed hashes.
+ * code (an address, a state) and the code itself are kept as keyed hashes. A short code has a budget of guesses; a link
+ * has none, because nothing but the link itself leads to it: no stranger's guess or request can end it.
  */
-import { and, eq, gt, lt, lte, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 
 /** A code of one purpose is not accepted for another. */
-export type CodePurpose = "verify-email" | "reset-password" | "bind-push";
+export type CodePurpose = "verify-email" | "bind-push" | LinkPurpose;
+export type LinkPurpose = "reset-password";
 
 /** Wrong tries after which a code is dead: more than a person makes, far fewer than guessing needs. */
 const MAX_ATTEMPTS = 50;
@@ -73,6 +75,72 @@ export function* takeCode(services: Keeper, q: Q, code: Code): Steps<string | un
       .returning({ purpose: codes.purpose }),
   );
   return undefined;
+}
+
+/** A row of this purpose remembers when the last link for a target was made. */
+const PAUSE = "link-pause";
+
+interface Link {
+  purpose: LinkPurpose;
+  /** All links for one target end together. */
+  target: string;
+  /** Long enough that guessing it is no danger. */
+  token: string;
+}
+
+/** A link's row is found by its token, and has its target's hash in place of a code. */
+const rowOf = (services: Keeper, { purpose, target, token }: Link) => ({
+  purpose,
+  target: targetOf(services, { purpose, target: `${target}\n${token}` }),
+  code_hash: targetOf(services, { purpose, target }),
+});
+
+/**
+ * Keeps the token of a link for `lifetime` seconds, beside earlier ones. False, and nothing kept, when the last one for
+ * the target is younger than `pause` seconds.
+ */
+export async function issueLink(
+  services: Keeper,
+  { lifetime, pause, ...link }: Link & { lifetime: number; pause: number },
+): Promise<boolean> {
+  const { codes } = services.db.t;
+  const created_at = seconds(services);
+  const row = { ...rowOf(services, link), created_at, expires_at: created_at + lifetime };
+  const last = { ...row, purpose: PAUSE, target: row.code_hash };
+  return services.db.tx(function* (q) {
+    const [kept] = yield* run(
+      q
+        .insert(codes)
+        .values(last)
+        .onConflictDoUpdate({
+          target: [codes.purpose, codes.target],
+          set: last,
+          setWhere: lte(codes.created_at, created_at - pause),
+        })
+        .returning({ purpose: codes.purpose }),
+    );
+    if (kept) yield* run(q.insert(codes).values(row).returning({ purpose: codes.purpose }));
+    return kept !== undefined;
+  });
+}
+
+/** Takes a link, and all others for its target with it; false when there is none, and then nothing changes. */
+export function* takeLink(services: Keeper, q: Q, link: Link): Steps<boolean> {
+  const { codes } = services.db.t;
+  const { purpose, target, code_hash } = rowOf(services, link);
+  const ofPurpose = eq(codes.purpose, purpose);
+  const right = q
+    .select({ code_hash: codes.code_hash })
+    .from(codes)
+    .where(and(ofPurpose, eq(codes.target, target), gt(codes.expires_at, seconds(services))));
+  // One statement: of two at once one gets a row.
+  const taken = yield* run(
+    q
+      .delete(codes)
+      .where(and(ofPurpose, eq(codes.code_hash, code_hash), inArray(codes.code_hash, right)))
+      .returning({ purpose: codes.purpose }),
+  );
+  return taken.length > 0;
 }
 
 /** For the timer: removes expired codes of all purposes. */

@@ -11,7 +11,7 @@ import { run, type Steps } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
 import { isUniqueViolation } from "../../db/errors";
 import { randomText } from "../../lib/secrets";
-import { issueCode, takeCode } from "./codes";
+import { issueCode, issueLink, takeCode, takeLink } from "./codes";
 import { requirePerson } from "./step-up";
 import { requireHuman } from "./turnstile";
 
@@ -102,10 +102,10 @@ export async function sendReset(ctx: Ctx, { email, turnstile }: z.output<typeof 
   const address = ctx.options.get("ServerAddress").replace(/\/+$/, "");
   if (address === "") fail("server_address_missing");
   const token = randomText(RESET_LENGTH);
-  const kept = await issueCode(ctx, {
+  const kept = await issueLink(ctx, {
     purpose: "reset-password",
     target: email,
-    code: token,
+    token,
     lifetime: RESET_SECONDS,
     pause: MAIL_PAUSE_SECONDS,
   });
@@ -130,10 +130,9 @@ async function mailReset(ctx: Ctx, email: string, link: string): Promise<void> {
   });
 }
 
-/** Takes a reset token. */
-export function* takeReset(ctx: Ctx, q: Q, email: string, token: string): Steps<boolean> {
-  return (yield* takeCode(ctx, q, { purpose: "reset-password", target: email, code: token })) !== undefined;
-}
+/** Takes a reset token; the address's other links end with it. */
+export const takeReset = (ctx: Ctx, q: Q, email: string, token: string): Steps<boolean> =>
+  takeLink(ctx, q, { purpose: "reset-password", target: email, token });
 
 /** Binds an address to the caller's account; the code proves that it is theirs. Throws access_token_refused. */
 export async function bindEmail(ctx: UserCtx, { email, code }: z.output<typeof bindEmailInput>): Promise<void> {

@@ -9,7 +9,8 @@ import { stepUpMethods, verifyByPassword } from "./step-up";
 
 export const authRouter = router({
   login: publicProcedure
-    .meta({ rest: "POST /api/user/login", summary: "Sign in by username or e-mail and password", critical: true })
+    // It counts itself: by device, where the account knows that (throttle.ts).
+    .meta({ rest: "POST /api/user/login", summary: "Sign in by username or e-mail and password" })
     .input(loginInput)
     .mutation(({ ctx, input }) => login(ctx, input)),
   logout: publicProcedure

@@ -5,10 +5,12 @@ import { fail } from "../../../shared/errors";
 import type { SignInAnswer } from "../../../shared/factor";
 import type { loginInput } from "../../../shared/user";
 import type { Ctx } from "../../contracts/context";
+import type { UserRow } from "../../db/schema";
 import { closeSession } from "../../http/session";
+import { hasTotp } from "../factor/own";
 import { hasPassword, verifyDummy, verifyPassword } from "./password";
-import { signIn } from "./sign-in";
-import { throttled } from "./throttle";
+import { askSecondFactor, signIn } from "./sign-in";
+import { countSignIn, isThrottled, throttled } from "./throttle";
 import { requireHuman } from "./turnstile";
 
 /**
@@ -20,7 +22,6 @@ export async function login(
   { username, password, turnstile }: z.output<typeof loginInput>,
 ): Promise<SignInAnswer> {
   if (!ctx.options.get("PasswordLoginEnabled")) fail("password_login_disabled");
-  await requireHuman(ctx, turnstile);
   const { q, t } = ctx.db;
   const [user] = await q
     .select()
@@ -29,13 +30,23 @@ export async function login(
       and(isNull(t.users.deleted_at), or(eq(t.users.username, username), eq(t.users.email, username.toLowerCase()))),
     )
     .limit(1);
-  const right = await throttled(ctx, user?.id ?? username.toLowerCase(), async () =>
+  await countSignIn(ctx, user?.id);
+  await requireHuman(ctx, turnstile);
+  const human = ctx.options.get("TurnstileCheckEnabled");
+  const check = async (): Promise<UserRow | undefined> =>
     (await (user && hasPassword(user) ? verifyPassword(password, user.password_hash) : verifyDummy(password)))
       ? user
-      : undefined,
-  );
+      : undefined;
+  let right: UserRow | undefined;
+  try {
+    right = await throttled(ctx, user?.id ?? username.toLowerCase(), check);
+  } catch (error) {
+    if (!user || !isThrottled(error) || !(await hasTotp(ctx, user.id))) throw error;
+    // Others have used up the tries. Whether the password is right shows only together with the second factor.
+    return askSecondFactor(ctx, user.id, { human, blind: (await check()) ? "right" : "wrong" });
+  }
   if (!user || !right) fail("credentials_wrong");
-  return signIn(ctx, user, { human: ctx.options.get("TurnstileCheckEnabled") });
+  return signIn(ctx, user, { human });
 }
 
 /** Needs no login: the cookie is enough to end its session. */

@@ -1,8 +1,10 @@
 /** The caller's own sessions: the list, and ending them. */
-import { and, desc, eq, gt, ne } from "drizzle-orm";
+import { and, desc, eq, gt, ne, type SQL } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import type { SessionView } from "../../../shared/user";
 import { seconds, type UserCtx } from "../../contracts/context";
+import { run } from "../../db/transaction";
+import { endDevices } from "./device";
 
 /** Open sessions, the last used first. */
 export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {
@@ -25,19 +27,22 @@ export async function ownSessions(ctx: UserCtx): Promise<SessionView[]> {
 /** Ends one of the caller's sessions. Throws session_not_found, also for another user's session. */
 export async function endSession(ctx: UserCtx, id: number): Promise<void> {
   const { sessions } = ctx.db.t;
-  const ended = await ctx.db.q
-    .delete(sessions)
-    .where(and(eq(sessions.id, id), eq(sessions.user_id, ctx.actor.id)))
-    .returning({ id: sessions.id });
-  if (ended.length === 0) fail("session_not_found");
+  if ((await end(ctx, eq(sessions.id, id))) === 0) fail("session_not_found");
 }
 
 /** Ends all of the caller's sessions but the current one; returns how many. */
-export async function endOtherSessions(ctx: UserCtx): Promise<number> {
+export const endOtherSessions = (ctx: UserCtx): Promise<number> =>
+  end(ctx, ne(ctx.db.t.sessions.id, ctx.actor.session_id));
+
+/** Ends those of the caller's sessions, and their streams on every instance; returns how many. */
+function end(ctx: UserCtx, which: SQL): Promise<number> {
   const { sessions } = ctx.db.t;
-  const ended = await ctx.db.q
-    .delete(sessions)
-    .where(and(eq(sessions.user_id, ctx.actor.id), ne(sessions.id, ctx.actor.session_id)))
-    .returning({ id: sessions.id });
-  return ended.length;
+  return ctx.db.tx(function* (q) {
+    const mine = and(eq(sessions.user_id, ctx.actor.id), which);
+    const ended = yield* run(q.delete(sessions).where(mine).returning({ id: sessions.id }));
+    const ids = ended.map(({ id }) => id);
+    yield* endDevices(ctx, q, ids);
+    if (ended.length > 0) yield* ctx.cluster.bus.announce(q, "sessions", String(ctx.actor.id));
+    return ended.length;
+  });
 }

@@ -5,7 +5,7 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
-import { SECOND_STEP_TRIES, type SignInAnswer } from "../../../shared/factor";
+import { SECOND_STEP_TRIES, type SecondFactorNeeded, type SignInAnswer } from "../../../shared/factor";
 import { USER_STATUS } from "../../../shared/roles";
 import type { SignedInUser } from "../../../shared/user";
 import { type Ctx, seconds } from "../../contracts/context";
@@ -13,11 +13,13 @@ import type { UserRow } from "../../db/schema";
 import { dropSession, openSession } from "../../http/session";
 import { hasPasskey, hasTotp } from "../factor/own";
 import { presentSignedIn } from "../user/present";
+import { rememberDevice } from "./device";
 import { browserOf, issueTicket, takeTicket, tryTicket } from "./tickets";
 
 /** How long the second proof may take. */
 const SECOND_STEP_SECONDS = 300;
-const waiting = z.object({ user_id: z.number(), human: z.boolean() });
+/** `blind`: whether the password was right was not told, because too many wrong ones had come. */
+const waiting = z.object({ user_id: z.number(), human: z.boolean(), blind: z.enum(["right", "wrong"]).optional() });
 type Waiting = z.output<typeof waiting>;
 
 /** Opens a session, or asks for the second factor. `human`: the bot check was passed. Throws user_banned. */
@@ -27,15 +29,18 @@ export async function signIn(
   { human = false }: { human?: boolean } = {},
 ): Promise<SignInAnswer> {
   mayEnter(user);
-  if (!(await hasTotp(ctx, user.id))) return enter(ctx, user, human);
-  await issueTicket(
-    ctx,
-    "second-factor",
-    browserOf(ctx, SECOND_STEP_SECONDS),
-    { user_id: user.id, human },
-    SECOND_STEP_SECONDS,
-  );
-  return { require_2fa: true, passkey: await hasPasskey(ctx, user.id) };
+  return (await hasTotp(ctx, user.id)) ? askSecondFactor(ctx, user.id, { human }) : enter(ctx, user, human);
+}
+
+/** Lets the account wait for its second factor in this browser. */
+export async function askSecondFactor(
+  ctx: Ctx,
+  user_id: number,
+  known: Omit<Waiting, "user_id">,
+): Promise<SecondFactorNeeded> {
+  const browser = browserOf(ctx, SECOND_STEP_SECONDS);
+  await issueTicket(ctx, "second-factor", browser, { user_id, ...known }, SECOND_STEP_SECONDS);
+  return { require_2fa: true, passkey: await hasPasskey(ctx, user_id) };
 }
 
 /**
@@ -72,7 +77,7 @@ function mayEnter(user: UserRow): void {
 async function enter(ctx: Ctx, user: UserRow, human: boolean): Promise<SignedInUser> {
   const { users } = ctx.db.t;
   await dropSession(ctx, ctx.session_cookie);
-  await openSession(ctx, user.id, { human });
+  await openSession(ctx, user.id, { human, opened: (id) => rememberDevice(ctx, user, id) });
   await ctx.db.q
     .update(users)
     .set({ last_login_at: seconds(ctx) })

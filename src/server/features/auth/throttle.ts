@@ -1,14 +1,25 @@
 /**
- * Guessing passwords is slow, and cannot lock out the account's owner: wrong tries are counted per account and address;
- * tries from all addresses together only stop addresses from which the account has no session.
+ * Guessing passwords is slow, and cannot lock out the account's owner: wrong tries are counted per account and address
+ * (a /64 of IPv6 is one address); tries from all addresses together only stop addresses from which the account has no
+ * session. A browser that has signed in before has a counter of its own, which no stranger can fill.
  */
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { AppError } from "../../../shared/errors";
+import type { Demand } from "../../cluster/types";
 import type { Ctx } from "../../contracts/context";
+import { countedAddress } from "../../http/address";
+import { countCritical, criticalCount, GENEROUS } from "../../http/trpc";
+import { knownDevice } from "./device";
 
 const WINDOW_SECONDS = 15 * 60;
+const TRIES_FROM_DEVICE = 10;
 const TRIES_FROM_ADDRESS = 10;
 const TRIES_FROM_EVERYWHERE = 100;
+/** What is guessed: a password, a second factor's code, or a code after a password that was not proved to be right. */
+export type Guess = "login" | "code" | "blind-code";
+
+/** Sessions whose addresses are compared. */
+const MAX_SESSIONS = 1000;
 
 /**
  * Runs a check of a password; only a failure (undefined, or a throw) counts. `account`: the user's id, or the typed
@@ -18,14 +29,9 @@ export async function throttled<T>(
   ctx: Ctx,
   account: number | string,
   check: () => Promise<T | undefined>,
+  guess: Guess = "login",
 ): Promise<T | undefined> {
-  const who = ctx.secrets.hash("session", `throttle\n${account}`);
-  const demands = [
-    { key: `login:${who}:${ctx.ip}`, amount: 1, limit: TRIES_FROM_ADDRESS, window_seconds: WINDOW_SECONDS },
-  ];
-  if (!(await isKnownAddress(ctx, account))) {
-    demands.push({ key: `login:${who}`, amount: 1, limit: TRIES_FROM_EVERYWHERE, window_seconds: WINDOW_SECONDS });
-  }
+  const demands = await demandsOf(ctx, account, guess);
   const tries = await ctx.cluster.counter.reserve(demands);
   if (tries.refused >= 0)
     throw new AppError("too_many_requests", {
@@ -37,13 +43,40 @@ export async function throttled<T>(
   return result;
 }
 
+/** Whether a try was refused because too many were wrong. */
+export const isThrottled = (error: unknown): boolean => error instanceof AppError && error.code === "too_many_requests";
+
+/**
+ * Counts a sign-in by password, right or wrong: by the account's known device, else by address. Throws
+ * too_many_requests. While the addresses that a proxy forwards are not believed, its callers are told apart by them all
+ * the same, with a generous limit for all: a stranger behind it does not close the sign-in for everyone.
+ */
+export async function countSignIn(ctx: Ctx, account: number | undefined): Promise<void> {
+  const device = account === undefined ? undefined : await knownDevice(ctx, account);
+  if (device !== undefined) return countCritical(ctx, { key: `sign-in:device:${device}` });
+  if (ctx.claimed_ip === undefined) return countCritical(ctx, criticalCount(ctx));
+  const shared = criticalCount(ctx, "sign-in");
+  const claimed = { key: `${shared.key}:${countedAddress(ctx.claimed_ip)}` };
+  return countCritical(ctx, claimed, { ...shared, times: GENEROUS });
+}
+
+async function demandsOf(ctx: Ctx, account: number | string, guess: Guess): Promise<Demand[]> {
+  const name = `${guess}:${ctx.secrets.hash("session", `throttle\n${account}`)}`;
+  const demand = (key: string, limit: number) => ({ key, amount: 1, limit, window_seconds: WINDOW_SECONDS });
+  const device = typeof account === "number" ? await knownDevice(ctx, account) : undefined;
+  if (device !== undefined) return [demand(`${name}:device:${device}`, TRIES_FROM_DEVICE)];
+  const fromAddress = demand(`${name}:${countedAddress(ctx.ip)}`, TRIES_FROM_ADDRESS);
+  return (await isKnownAddress(ctx, account)) ? [fromAddress] : [fromAddress, demand(name, TRIES_FROM_EVERYWHERE)];
+}
+
 async function isKnownAddress(ctx: Ctx, account: number | string): Promise<boolean> {
   if (typeof account === "string") return false;
   const { sessions } = ctx.db.t;
-  const [row] = await ctx.db.q
-    .select({ id: sessions.id })
+  const rows = await ctx.db.q
+    .selectDistinct({ ip: sessions.ip })
     .from(sessions)
-    .where(and(eq(sessions.user_id, account), eq(sessions.ip, ctx.ip)))
-    .limit(1);
-  return row !== undefined;
+    .where(eq(sessions.user_id, account))
+    .limit(MAX_SESSIONS);
+  const address = countedAddress(ctx.ip);
+  return rows.some(({ ip }) => countedAddress(ip) === address);
 }

@@ -3,6 +3,7 @@ import { and, desc, eq, gte, inArray, lt, ne, sql } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { type Attention, LOW_BALANCE } from "../../../shared/dashboard";
 import { FOLDED } from "../../../shared/log";
+import { ROLE } from "../../../shared/roles";
 import { seconds, type UserCtx } from "../../contracts/context";
 import { count } from "../../db/sql";
 import { countByStatus } from "../channel/list";
@@ -39,6 +40,7 @@ export async function attention(ctx: UserCtx): Promise<Attention> {
     failing_tests: stillEnabled.length,
     unpriced_models: unpricedOf(ctx, [...ctx.pool.enabledModels()]),
     withdrawals: waiting?.n ?? 0,
+    unlisted_proxy: ctx.actor.role >= ROLE.root ? (ctx.unbelieved_proxy ?? "") : "",
   };
 }
 

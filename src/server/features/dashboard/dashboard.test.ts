@@ -143,6 +143,7 @@ for (const engine of ENGINES) {
         failing_tests: 0,
         unpriced_models: [],
         withdrawals: 0,
+        unlisted_proxy: "",
       });
       const channel = (id: number, fields: object) => ({ id, type: 1, name: `c${id}`, created_time: 1, ...fields });
       await db.q
@@ -189,6 +190,7 @@ for (const engine of ENGINES) {
         failing_tests: 1,
         unpriced_models: [],
         withdrawals: 2,
+        unlisted_proxy: "",
       });
       await expect(people[0]?.call.dashboard.attention()).rejects.toThrow();
       await db.q.delete(logs).where(inArray(logs.request_id, ["w1", "w2", "w3", "w4", "w5", "w6"]));

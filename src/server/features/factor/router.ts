@@ -44,7 +44,7 @@ export const factorRouter = router({
     .meta({
       rest: "POST /api/user/login/2fa",
       summary: "The second step of a sign-in, by a one-time or a recovery code",
-      critical: true,
+      critical: "proof",
     })
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => codeSecondStep(ctx, input.code)),
@@ -54,11 +54,11 @@ export const factorRouter = router({
     .mutation(({ ctx, input }) => codeStepUp(ctx, input.code)),
 
   beginPasskey: publicProcedure
-    .meta({ critical: true })
+    .meta({ critical: "proof" })
     .input(passkeyBeginInput)
     .mutation(({ ctx, input }) => beginPasskey(ctx, input.use)),
   finishPasskey: publicProcedure
-    .meta({ critical: true })
+    .meta({ critical: "proof" })
     .input(passkeyAnswerInput)
     .mutation(({ ctx, input }) => finishPasskey(ctx, input)),
   beginRegistration: userProcedure.mutation(({ ctx }) => beginRegistration(ctx)),

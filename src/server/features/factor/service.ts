@@ -8,6 +8,7 @@ import type { Ctx, UserCtx } from "../../contracts/context";
 import { signedIn } from "../../http/trpc";
 import { enterAs, finishSecondStep, secondStepOf } from "../auth/sign-in";
 import { markVerified } from "../auth/step-up";
+import { isThrottled } from "../auth/throttle";
 import { type AskedPasskey, askPasskey, ownPasskeys, passkeyOwner } from "./passkeys";
 import { recoveryCodesLeft, verifyCode } from "./totp";
 
@@ -16,10 +17,20 @@ export async function factorStatus(ctx: UserCtx): Promise<FactorStatus> {
   return { enabled: left !== undefined, backup_codes_remaining: left ?? 0, passkeys };
 }
 
-/** The second step by a one-time code or a recovery code. */
+/**
+ * The second step by a one-time code or a recovery code. Wrong ones are counted apart from wrong passwords, which
+ * strangers can send. After a blind first step every failure reads alike, so that none tells about the password.
+ */
 export async function codeSecondStep(ctx: Ctx, code: string): Promise<SignedInUser> {
   const begun = await secondStepOf(ctx);
-  await verifyCode(ctx, begun.user_id, code);
+  const { user_id, blind } = begun;
+  try {
+    await verifyCode(ctx, user_id, code, blind === "wrong" ? "blind-code" : "code");
+  } catch (error) {
+    if (blind && isThrottled(error)) fail("factor_code_wrong");
+    throw error;
+  }
+  if (blind === "wrong") fail("factor_code_wrong");
   return finishSecondStep(ctx, begun);
 }
 

@@ -10,7 +10,7 @@ import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { randomText, sha256 } from "../../lib/secrets";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
-import { throttled } from "../auth/throttle";
+import { type Guess, throttled } from "../auth/throttle";
 
 /** Letters and digits that do not look alike. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -111,13 +111,13 @@ export async function recoveryCodesLeft(ctx: UserCtx): Promise<number | undefine
  * Accepts a one-time code that has not been used, or a recovery code, which is then used up. Throws factor_code_wrong,
  * too_many_requests.
  */
-export async function verifyCode(ctx: Ctx, user_id: number, code: string): Promise<void> {
-  await guarded(ctx, user_id, async () => ((await spendCode(ctx, user_id, code)) ? true : undefined));
+export async function verifyCode(ctx: Ctx, user_id: number, code: string, guess?: Guess): Promise<void> {
+  await guarded(ctx, user_id, async () => ((await spendCode(ctx, user_id, code)) ? true : undefined), guess);
 }
 
-/** Wrong codes are throttled like wrong passwords, and counted with them. */
-async function guarded<T>(ctx: Ctx, user_id: number, check: () => Promise<T | undefined>): Promise<T> {
-  const result = await throttled(ctx, user_id, check);
+/** Wrong codes are throttled like wrong passwords; those of a signed-in user are counted with them. */
+async function guarded<T>(ctx: Ctx, user_id: number, check: () => Promise<T | undefined>, guess?: Guess): Promise<T> {
+  const result = await throttled(ctx, user_id, check, guess);
   if (result === undefined) throw new AppError("factor_code_wrong");
   return result;
 }

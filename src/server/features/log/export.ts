@@ -3,10 +3,12 @@
  * reader takes them, so that any number of rows costs the memory of one batch.
  */
 import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
+import { fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { UserCtx } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
 import type { PlainRoute } from "../../http/plain";
+import { stillHolds } from "../../http/standing";
 import { signedIn } from "../../http/trpc";
 import type { LogScope } from "./filter";
 import { present, readSlice, scopeOf } from "./service";
@@ -74,19 +76,27 @@ function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): stri
     .join("");
 }
 
-/** Batches of the filtered rows, each after the last; never an empty one. */
-async function* batches(ctx: UserCtx, scope: LogScope, filter: LogFilter): AsyncGenerator<LogView[]> {
+/**
+ * Batches of the filtered rows, each after the last; never an empty one. `mayRead` is asked when a batch was read;
+ * throws forbidden, so that the file is cut and does not look complete.
+ */
+async function* batches(
+  ctx: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  mayRead: () => Promise<boolean>,
+): AsyncGenerator<LogView[]> {
   for (let cursor: string | undefined; ;) {
     const { rows, next } = await readSlice(ctx, scope, filter, BATCH, cursor);
+    if (!(await mayRead())) fail("forbidden");
     if (rows.length > 0) yield rows.map(present(ctx, scope));
     if (next === undefined) return;
     cursor = next;
   }
 }
 
-function bodyOf(ctx: UserCtx, scope: LogScope, filter: LogFilter, format: Format): ReadableStream<Uint8Array> {
+function bodyOf(scope: LogScope, format: Format, rows: ReturnType<typeof batches>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const rows = batches(ctx, scope, filter);
   let head: string | undefined = headOf(format, scope);
   return new ReadableStream<Uint8Array>(
     {
@@ -115,7 +125,8 @@ export const logExport: PlainRoute = {
       buildInput(logExportRest, { path: {}, query: new URL(request.url).searchParams, body: undefined }),
     );
     const name = `weir-log-${new Date(ctx.now()).toISOString().slice(0, 19).replaceAll(":", "-")}.${format}`;
-    return new Response(bodyOf(ctx, scope, filter, format), {
+    const rows = batches(ctx, scope, filter, () => stillHolds(ctx, request, ctx.actor));
+    return new Response(bodyOf(scope, format, rows), {
       headers: {
         "content-type": TYPES[format],
         "content-disposition": `attachment; filename="${name}"`,

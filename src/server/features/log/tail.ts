@@ -2,6 +2,7 @@
  * The live log: new rows as server-sent events. One read of the table's end a second serves every listener of this
  * process, and there is none without a listener; rows of other instances are in the table as well. A listener that
  * reads slowly, and every listener when more rows come than a screen can show, gets a notice that rows were left out.
+ * The caller is authenticated again before each row: what was logged after a demotion or sign-out is not shown.
  */
 import { desc, gt } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
@@ -11,6 +12,7 @@ import type { Services } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { buildInput } from "../../http/coerce";
 import type { PlainRoute } from "../../http/plain";
+import { stillHolds, watchStanding } from "../../http/standing";
 import { signedIn } from "../../http/trpc";
 import { PING, writeFrame } from "../../lib/sse";
 import { fits } from "./filter";
@@ -18,7 +20,7 @@ import { present, scopeOf } from "./service";
 
 const LOOK_EVERY_MS = 1000;
 const PING_EVERY_MS = 15_000;
-/** After this the listener must reconnect and is authenticated again: its session may have ended. */
+/** After this the listener must reconnect: a connection whose other end is gone does not stay for ever. */
 const LISTEN_MS = 300_000;
 /** Postgres commits rows out of the order of their ids: one that comes this late is still seen. */
 const LATE_MS = 10_000;
@@ -30,7 +32,7 @@ const BUFFER = 8;
 interface Listener {
   user_id: number;
   /** `end`: id of the newest row read. */
-  take(rows: readonly LogRow[], end: number, skipped: boolean): void;
+  take(rows: readonly LogRow[], end: number, skipped: boolean): Promise<void>;
 }
 
 type Needs = Pick<Services, "db" | "log">;
@@ -111,7 +113,8 @@ class Watcher {
         this.#seen.delete(id);
       }
       const end = this.#end();
-      if (fresh.length > 0) for (const listener of this.listeners) listener.take(fresh, end, skipped);
+      if (fresh.length > 0)
+        await Promise.all([...this.listeners].map((listener) => listener.take(fresh, end, skipped)));
     } catch (err) {
       this.#services.log.warn({ err }, "the live log could not look for new rows");
     }
@@ -141,12 +144,17 @@ export function createLogTail(services: Needs): LiveTail {
           start: async (controller) => {
             let missed = false;
             const say = (tail: LogTail) => controller.enqueue(writeFrame(JSON.stringify(tail)));
+            /** Asked when rows have been read: those of a later time are not among them. */
+            const mayRead = async (): Promise<boolean> => {
+              if (!(await stillHolds(ctx, request, ctx.actor))) close();
+              return watcher.listeners.has(listener);
+            };
             const listener: Listener = {
               user_id,
-              take: (rows, end, skipped) => {
+              take: async (rows, end, skipped) => {
                 const items = rows.filter(wanted).map(show);
                 missed ||= skipped;
-                if (items.length === 0) return;
+                if (items.length === 0 || !(await mayRead())) return;
                 if ((controller.desiredSize ?? 0) <= 0) {
                   missed = true;
                   return;
@@ -160,10 +168,12 @@ export function createLogTail(services: Needs): LiveTail {
               PING_EVERY_MS,
             );
             const limit = setTimeout(() => close(), LISTEN_MS);
+            const unwatch = watchStanding(ctx, request, ctx.actor, () => close());
             close = () => {
               close = () => {};
               clearInterval(ping);
               clearTimeout(limit);
+              unwatch();
               watcher.listeners.delete(listener);
               over.signal.removeEventListener("abort", ended);
               try {
@@ -177,6 +187,7 @@ export function createLogTail(services: Needs): LiveTail {
             request.signal.addEventListener("abort", ended, { once: true });
             const end = await watcher.join(listener);
             const before = since === undefined ? [] : await newest(services, since);
+            if (!(await mayRead())) return close();
             say({
               items: before.filter(wanted).map(show),
               end: Math.max(end, before[0]?.id ?? 0),

@@ -11,8 +11,9 @@ import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { openSession } from "../../http/session";
-import { countCritical } from "../../http/trpc";
+import { countCritical, criticalCount } from "../../http/trpc";
 import { sameText } from "../../lib/secrets";
+import { rememberDevice } from "../auth/device";
 import { hashPassword } from "../auth/password";
 import { keepOwnAddress } from "../option/service";
 import { creditSteps } from "../wallet/credit";
@@ -66,12 +67,12 @@ export async function setUp(ctx: Ctx, input: SetupInput) {
   if (await isSetUp(ctx)) fail("setup_done");
   if (!sameText(input.code.trim().toLowerCase(), setupCode(ctx))) {
     // Only wrong codes count: the right one passes, however often others have guessed from the same address.
-    await countCritical(ctx, "setup");
+    await countCritical(ctx, criticalCount(ctx, "setup"));
     fail("setup_code_wrong");
   }
   const user = await createRoot(ctx, input);
   await keepOwnAddress(ctx, (addresses) => ctx.options.set("ConsoleAddresses", addresses));
-  await openSession(ctx, user.id);
+  await openSession(ctx, user.id, { opened: (id) => rememberDevice(ctx, user, id) });
   return presentSignedIn(user);
 }
 

@@ -4,7 +4,7 @@
  * The quota, which changes with every call, is checked by the ledger at the hold.
  */
 import { and, eq, lt } from "drizzle-orm";
-import { fail } from "../../../shared/errors";
+import { AppError, fail } from "../../../shared/errors";
 import { AUTO_GROUP, autoGroups, mayUseGroup } from "../../../shared/group";
 import { tokenMjMode } from "../../../shared/midjourney";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
@@ -14,6 +14,7 @@ import type { Caller } from "../../contracts/caller";
 import type { Services } from "../../contracts/context";
 import type { TokenCache } from "../../contracts/token-cache";
 import { inNetworks } from "../../lib/addresses";
+import { isUnavailable } from "../../lib/unavailable";
 import { groupFacts } from "../group/facts";
 import { type Identity, IdentityCache } from "./identity-cache";
 
@@ -40,7 +41,7 @@ export function normalKey(presented: string | undefined): string {
 
 export function createTokenCache(services: Needs): TokenCache {
   const cache = new IdentityCache(services);
-  return {
+  const tokens: TokenCache = {
     authenticate: async (presented, ip, lang) => {
       const key = normalKey(presented);
       // The whole key first: an imported key may itself end in a dash and digits.
@@ -57,8 +58,27 @@ export function createTokenCache(services: Needs): TokenCache {
       if (channel_id !== undefined) caller.channel_id = channel_id;
       return caller;
     },
+    watch: (presented, ip, ended) => {
+      const check = async (): Promise<void> => {
+        try {
+          await tokens.authenticate(presented, ip, "en");
+        } catch (error) {
+          // The bus calls again where it cannot be known.
+          if (!(error instanceof AppError) || isUnavailable(error)) throw error;
+          if (error.code !== "token_exhausted") ended(error);
+        }
+      };
+      const { bus } = services.cluster;
+      const stops = [bus.subscribe("tokens", check), bus.subscribe("users", check)];
+      // It may have ended between the authentication and the subscription.
+      check().catch(() => {});
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
     close: () => cache.close(),
   };
+  return tokens;
 }
 
 /** `KEY-<channel id>` */

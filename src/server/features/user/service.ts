@@ -13,6 +13,7 @@ import { closeSession } from "../../http/session";
 import { randomText } from "../../lib/secrets";
 import { auditRow } from "../audit/record";
 import { hashPassword } from "../auth/password";
+import { rememberDevice } from "../auth/device";
 import { requireStepUp } from "../auth/step-up";
 import { deleteSteps } from "./manage";
 import { claimName } from "./name";
@@ -74,6 +75,8 @@ export async function updateSelf(
       if (set.password_hash) yield* run(q.delete(sessions).where(others).returning({ id: sessions.id }));
       yield* announce(ctx, q);
     });
+    const { id, session_id } = ctx.actor;
+    if (set.password_hash) rememberDevice(ctx, { id, password_hash: set.password_hash }, session_id);
   } catch (error) {
     if (!(error instanceof AppError) && isUniqueViolation(error)) fail("username_taken");
     throw error;

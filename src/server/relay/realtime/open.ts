@@ -7,7 +7,7 @@ import { Deadlines } from "../call/deadlines";
 import { type Admitted, type Asked, type Authenticated, startProgress } from "../call/call";
 import { RequestContent } from "../call/request-content";
 import type { Responder } from "../response/responder";
-import { offeredProtocols } from "../admission/request-headers";
+import { offeredProtocols, presentedKey } from "../admission/request-headers";
 import { callError, thrownError } from "../response/error-response";
 import { maxPrice } from "../billing/call-price";
 import { releaseSlots } from "../billing/budgets";
@@ -169,7 +169,12 @@ async function start(
   responseBilling.connected(attempt);
   const session = new RealtimeSession(attempt, responseBilling, answer);
   void session.ended.then(() => releaseSlots(admission, attempt.slot, { ...NOTHING_USED, success: true }));
-  if (!engine.draining && !progress.left && upgrade(session)) return upgraded();
+  if (!engine.draining && !progress.left && upgrade(session)) {
+    const { ip } = round.asked;
+    const stop = engine.controlPlane.watchKey(presentedKey(request), ip, (reason) => session.revoke(reason));
+    void session.ended.then(stop);
+    return upgraded();
+  }
   await session.abandon();
   throw new AppError(engine.draining ? "draining" : "upgrade_required");
 }

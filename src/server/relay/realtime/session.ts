@@ -152,6 +152,13 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     return this.#ended.promise;
   }
 
+  /** The caller's key has ended, or its account: a running response is cut. */
+  revoke(reason: AppError): void {
+    const { lang, request_id } = this.#call.asked;
+    const error = thrownError(reason, lang, request_id);
+    void this.#end("refused", CLOSE.policy, error.code, error);
+  }
+
   /** Never opened: the caller's side could not be upgraded. */
   abandon(): Promise<void> {
     return this.#end("caller_left", CLOSE.normal);
