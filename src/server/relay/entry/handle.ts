@@ -9,7 +9,6 @@ import type { Form } from "../../lib/request-body/multipart-form";
 import type { Bytes } from "../../lib/sse";
 import { reachable } from "../../lib/tcp-probe";
 import { realTimers } from "../../lib/timers";
-import { isUnavailable } from "../../lib/unavailable";
 import { failureOf } from "../../protocol/upstream-failure";
 import { authenticate, authenticateBy, authenticatedAs, type ConsoleAuthentication } from "../admission/authenticate";
 import { requireModel } from "../admission/model-access";
@@ -172,9 +171,7 @@ async function openCall(
     return await admitAndHold(asked, routed, price, responder, limitable);
   } catch (error) {
     form?.close();
-    const recorded = recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
-    // When the row cannot be written, the caller does not wait for a second attempt.
-    if (!isUnavailable(error)) await recorded;
+    await recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
     if (!known || !(error instanceof AppError)) throw error;
     engine.observer.refused(error.code);
     return errorResponse(known, thrownError(error, known.lang, known.request_id), responder);
