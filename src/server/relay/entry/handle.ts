@@ -122,7 +122,8 @@ async function handle(
     if (typeof operation === "string") return await answerBeside({ route, call, request, responder, body, upgrade });
     responder.array = arrival.dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const opened = await openCall(call, operation, request, responder, body);
-    return opened instanceof Response ? opened : await runCall(opened, request, responder);
+    if (opened instanceof Response) return opened;
+    return request.signal.aborted ? await abandon(opened, responder) : await runCall(opened, request, responder);
   } catch (error) {
     if (error instanceof AppError) engine.observer.refused(error.code);
     else engine.log.error({ err: error, request_id: requestId }, "relay failed");
@@ -176,6 +177,22 @@ async function openCall(
     engine.observer.refused(error.code);
     return errorResponse(known, thrownError(error, known.lang, known.request_id), responder);
   }
+}
+
+/**
+ * The caller has left before a channel was called: nothing is charged. So ends a call behind which a second request was
+ * sent on its connection, which Bun then closes (docs/decisions/0047-pipelining.md).
+ */
+async function abandon({ call, billing }: Opened, responder: Responder): Promise<Response> {
+  const { asked, deadlines, progress } = call;
+  const error = new AppError("caller_left");
+  progress.over = true;
+  deadlines.clear();
+  asked.form?.close();
+  await billing.release(call);
+  await recordRefusal(asked.engine.controlPlane, asked.caller, { ...asked, model: asked.request.model }, error);
+  asked.engine.observer.refused(error.code);
+  return errorResponse(asked, thrownError(error, asked.lang, asked.request_id), responder);
 }
 
 /** attempt with retry → deliver → settle → record. The hold always ends here. */
