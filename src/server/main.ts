@@ -11,9 +11,10 @@
  *   weir --version, weir --help
  */
 import "./lib/reexec";
-import { readEnv } from "./env";
+import { adviceOnDamage } from "./db/damage";
+import { type Env, readEnv } from "./env";
 import { CannotStart } from "./lib/cannot-start";
-import { createLogger } from "./lib/log";
+import { createLogger, type Logger } from "./lib/log";
 import { VERSION } from "./version";
 
 const HELP = `weir ${VERSION}: a self-hosted LLM API gateway with a management console
@@ -51,6 +52,16 @@ async function main(args: string[]): Promise<number | undefined> {
   for (const message of warnings) log.warn(message);
 
   if (command === "--health") return (await import("./commands/health")).health(env);
+  try {
+    return await run(args, env, log);
+  } catch (error) {
+    throw adviceOnDamage(error, env.databaseUrl) ?? error;
+  }
+}
+
+/** What needs the database. */
+async function run(args: string[], env: Env, log: Logger): Promise<number | undefined> {
+  const [command] = args;
   if (command === "secret") {
     if (args[1] !== "rotate") {
       console.error(`Unknown command: ${args.join(" ")}\n\n${HELP}`);

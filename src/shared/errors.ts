@@ -52,6 +52,7 @@ export const errors = {
   too_many_requests: fact(429, "caller", "请求次数过多，请稍后再试！", "Too many requests, please try again later", 429),
   internal: fact(500, "us", "服务器内部错误，请联系管理员", "Internal server error, please contact the administrator", 500),
   database_unavailable: fact(503, "operator", "数据库暂时不可用，请稍后再试", "The database is unavailable, please try again later", 503),
+  caller_left: fact(400, "caller", "请求发出之前连接已断开（连接关闭，或在收到响应之前又发送了一个请求）", "The connection was lost before the call was made (it was closed, or a second request was sent on it before the response)"),
   draining: fact(503, "operator", "服务正在重启，请稍后再试", "The service is restarting, please try again later", 503),
 
   // Set-up and sign-in

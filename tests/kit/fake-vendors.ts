@@ -20,7 +20,9 @@ export type Piece =
   /** Token counts; `null` is left out. */
   | { counts: { input: number | null; output: number | null } }
   /** A raw frame. */
-  | { frame: Json | string; event?: string };
+  | { frame: Json | string; event?: string }
+  /** Bytes of the stream as they are. */
+  | { raw: string };
 
 /** How a script ends: the connection stays open in silence, breaks, sends an error, or closes normally. */
 export type End = "silence" | "cut" | "error" | "close";
@@ -107,6 +109,7 @@ class Writer {
   }
 
   piece(piece: Piece): string {
+    if ("raw" in piece) return piece.raw;
     if ("frame" in piece) return write(piece.frame, piece.event);
     if ("counts" in piece) return this.#counts(piece.counts);
     const [kind, words] =

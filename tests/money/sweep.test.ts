@@ -130,7 +130,7 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
       settle("late-stream", 90),
       settle("late-stream", 90),
     ]);
-    expect(answers.filter(({ settled }) => settled)).toEqual([{ settled: true, hold_missing: true }]);
+    expect(answers.filter(({ settled }) => settled)).toEqual([{ settled: true, hold_missing: true, swept_quota: 60 }]);
     expect(await settle("late-stream", 50)).toEqual({ settled: false });
     expect(await stalled.extend("late-stream", 10, 70)).toBe(false);
     expect(await logOf("late-stream")).toMatchObject({ quota: 90, other: callLog("late-stream", user, 0).other ?? "" });

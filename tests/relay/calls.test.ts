@@ -234,7 +234,7 @@ describe("an upstream that misbehaves", () => {
     ["lies-length:short", false, 502, "upstream_malformed", "malformed"],
     ["lies-gzip", false, 502, "upstream_malformed", "malformed"],
     ["lies-gzip", true, 502, "upstream_malformed", "malformed"],
-    ["big-frame:2048", true, 502, "upstream_malformed", "malformed"],
+    ["big-frame:40000", true, 502, "upstream_malformed", "malformed"],
     ["error-429", true, 429, "upstream_error", "rate_limited"],
     ["error-401", false, 502, "upstream_error", "bad_credentials"],
     ["error-400", false, 400, "invalid_value", "caller_mistake"],

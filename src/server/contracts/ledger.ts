@@ -44,7 +44,8 @@ export interface HoldRequest {
   least?: number;
   /**
    * The row that a sweep writes when this process dies: JSON of the log row as known at the start. Members that the
-   * hold itself stores (request id, user, token, time) may be left out.
+   * hold itself stores (request id, user, token, time) may be left out. Beside them `budgets`: the names of those that
+   * count the hold.
    */
   draft: string;
 }
@@ -76,8 +77,11 @@ export interface Settlement {
 }
 
 export type SettleResult =
-  /** `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. */
-  | { settled: true; hold_missing: boolean }
+  /**
+   * `hold_missing`: the hold was gone (swept); the call was charged all the same and a metric is raised. `swept_quota`:
+   * the sweep's charge that this one replaces.
+   */
+  | { settled: true; hold_missing: boolean; swept_quota?: number }
   /**
    * This call was settled before (its log row exists and was not written by a sweep, whose row would be corrected). Or
    * `held_only`, and the hold was gone. Nothing moved.
@@ -95,7 +99,7 @@ export interface Refund {
   other?: Record<string, unknown>;
   /** The charge as its owner stores it, for when its log row has been cleaned up. */
   cleaned?: RefundedCharge;
-  /** Names of the budgets that counted the charge; absent: those that its row names (a sweep's row names none). */
+  /** Names of the budgets that counted the charge; absent: those that its row names. */
   budgets?: readonly string[];
 }
 

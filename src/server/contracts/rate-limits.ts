@@ -59,9 +59,10 @@ export interface Admission extends LimitStates {
   more?(units: number): Promise<boolean>;
   /**
    * The call has ended; only the first end counts. Resolves when the budgets are corrected, undefined when there is
-   * none. Never rejects.
+   * none. Never rejects. `hold`: the end of its hold, for which the budgets wait, because a sweep that finds the hold
+   * corrects them; resolves with the units that a sweep has left in them, undefined when there was none.
    */
-  end(used: Used): Promise<void> | undefined;
+  end(used: Used, hold?: Promise<number | undefined>): Promise<void> | undefined;
 }
 
 export interface Limits {

@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { firstFrameEnd, FrameSplitter, FrameTooLarge, lastFrameEnd, readFrame, TAIL_LIMIT, writeFrame } from "./sse";
+import {
+  FRAME_LIMIT,
+  firstFrameEnd,
+  FrameMemory,
+  FrameSplitter,
+  FrameTooLarge,
+  lastFrameEnd,
+  readFrame,
+  TAIL_LIMIT,
+  writeFrame,
+} from "./sse";
 
 const frames = ['data: {"a":"你好，世界🌏"}', ": ping", "event: x\ndata: one\ndata: two", "data: [DONE]"];
 const wire = (eol: string): Buffer =>
@@ -69,6 +79,28 @@ describe("SSE framing", () => {
     expect(() => {
       for (let sent = 0; sent <= TAIL_LIMIT; sent += piece.length) splitter.push(piece);
     }).toThrow(FrameTooLarge);
+  });
+
+  test("large frames of all streams share one memory, and what a stream took comes back with its frame, its end or its refusal", () => {
+    const memory = new FrameMemory(3 * TAIL_LIMIT);
+    const begin = (bytes: number): FrameSplitter => {
+      const splitter = new FrameSplitter(FRAME_LIMIT, memory);
+      for (let sent = 0; sent < bytes; sent += 65_536) splitter.push(Buffer.alloc(65_536, 97));
+      return splitter;
+    };
+    begin(TAIL_LIMIT);
+    expect(memory.left).toBe(3 * TAIL_LIMIT);
+    const first = begin(3 * TAIL_LIMIT);
+    expect(memory.left).toBe(TAIL_LIMIT);
+    const second = begin(2 * TAIL_LIMIT);
+    expect(memory.left).toBe(0);
+    expect(() => second.push(Buffer.from("a"))).toThrow(FrameTooLarge);
+    second.end();
+    expect(memory.left).toBe(TAIL_LIMIT);
+    expect(first.push(Buffer.from("\n\ndata: 1"))?.length).toBe(3 * TAIL_LIMIT + 2);
+    expect(memory.left).toBe(3 * TAIL_LIMIT);
+    expect(first.end().toString()).toBe("data: 1");
+    expect(memory.left).toBe(3 * TAIL_LIMIT);
   });
 
   test("a frame without data, or with nothing in it, is no event", () => {

@@ -10,10 +10,12 @@ const LF = 10;
 const CR = 13;
 const empty = Buffer.alloc(0);
 
-/** Most bytes of an unfinished frame. */
+/** Most bytes of an unfinished frame that has no share of the process's memory for large frames. */
 export const TAIL_LIMIT = 1 << 20;
-/** The same for dialects that repeat the whole answer in one frame. */
-export const REPEAT_LIMIT = 16 << 20;
+/** Most bytes of any unfinished frame: pictures are one frame each, and the last one of some dialects repeats all. */
+export const FRAME_LIMIT = 32 << 20;
+/** The same of all unfinished frames of the process, beyond the TAIL_LIMIT of each. */
+const LARGE_FRAMES_LIMIT = 128 << 20;
 
 /** A frame exceeded the limit without an end. */
 export class FrameTooLarge extends Error {
@@ -58,15 +60,45 @@ export function firstFrameEnd(bytes: Uint8Array, from: number, to: number): numb
   return -1;
 }
 
+/** Memory that unfinished frames share. */
+export class FrameMemory {
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  /** Bytes that are free. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Takes `bytes` (negative: gives back); false, and nothing is taken, when so many are not free. */
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+}
+
+/** That of the process. */
+const largeFrames = new FrameMemory(LARGE_FRAMES_LIMIT);
+
 /**
- * Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most `limit` bytes).
+ * Cuts a stream of bytes into regions of whole frames; what follows the last blank line waits (at most `limit` bytes,
+ * those beyond TAIL_LIMIT in `memory`: `end` must then be called, however the stream ends).
  */
 export class FrameSplitter {
   /** The pieces that wait: they contain no frame end, and are joined once, when it comes. */
   #tail: Bytes[] = [];
   #waiting = 0;
+  /** Bytes taken from the shared memory. */
+  #taken = 0;
 
-  constructor(readonly limit = TAIL_LIMIT) {}
+  constructor(
+    readonly limit = TAIL_LIMIT,
+    readonly memory = largeFrames,
+  ) {}
 
   /** The whole frames that are complete by now, undefined when there is none. Throws FrameTooLarge. */
   push(chunk: Uint8Array): Bytes | undefined {
@@ -79,11 +111,18 @@ export class FrameSplitter {
     const whole = end < 0 ? undefined : this.#tail.length === 0 ? fresh : Buffer.concat([...this.#tail, fresh]);
     const rest = whole ? whole.subarray(end) : fresh;
     this.#waiting = whole ? rest.length : this.#waiting + rest.length;
-    if (this.#waiting > this.limit) throw new FrameTooLarge("a frame of the stream is too large");
+    if (this.#waiting > TAIL_LIMIT || this.#taken > 0) this.#takeMemory();
     if (whole) this.#tail = [];
     // A copy, so that a short tail does not keep a large chunk alive.
     if (rest.length > 0) this.#keep(Buffer.from(rest));
     return whole?.subarray(0, end);
+  }
+
+  #takeMemory(): void {
+    const more = Math.max(0, this.#waiting - TAIL_LIMIT) - this.#taken;
+    if (this.#waiting > this.limit || !this.memory.take(more))
+      throw new FrameTooLarge("a frame of the stream is too large");
+    this.#taken += more;
   }
 
   /** Pieces grow as they are joined, so that many small ones cost little time and memory. */
@@ -100,6 +139,8 @@ export class FrameSplitter {
     const rest = this.#tail.length === 1 ? (this.#tail[0] ?? empty) : Buffer.concat(this.#tail);
     this.#tail = [];
     this.#waiting = 0;
+    this.memory.take(-this.#taken);
+    this.#taken = 0;
     return rest;
   }
 
@@ -154,7 +195,19 @@ function readLines(text: string): Frame {
   return { event, data: data === "" ? undefined : data };
 }
 
+/**
+ * Whether a whole frame is one line of data and a blank line, ended by LF or CRLF: all that clients read which do not
+ * implement the event stream format.
+ */
+export function isPlainFrame(frame: Bytes): boolean {
+  const lf = frame.indexOf(LF);
+  const cr = frame.indexOf(CR);
+  const blank = cr < 0 ? lf === frame.length - 2 : cr === frame.length - 4 && lf === cr + 1;
+  return blank && frame.subarray(0, DATA.length).equals(DATA_BYTES);
+}
+
 const DATA = "data:";
+const DATA_BYTES = Buffer.from(DATA);
 
 /** Whether whole frames may contain an event: comments have no data. */
 export const mayHoldEvent = (region: Bytes): boolean => region.includes(DATA);

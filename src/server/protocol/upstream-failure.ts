@@ -70,11 +70,20 @@ function kindOf(status: number, word: FailureKind | undefined): FailureKind {
   return status === 413 ? "too_large" : "caller_mistake";
 }
 
+/** Longest wait that an upstream may name to a caller, in seconds. */
+const MAX_RETRY_AFTER_S = 3600;
+/** An HTTP date begins with its weekday (RFC 9110, 5.6.7); Date.parse would read a year in much else. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
 /** Seconds that a Retry-After header asks for (seconds or HTTP date), undefined without a usable one. */
 export function retryAfterSeconds(header: string | null | undefined, now: number): number | undefined {
-  if (!header) return undefined;
-  const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1000;
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds) : undefined;
+  const asked = header?.trim() ?? "";
+  const seconds = HTTP_DATE.test(asked)
+    ? (Date.parse(asked) - now) / 1000
+    : /^\d+(\.\d+)?$/.test(asked)
+      ? Number(asked)
+      : NaN;
+  return seconds >= 0 ? Math.ceil(seconds) : undefined;
 }
 
 /** A failure of `kind`; `status` is the upstream's, `told` the caller's where the kind has none of its own. */
@@ -82,9 +91,10 @@ function judged(
   redact: Redact,
   kind: FailureKind,
   { status, told, error }: { status: number; told: number; error: WireError | undefined },
-  retry_after_s: number | undefined,
+  named_wait_s: number | undefined,
 ): Failure {
   const rule = failureRules[kind];
+  const retry_after_s = named_wait_s === undefined ? undefined : Math.min(named_wait_s, MAX_RETRY_AFTER_S);
   const tokens = error && kind === "context_too_long" ? tokenCounts(error.message) : undefined;
   return {
     ...rule,

@@ -22,7 +22,7 @@ test("a data folder, a database file and a Postgres that cannot be opened are re
   writeFileSync(join(folder, "broken/weir.db"), "this is no database, whatever it is called");
   for (const [settings, words] of [
     [{ WEIR_DATA_DIR: join(file, "data") }, "the data folder cannot be made"],
-    [{ WEIR_DATA_DIR: join(folder, "broken") }, "cannot be opened"],
+    [{ WEIR_DATA_DIR: join(folder, "broken") }, "is damaged"],
     [{ WEIR_DATA_DIR: folder, DATABASE_URL: "postgres://someone:planted@127.0.0.1:1/x" }, "Postgres"],
   ] as const) {
     const error = await why(settings);

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { openCluster } from "../cluster/open";
 import type { Services } from "../contracts/context";
 import { openDb } from "../db/client";
+import { adviceOnDamage } from "../db/damage";
 import type { Db } from "../db/types";
 import type { Env } from "../env";
 import { createChannelPool } from "../features/channel/pool";
@@ -48,8 +49,8 @@ async function openDatabase(env: Env, log: Logger): Promise<Db> {
     });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|NOTADB|BUSY))/.test(code))
-      throw error;
+    if (!/^(ERR_POSTGRES_(CONNECTION|AUTHENTICATION|SERVER_ERROR)|SQLITE_(CANTOPEN|READONLY|BUSY))/.test(code))
+      throw adviceOnDamage(error, env.databaseUrl) ?? error;
     throw new CannotStart(
       `the ${env.DATABASE_URL ? "Postgres database of DATABASE_URL" : `database ${env.databaseUrl}`} cannot be opened: ${String(error)}`,
     );

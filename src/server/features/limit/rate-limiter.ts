@@ -106,11 +106,12 @@ function withBudgets(spend: SpendStore, admission: Admission, budgets: readonly 
       else held += units;
       return !ended;
     },
-    end(used) {
+    end(used, hold) {
       if (ended) return undefined;
       ended = true;
       void admission.end(used);
-      return spend.correct(names, used.units - held);
+      const correct = (swept?: number): Promise<void> => spend.correct(names, used.units - (swept ?? held));
+      return hold ? hold.then(correct, () => correct()) : correct();
     },
   };
 }

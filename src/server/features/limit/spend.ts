@@ -1,8 +1,9 @@
 /**
  * What was spent in the periods of budgets, with what running calls hold: one row a budget and period, moved by
  * conditional statements, so calls on any number of instances never take more than a budget together. Only callers with
- * a budget come here. What a killed process held stays counted until its period ends: a budget then stops too early by
- * a call's estimate, never too late.
+ * a budget come here. What a killed process held for its caller goes back with the sweep of the hold; what it held of a
+ * channel's budgets stays counted until their period ends: such a budget then stops too early by a call's estimate,
+ * never too late.
  */
 import { eq, inArray, lt, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";

@@ -18,6 +18,10 @@ const WHOLLY_GRANTED: Granted = { granted: true, limits: undefined, held: undefi
 const granted = (limits: Admission | undefined, held?: number): Granted =>
   limits || held !== undefined ? { granted: true, limits, held } : WHOLLY_GRANTED;
 
+/** The draft of a hold, with the budgets that count it. */
+const draftWith = (draft: string, budgets: readonly string[]): string =>
+  JSON.stringify({ ...(JSON.parse(draft) as object), budgets });
+
 /** The limits first, then the hold; what a call took of its limits is given back here when its hold is not granted. */
 export function createAdmit({ limits, ledger, log }: Needs): Admit {
   return async ({ caller, limits: limitRequest, hold }) => {
@@ -28,7 +32,9 @@ export function createAdmit({ limits, ledger, log }: Needs): Admit {
     if (!hold) return granted(entered);
     let refusal: Refusal;
     try {
-      const result = await ledger.hold(hold);
+      const result = await ledger.hold(
+        entered?.budgets ? { ...hold, draft: draftWith(hold.draft, entered.budgets) } : hold,
+      );
       if (result.ok) return granted(entered, result.held);
       const { reason, balance, left } = result;
       refusal = { granted: false, by: "ledger", limits: entered, reason, balance, left };

@@ -11,7 +11,7 @@ import type { LogRow } from "../../db/schema";
 import { forUpdate } from "../../db/sql";
 import { reopenSteps } from "../log/sums";
 import { chargeable, logRow } from "./call-log";
-import type { Settlement } from "../../contracts/ledger";
+import type { Settlement, SettleResult } from "../../contracts/ledger";
 import { refundRequestId } from "./refund";
 
 /** In `other` of a charge that a sweep made, and of no other. */
@@ -24,9 +24,10 @@ function isSwept(other: string): boolean {
 }
 
 /**
- * Returns whether the charge was a sweep's and is now the settlement's. A charge that was given back stays as it is.
+ * Makes a sweep's charge the settlement's. Nothing else is touched, nor a charge that was given back: then
+ * `settled: false`.
  */
-export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boolean> {
+export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<SettleResult> {
   const { users, tokens, logs } = db.t;
   const { request_id, user_id, token_id } = settlement;
   // Lock order: user, token, log row, roll-ups. A refund of this charge waits at the user.
@@ -57,14 +58,14 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boole
         .where(and(eq(logs.request_id, request_id), eq(logs.type, LOG_TYPE.consume))),
     ),
   );
-  if (!user || !row || !isSwept(row.other)) return false;
+  if (!user || !row || !isSwept(row.other)) return { settled: false };
   const refunds = yield* run(
     q
       .select({ id: logs.id })
       .from(logs)
       .where(eq(logs.request_id, refundRequestId(request_id))),
   );
-  if (refunds.length > 0) return false;
+  if (refunds.length > 0) return { settled: false };
   if (row.folded === FOLDED.done) yield* unfold(db, q, row);
   // What the sweep took is given back first.
   const quota = chargeable(settlement.quota, {
@@ -87,7 +88,8 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boole
       .where(eq(users.id, user_id))
       .returning({ id: users.id }),
   );
-  if (token_id === 0) return true;
+  const corrected: SettleResult = { settled: true, hold_missing: true, swept_quota: row.quota };
+  if (token_id === 0) return corrected;
   yield* run(
     q
       .update(tokens)
@@ -98,7 +100,7 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<boole
       .where(eq(tokens.id, token_id))
       .returning({ id: tokens.id }),
   );
-  return true;
+  return corrected;
 }
 
 /** Removes a charge from its hour and its channel; the fold counts the corrected row. */

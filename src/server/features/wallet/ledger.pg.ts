@@ -292,7 +292,5 @@ async function settle(db: Db, on: Connections, settlement: Settlement, seconds: 
   if (moved?.charged) return { settled: true, hold_missing: !moved.found };
   if (held_only) return { settled: false };
   // This call has a charge already: one that a sweep made is corrected.
-  return (await db.tx((q) => correctSteps(db, q, settlement)))
-    ? { settled: true, hold_missing: true }
-    : { settled: false };
+  return db.tx((q) => correctSteps(db, q, settlement));
 }

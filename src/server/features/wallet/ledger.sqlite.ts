@@ -44,8 +44,7 @@ export function createSqliteLedger(db: Db, client: Database, instanceId: string,
   }
 
   /** This call has a charge already: one that a sweep made is corrected. */
-  const correct = async (settlement: Settlement): Promise<SettleResult> =>
-    (await db.tx((q) => correctSteps(db, q, settlement))) ? { settled: true, hold_missing: true } : { settled: false };
+  const correct = (settlement: Settlement): Promise<SettleResult> => db.tx((q) => correctSteps(db, q, settlement));
 
   return {
     hold: (request) =>

@@ -3,7 +3,8 @@
  * process that drains beside a new one keeps its own; never the sweeper's own, whose calls live. It runs on an instance
  * whose own heartbeat has been unbroken for as long (instances.ts): after the database was away every instance looks
  * silent. A running stream is charged at the cost that `extend` last recorded; a call without cost yet is released.
- * Both leave a log row with the end reason "gateway_restart".
+ * Both leave a log row with the end reason "gateway_restart",
+ * and its caller's budgets keep only what the call cost.
  */
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
@@ -12,6 +13,7 @@ import type { Db } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
 import { SWEPT } from "./correct";
 import { databaseNow, reportLost, SILENT_SECONDS } from "./instances";
+import { toBudgets } from "./refund";
 import type { CallLog, Ledger } from "../../contracts/ledger";
 
 const BATCH = 200;
@@ -42,24 +44,28 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
   for (;;) {
     const orphans = await silentHolds(db, self);
     for (const hold of orphans) {
+      const { budgets, log } = restartLog(hold);
+      let ended = false;
       if (hold.running > 0) {
         const { settled } = await ledger.settle({
           request_id: hold.request_id,
           user_id: hold.user_id,
           token_id: hold.token_id,
           quota: hold.running,
-          log: restartLog(hold, hold.running),
+          log,
           held_only: true,
         });
-        if (settled) swept.settled++;
+        if ((ended = settled)) swept.settled++;
       } else {
         // The row first: a crash in between only repeats this. A separate id leaves the call's free for a late settle.
         await db.q
           .insert(db.t.logs)
-          .values({ ...restartLog(hold, 0), request_id: sweptRequestId(hold.request_id), type: LOG_TYPE.error })
+          .values({ ...log, request_id: sweptRequestId(hold.request_id), type: LOG_TYPE.error })
           .onConflictDoNothing({ target: db.t.logs.request_id });
-        if (await ledger.release(hold.request_id)) swept.released++;
+        if ((ended = await ledger.release(hold.request_id))) swept.released++;
       }
+      // A crash in between leaves too much in them, never too little.
+      if (ended && budgets.length > 0) await db.tx((q) => toBudgets(db, q, budgets, hold.amount - hold.running));
     }
     if (orphans.length < BATCH) return swept;
   }
@@ -100,21 +106,26 @@ function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
     .then((rows) => rows);
 }
 
-/** The draft as the row of a call that ended with its gateway process. */
-function restartLog(hold: HoldRow, quota: number): CallLog {
+/** A draft: the row of its call as far as it was known, and the budgets that count the hold. */
+type Draft = Partial<CallLog> & { budgets?: readonly string[] };
+
+/** The draft as the row of a call that ended with its gateway process, and its budgets. */
+function restartLog(hold: HoldRow): { log: CallLog; budgets: readonly string[] } {
+  const { running: quota } = hold;
   const bare: CallLog = {
     request_id: hold.request_id,
     user_id: hold.user_id,
     token_id: hold.token_id,
     created_at: hold.created_at,
   };
-  const draft = { ...bare, ...(parseObject(hold.draft) as Partial<CallLog>) }; // written by hold() from a CallLog
+  const { budgets = [], ...draft } = parseObject(hold.draft) as Draft; // written by admission from a CallLog
   const other = {
     ...parseObject(draft.other ?? ""),
     end_reason: "gateway_restart",
     ...(quota > 0 && { estimated: true, ...SWEPT }),
+    ...(budgets.length > 0 && { admin_info: { use_channel: [], attempts: [], budgets } }),
   };
-  return { ...draft, ...bare, quota, end_reason: "gateway_restart", other: JSON.stringify(other) };
+  return { budgets, log: { ...draft, ...bare, quota, end_reason: "gateway_restart", other: JSON.stringify(other) } };
 }
 
 function parseObject(json: string): object {

@@ -33,8 +33,9 @@ export interface Dialect extends CallerDialect {
    */
   decodeFrame(data: string): ChatEvent[] | undefined;
   /**
-   * Where the first frame that can carry usage, a finish, an error or the dialect's last word may begin in a region of
-   * whole frames: an offset inside it, -1 when there is none. Cheap; may err towards finding one.
+   * Where the first frame that can carry usage, a finish, an error or the dialect's last word, or that is broken off,
+   * may begin in a region of whole frames: an offset inside it, -1 when there is none. Cheap; may err towards finding
+   * one.
    */
   notable(region: Bytes): number;
   /** Bytes of generated content in a region, without parsing. */

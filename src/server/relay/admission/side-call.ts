@@ -1,6 +1,6 @@
 /**
  * Calls that are no model calls: counts, stored responses, files, batches, jobs. They are free and leave no log row,
- * except for a job's submit.
+ * except for a job's submit and for refusals (entry/beside.ts).
  */
 import type { Admission, LimitRequest } from "../../contracts/rate-limits";
 import type { Authenticated } from "../call/call";

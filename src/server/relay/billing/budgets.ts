@@ -1,13 +1,17 @@
 /** The use of limits by a call: the caller's limits and those of the current channel. */
 import type { Admission, Used } from "../../contracts/rate-limits";
 
-/** The call ends. Resolves when its budgets are corrected; undefined when there are none. */
+/**
+ * The call ends. Resolves when its budgets are corrected; undefined when there are none. `hold`: see Admission.end. A
+ * sweep does not know the budgets of channels.
+ */
 export function releaseSlots(
   admission: Admission | undefined,
   slot: Admission | undefined,
   used: Used,
+  hold?: Promise<number | undefined>,
 ): Promise<unknown> | undefined {
-  const ends = [admission?.end(used), slot?.end(used)].filter((end) => end !== undefined);
+  const ends = [admission?.end(used, hold), slot?.end(used)].filter((end) => end !== undefined);
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
 

@@ -167,28 +167,31 @@ export class CallBilling {
     const { quota } = charge;
     if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
     engine.observer.ended(call, { attempt, end_reason, quota, usage });
-    const left = releaseSlots(call.admission, slot, {
-      tokens: promptTokens(usage) + completionTokens(usage),
-      success: true,
-      units: quota,
-    });
     const log = callRow(call, { attempt, end_reason, quota, bill: charge.lines, usage, estimated, waived, doubts });
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
     const committed = this.#commit(settlement);
+    const used = { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: quota };
+    const left = releaseSlots(call.admission, slot, used, committed);
     await this.#bounded(left ? Promise.all([committed, left]) : committed, settlement);
   }
 
-  /** Resolves when the settlement is committed, or in the journal. */
-  #commit(settlement: Settlement): Promise<void> {
+  /**
+   * Resolves when the settlement is committed, or in the journal: with the charge of a sweep that found the hold
+   * before, undefined when none did.
+   */
+  #commit(settlement: Settlement): Promise<number | undefined> {
     const { engine, request_id } = this.#asked;
     return engine.controlPlane.ledger.settle(settlement).then(
       (result) => {
         this.#kept ??= Promise.resolve();
-        if (result.settled && result.hold_missing) engine.stats.missing_holds++;
+        if (!result.settled || !result.hold_missing) return undefined;
+        engine.stats.missing_holds++;
+        return result.swept_quota ?? 0;
       },
-      (error: unknown) => {
+      async (error: unknown) => {
         engine.log.error({ err: error, request_id }, "settle failed");
-        return this.#keep(settlement);
+        await this.#keep(settlement);
+        return undefined;
       },
     );
   }
@@ -226,12 +229,16 @@ export class CallBilling {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { engine, request_id } = this.#asked;
-    await releaseSlots(admission, progress.attempt?.slot, NOTHING_USED);
-    try {
-      await engine.controlPlane.ledger.release(request_id);
-    } catch (error) {
-      engine.log.error({ err: error, request_id }, "release failed");
-      await engine.controlPlane.ledger.later({ release: request_id });
-    }
+    const { ledger } = engine.controlPlane;
+    const released = ledger.release(request_id).then(
+      // A hold that is gone was swept, with all that is to be corrected.
+      (found) => (found ? undefined : 0),
+      async (error: unknown) => {
+        engine.log.error({ err: error, request_id }, "release failed");
+        await ledger.later({ release: request_id });
+        return undefined;
+      },
+    );
+    await Promise.all([released, releaseSlots(admission, progress.attempt?.slot, NOTHING_USED, released)]);
   }
 }

@@ -7,6 +7,7 @@ import { type CompiledPrice } from "../../../shared/pricing";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { CallLog } from "../../contracts/ledger";
+import { isUnavailable } from "../../lib/unavailable";
 import type { Admitted, Asked, Attempted } from "../call/call";
 import { budgetsOf } from "./budgets";
 import type { Usage } from "../../protocol/chat-events";
@@ -185,15 +186,26 @@ interface RefusedCall {
   model: string;
 }
 
-/** Writes a refusal: `error` says why. Never throws. */
-export function recordRefusal(
+/** Errors that have their row: the first place that records one knows most of its call. */
+const recorded = new WeakSet<Error>();
+
+/**
+ * Writes a refusal, once: `error` says why. Never throws. When the row cannot be written, the caller does not wait for
+ * a second attempt.
+ */
+export async function recordRefusal(
   { recordRefusal }: Pick<ControlPlane, "recordRefusal">,
   caller: Caller,
   call: RefusedCall,
   error: unknown,
 ): Promise<void> {
+  if (error instanceof Error) {
+    if (recorded.has(error)) return;
+    recorded.add(error);
+  }
   const text = thrownText(error);
-  return recordRefusal(refusedRow(caller, call, text), text.code);
+  const written = recordRefusal(refusedRow(caller, call, text), text.code);
+  if (!isUnavailable(error)) await written;
 }
 
 function refusedRow(caller: Caller, call: RefusedCall, text: StoredText): CallLog {

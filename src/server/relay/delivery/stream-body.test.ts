@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { FRAME_LIMIT } from "../../lib/sse";
 import {
   type Bench,
   chatBody,
@@ -175,7 +176,7 @@ describe("while a stream runs", () => {
   test("a frame that never ends is an upstream's failure: an error event, a charge for the content so far, and the upstream is cut", async () => {
     const stage = await begun(frames.text("abcdef"));
     const rest = stage.answer.rest();
-    stage.upstream.write(`data: "${"x".repeat(2 << 20)}`);
+    stage.upstream.write(`data: "${"x".repeat(FRAME_LIMIT)}`);
     expect(await rest).toContain(`"code":"upstream_malformed"`);
     expect(lastLog(stage)).toMatchObject({ end_reason: "upstream_error", completion_tokens: 2 });
     expect(stage.upstream.aborted).toBe(true);

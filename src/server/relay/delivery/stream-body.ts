@@ -365,6 +365,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     const { asked, deadlines, progress } = this.#call;
     asked.engine.stats.open_streams--;
     asked.engine.sessions.delete(this);
+    this.#upstream?.splitter.end();
     this.#ended.resolve();
     progress.over = true;
     progress.onLeave = undefined;

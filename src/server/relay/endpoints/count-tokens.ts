@@ -1,13 +1,14 @@
 /**
- * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and not
- * logged. A channel that speaks the caller's dialect is called; without one, or when it fails, the answer is an
- * estimate and says so.
+ * POST /v1/messages/count_tokens (Anthropic), :countTokens (Gemini) and /v1/responses/input_tokens: free, and
+ * logged only when refused. A channel that speaks the caller's dialect is called; without one, or when it fails, the
+ * answer is an estimate and says so.
  */
 import { fail } from "../../../shared/errors";
 import { withHeaders } from "../../../shared/header-override";
 import type { SideHandler } from "../admission/side-call";
 import { readBody } from "../../lib/request-body/read-body";
 import { inputTokenBound, parseBody } from "../../lib/request-body/json-body";
+import { recordRefusal } from "../billing/log-row";
 import type { Engine } from "../call/call";
 import { isObject, tryParse, withMembers } from "../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../billing/call-billing";
@@ -67,24 +68,35 @@ const COUNT_MS = 10_000;
 /** The route handler of a counter. `named` is the model where the path names it. */
 export const counting =
   (counter: TokenCounter, named?: string): SideHandler =>
-  async ({ engine, caller, request, responder }) =>
-    responder.json(JSON.stringify(await countTokens(engine, caller, request, counter, named)));
+  async (sideRequest) => {
+    const { engine, caller, request, responder } = sideRequest;
+    const sent = await readBody(request, engine.controlPlane.option.maxBodyBytes);
+    const json = parseBody(sent);
+    const model = named ?? readModel(json);
+    const received = { body: sent, json, form: undefined, asked: { model, stream: false, include_usage: false } };
+    try {
+      const betas = request.headers.get("anthropic-beta") ?? "";
+      const count = await countTokens(engine, caller, counter, { ...received, input_bound: 0 }, betas);
+      return responder.json(JSON.stringify(count));
+    } catch (error) {
+      await recordRefusal(engine.controlPlane, caller, { ...sideRequest, model }, error);
+      throw error;
+    }
+  };
 
 /**
- * The response body. Throws what a call of that model would: model_missing, token_model_denied, model_not_found,
- * bad_json, body_too_large, previous_response_not_found.
+ * The response body. Throws what a call of that model would: token_model_denied, model_not_found,
+ * previous_response_not_found. `betas`: the beta features that the caller names, as for an ordinary call.
  */
 async function countTokens(
   engine: Engine,
   caller: Caller,
-  request: Request,
   counter: TokenCounter,
-  named: string | undefined,
+  received: Received,
+  betas: string,
 ): Promise<Record<string, unknown>> {
-  const { pool, option } = engine.controlPlane;
-  const sent = await readBody(request, option.maxBodyBytes);
-  const json = parseBody(sent);
-  const model = named ?? readModel(json);
+  const { pool } = engine.controlPlane;
+  const { model } = received.asked;
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
   const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
   const candidates = pinned?.enabled
@@ -93,8 +105,6 @@ async function countTokens(
       ? pool.candidates(caller.group, model)
       : [];
   if (candidates.length === 0) fail("model_not_found", { group: caller.group, model });
-  const asked = { model, stream: false, include_usage: false };
-  const received: Received = { body: sent, json, form: undefined, asked, input_bound: 0 };
   const conversation =
     counter.operation && (await StoredConversation.open(engine, caller, counter.operation, received));
   const { body } = received;
@@ -108,23 +118,12 @@ async function countTokens(
     .toSorted((a, b) => b.priority - a.priority);
   if (!channel && conversation?.binding) throw conversation.binding.missing;
   const count =
-    channel &&
-    (await requestCount(
-      engine,
-      engine.routing.keys.take(channel, model),
-      counter,
-      model,
-      body,
-      request.headers.get("anthropic-beta") ?? "",
-    ));
+    channel && (await requestCount(engine, engine.routing.keys.take(channel, model), counter, model, body, betas));
   const member = count ?? Math.ceil(inputTokenBound(body) / BYTES_PER_TOKEN);
   return { ...counter.more, [counter.member]: member, ...(count === undefined && { estimated: true }) };
 }
 
-/**
- * The channel's count; undefined when its answer cannot be used. `betas`: the beta features that the caller names, as
- * for an ordinary call.
- */
+/** The channel's count; undefined when its answer cannot be used. */
 async function requestCount(
   engine: Engine,
   channel: PoolChannel,

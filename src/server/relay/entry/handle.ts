@@ -9,7 +9,6 @@ import type { Form } from "../../lib/request-body/multipart-form";
 import type { Bytes } from "../../lib/sse";
 import { reachable } from "../../lib/tcp-probe";
 import { realTimers } from "../../lib/timers";
-import { isUnavailable } from "../../lib/unavailable";
 import { failureOf } from "../../protocol/upstream-failure";
 import { authenticate, authenticateBy, authenticatedAs, type ConsoleAuthentication } from "../admission/authenticate";
 import { requireModel } from "../admission/model-access";
@@ -123,7 +122,8 @@ async function handle(
     if (typeof operation === "string") return await answerBeside({ route, call, request, responder, body, upgrade });
     responder.array = arrival.dialect.key === "gemini" && !/[?&]alt=sse(&|$)/.test(request.url);
     const opened = await openCall(call, operation, request, responder, body);
-    return opened instanceof Response ? opened : await runCall(opened, request, responder);
+    if (opened instanceof Response) return opened;
+    return request.signal.aborted ? await abandon(opened, responder) : await runCall(opened, request, responder);
   } catch (error) {
     if (error instanceof AppError) engine.observer.refused(error.code);
     else engine.log.error({ err: error, request_id: requestId }, "relay failed");
@@ -172,13 +172,27 @@ async function openCall(
     return await admitAndHold(asked, routed, price, responder, limitable);
   } catch (error) {
     form?.close();
-    const recorded = recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
-    // When the row cannot be written, the caller does not wait for a second attempt.
-    if (!isUnavailable(error)) await recorded;
+    await recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
     if (!known || !(error instanceof AppError)) throw error;
     engine.observer.refused(error.code);
     return errorResponse(known, thrownError(error, known.lang, known.request_id), responder);
   }
+}
+
+/**
+ * The caller has left before a channel was called: nothing is charged. So ends a call behind which a second request was
+ * sent on its connection, which Bun then closes (docs/decisions/0047-pipelining.md).
+ */
+async function abandon({ call, billing }: Opened, responder: Responder): Promise<Response> {
+  const { asked, deadlines, progress } = call;
+  const error = new AppError("caller_left");
+  progress.over = true;
+  deadlines.clear();
+  asked.form?.close();
+  await billing.release(call);
+  await recordRefusal(asked.engine.controlPlane, asked.caller, { ...asked, model: asked.request.model }, error);
+  asked.engine.observer.refused(error.code);
+  return errorResponse(asked, thrownError(error, asked.lang, asked.request_id), responder);
 }
 
 /** attempt with retry → deliver → settle → record. The hold always ends here. */

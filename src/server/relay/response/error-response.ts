@@ -26,11 +26,14 @@ const parameters: Readonly<Partial<Record<ErrorCode, string>>> = {
   background_unsupported: "background",
 };
 
+/** Seconds after which an outage may be over, where its error names none. */
+const USUAL_WAIT_S: Readonly<Partial<Record<ErrorCode, number>>> = { database_unavailable: 5, draining: 5 };
+
 /** An error of the relay itself. */
 export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, requestId: string): RelayError {
   const fact = errors[code];
   const told = code === "input_too_long" ? OVERFLOW_CODE : code;
-  const retry = values.retry_after_s;
+  const retry = values.retry_after_s ?? USUAL_WAIT_S[code];
   return {
     status: fact.status,
     type: typeOf(fact.status, fact.owner),

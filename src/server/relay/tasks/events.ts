@@ -2,7 +2,7 @@
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import { isObject, type JsonObject, tryParse } from "../../lib/json-bytes";
-import { FrameSplitter, readFrame, REPEAT_LIMIT, wholeFrames } from "../../lib/sse";
+import { FRAME_LIMIT, FrameSplitter, readFrame, wholeFrames } from "../../lib/sse";
 
 export interface Events {
   first: JsonObject;
@@ -20,20 +20,24 @@ export const isEvents = ({ headers }: Response): boolean =>
  */
 export async function readEvents({ body, status }: Response): Promise<Events> {
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
-  const splitter = new FrameSplitter(REPEAT_LIMIT);
+  const splitter = new FrameSplitter(FRAME_LIMIT);
   const kept: Uint8Array[] = [];
-  while (reader) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    kept.push(value);
-    for (const frame of wholeFrames(splitter.push(value))) {
-      const { data } = readFrame(frame);
-      if (data === undefined || data === "") continue;
-      const first = tryParse(Buffer.from(data));
-      if (isObject(first)) return { first, all: joined(kept, reader) };
-      await reader.cancel();
-      throw new UpstreamError(failureOf("malformed", status));
+  try {
+    while (reader) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      kept.push(value);
+      for (const frame of wholeFrames(splitter.push(value))) {
+        const { data } = readFrame(frame);
+        if (data === undefined || data === "") continue;
+        const first = tryParse(Buffer.from(data));
+        if (isObject(first)) return { first, all: joined(kept, reader) };
+        await reader.cancel();
+        throw new UpstreamError(failureOf("malformed", status));
+      }
     }
+  } finally {
+    splitter.end();
   }
   throw new UpstreamError(failureOf(kept.length === 0 ? "malformed" : "cut", status));
 }

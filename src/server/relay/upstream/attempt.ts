@@ -1,6 +1,6 @@
 /** One attempt: build the request, send it, wait for the first content or the whole body, classify a failure. */
 import type { AttemptRecord } from "../../../shared/log";
-import { answerReader, contentFinder, longestFrame, readAnswer } from "./read-answer";
+import { answerReader, contentFinder, readAnswer } from "./read-answer";
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Asked, Attempted } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
@@ -23,7 +23,7 @@ import { providerContextFor } from "../providers/provider-context";
 import { timeoutsFor } from "../call/timeouts";
 import { attemptFailed, attemptServed, beginAttempt, startOf } from "./attempt-record";
 import { AttemptTimer } from "./attempt-timer";
-import { FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "../../lib/sse";
+import { FRAME_LIMIT, FrameSplitter, FrameTooLarge, mayHoldEvent, type Bytes } from "../../lib/sse";
 import { buildRequest, lastFrame, readErrorBody, type UpstreamStream, upstreamRequestId } from "./request";
 
 /** Most bytes of frames kept before the first content. */
@@ -151,7 +151,7 @@ async function openStream(
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type)))
     throw noAnswer(attempt, response.status, response.body && tryParse(await readErrorBody(response)));
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const splitter = new FrameSplitter(longestFrame(dialect));
+  const splitter = new FrameSplitter(FRAME_LIMIT);
   const find = contentFinder(dialect, request_id, redactOf(channel));
   const { idleMs } = timeoutsFor(engine.controlPlane.option, channel);
   const kept: Bytes[] = [];
@@ -161,20 +161,25 @@ async function openStream(
     kind: "stream",
     stream: { reader, splitter, kept, ended, answer: answerReader(call.asked, channel, dialect), abort },
   });
-  for (;;) {
-    const { done, value } = await reader.read();
-    const region = done ? lastFrame(splitter) : splitter.push(value);
-    if (region && region.length > 0) {
-      kept.push(region);
-      size += region.length;
-      const found = find(region);
-      if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
-      if (found === "end") throw new UpstreamError(failureOf("malformed", response.status));
-      begun ||= mayHoldEvent(region);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const region = done ? lastFrame(splitter) : splitter.push(value);
+      if (region && region.length > 0) {
+        kept.push(region);
+        size += region.length;
+        const found = find(region);
+        if (found === "content" || size > PREAMBLE_LIMIT) return stream(done);
+        if (found === "end") throw new UpstreamError(failureOf("malformed", response.status));
+        begun ||= mayHoldEvent(region);
+      }
+      // Once the response has begun only silence is a timeout: models think for minutes, and some send only pings
+      // meanwhile.
+      if (begun) call.deadlines.limit("idle", idleMs);
+      if (done) throw new UpstreamError(failureOf(size === 0 ? "malformed" : "cut", response.status));
     }
-    // Once the response has begun only silence is a timeout: models think for minutes, and some send only pings
-    // meanwhile.
-    if (begun) call.deadlines.limit("idle", idleMs);
-    if (done) throw new UpstreamError(failureOf(size === 0 ? "malformed" : "cut", response.status));
+  } catch (error) {
+    splitter.end();
+    throw error;
   }
 }

@@ -1,16 +1,24 @@
 /**
- * A stream that passes through in a dialect other than OpenAI's: frames untouched, read by the dialect's own decoder.
+ * A stream that passes through in a dialect other than OpenAI's: frames untouched (Google's in their
+ * plainest form), read by the dialect's own decoder.
  */
 import type { AnswerReader } from "./answer-reader";
 import type { AnswerContext, OutFrame, StreamDecoder } from "../../protocol/dialects/translation";
 import type { RelayError } from "../../protocol/relay-error";
 import type { AnswerEvent, DialectKey, Usage, Warning, WireError } from "../../protocol/chat-events";
-import { type Bytes, firstFrameEnd, readFrame, writeFrame } from "../../lib/sse";
+import { asBuffer, type Bytes, firstFrameEnd, isPlainFrame, PING, readFrame, writeFrame } from "../../lib/sse";
 import { chatDialects } from "../../protocol/dialects/chat-dialects";
 import { UsageTally } from "../../protocol/usage-tally";
 import { tellable } from "../../protocol/usage-check";
 
 const EMPTY: Bytes = Buffer.alloc(0);
+
+/**
+ * A frame for clients that read only frames of one data line (@google/genai 3.1 skips or fails at any other); without
+ * data it is a ping. Line ends between the tokens of JSON mean nothing.
+ */
+const plain = (frame: Bytes, data: string | undefined): Bytes =>
+  data === undefined ? asBuffer(PING) : isPlainFrame(frame) ? frame : writeFrame(data.replaceAll("\n", " "));
 
 export class DialectPassthrough implements AnswerReader {
   readonly #decoder: StreamDecoder;
@@ -20,6 +28,8 @@ export class DialectPassthrough implements AnswerReader {
   /** The frames from the finish on, held back until the charge. */
   readonly #last: Bytes[] = [];
   #begun: { id: string; model: string; created: number | undefined } | undefined;
+  /** The caller's clients do not implement the event stream format. */
+  readonly #plain: boolean;
   /** Frames with data that were sent to the caller. */
   #passed = 0;
 
@@ -35,6 +45,7 @@ export class DialectPassthrough implements AnswerReader {
     readonly context: AnswerContext,
   ) {
     this.#decoder = chatDialects[dialect].streamDecoder(context.id);
+    this.#plain = dialect === "gemini";
   }
 
   get usage(): Usage | undefined {
@@ -46,23 +57,34 @@ export class DialectPassthrough implements AnswerReader {
   }
 
   feed(region: Bytes): Bytes {
+    const parts: Bytes[] = [];
     let sent = region.length;
+    /** End of the last frame that did not pass as it came. */
+    let rewritten = 0;
     for (let from = 0; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);
       const end = next < 0 ? region.length : next;
       const frame = region.subarray(from, end);
       const { data } = readFrame(frame);
-      if (data !== undefined && data !== "") this.#read(data);
+      if (data !== undefined) this.#read(data);
       const bad = this.malformed || this.error !== undefined;
+      const told = this.#plain ? plain(frame, data) : frame;
       if (this.finished || this.over) {
         if (sent === region.length) sent = from;
         // A copy: the region may be large.
-        if (!bad) this.#last.push(Buffer.from(frame));
-      } else if (data !== undefined) this.#passed++;
+        if (!bad) this.#last.push(Buffer.from(told));
+      } else {
+        if (data !== undefined) this.#passed++;
+        if (told !== frame) {
+          parts.push(region.subarray(rewritten, from), told);
+          rewritten = end;
+        }
+      }
       if (this.over) break;
       from = end;
     }
-    return region.subarray(0, sent);
+    const rest = region.subarray(rewritten, sent);
+    return parts.length === 0 ? rest : Buffer.concat([...parts, rest]);
   }
 
   end(): Uint8Array {

@@ -14,7 +14,7 @@ import { isObject, outline, tryParse } from "../../lib/json-bytes";
 import { OpenAiPassthrough } from "./passthrough-openai";
 import type { RequestAdapter } from "../operations/operation";
 import { DialectPassthrough } from "./passthrough-dialect";
-import { type Bytes, firstFrameEnd, readFrame, REPEAT_LIMIT, TAIL_LIMIT } from "../../lib/sse";
+import { type Bytes, firstFrameEnd, readFrame } from "../../lib/sse";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import { standardForm } from "../../protocol/strict-openai-answer";
 import { ThoughtsInText, thoughtsInText } from "../../protocol/think-tags";
@@ -29,10 +29,6 @@ function contextOf({ request, request_id, arrived }: Asked): AnswerContext {
   const { model, include_usage, wire } = request;
   return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
 }
-
-/** Most bytes of one frame: the last one of a Responses stream repeats the whole response. */
-export const longestFrame = (dialect: UpstreamDialectKey): number =>
-  dialect === "openai-responses" ? REPEAT_LIMIT : TAIL_LIMIT;
 
 /** The channel's settings for its chat responses. */
 function wishesOf(

@@ -2,7 +2,7 @@
  * Anthropic's stream events as neutral events (platform.claude.com/docs, streaming; types of @anthropic-ai/sdk 1.11,
  * RawMessageStreamEvent; read November 2026). Unknown events are passed over, as the documentation asks.
  */
-import type { AnswerEvent, ReasoningSignature, WireObject } from "../../chat-events";
+import type { AnswerEvent, FinishReason, ReasoningSignature, WireObject } from "../../chat-events";
 import { dataObject, isObject, number, object, text } from "../shared/json";
 import type { StreamDecoder } from "../translation";
 import { decodeCitation } from "./citations";
@@ -23,6 +23,11 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   /** The signature of the thinking block that is open. */
   #signature: ReasoningSignature | undefined;
   #opaque: Opaque | undefined;
+  /**
+   * The stop reason, told with message_stop: Anthropic's clients fail without that event, so an answer that ends before
+   * it was cut off.
+   */
+  #finish: FinishReason | undefined;
 
   decode(data: string, out: AnswerEvent[]): boolean {
     const event = dataObject(data);
@@ -45,13 +50,12 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       }
       case "message_delta": {
         const { stop_reason, stop_sequence } = object(event.delta);
-        if (typeof stop_reason === "string") {
-          out.push({ type: "finish", choice: 0, finish: decodeStop(stop_reason, stop_sequence) });
-        }
+        if (typeof stop_reason === "string") this.#finish = decodeStop(stop_reason, stop_sequence);
         if (isObject(event.usage)) this.#count(event.usage, out);
         return true;
       }
       case "message_stop":
+        if (this.#finish) out.push({ type: "finish", choice: 0, finish: this.#finish });
         out.push({ type: "done" });
         return true;
       case "ping":

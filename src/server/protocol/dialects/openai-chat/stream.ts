@@ -84,6 +84,13 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const COLON = 58;
 const OPEN = 123;
+const CLOSE = 125;
+const SPACE = 32;
+const LF = 10;
+const CR = 13;
+/** The first letter of `data:`; no other field of an event begins with it. */
+const LETTER_D = 100;
+const DATA_LENGTH = 5;
 
 /** Skips spaces, a colon and spaces; the index of what follows, -1 when there is no colon. */
 function afterColon(bytes: Bytes, from: number): number {
@@ -104,7 +111,31 @@ function findMember(bytes: Bytes, name: Bytes, first: number): number {
   return -1;
 }
 
-const doneMark = Buffer.from("[DONE]");
+/**
+ * The first line of data that is no whole object in braces, -1 when there is none: the dialect's last word, a frame
+ * that is broken off, or one in several lines. One search a line; what is between the braces is not looked at.
+ */
+function oddData(region: Bytes): number {
+  for (let at = 0; at < region.length;) {
+    const begin = at;
+    if (region[begin] !== LETTER_D) {
+      // Blank lines, comments and names of events are short.
+      while (at < region.length && region[at] !== LF && region[at] !== CR) at++;
+      at++;
+      continue;
+    }
+    const lf = region.indexOf(LF, begin);
+    const end = lf < 0 ? region.length : lf;
+    let open = begin + DATA_LENGTH;
+    while (region[open] === SPACE) open++;
+    let close = end - 1;
+    while (region[close] === SPACE || region[close] === CR) close--;
+    if (region[open] !== OPEN || region[close] !== CLOSE) return begin;
+    at = end + 1;
+  }
+  return -1;
+}
+
 const errorName = Buffer.from('"error"');
 const usageName = Buffer.from('"usage"');
 const finishName = Buffer.from('"finish_reason"');
@@ -115,7 +146,7 @@ export function notable(region: Bytes): number {
   const take = (at: number): void => {
     if (at >= 0 && (least < 0 || at < least)) least = at;
   };
-  take(region.indexOf(doneMark));
+  take(oddData(region));
   take(region.indexOf(errorName));
   take(findMember(region, usageName, OPEN));
   take(findMember(region, finishName, QUOTE));
