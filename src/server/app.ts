@@ -3,7 +3,6 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
 import { TELEGRAM_ORIGIN } from "../shared/identity";
-import type { Lang } from "../shared/text";
 import { callbackRoutes } from "./wiring/callbacks";
 import type { ClientFiles } from "./http/client-files";
 import type { Ctx, Services } from "./contracts/context";
@@ -18,10 +17,12 @@ import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground, playgroundUser } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, countedAddress, createAddressReader } from "./http/address";
-import { bodyLimit, boundedRequest, trpcIsPublic } from "./http/body";
+import { bodyLimit, boundedRequest, trpcIsPublic, trpcNames } from "./http/body";
+import { createEdge } from "./http/edge";
 import { envelopeOf, logUnexpected, toAppError } from "./http/fail";
 import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
+import { languageOf } from "./http/language";
 import { foreignRequest, requestFacts } from "./http/own-page";
 import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
@@ -45,9 +46,6 @@ export interface AppParts {
   /** What /readyz reports (wiring/readiness.ts). */
   ready(): Promise<Ready>;
 }
-
-/** Chinese unless English comes first (D-78). */
-const languageOf = (headers: Headers): Lang => (/^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh");
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const GLOBAL_WINDOW_SECONDS = 180;
@@ -75,6 +73,7 @@ const UNPARSED = { parse: "none" } as const;
 export function createApp(parts: AppParts) {
   const app = newApp(parts.services);
   const incoming = readIncoming(parts);
+  wrapRoutes(app, parts.services, incoming);
   const rest = restRoutes(appRouter);
   addHealth(app, parts, incoming);
   addTrpc(app, parts.services, incoming, rest);
@@ -169,6 +168,13 @@ function readIncoming({ services, relay }: AppParts): Incoming {
   };
 }
 
+/** Around the handlers of all routes, those that the socket's own router finds included. */
+function wrapRoutes(app: App, { env }: Services, { clientOf }: Incoming): void {
+  const isProxied = env.WEIR_TRUSTED_PROXIES.length > 0;
+  const edge = createEdge((request) => isProxied && clientOf(request, app.server).secure);
+  app.wrap((route) => (request: Request) => edge(request, () => route(request) as unknown as Response));
+}
+
 function notFound(request: Request): Response {
   const { pathname } = new URL(request.url);
   const error = new AppError("not_found", { method: request.method, path: pathname });
@@ -191,17 +197,18 @@ function addHealth(app: App, { ready, metrics }: AppParts, { peerOf }: Incoming)
 function addTrpc(app: App, services: Services, incoming: Incoming, rest: readonly RestRoute[]): void {
   const uncounted = new Set(rest.filter((route) => route.meta.uncounted).map((route) => route.procedure));
   const answer = async (request: Request, server: Peer | null): Promise<Response> => {
+    const names = trpcNames(request.url);
+    if (!names) return notFound(request);
     const from = incoming.clientOf(request, server);
     const cookies: string[] = [];
     const ctx = await incoming.contextOf(request, from, (line) => cookies.push(line));
-    const names = new URL(request.url).pathname.slice("/trpc/".length).split(",");
     if (ctx.actor.kind === "guest" && !names.every((name) => uncounted.has(name))) {
       const refused = await incoming.overLimit(from, request.headers);
       if (refused) return refused;
     }
     return fetchRequestHandler({
       endpoint: "/trpc",
-      req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, request.url))),
+      req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, names))),
       router: appRouter,
       createContext: () => ctx,
       responseMeta: () => {

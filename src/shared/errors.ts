@@ -33,6 +33,7 @@ export const errors = {
   origin_unknown: fact(403, "operator",
     "服务器不认识 {origin} 这个地址，因此拒绝了请求。如果这就是控制台的地址：请让反向代理传递 Host（proxy_set_header Host $http_host），或设置环境变量 WEIR_SERVER_ADDRESS={origin} 后重启，或把它填入系统设置的“服务器地址”",
     "The server does not know {origin} as an address of its own, so the request was refused. If that is where the console is opened: let the reverse proxy pass Host on (proxy_set_header Host $http_host), or set WEIR_SERVER_ADDRESS={origin} and restart, or enter it as the server address in the settings", 403),
+  host_invalid: fact(400, "caller", "Host 请求头无效", "The Host header is invalid", 400),
   user_header_missing: fact(403, "caller", "请求缺少 New-Api-User 请求头", "The New-Api-User header is missing", 403),
   body_too_large: fact(413, "caller", "请求体过大，最多 {limit}", "The request body is too large, {limit} at most", 413),
   text_too_long: fact(400, "caller", "参数 {name} 过长，最多 {max} 个字符", "'{name}' is too long: {max} characters at most"),
