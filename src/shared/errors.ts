@@ -205,6 +205,7 @@ export const errors = {
   token_quota_invalid: fact(400, "caller", "额度必须是非负整数！", "The quota must be a non-negative integer!"),
   token_expiry_invalid: fact(400, "caller", "过期时间格式错误！", "The expiry time has the wrong format!"),
   token_count_invalid: fact(400, "caller", "数量必须是 1 到 100 的整数！", "The quantity must be an integer from 1 to 100!"),
+  token_limit_reached: fact(400, "caller", "每个用户最多 {max} 个令牌，已有 {count} 个；请先删除不用的令牌", "A user may have {max} tokens at most and there are {count}; delete those that are not used"),
   token_ip_invalid: fact(400, "caller", "第 {line} 行不是合法的 IP 或网段：{value}", "Line {line} is not an address or network: {value}"),
   token_group_forbidden: fact(400, "caller", "无权使用分组 {group}", "You may not use group {group}"),
   token_status_invalid: fact(400, "caller", "只能启用或禁用令牌", "A token can only be enabled or disabled"),
