@@ -27,6 +27,7 @@ import { foreignRequest, requestFacts } from "./http/own-page";
 import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, type RestRoute, restRoutes } from "./http/rest";
+import { createStallGuard, KEEP_ALIVE_SECONDS, type StallGuard } from "./http/stall";
 import { actorOf, presentedBy, readCookie } from "./http/session";
 import type { ConsoleAuthentication } from "./relay/admission/authenticate";
 import type { Relay } from "./relay/entry/handle";
@@ -72,8 +73,9 @@ const UNPARSED = { parse: "none" } as const;
 
 export function createApp(parts: AppParts) {
   const app = newApp(parts.services);
-  const incoming = readIncoming(parts);
-  wrapRoutes(app, parts.services, incoming);
+  const stalls = createStallGuard(parts.services.env.WEIR_STALL_SECONDS, () => app.server);
+  const incoming = readIncoming(parts, stalls);
+  wrapRoutes(app, parts.services, incoming, stalls);
   const rest = restRoutes(appRouter);
   addHealth(app, parts, incoming);
   addTrpc(app, parts.services, incoming, rest);
@@ -81,8 +83,8 @@ export function createApp(parts: AppParts) {
   addPlainRoutes(app, incoming, [logExport, logOfKey, tokenUsage, parts.tail, taskFile]);
   addCallbacks(app, parts.services, incoming);
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), UNPARSED);
-  addRelay(app, parts.relay, incoming);
-  addPlayground(app, parts, incoming);
+  addRelay(app, parts.relay, incoming, stalls);
+  addPlayground(app, parts, incoming, stalls);
   addDemo(app, parts.services);
   addConsole(app, parts);
   return app;
@@ -97,8 +99,8 @@ function newApp({ env, log }: Services) {
     serve: {
       // With one worker a second process on the same port is a mistake, and must fail.
       reusePort: env.WEIR_WORKERS > 1,
-      // Timeouts of quiet streams and slow upstreams are the relay's.
-      idleTimeout: 0,
+      // Lifted for known callers: timeouts of quiet streams and slow upstreams are the relay's.
+      idleTimeout: KEEP_ALIVE_SECONDS,
       maxRequestBodySize: env.WEIR_MAX_BODY_MB * 1024 * 1024,
     },
     websocket: socketLimits,
@@ -127,7 +129,7 @@ interface Incoming {
   overLimit(from: ClientAddress, headers: Headers): Promise<Response | undefined>;
 }
 
-function readIncoming({ services, relay }: AppParts): Incoming {
+function readIncoming({ services, relay }: AppParts, stalls: StallGuard): Incoming {
   const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES);
   const peerOf: Incoming["peerOf"] = (request, server) => server?.requestIP(request)?.address ?? "127.0.0.1";
   return {
@@ -137,9 +139,11 @@ function readIncoming({ services, relay }: AppParts): Incoming {
       const { headers } = request;
       const presented = presentedBy(headers);
       const request_id = newRequestId();
+      const actor = await actorOf(services, presented, request_id, shown);
+      if (actor.kind === "user") stalls.known(request);
       return {
         ...services,
-        actor: await actorOf(services, presented, request_id, shown),
+        actor,
         taskService: relay.tasks,
         request_id,
         ip: from.ip,
@@ -169,9 +173,9 @@ function readIncoming({ services, relay }: AppParts): Incoming {
 }
 
 /** Around the handlers of all routes, those that the socket's own router finds included. */
-function wrapRoutes(app: App, { env }: Services, { clientOf }: Incoming): void {
+function wrapRoutes(app: App, { env }: Services, { clientOf }: Incoming, stalls: StallGuard): void {
   const isProxied = env.WEIR_TRUSTED_PROXIES.length > 0;
-  const edge = createEdge((request) => isProxied && clientOf(request, app.server).secure);
+  const edge = createEdge((request) => isProxied && clientOf(request, app.server).secure, stalls);
   app.wrap((route) => (request: Request) => edge(request, () => route(request) as unknown as Response));
 }
 
@@ -282,7 +286,7 @@ function addCallbacks(app: App, services: Services, { clientOf }: Incoming): voi
   }
 }
 
-function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
+function addRelay(app: App, relay: Relay, { clientOf }: Incoming, stalls: StallGuard): void {
   for (const method of METHODS) {
     for (const path of RELAY_PATHS) {
       app.route(
@@ -292,7 +296,8 @@ function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
           // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite
           // them.
           const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
-          return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade);
+          const known = (): void => stalls.known(request);
+          return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade, known);
         },
         UNPARSED,
       );
@@ -301,11 +306,13 @@ function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
 }
 
 /** Calls of the console's playground: the relay's, for a session instead of a relay key. */
-function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: Incoming): void {
-  const answer = async (request: Request, server: Peer | null): Promise<Response> => {
+function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: Incoming, stalls: StallGuard): void {
+  /** `arrived`: the request as it came, by which its connection is known. */
+  const answer = async (request: Request, server: Peer | null, arrived = request): Promise<Response> => {
     const requestId = newRequestId();
     const actor = await actorOf(services, presentedBy(request.headers), requestId);
-    const from = clientOf(request, server);
+    if (actor.kind === "user") stalls.known(arrived);
+    const from = clientOf(arrived, server);
     const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
     const authentication: ConsoleAuthentication = (lang) => {
       const user = playgroundUser(actor);
@@ -321,7 +328,9 @@ function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: In
     ({ request, server }) => {
       const address = new URL(request.url);
       address.pathname = address.pathname.slice("/pg".length);
-      return submitsJob(pathOf(address.href)) ? answer(new Request(address, request), server) : notFound(request);
+      return submitsJob(pathOf(address.href))
+        ? answer(new Request(address, request), server, request)
+        : notFound(request);
     },
     UNPARSED,
   );

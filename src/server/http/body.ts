@@ -33,9 +33,7 @@ export async function readJson(request: Request, ctx: Caller, meta: RouteMeta): 
 /** The procedures that the address of a tRPC call names: a batch several, undefined where an escape in it is none. */
 export function trpcNames(url: string): string[] | undefined {
   try {
-    return decodeURI(new URL(url).pathname)
-      .slice("/trpc/".length)
-      .split(/,|%2c/i);
+    return decodeURI(new URL(url).pathname).slice("/trpc/".length).split(/,|%2c/i);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 import { AppError } from "../../shared/errors";
 import { envelopeOf } from "./fail";
 import { languageOf } from "./language";
+import type { StallGuard } from "./stall";
 
 /** `host` and `host:port` (RFC 9112, 3.2): what a URL may have between `//` and its path, without a user. */
 const AUTHORITY = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{1,5})?$/i;
@@ -9,7 +10,7 @@ const AUTHORITY = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{1,5})?$/i;
 const MAX_REMEMBERED = 1_000;
 
 /** Whether a Host header can stand in a URL. URLs of requests are made from it, and must not get a path from it. */
-export function createHostCheck(): (host: string) => boolean {
+function createHostCheck(): (host: string) => boolean {
   const valid = new Set<string>();
   return (host) => {
     if (valid.has(host)) return true;
@@ -33,11 +34,16 @@ type Answer = Response | Promise<Response>;
  * Wraps the handler of all routes: refuses a Host that is none, and adds the headers that every response has.
  * `isSecure`: whether the request came over HTTPS, as a trusted proxy reports it.
  */
-export function createEdge(isSecure: (request: Request) => boolean): (request: Request, next: () => Answer) => Answer {
+export function createEdge(
+  isSecure: (request: Request) => boolean,
+  stalls: StallGuard,
+): (request: Request, next: () => Answer) => Answer {
   const isHost = createHostCheck();
   return (request, next) => {
+    stalls.arrived(request);
     const secure = isSecure(request);
     const finish = (response: Response): Response => {
+      stalls.answered(request, response);
       const { headers } = response;
       // Content of models, vendors and operators is never taken for another type.
       if (!headers.has("x-content-type-options")) headers.set("x-content-type-options", "nosniff");
