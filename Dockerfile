@@ -12,6 +12,7 @@ RUN node scripts/install.mjs build && mkdir -p /out/data && mv dist/weir /out/we
 
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /out/weir /usr/local/bin/weir
+COPY LICENSE NOTICE /usr/share/doc/weir/
 COPY --from=build --chown=nonroot:nonroot /out/data /data
 ENV WEIR_DATA_DIR=/data PORT=3000 WEIR_LOG_FORMAT=json
 WORKDIR /data

@@ -1,6 +1,6 @@
 /**
- * Writes docs/generated/*.md from the registries. `bun run docs` writes, `bun run docs --check` fails when a page is
- * stale. These pages are never edited by hand.
+ * Writes docs/generated/*.md from the registries, and NOTICE from the installed packages. `bun run docs` writes,
+ * `bun run docs --check` fails when one is stale. They are never edited by hand.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import { listedRoutes } from "../src/server/relay/entry/routes";
 import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
 import { failuresPage } from "./failures-page";
+import { notice } from "./licenses";
 import { withLines } from "./line-links";
 import { code, table } from "./markdown";
 import { coverageFaults, coveragePage, specCoverage } from "./spec-coverage";
@@ -155,6 +156,7 @@ for (const fault of faults) console.error(fault);
 let stale = 0;
 const written = [
   ...Object.entries(pages).map(([name, render]) => ({ name: `docs/generated/${name}`, text: render() })),
+  { name: "NOTICE", text: notice(root) },
   ...LINKED.map((name) => ({ name, text: withLines(root, name, readFileSync(join(root, name), "utf8")) })),
 ];
 for (const { name, text } of written) {

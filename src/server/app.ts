@@ -3,7 +3,6 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
 import { TELEGRAM_ORIGIN } from "../shared/identity";
-import type { Lang } from "../shared/text";
 import { callbackRoutes } from "./wiring/callbacks";
 import type { ClientFiles } from "./http/client-files";
 import type { Ctx, Services } from "./contracts/context";
@@ -18,14 +17,17 @@ import type { Scraper } from "./features/metrics/page";
 import { admitToPlayground, playgroundUser } from "./features/playground/admit";
 import { tokenUsage } from "./features/token/own-key";
 import { type ClientAddress, countedAddress, createAddressReader } from "./http/address";
-import { bodyLimit, boundedRequest, trpcIsPublic } from "./http/body";
+import { bodyLimit, boundedRequest, trpcIsPublic, trpcNames } from "./http/body";
+import { createEdge } from "./http/edge";
 import { envelopeOf, logUnexpected, toAppError } from "./http/fail";
 import { API_HEADERS, consoleHeaders, frameOrigins } from "./http/headers";
 import { openApi } from "./http/openapi";
+import { languageOf } from "./http/language";
 import { foreignRequest, requestFacts } from "./http/own-page";
 import { answerPlain, type PlainRoute, preflight } from "./http/plain";
 import { newRequestId } from "./http/request-id";
 import { answerRest, type RestRoute, restRoutes } from "./http/rest";
+import { createStallGuard, KEEP_ALIVE_SECONDS, type StallGuard } from "./http/stall";
 import { actorOf, presentedBy, readCookie } from "./http/session";
 import { whileStanding } from "./http/standing";
 import type { ConsoleAuthentication } from "./relay/admission/authenticate";
@@ -46,9 +48,6 @@ export interface AppParts {
   /** What /readyz reports (wiring/readiness.ts). */
   ready(): Promise<Ready>;
 }
-
-/** Chinese unless English comes first (D-78). */
-const languageOf = (headers: Headers): Lang => (/^\s*en\b/i.test(headers.get("accept-language") ?? "") ? "en" : "zh");
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const GLOBAL_WINDOW_SECONDS = 180;
@@ -75,7 +74,9 @@ const UNPARSED = { parse: "none" } as const;
 
 export function createApp(parts: AppParts) {
   const app = newApp(parts.services);
-  const incoming = readIncoming(parts);
+  const stalls = createStallGuard(parts.services.env.WEIR_STALL_SECONDS, () => app.server);
+  const incoming = readIncoming(parts, stalls);
+  wrapRoutes(app, parts.services, incoming, stalls);
   const rest = restRoutes(appRouter);
   addHealth(app, parts, incoming);
   addTrpc(app, parts.services, incoming, rest);
@@ -83,8 +84,8 @@ export function createApp(parts: AppParts) {
   addPlainRoutes(app, incoming, [logExport, logOfKey, tokenUsage, parts.tail, taskFile]);
   addCallbacks(app, parts.services, incoming);
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), UNPARSED);
-  addRelay(app, parts.relay, incoming);
-  addPlayground(app, parts, incoming);
+  addRelay(app, parts.relay, incoming, stalls);
+  addPlayground(app, parts, incoming, stalls);
   addDemo(app, parts.services);
   addConsole(app, parts);
   return app;
@@ -99,8 +100,8 @@ function newApp({ env, log }: Services) {
     serve: {
       // With one worker a second process on the same port is a mistake, and must fail.
       reusePort: env.WEIR_WORKERS > 1,
-      // Timeouts of quiet streams and slow upstreams are the relay's.
-      idleTimeout: 0,
+      // Lifted for known callers: timeouts of quiet streams and slow upstreams are the relay's.
+      idleTimeout: KEEP_ALIVE_SECONDS,
       maxRequestBodySize: env.WEIR_MAX_BODY_MB * 1024 * 1024,
     },
     websocket: socketLimits,
@@ -129,7 +130,7 @@ interface Incoming {
   overLimit(from: ClientAddress, headers: Headers): Promise<Response | undefined>;
 }
 
-function readIncoming({ services, relay }: AppParts): Incoming {
+function readIncoming({ services, relay }: AppParts, stalls: StallGuard): Incoming {
   let unbelieved: string | undefined;
   const addressOf = createAddressReader(services.env.WEIR_TRUSTED_PROXIES, (peer) => {
     unbelieved = peer;
@@ -146,9 +147,11 @@ function readIncoming({ services, relay }: AppParts): Incoming {
       const { headers } = request;
       const presented = presentedBy(headers);
       const request_id = newRequestId();
+      const actor = await actorOf(services, presented, request_id, shown);
+      if (actor.kind === "user") stalls.known(request);
       return {
         ...services,
-        actor: await actorOf(services, presented, request_id, shown),
+        actor,
         taskService: relay.tasks,
         request_id,
         ip: from.ip,
@@ -180,6 +183,13 @@ function readIncoming({ services, relay }: AppParts): Incoming {
   };
 }
 
+/** Around the handlers of all routes, those that the socket's own router finds included. */
+function wrapRoutes(app: App, { env }: Services, { clientOf }: Incoming, stalls: StallGuard): void {
+  const isProxied = env.WEIR_TRUSTED_PROXIES.length > 0;
+  const edge = createEdge((request) => isProxied && clientOf(request, app.server).secure, stalls);
+  app.wrap((route) => (request: Request) => edge(request, () => route(request) as unknown as Response));
+}
+
 function notFound(request: Request): Response {
   const { pathname } = new URL(request.url);
   const error = new AppError("not_found", { method: request.method, path: pathname });
@@ -202,17 +212,18 @@ function addHealth(app: App, { ready, metrics }: AppParts, { peerOf }: Incoming)
 function addTrpc(app: App, services: Services, incoming: Incoming, rest: readonly RestRoute[]): void {
   const uncounted = new Set(rest.filter((route) => route.meta.uncounted).map((route) => route.procedure));
   const answer = async (request: Request, server: Peer | null): Promise<Response> => {
+    const names = trpcNames(request.url);
+    if (!names) return notFound(request);
     const from = incoming.clientOf(request, server);
     const cookies: string[] = [];
     const ctx = await incoming.contextOf(request, from, (line) => cookies.push(line));
-    const names = new URL(request.url).pathname.slice("/trpc/".length).split(",");
     if (ctx.actor.kind === "guest" && !names.every((name) => uncounted.has(name))) {
       const refused = await incoming.overLimit(from, request.headers);
       if (refused) return refused;
     }
     return fetchRequestHandler({
       endpoint: "/trpc",
-      req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, request.url))),
+      req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, names))),
       router: appRouter,
       createContext: () => ctx,
       responseMeta: () => {
@@ -286,7 +297,7 @@ function addCallbacks(app: App, services: Services, { clientOf }: Incoming): voi
   }
 }
 
-function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
+function addRelay(app: App, relay: Relay, { clientOf }: Incoming, stalls: StallGuard): void {
   for (const method of METHODS) {
     for (const path of RELAY_PATHS) {
       app.route(
@@ -296,7 +307,8 @@ function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
           // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite
           // them.
           const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
-          return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade);
+          const known = (): void => stalls.known(request);
+          return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade, known);
         },
         UNPARSED,
       );
@@ -305,11 +317,13 @@ function addRelay(app: App, relay: Relay, { clientOf }: Incoming): void {
 }
 
 /** Calls of the console's playground: the relay's, for a session instead of a relay key. */
-function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: Incoming): void {
-  const answer = async (request: Request, server: Peer | null): Promise<Response> => {
+function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: Incoming, stalls: StallGuard): void {
+  /** `arrived`: the request as it came, by which its connection is known. */
+  const answer = async (request: Request, server: Peer | null, arrived = request): Promise<Response> => {
     const requestId = newRequestId();
     const actor = await actorOf(services, presentedBy(request.headers), requestId);
-    const from = clientOf(request, server);
+    if (actor.kind === "user") stalls.known(arrived);
+    const from = clientOf(arrived, server);
     const foreign = foreignRequest({ ...services, actor, request: requestFacts(request, from.host) });
     const authentication: ConsoleAuthentication = (lang) => {
       const user = playgroundUser(actor);
@@ -330,7 +344,9 @@ function addPlayground(app: App, { services, relay }: AppParts, { clientOf }: In
     ({ request, server }) => {
       const address = new URL(request.url);
       address.pathname = address.pathname.slice("/pg".length);
-      return submitsJob(pathOf(address.href)) ? answer(new Request(address, request), server) : notFound(request);
+      return submitsJob(pathOf(address.href))
+        ? answer(new Request(address, request), server, request)
+        : notFound(request);
     },
     UNPARSED,
   );

@@ -106,6 +106,12 @@ export const variables = {
     1_000_000,
   ),
   WEIR_MAX_BODY_MB: whole("Largest request body of /v1, in MB.", 64, 1, 4096),
+  WEIR_STALL_SECONDS: whole(
+    "How long a request with a body may take, from its head to its answer, whose caller is not known by a key or a session.",
+    30,
+    1,
+    255,
+  ),
   WEIR_WORKERS: whole("Processes on one port; more than 1 needs Postgres.", 1, 1, 64),
   WEIR_WORKER: text("Set by Weir itself in each process that WEIR_WORKERS starts."),
   WEIR_DRAIN_SECONDS: whole(

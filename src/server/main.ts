@@ -7,6 +7,7 @@
  *   weir restore FILE    puts such a copy in the place of the database; refuses while that is in use
  *   weir secret rotate   a new master secret; everything that it protects is rewritten
  *   weir rescue NAME     lets an operator who is locked out in again
+ *   weir licenses        the software of others inside, and its licences
  *   weir --health        ask the server on this machine whether it is ready (for containers)
  *   weir --version, weir --help
  */
@@ -26,6 +27,7 @@ Usage
   weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
   weir rescue NAME  for whoever has locked himself out: new password, ban, role, second factors; \`weir rescue\` says how
+  weir licenses     the software of others inside, and its licences
   weir --health     exit 0 when the server on this machine is ready
   weir --version
   weir --help
@@ -38,6 +40,7 @@ async function main(args: string[]): Promise<number | undefined> {
   const [command] = args;
   if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
   if (command === "--help" || command === "-h" || command === "help") return say(HELP);
+  if (command === "licenses") return (await import("./commands/licenses")).licensesCommand();
   if (
     command !== undefined &&
     !["serve", "audit", "--health", "secret", "backup", "restore", "rescue"].includes(command)

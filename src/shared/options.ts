@@ -94,6 +94,8 @@ const options = {
     { min: 0, max: 100, hint: { zh: "批处理（/v1/batches）按模型价格乘以此倍率计费", en: "Batches (/v1/batches) cost their model's price times this" } }),
   InviteRebatePercent: decimal("0", "quota", "邀请充值返利比例", "Inviter's share of top-ups", { min: 0, max: 100, unit: { zh: "%", en: "%" } }),
   QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money }),
+  MaxTokensPerUser: int(1000, "general", "每个用户的令牌数量上限", "Most tokens of one user",
+    { min: 0, max: 1_000_000, hint: { zh: "对管理员同样有效；0 表示不限制，已有的令牌不受影响", en: "Also for administrators; 0 means no limit, tokens that exist stay" } }),
   QuotaPerUnit: decimal("500000", "general", "单位美元额度", "Units per dollar",
     { min: 1, max: 1e12, public: "quota_per_unit" }),
   MaxHoldOutputTokens: int(32_768, "quota", "预扣输出 Token 上限", "Most output tokens held", { min: 1, max: 1e9 }),

@@ -1,5 +1,9 @@
-/** Every response has nosniff, whatever an operator, a model or a vendor has put into it. */
+/** Every response has nosniff, whatever an operator, a model or a vendor has put into it; none lets cookies be used. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { restRoutes } from "../../src/server/http/rest";
+import { listedRoutes } from "../../src/server/relay/entry/routes";
+import { appRouter } from "../../src/server/router";
+import { callbackRoutes } from "../../src/server/wiring/callbacks";
 import { startWeir, type Weir } from "../kit/weir";
 
 let weir: Weir;
@@ -8,7 +12,7 @@ const upstream = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async (request) => {
-    const { stream } = (await request.json()) as { stream?: boolean };
+    const { stream } = JSON.parse((await request.text()) || "{}") as { stream?: boolean };
     const base = { id: "1", created: 1, model: "m" };
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     if (!stream)
@@ -63,6 +67,61 @@ test.each([
   await answer.body?.cancel();
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
 });
+
+test("of every registered route to strangers, of every GET to root, of every kind of asset, and where there is no route", async () => {
+  const registered = [...restRoutes(appRouter), ...callbackRoutes, ...listedRoutes];
+  expect(registered.length).toBeGreaterThan(150);
+  const assets = [
+    "html",
+    "js",
+    "css",
+    "json",
+    "map",
+    "webmanifest",
+    "txt",
+    "xml",
+    "svg",
+    "png",
+    "ico",
+    "woff2",
+    "none",
+  ];
+  const asked = [
+    ...registered,
+    ...assets.flatMap((ending) =>
+      [`/${ending}.${ending}`, `/assets/x.${ending}`].map((path) => ({ method: "GET", path })),
+    ),
+    ...[
+      "/",
+      "/docs",
+      "/metrics",
+      "/none",
+      "/api/none",
+      "/v1/none",
+      "/demo/v1/models",
+      "/pg/none",
+      "/trpc/none",
+    ].flatMap((path) =>
+      ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => ({ method, path })),
+    ),
+  ];
+  const signsOut = "/api/user/logout";
+  for (const { method, path } of asked) {
+    for (const headers of method === "GET" && path !== signsOut ? [{}, weir.root.headers] : [{}]) {
+      const answer = await fetch(weir.url + path.replace(/\{\w+\}/g, "1"), {
+        method,
+        headers: { "content-type": "application/json", origin: "https://other.example", ...headers },
+        body: method === "GET" || method === "HEAD" || method === "OPTIONS" ? undefined : "{}",
+        redirect: "manual",
+      });
+      await answer.body?.cancel();
+      const said = answer.headers;
+      expect([method, path, said.get("x-content-type-options")]).toEqual([method, path, "nosniff"]);
+      // Pages of other sites may read what a key gives them, and nothing that a cookie does.
+      expect([method, path, said.get("access-control-allow-credentials")]).toEqual([method, path, null]);
+    }
+  }
+}, 60_000);
 
 test("of a route for root, and of a call: plain, streamed and refused", async () => {
   const own = await fetch(`${weir.url}/api/user/self`, { headers: weir.root.headers });

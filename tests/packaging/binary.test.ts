@@ -49,6 +49,11 @@ describe("the executable, alone in an empty folder", () => {
     expect(readdirSync(home)).toEqual(["weir"]);
   });
 
+  test("says what it contains of others, with every licence's text", async () => {
+    const { code, output } = await runToEnd([binary, "licenses"], { cwd: home, env });
+    expect([code, output]).toEqual([0, readFileSync(join(import.meta.dir, "../../NOTICE"), "utf8")]);
+  });
+
   test("an unknown command is refused with the usage and exit code 2", async () => {
     const { code, output } = await runToEnd([binary, "srve"], { cwd: home, env });
     expect(code).toBe(2);

@@ -249,6 +249,9 @@ describe.each(ENGINES)("batches on %s", (engine) => {
       [[line(1, {}, { custom_id: "" })], 1],
       [[line(1, { model: 7 })], 1],
       [[line(1, { stream: true })], 1],
+      // What is there twice might be read differently by the vendor.
+      [[line(1).replace('"model":"', '"model":"dear","model":"')], 1],
+      [[line(1), line(2).replace('"body":', '"body":{},"body":')], 2],
       [[JSON.stringify({ custom_id: "a", method: "POST", url: URL })], 1],
     ];
     for (const [lines, number] of wrong) {

@@ -3,6 +3,7 @@
  * uses the format of relay/tasks/suno.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { request } from "node:http";
 import { ROLE } from "../../src/shared/roles";
 import { startWeir, type Session, type Weir } from "../kit/weir";
 
@@ -95,6 +96,27 @@ describe("submitting with a session", () => {
       model_name: "suno_music",
     });
     expect((await weir.balance(ann.id)).quota).toBe(950_000);
+  });
+
+  test("a job is logged with the address that its caller came from", async () => {
+    const text = JSON.stringify({ group: "default", gpt_description_prompt: "from elsewhere", mv: "chirp-v4" });
+    const status = await new Promise<number>((resolve, reject) => {
+      const sent = request(
+        `${weir.url}/pg/suno/submit/music`,
+        {
+          method: "POST",
+          localAddress: "127.0.0.2",
+          headers: { "content-type": "application/json", "content-length": text.length, ...ann.headers },
+        },
+        (answer) => resolve(answer.resume().statusCode ?? 0),
+      );
+      sent.on("error", reject);
+      sent.end(text);
+    });
+    expect(status).toBe(200);
+    const { items } = await ann.trpc.task.list.query({});
+    const job = items.find(({ prompt }) => prompt === "from elsewhere");
+    expect((await weir.waitForLog((log) => log.request_id === job?.request_id)).ip).toBe("127.0.0.2");
   });
 
   test("without a session, without the user-id header, and with a system access token it is refused", async () => {

@@ -30,10 +30,18 @@ export async function readJson(request: Request, ctx: Caller, meta: RouteMeta): 
   return parsed(request, bodyLimit(ctx, open));
 }
 
-/** Whether a tRPC call names a public procedure; a batch names several. */
-export function trpcIsPublic(appRouter: AnyRouter, url: string): boolean {
+/** The procedures that the address of a tRPC call names: a batch several, undefined where an escape in it is none. */
+export function trpcNames(url: string): string[] | undefined {
+  try {
+    return decodeURI(new URL(url).pathname).slice("/trpc/".length).split(/,|%2c/i);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether one of a tRPC call's procedures is public. */
+export function trpcIsPublic(appRouter: AnyRouter, names: readonly string[]): boolean {
   const procedures = appRouter._def.procedures as Record<string, { _def: { meta?: RouteMeta } } | undefined>;
-  const names = decodeURI(new URL(url).pathname).slice("/trpc/".length).split(/,|%2c/i);
   return names.some((name) => procedures[name]?._def.meta?.public === true);
 }
 

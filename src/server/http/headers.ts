@@ -2,8 +2,8 @@
 import { chatFrameOrigin } from "../../shared/chat-links";
 import { framedAddress } from "../../shared/content";
 
-/** On every response of /api and /trpc: never cached, and never taken for another content type. */
-export const API_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+/** On every response of /api and /trpc: never cached. */
+export const API_HEADERS = { "cache-control": "no-store" } as const;
 
 /**
  * The origins of the operator's texts that are addresses and of the operator's chat links: the only pages that the
@@ -44,7 +44,6 @@ export function consoleHeaders({
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join("; "),
-    "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin-allow-popups",

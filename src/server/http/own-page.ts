@@ -5,6 +5,7 @@
 import { AppError } from "../../shared/errors";
 import type { Ctx } from "../contracts/context";
 import type { RequestFacts } from "../contracts/request-facts";
+import { hasBody } from "./stall";
 
 /** How a route departs from the rule. */
 export type OwnPageRule =
@@ -19,8 +20,6 @@ export type OwnPageRule =
   | "named";
 
 const isJson = (type: string | null): boolean => type?.split(";")[0]?.trim().toLowerCase() === "application/json";
-const hasBody = (headers: Headers): boolean =>
-  headers.has("transfer-encoding") || Number(headers.get("content-length") ?? 0) !== 0;
 
 /** `forwardedHost`: from a trusted proxy. */
 export function requestFacts(

@@ -36,7 +36,6 @@ export async function answerPlain(route: PlainRoute, ctx: Ctx, request: Request)
       headers: { "cache-control": "no-store" },
     });
   }
-  response.headers.set("x-content-type-options", "nosniff");
   if (route.cors) response.headers.set("access-control-allow-origin", "*");
   return response;
 }

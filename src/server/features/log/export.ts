@@ -131,7 +131,6 @@ export const logExport: PlainRoute = {
         "content-type": TYPES[format],
         "content-disposition": `attachment; filename="${name}"`,
         "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
       },
     });
   },

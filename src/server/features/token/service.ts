@@ -21,9 +21,10 @@ import {
   type TokenFields,
 } from "../../../shared/token";
 import { seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/transaction";
+import { run, type Steps } from "../../db/transaction";
 import type { TokenRow } from "../../db/schema";
-import { contains, count, startsWith, withoutNul } from "../../db/sql";
+import type { Q } from "../../db/types";
+import { contains, count, forUpdate, startsWith, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
 import { groupFacts } from "../group/facts";
 
@@ -147,7 +148,21 @@ export function batchNames(name: string, count: number): string[] {
   return [...names];
 }
 
-/** Creates `count` tokens, all or none. Key, owner and used quota are the server's, whatever was sent. */
+/** Refuses more tokens than a user may have. Locks the user, so that calls at the same time count one after another. */
+function* claimPlaces(ctx: UserCtx, q: Q, places: number): Steps<void> {
+  const max = ctx.options.get("MaxTokensPerUser");
+  if (max === 0) return;
+  const { users, tokens } = ctx.db.t;
+  yield* run(forUpdate(ctx.db, q.select({ id: users.id }).from(users).where(eq(users.id, ctx.actor.id))));
+  const [found] = yield* run(q.select({ n: count() }).from(tokens).where(owned(ctx)));
+  const existing = found?.n ?? 0;
+  if (existing + places > max) fail("token_limit_reached", { max, count: existing });
+}
+
+/**
+ * Creates `count` tokens, all or none, within the limit of one user. Key, owner and used quota are the server's,
+ * whatever was sent.
+ */
 export async function createTokens(
   ctx: UserCtx,
   { count, ...fields }: TokenFields & { count: number },
@@ -155,6 +170,7 @@ export async function createTokens(
   requireGroup(ctx, fields.group);
   const rows = batchNames(fields.name, count).map((name) => rowOf(ctx, { ...fields, name }));
   return ctx.db.tx(function* (q) {
+    yield* claimPlaces(ctx, q, rows.length);
     const created: TokenRow[] = [];
     for (let i = 0; i < rows.length; i += 25) {
       created.push(

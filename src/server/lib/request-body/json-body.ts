@@ -17,7 +17,7 @@ export function bodyObject(bytes: Bytes): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Throws bad_json for what is no JSON, or no object. */
+/** Throws bad_json for what is no JSON, or no object, and invalid_request for a decisive member that is there twice. */
 export function parseBody(bytes: Bytes): JsonObject {
   let value: unknown;
   try {
@@ -26,31 +26,53 @@ export function parseBody(bytes: Bytes): JsonObject {
     fail("bad_json");
   }
   if (!isObject(value)) fail("bad_json");
-  if (ambiguous(bytes)) refuseDuplicates(bytes);
+  const repeated = repeatedMember(bytes, value);
+  if (repeated !== undefined) fail("invalid_request", { detail: repeated });
   parsed.set(bytes, value);
   return value;
 }
 
-const modelKey = Buffer.from('"model"');
+/**
+ * Members by which a call is routed, priced or bounded. Of two with one name the parser keeps the last and a vendor may
+ * read the first, so the price would be that of another call.
+ */
+const DECISIVE: ReadonlyMap<string, Buffer> = new Map(
+  [
+    ...["model", "stream", "background", "n", "best_of"],
+    ...["max_tokens", "max_completion_tokens", "max_output_tokens", "generationConfig", "generation_config"],
+    ...["service_tier", "serviceTier", "speed", "inference_geo", "extra_body"],
+    ...["size", "quality", "partial_images", "seconds", "duration", "resolution"],
+  ].map((name) => [name, Buffer.from(JSON.stringify(name))]),
+);
 // An ASCII letter or underscore written as \u00XX: no honest client does this to a member name.
 const escapedLetter = /\\u00(?:[4-7][0-9a-fA-F])/;
 const escape = Buffer.from("\\u00");
 
-/** Whether "model" may be named twice at the top: price and upstream might then read different ones. */
-function ambiguous(bytes: Bytes): boolean {
-  const first = bytes.indexOf(modelKey);
-  if (first >= 0 && bytes.indexOf(modelKey, first + 7) >= 0) return true;
-  const escaped = bytes.indexOf(escape);
-  return escaped >= 0 && escapedLetter.test(bytes.toString("latin1", escaped, bytes.length));
+/** The name of a decisive member that JSON text has twice, in its outermost object or in `extra_body`. */
+export function repeatedMember(bytes: Bytes, value: JsonObject): string | undefined {
+  if (!mayRepeat(bytes, value)) return undefined;
+  const seen = new Set<string>();
+  for (const { key, start, end } of topLevelMembers(bytes)) {
+    if (!DECISIVE.has(key)) continue;
+    if (seen.has(key)) return key;
+    seen.add(key);
+    if (key !== "extra_body" || !isObject(value.extra_body)) continue;
+    const inner = repeatedMember(bytes.subarray(start, end), value.extra_body);
+    if (inner !== undefined) return `extra_body.${inner}`;
+  }
+  return undefined;
 }
 
-function refuseDuplicates(bytes: Bytes): void {
-  let seen = false;
-  for (const member of topLevelMembers(bytes)) {
-    if (member.key !== "model") continue;
-    if (seen) fail("invalid_request", { detail: "model" });
-    seen = true;
+/** Quicker than reading the members: whether the text of a name that was found is there a second time. */
+function mayRepeat(bytes: Bytes, value: JsonObject): boolean {
+  for (const [name, text] of DECISIVE) {
+    if (!Object.hasOwn(value, name)) continue;
+    if (name === "extra_body" && isObject(value[name])) return true;
+    const first = bytes.indexOf(text);
+    if (first >= 0 && bytes.includes(text, first + text.length)) return true;
   }
+  const escaped = bytes.indexOf(escape);
+  return escaped >= 0 && escapedLetter.test(bytes.toString("latin1", escaped, bytes.length));
 }
 
 const QUOTE = 34;

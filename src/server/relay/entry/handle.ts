@@ -42,9 +42,10 @@ import { arrive } from "./arrive";
 export interface Relay {
   /**
    * Handles one request to /v1. Never rejects. `ip` is the caller's real address; `requestId` is unique for ever.
-   * `upgrade`: for connections that can become a WebSocket; the response is then ignored.
+   * `upgrade`: for connections that can become a WebSocket; the response is then ignored. `known` is called as soon as
+   * the caller is, before any of the body is read.
    */
-  handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade): Promise<Response>;
+  handle(request: Request, ip: string, requestId: string, upgrade?: Upgrade, known?: () => void): Promise<Response>;
   /**
    * The same for the console's own routes, which know their caller without a key. Their responses are for the console's
    * pages only.
@@ -88,7 +89,7 @@ export function createRelay(
   };
   return {
     stats,
-    handle: (request, ip, requestId, upgrade) => handle(engine, request, ip, requestId, { upgrade }),
+    handle: (request, ip, requestId, upgrade, known) => handle(engine, request, ip, requestId, { upgrade, known }),
     handleAs: (authentication, request, ip, requestId) => handle(engine, request, ip, requestId, { authentication }),
     tasks: createTaskService(engine),
     stop: (graceMs) => endSessions(engine, graceMs),
@@ -98,6 +99,7 @@ export function createRelay(
 interface Entrance {
   authentication?: ConsoleAuthentication;
   upgrade?: Upgrade | undefined;
+  known?: (() => void) | undefined;
 }
 
 /** receive → authenticate; then, for a model call, readBody … admit (openCall) and attempt … record (runCall). */
@@ -106,7 +108,7 @@ async function handle(
   request: Request,
   ip: string,
   requestId: string,
-  { authentication, upgrade }: Entrance,
+  { authentication, upgrade, known: callerKnown }: Entrance,
 ): Promise<Response> {
   // A cookie counts on the console's own routes: no other site may read their responses.
   const responder = new Responder(requestId, authentication ? null : request.headers.get("origin"));
@@ -117,6 +119,7 @@ async function handle(
     if (route.operation === "open") return await route.answer({ engine, request, responder });
     const known = authentication && (await authenticateBy(authentication, arrival, request));
     const call = authenticatedAs(arrival, known ? known.caller : await authenticate(arrival, request));
+    callerKnown?.();
     const body = known?.body;
     const { operation } = route;
     if (typeof operation === "string") return await answerBeside({ route, call, request, responder, body, upgrade });

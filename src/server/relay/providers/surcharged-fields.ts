@@ -6,6 +6,7 @@
  * November 2026.
  */
 import type { ChannelSetting } from "../../../shared/channel-setting";
+import { isObject } from "../../lib/json-bytes";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 
 interface Tier {
@@ -27,10 +28,21 @@ const tiers: Readonly<Record<string, Tier>> = {
 };
 const names = Object.keys(tiers);
 
-/** The members of a call that the channel does not pass on; most calls have none. */
+/**
+ * The members of a call that the channel does not pass on, those of `extra_body` (which some vendors read like the
+ * call's own) as `extra_body.<name>`; most calls have none.
+ */
 export function surchargedFields(body: WireObject, setting: ChannelSetting): string[] {
+  const own = surchargedIn(body, setting);
+  if (!isObject(body.extra_body)) return own;
+  return [...own, ...surchargedIn(body.extra_body, setting).map((name) => IN_EXTRA + name)];
+}
+
+const IN_EXTRA = "extra_body.";
+
+function surchargedIn(object: WireObject, setting: ChannelSetting): string[] {
   return names.filter((name) => {
-    const value = body[name];
+    const value = object[name];
     const tier = tiers[name];
     return (
       value !== undefined &&
@@ -43,6 +55,9 @@ export function surchargedFields(body: WireObject, setting: ChannelSetting): str
 
 /** The call without those members, with a warning for each. */
 export function without(body: WireObject, members: readonly string[]): { body: WireObject; warnings: Warning[] } {
-  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !members.includes(name)));
-  return { body: rest, warnings: members.map((detail) => ({ code: "dropped_field", detail })) };
+  const left = (object: WireObject, prefix: string): WireObject =>
+    Object.fromEntries(Object.entries(object).filter(([name]) => !members.includes(prefix + name)));
+  const rest = left(body, "");
+  const kept = isObject(rest.extra_body) ? { ...rest, extra_body: left(rest.extra_body, IN_EXTRA) } : rest;
+  return { body: kept, warnings: members.map((detail) => ({ code: "dropped_field", detail })) };
 }

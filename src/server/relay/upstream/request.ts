@@ -138,7 +138,7 @@ function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolCh
   // A translation adds no such members.
   const dear = surchargedFields(bodyObject(content.bytes) ?? {}, setting);
   const own = dear.length > 0 ? bodyObject(said.body) : undefined;
-  const left = dear.filter((member) => own?.[member] !== undefined);
+  const left = own ? surchargedFields(own, setting) : [];
   if (!own || left.length === 0) return said;
   const rest = without(own, left);
   return { body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };

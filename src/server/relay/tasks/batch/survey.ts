@@ -1,9 +1,9 @@
 /** Reads the input of a batch once before it is submitted, for its model and the most that it may cost. */
 import { AppError, fail } from "../../../../shared/errors";
 import { scanJson } from "../../../lib/request-body/json-scan";
-import { inputTokenBound } from "../../../lib/request-body/json-body";
+import { inputTokenBound, repeatedMember } from "../../../lib/request-body/json-body";
 import { allowsHiddenTurns } from "../../../protocol/hidden-turns";
-import { isObject, type JsonObject, tryParse } from "../../../lib/json-bytes";
+import { isObject, type JsonObject, topLevelMembers, tryParse } from "../../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../../billing/call-billing";
 
 /** Most lines and bytes of an input (OpenAI's guide, batch: 50,000 requests, 200 MB; read November 2026). */
@@ -77,6 +77,14 @@ function parsable(line: Buffer, number: number): unknown {
   return tryParse(line);
 }
 
+/** What a line has twice, so that its vendor might read another request: its body, or a decisive member of it. */
+function repeatedIn(line: Buffer<ArrayBuffer>, body: JsonObject): string | undefined {
+  const [range, second] = [...topLevelMembers(line)].filter(({ key }) => key === "body");
+  if (!range || second) return "body";
+  const member = repeatedMember(line.subarray(range.start, range.end), body);
+  return member === undefined ? undefined : `body.${member}`;
+}
+
 const count = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
 
@@ -111,6 +119,8 @@ export async function survey(
     if (!isObject(asked)) return wrong(number, "body");
     if (typeof asked.model !== "string" || asked.model === "" || (found.model !== "" && asked.model !== found.model))
       wrong(number, "body.model");
+    const repeated = repeatedIn(line, asked);
+    if (repeated !== undefined) wrong(number, repeated);
     if (asked.stream === true) wrong(number, "body.stream");
     check(asked);
     found.model = String(asked.model);

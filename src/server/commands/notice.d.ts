@@ -1,0 +1,4 @@
+declare module "*/NOTICE" {
+  const text: string;
+  export default text;
+}
