@@ -163,7 +163,7 @@ describe("concurrent calls", () => {
       "no-usage",
       "unpriced",
       "nobody",
-      "big-frame:40000",
+      "big-frame:2048",
       "gpt-4o+words:300",
     ];
     let seed = 11;

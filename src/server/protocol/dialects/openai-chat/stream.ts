@@ -88,8 +88,14 @@ const CLOSE = 125;
 const SPACE = 32;
 const LF = 10;
 const CR = 13;
-/** The first letter of `data:`; no other field of an event begins with it. */
+/** The first letter of `data:`; no other field begins with it. */
 const LETTER_D = 100;
+/** That of `event:`. */
+const LETTER_E = 101;
+const OPEN_LIST = 91;
+const CLOSE_LIST = 93;
+/** The first letter of `[DONE]`. */
+const DONE_LETTER = 68;
 const DATA_LENGTH = 5;
 
 /** Skips spaces, a colon and spaces; the index of what follows, -1 when there is no colon. */
@@ -112,16 +118,22 @@ function findMember(bytes: Bytes, name: Bytes, first: number): number {
 }
 
 /**
- * The first line of data that is no whole object in braces, -1 when there is none: the dialect's last word, a frame
- * that is broken off, or one in several lines. One search a line; what is between the braces is not looked at.
+ * The first line of data that is the dialect's last word, or no whole object or list: a frame that is broken off, or
+ * one in several lines; -1 when there is none. Vendors' own events, which have names, may carry anything. One search a
+ * line; what is between the brackets is not looked at.
  */
 function oddData(region: Bytes): number {
+  let named = false;
   for (let at = 0; at < region.length;) {
     const begin = at;
-    if (region[begin] !== LETTER_D) {
+    const letter = region[begin];
+    if (letter !== LETTER_D) {
+      // The line that names an event, or the end of a frame.
+      if (letter === LETTER_E) named = true;
+      else if (letter === LF || letter === CR) named = false;
       // Blank lines, comments and names of events are short.
       while (at < region.length && region[at] !== LF && region[at] !== CR) at++;
-      at++;
+      at += region[at] === CR && region[at + 1] === LF ? 2 : 1;
       continue;
     }
     const lf = region.indexOf(LF, begin);
@@ -130,7 +142,11 @@ function oddData(region: Bytes): number {
     while (region[open] === SPACE) open++;
     let close = end - 1;
     while (region[close] === SPACE || region[close] === CR) close--;
-    if (region[open] !== OPEN || region[close] !== CLOSE) return begin;
+    const first = region[open];
+    const last = region[close];
+    const whole = (first === OPEN && last === CLOSE) || (first === OPEN_LIST && last === CLOSE_LIST);
+    const done = first === OPEN_LIST && region[open + 1] === DONE_LETTER;
+    if (done || !(whole || named)) return begin;
     at = end + 1;
   }
   return -1;
