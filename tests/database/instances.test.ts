@@ -47,7 +47,7 @@ describe("two processes on one Postgres", () => {
     });
     const { data } = (await login.json()) as { data: { id: number } };
     headers = {
-      cookie: login.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+      cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "",
       "new-api-user": String(data.id),
       "content-type": "application/json",
     };

@@ -211,7 +211,7 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
 
   const signIn = async (username: string, password: string): Promise<Session> => {
     const answer = await send("POST", "/api/user/login", { username, password }, {});
-    const cookie = answer.headers.getSetCookie().at(-1)?.split(";")[0] ?? "";
+    const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     if (!answer.body.success || !cookie) throw new Error(`sign-in: ${answer.status} ${JSON.stringify(answer.body)}`);
     return sessionOf(answer.body.data as { id: number; username: string; role: number }, cookie);
   };

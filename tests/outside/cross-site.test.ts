@@ -289,7 +289,7 @@ describe("all other callers are unaffected", () => {
       const signedIn = await weir.anonymous("POST", "/api/user/login", login, headers);
       expect([headers, signedIn.body.success]).toEqual([headers, true]);
       const session = {
-        cookie: signedIn.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+        cookie: signedIn.headers.getSetCookie()[0]?.split(";")[0] ?? "",
         "new-api-user": String(weir.root.id),
         ...headers,
       };
@@ -399,7 +399,7 @@ describe.skipIf(!nginx)("behind an nginx with a proxy_pass and nothing else", ()
     };
   const account = { username: "keeper", password: ROOT.password, confirmPassword: ROOT.password };
   const sessionIn = (answer: ApiAnswer): Headers_ => ({
-    cookie: answer.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+    cookie: answer.headers.getSetCookie()[0]?.split(";")[0] ?? "",
     "new-api-user": "1",
   });
   const open = async (place: Weir): Promise<Nginx> => {

@@ -64,7 +64,7 @@ describe("a log that cannot be written", () => {
         const { data } = (await login.json()) as { data: { id: number } };
         const headers = {
           ...LOGIN.headers,
-          cookie: login.headers.getSetCookie().at(-1)?.split(";")[0] ?? "",
+          cookie: login.headers.getSetCookie()[0]?.split(";")[0] ?? "",
           "new-api-user": String(data.id),
         };
         const make = (): Promise<Response> =>

@@ -112,7 +112,7 @@ async function signIn(server: WeirProcess, account: typeof ROOT_ACCOUNT): Promis
   });
   const { success, data, message } = (await response.json()) as Answer<{ id: number }>;
   if (!success) throw new Error(`${account.username} cannot sign in: ${response.status} ${message}`);
-  const cookie = response.headers.getSetCookie().at(-1)?.split(";")[0] ?? "";
+  const cookie = response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
   return { id: data.id, headers: { cookie, "new-api-user": String(data.id) } };
 }
 

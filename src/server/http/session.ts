@@ -186,13 +186,14 @@ interface SessionCtx extends Services {
 
 /**
  * Opens a session for a user whose identity was just proved, and sets the cookie. The row has only a hash of the
- * cookie's token. `human`: the bot check was passed. `opened` is called with the row's id.
+ * cookie's token. `human`: the bot check was passed. Returns the row's id. Its cookie is the first of the response: scripts
+ * take that one.
  */
 export async function openSession(
   ctx: SessionCtx,
   userId: number,
-  { human = false, opened }: { human?: boolean; opened?: (id: number) => void } = {},
-): Promise<void> {
+  { human = false }: { human?: boolean } = {},
+): Promise<number> {
   const token = randomText(43);
   const time = seconds(ctx);
   const { sessions } = ctx.db.t;
@@ -208,8 +209,8 @@ export async function openSession(
     user_agent: cut(ctx.user_agent, TEXT_LIMITS.user_agent),
   };
   const [made] = await ctx.db.q.insert(sessions).values(row).returning({ id: sessions.id });
-  if (made) opened?.(made.id);
   ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
+  return made?.id ?? 0;
 }
 
 /** Ends the session of a cookie, if any, and clears the cookie. */

@@ -77,7 +77,7 @@ function mayEnter(user: UserRow): void {
 async function enter(ctx: Ctx, user: UserRow, human: boolean): Promise<SignedInUser> {
   const { users } = ctx.db.t;
   await dropSession(ctx, ctx.session_cookie);
-  await openSession(ctx, user.id, { human, opened: (id) => rememberDevice(ctx, user, id) });
+  rememberDevice(ctx, user, await openSession(ctx, user.id, { human }));
   await ctx.db.q
     .update(users)
     .set({ last_login_at: seconds(ctx) })

@@ -72,7 +72,7 @@ export async function setUp(ctx: Ctx, input: SetupInput) {
   }
   const user = await createRoot(ctx, input);
   await keepOwnAddress(ctx, (addresses) => ctx.options.set("ConsoleAddresses", addresses));
-  await openSession(ctx, user.id, { opened: (id) => rememberDevice(ctx, user, id) });
+  rememberDevice(ctx, user, await openSession(ctx, user.id));
   return presentSignedIn(user);
 }
 
