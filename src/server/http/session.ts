@@ -185,9 +185,8 @@ interface SessionCtx extends Services {
 }
 
 /**
- * Opens a session for a user whose identity was just proved, and sets the cookie. The row has only a hash of the
- * cookie's token. `human`: the bot check was passed. Returns the row's id. Its cookie is the first of the response: scripts
- * take that one.
+ * Opens a session for a user whose identity was just proved, and sets the cookie, the first of the response: scripts
+ * take that one. The row has only a hash of the cookie's token. `human`: the bot check was passed. Returns the row's id.
  */
 export async function openSession(
   ctx: SessionCtx,
