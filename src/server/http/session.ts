@@ -186,7 +186,7 @@ interface SessionCtx extends Services {
 
 /**
  * Opens a session for a user whose identity was just proved, and sets the cookie, the first of the response: scripts
- * take that one. The row has only a hash of the cookie's token. `human`: the bot check was passed. Returns the row's id.
+ * take that one. The row has only a hash of its token. `human`: the bot check was passed. Returns the row's id.
  */
 export async function openSession(
   ctx: SessionCtx,
