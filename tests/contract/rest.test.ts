@@ -201,8 +201,10 @@ describe("the user-id header (D-37)", () => {
       password: ROOT.password,
     });
     const lines = answer.headers.getSetCookie();
+    expect(lines).toHaveLength(2);
     // spec: D-38
-    expect(lines.at(-1)).toMatch(/^session=[A-Za-z0-9]{43}; Path=\/; .*HttpOnly; SameSite=Lax$/);
+    expect(lines[0]).toMatch(/^session=[A-Za-z0-9]{43}; Path=\/; .*HttpOnly; SameSite=Lax$/);
+    expect(lines[1]).toMatch(/^device=[0-9a-f.]{64,}; Path=\/; .*HttpOnly; SameSite=Lax$/);
   });
 });
 
