@@ -26,7 +26,7 @@ Usage
   weir backup FILE  write a checked copy of the SQLite database; servers may run
   weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
-  weir rescue NAME  for whoever has locked himself out: new password, ban, role, second factors; \`weir rescue\` says how
+  weir rescue NAME  for operators who are locked out: new password, ban, role, second factors; \`weir rescue\` says how
   weir licenses     the software of others inside, and its licences
   weir --health     exit 0 when the server on this machine is ready
   weir --version

@@ -169,6 +169,9 @@ describe.each(ENGINES)("an account on %s", (engine) => {
   });
 });
 
+/** What the server asks of an authenticator, at either ceremony. */
+type CeremonyOptions = Parameters<FakeAuthenticator["create"]>[0] & Parameters<FakeAuthenticator["get"]>[0];
+
 test("an address whose sign-ins are used up is still open to a known browser and to a passkey", async () => {
   await using weir = await startWeir({ env: { WEIR_CRITICAL_RATE_LIMIT: "20" } });
   const rpc = async (path: string, input: unknown, headers: Record<string, string>) => {
@@ -177,8 +180,8 @@ test("an address whose sign-ins are used up is still open to a known browser and
       body: input === undefined ? undefined : JSON.stringify(input),
       headers: { "content-type": "application/json", ...headers },
     });
-    const body = (await response.json()) as { result?: { data: any } };
-    return { status: response.status, headers: response.headers, data: body.result?.data };
+    const body = (await response.json()) as { result: { data: CeremonyOptions } };
+    return { status: response.status, headers: response.headers, data: body.result.data };
   };
   const who = weir.root;
   const key = new FakeAuthenticator(new URL(weir.url).origin);

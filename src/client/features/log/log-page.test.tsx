@@ -370,5 +370,5 @@ test("a refusal row that counts repetitions says how many, and until when", asyn
   expect((await screen.findByText(/同样的拒绝还有/)).textContent).toBe(
     `同样的拒绝还有 12,345 次，最后一次在 ${formatTime(1_790_000_500)}`,
   );
-  expect(screen.getByText("该令牌已被禁用")).toBeTruthy();
+  expect(document.body.textContent).toContain("该令牌已被禁用");
 });

@@ -3,8 +3,7 @@
  * process that drains beside a new one keeps its own; never the sweeper's own, whose calls live. It runs on an instance
  * whose own heartbeat has been unbroken for as long (instances.ts): after the database was away every instance looks
  * silent. A running stream is charged at the cost that `extend` last recorded; a call without cost yet is released.
- * Both leave a log row with the end reason "gateway_restart",
- * and its caller's budgets keep only what the call cost.
+ * Both leave a log row with the end reason "gateway_restart", and the caller's budgets keep only what the call cost.
  */
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";

@@ -27,7 +27,7 @@ export function parseBody(bytes: Bytes): JsonObject {
   }
   if (!isObject(value)) fail("bad_json");
   const repeated = repeatedMember(bytes, value);
-  if (repeated !== undefined) fail("invalid_request", { detail: repeated });
+  if (repeated !== undefined) fail("invalid_request", { detail: `duplicate member "${repeated}"` });
   parsed.set(bytes, value);
   return value;
 }

@@ -1,6 +1,6 @@
 /**
- * A stream that passes through in a dialect other than OpenAI's: frames untouched (Google's in their
- * plainest form), read by the dialect's own decoder.
+ * A stream that passes through in a dialect other than OpenAI's: frames untouched (Google's in their plainest form),
+ * read by the dialect's own decoder.
  */
 import type { AnswerReader } from "./answer-reader";
 import type { AnswerContext, OutFrame, StreamDecoder } from "../../protocol/dialects/translation";
