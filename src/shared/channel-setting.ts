@@ -51,8 +51,8 @@ export const settingMembers = {
     placeholder: "socks5://user:password@127.0.0.1:1080",
     label: { zh: "代理地址", en: "Proxy" },
     hint: {
-      zh: "http、https、socks5 或 socks4；代理不可用时不会直连",
-      en: "http, https, socks5 or socks4; a proxy that is down is never passed by",
+      zh: "http、https、socks5 或 socks4；代理不可用时不会直连；密码加密保存并显示为 ********，原样保留即不变",
+      en: "http, https, socks5 or socks4; a proxy that is down is never passed by; its password is stored encrypted and shown as ********, which left as it is means unchanged",
     },
   },
   connect_timeout: seconds("连接超时", "Connect timeout", 600),

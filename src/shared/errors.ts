@@ -168,6 +168,7 @@ export const errors = {
   channel_type_unknown: fact(400, "caller", "未知的渠道类型：{type}", "Unknown channel type: {type}"),
   channel_key_invalid: fact(400, "caller", "渠道密钥格式错误：{detail}", "The channel's key has the wrong format: {detail}"),
   channel_key_required: fact(400, "caller", "渠道请求的去向（地址或代理）将改变，请同时填写密钥", "The channel's calls would go elsewhere (address or proxy); enter the key as well"),
+  channel_headers_required: fact(400, "caller", "渠道请求的去向（地址或代理）将改变，请重新填写请求头覆盖中的密文值", "The channel's calls would go elsewhere (address or proxy); enter the secret values of the header override again"),
   channel_key_reveal_off: fact(403, "operator", "超级管理员未允许查看渠道密钥", "The super administrator has not allowed channel keys to be revealed"),
   channel_key_is_id: fact(400, "caller", "渠道密钥不能是渠道编号，请重新复制渠道", "A channel's key cannot be a channel id; copy the channel again"),
   channel_base_url_missing: fact(400, "caller", "该类型渠道必须填写接口地址", "This channel type needs a base URL"),
