@@ -48,6 +48,16 @@ describe("a proxy that is not listed", () => {
     for (let i = 0; i < 25; i++) stranger.push((await login(weir, `name${i}`, "wrong", from("203.0.113.9"))).status);
     expect(stranger.filter((status) => status === 429)).toHaveLength(5);
     expect((await login(weir, ROOT.username, ROOT.password, from("198.51.100.1"))).body.success).toBe(true);
+    // Sign-ins elsewhere count with them.
+    for (const [verb, input] of [
+      ["begin", {}],
+      ["wechat", { code: "x" }],
+    ] as const) {
+      const status = async (address: string) =>
+        (await weir.anonymous("POST", `/trpc/identity.${verb}`, input, from(address))).status;
+      expect(await status("203.0.113.9")).toBe(429);
+      expect(await status("198.51.100.2")).not.toBe(429);
+    }
     // A claimed /64 is one address, too.
     for (let i = 0; i < 20; i++) await login(weir, `six${i}`, "wrong", from(`2001:db8:1:2::${i}`));
     expect((await login(weir, "six", "wrong", from("2001:db8:1:2:ffff::1"))).status).toBe(429);
