@@ -83,7 +83,7 @@ export async function tryChannels<Answer>(
     }
     if (tries > 0 && !retries.take(model)) {
       explain(call, "retry_budget");
-      await slot?.end(NOTHING_USED);
+      await slot?.end(NOTHING_USED, "stays");
       break;
     }
     tries++;
@@ -106,7 +106,7 @@ export async function tryChannels<Answer>(
       return { ok: true, attempt, answer: tried.answer };
     }
     ({ failure } = tried);
-    const left = slot?.end(NOTHING_USED);
+    const left = slot?.end(NOTHING_USED, "stays");
     if (left) await left;
     if (progress.left) return { ok: false, failure, end_reason: "caller_left" };
     const lowered = loweredLimit(output_limit, failure);
