@@ -1,6 +1,6 @@
 /**
- * OpenAI's models that take a conversation through the Responses API only, for callers of every dialect: the upstream
- * here refuses what OpenAI refuses, in its words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only
+ * Conversations of agents, with tools, for callers of every dialect. OpenAI's models that take them through the
+ * Responses API only, and histories in pieces: the upstream here refuses what OpenAI refuses, in its words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only
  * supported in v1/responses and not in v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read
  * 22 November 2026), and answers with thoughts that must come back encrypted.
  */
@@ -122,6 +122,18 @@ function framesOf(response: Json): string {
     .join("");
 }
 
+/** A call of a chat history that the next messages do not answer. */
+function unanswered(messages: readonly Json[]): string | undefined {
+  for (const [index, { tool_calls }] of messages.entries()) {
+    const after = messages.slice(index + 1);
+    const end = after.findIndex(({ role }) => role !== "tool");
+    const answers = new Set(after.slice(0, end < 0 ? after.length : end).map(({ tool_call_id }) => tool_call_id));
+    const lone = ((tool_calls ?? []) as Json[]).find(({ id }) => !answers.has(id));
+    if (lone) return String(lone.id);
+  }
+  return undefined;
+}
+
 const upstream = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -144,6 +156,12 @@ const upstream = Bun.serve({
       return refused(
         `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. Please use /v1/responses instead.`,
         "reasoning_effort",
+      );
+    const lone = unanswered((body.messages ?? []) as Json[]);
+    if (lone !== undefined)
+      return refused(
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${lone}`,
+        "messages",
       );
     return Response.json({
       id: "chatcmpl-1",
@@ -254,7 +272,7 @@ const callers: Record<string, (url: string, apiKey: string, model: string) => Pr
   },
 };
 
-describe("OpenAI's models that need the Responses API", () => {
+describe("a conversation with tools", () => {
   let weir: Weir;
   let key = "";
   let codex = 0;
@@ -370,6 +388,27 @@ describe("OpenAI's models that need the Responses API", () => {
     const never = await chat("never/gpt-5.5", { tools });
     expect([never.status, await never.text()]).toEqual([400, expect.stringContaining("use /v1/responses instead")]);
     expect(pathsFrom(start)).toEqual(["/v1/responses", "/v1/chat/completions"]);
+  });
+
+  test("a history of one message for each piece of a stream is whole turns to a chat model, and charged once", async () => {
+    const google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: weir.url } });
+    const call = (city: string): Content => ({
+      role: "model",
+      parts: [{ functionCall: { name: NAME, args: { city } } }],
+    });
+    const result = (city: string) => ({ functionResponse: { name: NAME, response: { output: `${city}: sunny` } } });
+    const { text } = await google.models.generateContent({
+      model: "gpt-5.1",
+      contents: [
+        { role: "user", parts: [{ text: QUESTION }] },
+        call("Oslo"),
+        call("Rome"),
+        { role: "model", parts: [{ text: "" }] },
+        { role: "user", parts: [result("Oslo"), result("Rome")] },
+      ],
+      config: { tools: [{ functionDeclarations: [{ name: NAME, parametersJsonSchema: SCHEMA }] }] },
+    });
+    expect([text, (await weir.logs()).at(-1)]).toMatchObject(["Hello!", { model_name: "gpt-5.1", quota: 10 }]);
   });
 
   test("the channel test asks such a model where it answers", async () => {
