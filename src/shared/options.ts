@@ -177,6 +177,7 @@ const options = {
   RelayIdleTimeout: int(120, "relay", "流空闲超时", "Idle timeout of a stream", { ...seconds(3600) }),
   RelayTotalTimeout: int(3600, "relay", "总时长上限", "Total timeout", { ...seconds(86_400) }),
   StickyRouting: flag(true, "relay", "同一会话优先使用同一渠道（提示词缓存）", "Keep a conversation on its channel (prompt caches)"),
+  QuotaRefused403Enabled: flag(false, "relay", "额度不足时返回 403（默认返回 429 insufficient_quota）", "Refuse calls without balance with 403 (otherwise 429 insufficient_quota)"),
   StoredResponseDays: int(30, "relay", "响应保存天数（Responses API，0 为不保存）", "Days that responses are kept (Responses API, 0 = none)", { min: 0, max: 3650, unit: { zh: "天", en: "d" } }),
   StoredResponseMaxMB: int(100, "relay", "每个用户保存响应的容量上限", "Most stored responses per user", { ...megabytes, min: 1 }),
   StoredFileMaxMB: int(1024, "relay", "每个用户上传文件的容量上限", "Most uploaded files per user", { ...megabytes, min: 0 }),

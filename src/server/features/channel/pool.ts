@@ -199,6 +199,10 @@ export async function createChannelPool(
     models: (group) => store.current.models(group),
     enabledModels: () => store.current.models("*"),
     broken: (group, model) => store.hasUnusable(group, model),
+    off: (group, model) =>
+      [...store.current.entries.values()].some(
+        ({ enabled, channel }) => !enabled && channel.groups.has(group) && channel.models.has(model),
+      ),
     reload: () => reloads.now(),
     close: () => {
       store.close();
