@@ -260,7 +260,7 @@ export const errors = {
   log_tail_full: fact(429, "caller", "实时日志连接数过多，请关闭其他页面后再试", "Too many live logs are open; close another page and try again", 429),
 
   // Relay: the caller's side
-  token_missing: fact(401, "caller", "未提供令牌", "No API key was provided"),
+  token_missing: fact(401, "caller", "未提供令牌", "No API key was provided", 401),
   token_invalid: fact(401, "caller", "无效的令牌", "Invalid API key"),
   token_expired: fact(401, "caller", "该令牌已过期", "This API key has expired"),
   token_exhausted: fact(429, "caller", "该令牌额度已用尽", "This API key's quota is used up"),

@@ -3,6 +3,7 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { API_GENERATIONS } from "./api-generation";
 import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
@@ -169,6 +170,10 @@ const options = {
     { public: "self_use_mode_enabled",
       hint: { zh: "未设置价格的模型按倍率 37.5 计费，而不是拒绝",
         en: "Models without a price cost ratio 37.5 instead of being refused" } }),
+
+  ApiGeneration: choice("2025-04", API_GENERATIONS, "general", "接口代次（new-api）", "API generation (new-api)",
+    { hint: { zh: "令牌、渠道、绘图与任务列表的形状：2025-04 为数组、p 从 0 起，2025-07 为分页对象、p 从 1 起；单个请求可用 ?shape=page|array 或请求头 Weir-Api-Generation 指定",
+      en: "Shape of the lists of tokens, channels, drawings and tasks: 2025-04 arrays, p from 0; 2025-07 page objects, p from 1. A request chooses with ?shape=page|array or the header Weir-Api-Generation" } }),
 
   // Relay
   PingAfter: int(15, "relay", "首包前心跳间隔", "Ping when nothing came for", { ...seconds(600) }),

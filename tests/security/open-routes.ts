@@ -7,6 +7,7 @@ const PUBLIC = new Set([
   "GET /api/setup",
   "POST /api/setup",
   "GET /api/pricing",
+  "GET /api/user/groups",
   "GET /api/ratio_config",
   "POST /api/user/login",
   "POST /api/user/login/2fa",

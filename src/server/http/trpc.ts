@@ -16,6 +16,11 @@ export type AnswerShape =
   | "top"
   /** As "top", but message is "success" or "error", and an error's text is in `data` (amount and pay, C-491). */
   | "spoken"
+  /**
+   * The result is a page. Callers of an older generation get its items alone, count pages from 0, and get everything
+   * where the route lets `page_size` be absent (shared/api-generation.ts).
+   */
+  | "list"
   /** 302 to the result's `location`, for routes that a browser navigates to. */
   | "redirect";
 
