@@ -77,7 +77,8 @@ test("a session's cookie opens no socket at any path, from this site's page or a
   ])
     for (const origin of ["https://evil.example", "null", weir.url]) {
       const { cookie } = weir.root;
-      for (const named of [{}, { "new-api-user": String(weir.root.id) }])
+      const owners: Record<string, string>[] = [{}, { "new-api-user": String(weir.root.id) }];
+      for (const named of owners)
         expect([path, await handshake(path, { cookie, origin, ...named })]).toEqual([
           path,
           expect.not.stringContaining(" 101"),
