@@ -226,8 +226,10 @@ function addTrpc(app: App, services: Services, incoming: Incoming, rest: readonl
       req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, names))),
       router: appRouter,
       createContext: () => ctx,
-      responseMeta: () => {
+      responseMeta: ({ errors }) => {
         const headers = new Headers({ ...API_HEADERS, "x-request-id": ctx.request_id });
+        const waits = errors.flatMap((error) => toAppError(error).values.retry_after ?? []);
+        if (waits.length > 0) headers.set("retry-after", String(Math.max(...waits.map(Number))));
         for (const line of cookies) headers.append("set-cookie", line);
         return { headers };
       },
