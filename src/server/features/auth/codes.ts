@@ -5,6 +5,7 @@
  */
 import { and, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
+import { isOver } from "../../db/sql";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 
@@ -45,7 +46,7 @@ export async function issueCode(
     .onConflictDoUpdate({
       target: [codes.purpose, codes.target],
       set: row,
-      setWhere: lte(codes.created_at, now - pause),
+      setWhere: isOver(codes.created_at, now, pause),
     })
     .returning({ purpose: codes.purpose });
   return kept.length > 0;
@@ -115,7 +116,7 @@ export async function issueLink(
         .onConflictDoUpdate({
           target: [codes.purpose, codes.target],
           set: last,
-          setWhere: lte(codes.created_at, created_at - pause),
+          setWhere: isOver(codes.created_at, created_at, pause),
         })
         .returning({ purpose: codes.purpose }),
     );

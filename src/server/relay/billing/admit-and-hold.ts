@@ -3,6 +3,7 @@ import type { CompiledPrice } from "../../../shared/pricing";
 import { reportLimits } from "../admission/limit-headers";
 import { type Admitted, type Asked, startProgress } from "../call/call";
 import { Deadlines } from "../call/deadlines";
+import { steadyOf } from "../../lib/timers";
 import type { Responder } from "../response/responder";
 import type { Selection } from "../routing/channel-selector";
 import { CallBilling } from "./call-billing";
@@ -48,7 +49,7 @@ export async function admitAndHold(
     limitRequest: held.limitRequest,
     output_limit: held.output_limit,
     admission: outcome.limits,
-    deadlines: new Deadlines(() => controlPlane.now(), timers),
+    deadlines: new Deadlines(steadyOf(controlPlane.now), timers),
     attempts: [],
     progress: startProgress(arrived),
   };

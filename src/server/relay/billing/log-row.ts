@@ -121,7 +121,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     end_reason: outcome.end_reason,
     bill: outcome.bill,
   };
-  if (request.stream) other.frt = first_content_at < 0 ? -1 : first_content_at - began;
+  if (request.stream) other.frt = first_content_at < 0 ? -1 : Math.max(0, first_content_at - began);
   if (upstream_model !== "" && upstream_model !== request.model) {
     other.is_model_mapped = true;
     other.upstream_model_name = upstream_model;

@@ -3,6 +3,7 @@
  */
 import { AppError, fail } from "../../../shared/errors";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
+import { steadyOf } from "../../lib/timers";
 import { Deadlines } from "../call/deadlines";
 import { type Admitted, type Asked, type Authenticated, startProgress } from "../call/call";
 import { RequestContent } from "../call/request-content";
@@ -105,7 +106,7 @@ function prepare(arrival: Authenticated, model: string): ResponseBilling {
   requireModel(caller, model);
   const selection = engine.routing.select({ caller, operation: realtime, model });
   const price = maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-  const deadlines = new Deadlines(() => controlPlane.now(), engine.timers);
+  const deadlines = new Deadlines(steadyOf(controlPlane.now), engine.timers);
   const attempts: Admitted["attempts"] = [];
   const step = Math.max(LEAST_STEP, controlPlane.option.preConsumedTokens);
   const round: RoundMaker = (request_id, name, roundPrice, terms) => {

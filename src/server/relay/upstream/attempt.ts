@@ -47,7 +47,7 @@ export async function runAttempt(attempt: Attempted): Promise<Tried<Answer>> {
   try {
     tried = { ok: true, answer: await ask(attempt, record, timer) };
     progress.first_content_at = asked.engine.controlPlane.now();
-    record.first_content_ms = progress.first_content_at - startOf(attempt, record);
+    record.first_content_ms = Math.max(0, progress.first_content_at - startOf(attempt, record));
   } catch (error) {
     timer.abort();
     tried = { ok: false, failure: explain(error, record.status, timer.failure) };
