@@ -27,6 +27,7 @@ import {
   effortMembers,
   isPassthrough,
 } from "../providers/vendor-rules";
+import { isAnother, withoutRefused } from "../providers/mapped-model";
 import { type ModelNames, namesOf } from "../providers/model-mapping";
 import { type Bytes, type FrameSplitter, readFrame } from "../../lib/sse";
 
@@ -214,8 +215,13 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
   if (to === "openai-chat" && max_top_p !== undefined) {
     if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
-  const sent = named(asked, body, to, model);
-  return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
+  const mapped =
+    isChat && isAnother(request.model, model) ? withoutRefused(from, model, bodyObject(body) ?? {}) : undefined;
+  const sent = named(asked, mapped ? Buffer.from(JSON.stringify(mapped.body)) : body, to, model);
+  return {
+    body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent,
+    warnings: mapped?.warnings ?? [],
+  };
 }
 
 const tooGreat = (top_p: unknown, most: number | undefined): boolean =>

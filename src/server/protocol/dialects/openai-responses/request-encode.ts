@@ -19,7 +19,8 @@ import { serverToolFor } from "../shared/web-search";
 import { FREE_FORM } from "../shared/free-form";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
-import { effortFor, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
+import { effortFor, openaiFacts, userFor, withCommon } from "../shared/openai-models";
+import { takenOf } from "../shared/refused-members";
 import { strictFor } from "../shared/strict-schema";
 import { warnUnsupported } from "../shared/unsupported";
 import { encodeAnnotation, KEY } from "./items";
@@ -233,7 +234,7 @@ function reasoningOf(prompt: ChatPrompt, warn: Warn): WireObject | undefined {
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  const { tools = [] } = prompt;
+  const { tools = [], temperature, top_p } = prompt;
   const [first, ...others] = prompt.messages;
   const instructions = instructionsOf(first);
   const messages = instructions === undefined ? prompt.messages : others;
@@ -258,7 +259,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     parallel_tool_calls: declared.length > 0 ? prompt.parallel_tools : undefined,
     text: Object.keys(words).length > 0 ? words : undefined,
     reasoning,
-    ...samplingFor(prompt, reasoning?.effort, warn),
+    ...takenOf(["openai", "xai"], prompt.model, { temperature, top_p }, reasoning?.effort !== "none", warn),
     max_output_tokens: prompt.max_output === undefined ? undefined : Math.max(LEAST_OUTPUT, prompt.max_output),
     user: userFor(prompt.user, warn),
     metadata: prompt.metadata,
