@@ -24,6 +24,8 @@ export interface RelayError {
   retry?: false;
   /** The limits that the upstream names as exceeded. */
   violations?: readonly QuotaViolation[];
+  /** Members of the request that no channel takes. */
+  unsupported?: readonly string[];
   /** The id of the call, for dialects with a member for it. */
   request_id?: string;
 }

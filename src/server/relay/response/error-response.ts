@@ -47,6 +47,11 @@ const OUT_OF_QUOTA: Readonly<Partial<Record<ErrorCode, number>>> = {
 /** Budgets that end with the day or the month: no client waits for that. */
 const USED_UP: ReadonlySet<ErrorCode> = new Set(["budget_day_used_up", "budget_month_used_up"]);
 
+const membersOf = (members: string): Pick<RelayError, "param" | "unsupported"> => {
+  const unsupported = members.split(", ");
+  return { param: unsupported[0] ?? null, unsupported };
+};
+
 /** The reader of an error. */
 export type ErrorReader = Pick<Arrival, "lang" | "request_id"> & {
   readonly engine: { readonly controlPlane: { readonly option: Pick<RelayOptions, "quotaRefusedWith403"> } };
@@ -70,6 +75,7 @@ export function ownError(code: ErrorCode, values: ErrorValues, { lang, request_i
     code: code === "input_too_long" ? OVERFLOW_CODE : code,
     ...common,
     param: parameters[code] ?? null,
+    ...(code === "member_unsupported" && membersOf(String(values.members))),
     ...(typeof retry === "number" && { retry_after_s: retry }),
     ...(USED_UP.has(code) && { retry: false }),
   };
