@@ -61,6 +61,8 @@ async function openaiResponses({ url, key, model, prompt }: Target): Promise<str
     const response = await client.responses
       .stream({ model, input, tools, store: false, include: ["reasoning.encrypted_content"] })
       .finalResponse();
+    // A failure inside the stream does not reject.
+    if (response.error) throw new Error(`${response.status}: ${response.error.code} ${response.error.message}`);
     input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
     const calls = response.output.filter((item) => item.type === "function_call");
     if (calls.length === 0) return response.output_text;

@@ -83,6 +83,9 @@ def openai_responses(job):
             model=job["model"], input=items, tools=tools, store=False, include=["reasoning.encrypted_content"]
         ) as stream:
             response = stream.get_final_response()
+        # A failure inside the stream does not raise.
+        if response.error:
+            raise RuntimeError(f"{response.status}: {response.error.code} {response.error.message}")
         items += response.output
         calls = [item for item in response.output if item.type == "function_call"]
         if not calls:

@@ -1,7 +1,9 @@
 /** OpenAI's Responses with the refusals that its clients meet. */
-import { type Json, list, object, text } from "../../kit/fake-upstream/answer";
+import { type Answer, type Json, list, object, text } from "../../kit/fake-upstream/answer";
+import { parseBehaviour } from "../../kit/fake-upstream/behaviours";
+import type { Frame } from "../../kit/fake-upstream/dialects/dialect";
 import { openaiResponses } from "../../kit/fake-upstream/dialects/openai-responses";
-import { openaiAnswers } from "./openai";
+import { openaiAnswers, TOO_LONG } from "./openai";
 import type { Rule } from "./rule";
 import { membersNamed, type Vendor } from "./vendor";
 
@@ -54,10 +56,39 @@ const rules: Rule[] = [
   },
 ];
 
+/** What Codex reads: github.com/openai/codex, codex-rs/codex-api/src/sse/responses.rs and api_bridge.rs, 2026-11. */
+function tooLongEvents(request: Json): Frame[] {
+  const empty: Answer = {
+    id: "strict",
+    model: text(request.model),
+    created: Math.floor(Date.now() / 1000),
+    reasoning: [],
+    text: [],
+    refusal: ["-"],
+    tools: [],
+    finish: "stop",
+    choices: 1,
+    behaviour: parseBehaviour("strict"),
+  };
+  const whole = { ...openaiResponses.whole(empty, request), output: [], completed_at: null };
+  const event = (type: string, sequence_number: number, members: Json): Frame => {
+    const response = { ...whole, ...members };
+    return { event: type, kind: "content", data: JSON.stringify({ type, sequence_number, response }) };
+  };
+  return [
+    event("response.created", 0, { status: "in_progress" }),
+    event("response.failed", 1, {
+      status: "failed",
+      error: { code: "context_length_exceeded", message: TOO_LONG },
+    }),
+  ];
+}
+
 export const openaiResponsesVendor: Vendor = {
   ...openaiAnswers,
   dialect: openaiResponses,
   rules,
+  tooLongEvents,
   read: (request) => {
     const items = itemsOf(request);
     return {

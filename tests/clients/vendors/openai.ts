@@ -8,7 +8,7 @@ import type { Vendor } from "./vendor";
 export const CHAT_MODEL = "gpt-5.1";
 export const RESPONSES_MODEL = "gpt-5.5";
 
-const TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again.";
+export const TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again.";
 
 /** developers.openai.com/api/docs/guides/error-codes, and the answers that public issues of its clients quote, 2026-11. */
 export const openaiAnswers: Pick<Vendor, "tooLong" | "unknownModel" | "overloaded" | "refusal"> = {

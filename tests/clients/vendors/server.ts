@@ -126,6 +126,20 @@ function fateError(fate: Fate, { vendor, model }: Route, number: number): ErrorA
   }
 }
 
+/** A stream, one piece at a time, so that its reader sees one. */
+function events(pieces: readonly Uint8Array[], type = "text/event-stream; charset=utf-8"): Response {
+  const rest = pieces.values();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const { value, done } = rest.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+  return new Response(body, { headers: { "content-type": type, "x-request-id": "req_fake" } });
+}
+
 export function startStrictVendors(): StrictVendors {
   const cells = new Map<string, CellRecord>();
   let served = 0;
@@ -154,6 +168,8 @@ export function startStrictVendors(): StrictVendors {
       entry.status = error.status;
       return fail(error);
     };
+    if (cell.fate === "too_long" && stream && vendor.tooLongEvents)
+      return events(vendor.tooLongEvents(body).map((frame) => encodeEvent(frame, parseBehaviour("strict"))));
     const fated = fateError(cell.fate, route, number);
     if (fated) return refuse(fated);
     const { refusal, remarks } = judge(vendor.rules, { ...body, model }, cell);
@@ -215,17 +231,7 @@ export function startStrictVendors(): StrictVendors {
     const pieces = encodeFrames(sent, whole.behaviour, framing).map(({ bytes }) => bytes);
     if (breaks) pieces.push(encodeEvent(dialect.errorFrame(sent.length), whole.behaviour));
     const type = framing === "sse" ? "text/event-stream; charset=utf-8" : "application/json; charset=UTF-8";
-    // One piece at a time, so that its reader sees a stream.
-    const rest = pieces.values();
-    const body = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        await new Promise((resolve) => setImmediate(resolve));
-        const { value, done } = rest.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-    });
-    return new Response(body, { headers: { "content-type": type, "x-request-id": "req_fake" } });
+    return events(pieces, type);
   }
 
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 120, fetch: answer });

@@ -1,6 +1,6 @@
 /** What the server of the strict vendors needs to know of a dialect. */
 import type { Json } from "../../kit/fake-upstream/answer";
-import type { Dialect, ErrorAnswer } from "../../kit/fake-upstream/dialects/dialect";
+import type { Dialect, ErrorAnswer, Frame } from "../../kit/fake-upstream/dialects/dialect";
 import type { Rule } from "./rule";
 
 /** What a request says about the conversation so far. */
@@ -25,6 +25,8 @@ export interface Vendor {
   readonly read: (request: Json) => Conversation;
   /** The answer to a conversation longer than the model's context. */
   readonly tooLong: ErrorAnswer;
+  /** The same where a stream is asked for, if that is told in events. */
+  readonly tooLongEvents?: (request: Json) => Frame[];
   readonly unknownModel: (model: string) => ErrorAnswer;
   readonly overloaded: ErrorAnswer;
   /** Writes a refusal by a rule. */
