@@ -1,8 +1,8 @@
 /**
- * `npm run clients -- [--only TEXT] [--upstream oc,or,an,ge] [--scenario NAME] [--jobs N] [--install] [--list]`: clients as
- * people run them, at strict fake vendors and through Weir (docs/clients.md). Installs what is missing into .clients/.
- * Prints every cell, and ends with 1 when one fails. The cells are kept in tests/.artifacts; once all of them are
- * there, the page is written. `--fresh` forgets them first; `--install` only installs.
+ * `npm run clients -- [--only TEXT] [--upstream oc,or,an,ge] [--scenario NAME] [--jobs N] [--list]`: clients as people
+ * run them, at strict fake vendors and through Weir (docs/clients.md). Installs what is missing into .clients/
+ * (`--install` does only that). Prints every cell, and ends with 1 when one fails. The cells are kept in
+ * tests/.artifacts (`--fresh` forgets them first); once all of them are there, the page is written.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

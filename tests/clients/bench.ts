@@ -1,6 +1,6 @@
 /**
- * Runs a cell of the certification: a client, a scenario, and where the client is pointed: at its vendor (the baseline),
- * or at a Weir whose channel is one of four upstreams.
+ * Runs a cell of the certification: a client, a scenario, and where the client is pointed: at its vendor (the
+ * baseline), or at a Weir whose channel is one of four upstreams.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ const UNKNOWN_MODEL = "no-such-model-1";
 const RATIO = { input: 1, cacheRead: 0.5, output: 4 };
 
 /** What a client asked for, counted before its vendor or Weir. */
-export interface Door {
+export interface Entrance {
   /** Status of each call of a model, in order. */
   readonly statuses: number[];
   /** Paths that were not served. */
@@ -39,7 +39,7 @@ export interface Door {
 export interface Run {
   readonly outcome: Outcome;
   readonly vendor: CellRecord;
-  readonly door: Door;
+  readonly door: Entrance;
   /** What differs between the vendor's usage and the bill; "" is right. */
   readonly bill: string;
   readonly seconds: number;
@@ -53,8 +53,8 @@ export interface Bench {
 const MODEL_PATH = /\/(chat\/completions|responses|messages)$|:(generateContent|streamGenerateContent)$/;
 
 /** Counts the calls on their way to `to`. */
-function startDoor(to: string): { url: string; door: Door; close(): void } {
-  const door: Door = { statuses: [], lost: new Set() };
+function startDoor(to: string): { url: string; door: Entrance; close(): void } {
+  const door: Entrance = { statuses: [], lost: new Set() };
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

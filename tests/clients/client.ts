@@ -1,7 +1,6 @@
 /** What the certification knows of a client, whatever it is made of. */
-export const DOORS = ["openai-chat", "openai-responses", "anthropic", "gemini"] as const;
 /** The dialect that a client speaks. */
-export type Door = (typeof DOORS)[number];
+export type Door = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
 /** Where a client is pointed, and with what. */
 export interface Target {

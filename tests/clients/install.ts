@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { ROOT, runCommand } from "../../scripts/run-command";
 import versions from "./versions.json";
 
-export const FOLDER = process.env.WEIR_CLIENTS_DIR ?? join(ROOT, ".clients");
+const FOLDER = process.env.WEIR_CLIENTS_DIR ?? join(ROOT, ".clients");
 const NPM = join(FOLDER, "npm");
 const VENV = join(FOLDER, "python");
 

@@ -10,7 +10,7 @@ export const RESPONSES_MODEL = "gpt-5.5";
 
 export const TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again.";
 
-/** developers.openai.com/api/docs/guides/error-codes, and the answers that public issues of its clients quote, 2026-11. */
+/** developers.openai.com/api/docs/guides/error-codes, and answers that issues of its clients quote, 2026-11. */
 export const openaiAnswers: Pick<Vendor, "tooLong" | "unknownModel" | "overloaded" | "refusal"> = {
   tooLong: { status: 400, body: openaiErrorObject(TOO_LONG, "invalid_request_error", "context_length_exceeded") },
   unknownModel: (model): ErrorAnswer => ({
