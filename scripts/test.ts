@@ -18,8 +18,8 @@ interface Tier {
   name: string;
   /** The tier's files among all test files (paths relative to the project). */
   takes(file: string): boolean;
-  /** Worker processes; where time is measured there is one file at a time. */
-  parallel?: number;
+  /** Worker processes. */
+  parallel: number;
   /** Limit of one test and of the whole tier. */
   testSeconds: number;
   tierMinutes: number;
@@ -42,6 +42,7 @@ const TIERS: Tier[] = [
   {
     name: "money",
     takes: (file) => within(file, "tests/database", "tests/money"),
+    parallel: 2,
     testSeconds: 120,
     tierMinutes: 20,
     secondChance: true,
@@ -66,7 +67,8 @@ const TIERS: Tier[] = [
   {
     name: "integration",
     takes: (file) => file !== "tests/architecture.test.ts",
-    parallel: 2,
+    // A third of their time is waiting.
+    parallel: 3,
     testSeconds: 60,
     tierMinutes: 20,
     secondChance: true,
@@ -89,6 +91,13 @@ const LONG = [
   "tests/packaging/start.test.ts",
   "tests/outside/upgrade.test.ts",
   "tests/outside/long-outage.test.ts",
+  "tests/outside/silent-database.test.ts",
+  "tests/outside/streams-end.test.ts",
+  "tests/outside/reset-links.test.ts",
+  "tests/outside/unlisted-proxy.test.ts",
+  "tests/outside/swept-budgets.test.ts",
+  "tests/outside/damaged-database.test.ts",
+  "tests/outside/stalled-requests.test.ts",
   "tests/outside/logging-and-boundary.test.ts",
 ];
 
@@ -116,7 +125,7 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
     "test",
     "--only-failures",
     `--timeout=${tier.testSeconds * 1000}`,
-    tier.parallel ? `--parallel=${tier.parallel}` : "--isolate",
+    `--parallel=${tier.parallel}`,
     "--reporter=junit",
     `--reporter-outfile=${report}`,
     ...longestFirst(files).map((file) => `./${file}`),

@@ -3,6 +3,7 @@ import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./contracts/context";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
+import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
 import { removeExpired } from "./features/log/clean";
@@ -33,6 +34,7 @@ const jobs: readonly Job[] = [
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
+  { name: "channel secrets", everySeconds: 300, run: leased("channel secrets", sealChannels) },
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
   { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },

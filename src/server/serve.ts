@@ -6,6 +6,8 @@ import type { Env } from "./env";
 import { startJobs } from "./jobs";
 import { CannotStart } from "./lib/cannot-start";
 import type { Logger } from "./lib/log";
+import { checkOpenFiles } from "./lib/open-files";
+import { lockDataFolder } from "./wiring/data-folder";
 import { createReadiness } from "./wiring/readiness";
 import { createRelay } from "./relay/entry/handle";
 import { combineObservers } from "./relay/call/observers";
@@ -65,6 +67,9 @@ export async function serve(env: Env, log: Logger): Promise<Serving> {
 }
 
 export async function startServer(env: Env, log: Logger, now: () => number = Date.now): Promise<Serving> {
+  const scarce = checkOpenFiles();
+  if (scarce) log.warn(scarce);
+  const folder = lockDataFolder(env);
   const { services, routing, close } = await openServices(env, log, now);
   if (await setUpUnattended(services)) log.info({ username: env.WEIR_ROOT_USERNAME }, "set up unattended");
   const { db, cluster, events, background } = services;
@@ -151,6 +156,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       );
       await step("instance", 700, () => instance.stop());
       await step("database", 0, close);
+      folder?.release();
       log.info("stopped");
     },
   };

@@ -51,8 +51,8 @@ export const settingMembers = {
     placeholder: "socks5://user:password@127.0.0.1:1080",
     label: { zh: "代理地址", en: "Proxy" },
     hint: {
-      zh: "http、https、socks5 或 socks4；代理不可用时不会直连",
-      en: "http, https, socks5 or socks4; a proxy that is down is never passed by",
+      zh: "http、https、socks5 或 socks4；代理不可用时不会直连；密码加密保存并显示为 ********，原样保留即不变",
+      en: "http, https, socks5 or socks4; a proxy that is down is never passed by; its password is stored encrypted and shown as ********, which left as it is means unchanged",
     },
   },
   connect_timeout: seconds("连接超时", "Connect timeout", 600),
@@ -130,6 +130,29 @@ export const settingMembers = {
       },
       { value: "always", label: { zh: "原样转发", en: "As they are" } },
       { value: "never", label: { zh: "转换为对话", en: "Translated to chat" } },
+    ],
+  },
+  responses_api: {
+    kind: "choice",
+    section: "answer",
+    label: { zh: "以 Responses 格式对话", en: "Conversations in the Responses format" },
+    hint: {
+      zh: "部分 OpenAI 模型（codex、pro，带工具的 gpt-5.4 及更新型号）只在 /v1/responses 接受这类请求；映射后的模型名决定",
+      en: "Some models of OpenAI (codex, pro, gpt-5.4 and later with tools) take such calls at /v1/responses only; the mapped model's name decides",
+    },
+    choices: [
+      {
+        value: "auto",
+        label: {
+          zh: "模型需要时（上一项为“转换为对话”时除外）",
+          en: "Where the model needs it (unless calls are translated to chat above)",
+        },
+      },
+      { value: "always", label: { zh: "总是", en: "Always" } },
+      {
+        value: "never",
+        label: { zh: "从不，即使供应商会拒绝", en: "Never, even where the vendor refuses" },
+      },
     ],
   },
   stateless: {

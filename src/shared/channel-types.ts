@@ -71,6 +71,7 @@ export const channelTypes = [
     id: 1, key: "openai", name: "OpenAI", logo: "openai", base_url: "https://api.openai.com", models: models.openai,
     // OpenAI itself does not rerank; compatible servers behind this type do.
     operations: [...allOperations, "rerank", "files", "batches", "video"], organization: true, include_usage: true, balance: "openai-billing",
+    openai_models: true,
   }),
   provider({
     ...midjourney, id: 2, key: "midjourney", name: "Midjourney Proxy", base_url: "https://oa.api2d.net",
@@ -80,6 +81,7 @@ export const channelTypes = [
     // Moderation is another product of this vendor (Content Safety).
     id: 3, key: "azure", name: "Azure OpenAI", logo: "azure", custom: true, auth: "api-key", models: models.openai,
     operations: [...allOperations.filter((operation) => operation !== "moderations"), "video"], include_usage: true, fetch_models: undefined,
+    openai_models: true,
     base_url_field: field(text("终结点（Endpoint）", "Endpoint"), {
       required: true,
       hint: text("例如 https://资源名.openai.azure.com", "For example https://resource.openai.azure.com"),

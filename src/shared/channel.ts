@@ -12,7 +12,7 @@ import { DEFAULT_GROUP } from "./group";
 import { headerProblem } from "./header-override";
 import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
-import { pageSize } from "./paging";
+import { pageShape, searchShape } from "./paging";
 import { overrideProblem } from "./param-override";
 import type { Lang, Text } from "./text";
 import { TEXT_LIMITS } from "./text-limits";
@@ -179,20 +179,27 @@ export type ChannelCreate = z.output<typeof channelCreate>;
 export const channelId = z.object({ id: z.int().positive() });
 export const channelUpdate = channelFields.extend({ id: z.int().positive() });
 
-/** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
-export const channelListRest = z.object({
-  p: z.int().min(0).catch(0).default(0),
-  page_size: pageSize,
+/** Filters of REST; `disabled` is by hand or automatically (new-api controller/channel.go, read 2026-11). */
+const restFilter = {
+  group: z.string().optional(),
+  type: z.int().min(0).optional().catch(undefined),
+  status: z
+    .enum(["enabled", "1", "disabled", "0"])
+    .transform((word) => word === "enabled" || word === "1")
+    .optional()
+    .catch(undefined),
   id_sort: z.boolean().catch(false).default(false),
   tag_mode: z.boolean().catch(false).default(false),
-});
+};
+
+/** REST; invalid values fall back (C-481, C-482). */
+export const channelListRest = z.object({ ...pageShape, ...restFilter });
 
 export const channelSearchRest = z.object({
+  ...searchShape,
+  ...restFilter,
   keyword: z.string().optional(),
-  group: z.string().optional(),
   model: z.string().optional(),
-  id_sort: z.boolean().catch(false).default(false),
-  tag_mode: z.boolean().catch(false).default(false),
 });
 
 /** The console's list: every filter at once, a page with its total. */
@@ -210,7 +217,10 @@ export const channelListInput = z.object({
   status: z.int().optional(),
   type: z.int().optional(),
 });
-export type ChannelFilter = Omit<z.output<typeof channelListInput>, "page" | "page_size">;
+export interface ChannelFilter extends Omit<z.output<typeof channelListInput>, "page" | "page_size"> {
+  /** Enabled channels alone, or all others. */
+  enabled?: boolean | undefined;
+}
 
 export const channelTestInput = z.object({
   id: z.int().positive(),

@@ -57,11 +57,17 @@ export const FAILURES = {
     "The upstream's content filter refused the request[ (status {status})][: {detail}]",
   ),
   limited: kind("ours", "rate_limited_channels", "可用渠道均已达到自身限额", "Every channel has reached its own limit"),
+  paused: kind(
+    "account",
+    "channels_paused",
+    "渠道的上游账户刚刚失败，暂停调用[，{retry_after_s} 秒后可重试]",
+    "The upstream accounts of the channels failed a moment ago: no call is made[; free again in {retry_after_s} s]",
+  ),
   rate_limited: kind(
     "by_wait",
     "upstream_error",
-    "上游限流[（状态码 {status}）][，{retry_after_s} 秒后可重试]",
-    "The upstream limits the rate[ (status {status})][; free again in {retry_after_s} s]",
+    "上游限流[（状态码 {status}）][，{retry_after_s} 秒后可重试][：{detail}]",
+    "The upstream limits the rate[ (status {status})][; free again in {retry_after_s} s][: {detail}]",
   ),
   quota_exhausted: kind(
     "account",

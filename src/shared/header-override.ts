@@ -6,8 +6,8 @@ import type { Text } from "./text";
 
 /** In a message catalogue the braces would be a placeholder. */
 export const HEADER_HINT: Text = {
-  zh: "值里的 {api_key} 会换成渠道密钥；null 去掉该请求头",
-  en: "{api_key} in a value becomes the channel's key; null takes the header away",
+  zh: "值里的 {api_key} 会换成渠道密钥；null 去掉该请求头；密钥类的值加密保存并显示为 ********，原样保留即不变",
+  en: "{api_key} in a value becomes the channel's key; null takes the header away; secret values are stored encrypted and shown as ********, which left as it is means unchanged",
 };
 
 /** Headers that follow from connection and body; another value would break the call or smuggle a second one. */

@@ -188,7 +188,27 @@ const adminShape = {
   upstream_request_id: optionalText,
 };
 
-export type LogFilter = z.output<z.ZodObject<typeof adminShape>>;
+export interface LogFilter extends z.output<z.ZodObject<typeof adminShape>> {
+  /** The model's whole name, with `%` for any text, instead of a part of it. */
+  model_like?: string | undefined;
+  /** Rows of failed calls are left out. */
+  without_errors?: boolean;
+}
+
+/**
+ * The model over REST: its whole name, or a pattern of at most two `%` (any text), not side by side, and two other
+ * characters; `_` is a plain character (new-api model/token.go, validateLikePattern, read 2026-11).
+ */
+const modelPattern = z
+  .string()
+  .max(500)
+  .refine(
+    (text) =>
+      !text.includes("%") ||
+      (!text.includes("%%") && text.split("%").length <= 3 && text.replaceAll("%", "").length >= 2),
+    { error: "invalid_parameter", params: { detail: "model_name" } },
+  )
+  .optional();
 
 /** Numbers that are none count as absent: old front-ends send `NaN`. */
 const lenient = {
@@ -211,6 +231,11 @@ export const logListRest = z.object({ ...adminShape, ...lenientAdmin, ...paging 
 export const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
 export const logStatRest = z.object({ ...adminShape, ...lenientAdmin });
 export const logStatSelfRest = z.object({ ...filterShape, ...lenient });
+/** The same over REST, as existing scripts ask. */
+export const logListFamily = logListRest.extend({ model_name: modelPattern });
+export const logSelfFamily = logSelfRest.extend({ model_name: modelPattern });
+export const logStatFamily = logStatRest.extend({ model_name: modelPattern });
+export const logStatSelfFamily = logStatSelfRest.extend({ model_name: modelPattern });
 export const logSearchRest = z.object({ keyword: z.string().max(500).default("") });
 /** An exported file of the log: the filters of the list, and the format. */
 export const logExportRest = z.object({

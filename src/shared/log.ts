@@ -56,6 +56,8 @@ export interface AttemptRecord {
   /** Milliseconds from the attempt's start to its first content, -1 when none came. */
   first_content_ms: number;
   upstream_request_id: string;
+  /** The dialect in which the channel was called, where it is not its type's. */
+  dialect?: string;
   /** Why this was the last attempt although there was another channel. */
   not_retried?: NotRetried;
   /** The key of a channel with several: its row, its place from 1, and its last characters. */

@@ -3,6 +3,7 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { API_GENERATIONS } from "./api-generation";
 import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
@@ -170,6 +171,10 @@ const options = {
       hint: { zh: "未设置价格的模型按倍率 37.5 计费，而不是拒绝",
         en: "Models without a price cost ratio 37.5 instead of being refused" } }),
 
+  ApiGeneration: choice("2025-04", API_GENERATIONS, "general", "接口代次（new-api）", "API generation (new-api)",
+    { hint: { zh: "令牌、渠道、绘图与任务列表的形状：2025-04 为数组、p 从 0 起，2025-07 为分页对象、p 从 1 起；单个请求可用 ?shape=page|array 或请求头 Weir-Api-Generation 指定",
+      en: "Shape of the lists of tokens, channels, drawings and tasks: 2025-04 arrays, p from 0; 2025-07 page objects, p from 1. A request chooses with ?shape=page|array or the header Weir-Api-Generation" } }),
+
   // Relay
   PingAfter: int(15, "relay", "首包前心跳间隔", "Ping when nothing came for", { ...seconds(600) }),
   RelayConnectTimeout: int(10, "relay", "连接超时", "Connect timeout", { ...seconds(600) }),
@@ -177,6 +182,7 @@ const options = {
   RelayIdleTimeout: int(120, "relay", "流空闲超时", "Idle timeout of a stream", { ...seconds(3600) }),
   RelayTotalTimeout: int(3600, "relay", "总时长上限", "Total timeout", { ...seconds(86_400) }),
   StickyRouting: flag(true, "relay", "同一会话优先使用同一渠道（提示词缓存）", "Keep a conversation on its channel (prompt caches)"),
+  QuotaRefused403Enabled: flag(false, "relay", "额度不足时返回 403（默认返回 429 insufficient_quota）", "Refuse calls without balance with 403 (otherwise 429 insufficient_quota)"),
   StoredResponseDays: int(30, "relay", "响应保存天数（Responses API，0 为不保存）", "Days that responses are kept (Responses API, 0 = none)", { min: 0, max: 3650, unit: { zh: "天", en: "d" } }),
   StoredResponseMaxMB: int(100, "relay", "每个用户保存响应的容量上限", "Most stored responses per user", { ...megabytes, min: 1 }),
   StoredFileMaxMB: int(1024, "relay", "每个用户上传文件的容量上限", "Most uploaded files per user", { ...megabytes, min: 0 }),

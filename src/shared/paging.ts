@@ -1,6 +1,6 @@
 /** Pages of lists as calls request them. */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
 
 /** Rows of a page; invalid values fall back (C-482). */
 export const pageSize = z
@@ -20,3 +20,17 @@ export const pageShape = {
     .default(1),
   page_size: pageSize,
 };
+
+/** A search, which is all on one page unless `page_size` is sent. */
+export const searchShape = {
+  p: pageShape.p,
+  page_size: z
+    .int()
+    .min(1)
+    .transform((n) => Math.min(n, MAX_PAGE_SIZE))
+    .optional()
+    .catch(undefined),
+};
+
+/** One page of all rows that were found. */
+export const wholePage = <T>(items: T[]): Page<T> => ({ items, page: 1, page_size: items.length, total: items.length });

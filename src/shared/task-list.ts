@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
-import { pageSize } from "./paging";
+import { pageShape } from "./paging";
 
 /** The fields of a job in both lists. Texts are never null. */
 interface JobView {
@@ -57,6 +57,9 @@ export interface TaskView extends JobView {
 /** With the vendor's last answer, as its owner may see it. */
 export type TaskDetail = TaskView & { data?: unknown };
 
+/** A row of `GET /api/task/`. Jobs keep no other times: made at the submit, last changed at the latest of the three. */
+export type TaskRest = TaskDetail & { created_at: number; updated_at: number; properties: { input: string } };
+
 /** A file that a job made, in the order of the job's files. */
 export interface JobFile {
   media: "image" | "video" | "audio";
@@ -90,11 +93,8 @@ const milliseconds = z
   .optional();
 const channel = z.int().min(0).optional();
 
-/** REST: bare arrays, p from 0; invalid values count as absent, `end_timestamp=NaN` for one (C-556). */
-const bare = {
-  p: z.int().min(0).max(1e9).catch(0).default(0),
-  page_size: pageSize,
-};
+/** REST; invalid values count as absent, `end_timestamp=NaN` for one (C-556). */
+const listed = pageShape;
 const drawingSelf = {
   mj_id: id,
   start_timestamp: milliseconds.catch(undefined),
@@ -108,10 +108,10 @@ const taskSelf = {
   start_timestamp: seconds.catch(undefined),
   end_timestamp: seconds.catch(undefined),
 };
-export const drawingSelfRest = z.object({ ...bare, ...drawingSelf });
-export const drawingListRest = z.object({ ...bare, ...drawingSelf, channel_id: channel.catch(undefined) });
-export const taskSelfRest = z.object({ ...bare, ...taskSelf });
-export const taskListRest = z.object({ ...bare, ...taskSelf, channel_id: channel.catch(undefined) });
+export const drawingSelfRest = z.object({ ...listed, ...drawingSelf });
+export const drawingListRest = z.object({ ...listed, ...drawingSelf, channel_id: channel.catch(undefined) });
+export const taskSelfRest = z.object({ ...listed, ...taskSelf });
+export const taskListRest = z.object({ ...listed, ...taskSelf, channel_id: channel.catch(undefined) });
 
 /** The console: pages from 1 with a total. Channel and user are for administrators, and ignored from others. */
 const paged = {

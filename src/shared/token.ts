@@ -7,7 +7,7 @@ import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
-import { pageSize } from "./paging";
+import { pageShape, searchShape } from "./paging";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
 
@@ -197,13 +197,14 @@ export const tokenStatusUpdate = z.object({ id: z.int().positive(), status: z.in
 /** REST `PUT /api/token/`: with any non-empty status_only nothing but the status changes. */
 export const tokenPut = tokenUpdate.extend({ status_only: z.string().optional() });
 
-/** REST: bare array, p from 0; invalid values fall back (C-481, C-482). */
-export const tokenListRest = z.object({
-  p: z.int().min(0).catch(0).default(0),
-  size: pageSize,
-});
+/** REST; invalid values fall back (C-481, C-482). */
+export const tokenListRest = z.object(pageShape);
 
-export const tokenSearchRest = z.object({ keyword: z.string().optional(), token: z.string().optional() });
+export const tokenSearchRest = z.object({
+  ...searchShape,
+  keyword: z.string().optional(),
+  token: z.string().optional(),
+});
 
 /** The console's list: a page with its total, filtered by name and key. */
 export const tokenListInput = z.object({

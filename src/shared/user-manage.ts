@@ -137,6 +137,8 @@ export interface ManagedUser {
   quota: number;
   used_quota: number;
   request_count: number;
+  /** "" = none yet. */
+  aff_code: string;
   aff_count: number;
   aff_quota: number;
   aff_history_quota: number;
@@ -150,6 +152,8 @@ export interface ManagedUser {
   created_at: number;
   /** 0 = never. */
   last_login_at: number;
+  /** JSON: how and when the account wants to be notified, without addresses and secrets; "" = never set. */
+  setting: string;
   DeletedAt: string | null;
 }
 

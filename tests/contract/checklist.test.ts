@@ -348,10 +348,13 @@ describe("channels", () => {
     const { key } = await weir.newToken({ name: "unseen" }, caller);
     await weir.setOption("LogConsumeEnabled", false);
     expect((await weir.call(key, chat("echo"))).status).toBe(200);
-    expect((await weir.call(key, chat("nobody-has-it"))).status).toBe(503);
+    expect((await weir.call(key, chat("nobody-has-it"))).status).toBe(404);
     await weir.setOption("LogConsumeEnabled", true);
     // spec: A-214, D-22
-    expect((await caller.ok<{ items: Row[] }>("GET", "/api/log/self/")).items.map((row) => row.type)).toEqual([5]);
+    expect((await caller.ok<{ items: Row[] }>("GET", "/api/log/self/")).items).toEqual([]);
+    expect((await caller.ok<{ items: Row[] }>("GET", "/api/log/self/?type=5")).items.map((row) => row.type)).toEqual([
+      5,
+    ]);
     const { request_count, used_quota } = await caller.ok<Row>("GET", "/api/user/self");
     // spec: A-214
     expect([request_count, Number(used_quota) > 0]).toEqual([1, true]);
@@ -453,7 +456,7 @@ describe("tokens", () => {
 
   test("expired, exhausted, disabled, unknown: refused at the relay with the right status and reason (C-254, C-592 to C-597)", async () => {
     const why = async (key: string, body: object = chat("echo")) => {
-      const answer = await weir.call(key, body);
+      const answer = await weir.call(key, body, { headers: { "accept-language": "zh" } });
       const { error } = (await answer.json()) as { error: { message: string; code: string } };
       return [answer.status, error.code, /[一-鿿]/.test(error.message)];
     };
@@ -466,16 +469,21 @@ describe("tokens", () => {
     // spec: C-254
     expect(await why(past.key)).toEqual([401, "token_expired", true]);
     // spec: C-593
-    expect(await why(empty.key)).toEqual([401, "token_exhausted", true]);
+    expect(await why(empty.key)).toEqual([429, "insufficient_quota", true]);
     // spec: C-594
     expect(await why(`sk-${"z".repeat(48)}`)).toEqual([401, "token_invalid", true]);
     await weir.priceModels({ echo: 15, slow: 1, nobody: 1 }, { echo: 2, slow: 1, nobody: 1 });
     // spec: C-596
-    expect(await why(little.key)).toEqual([403, "insufficient_token_quota", true]);
+    expect(await why(little.key)).toEqual([429, "insufficient_quota", true]);
     // spec: C-595
-    expect(await why(poor.key)).toEqual([403, "insufficient_user_quota", true]);
+    expect(await why(poor.key)).toEqual([429, "insufficient_quota", true]);
     // spec: C-597
-    expect(await why(fine.key, chat("nobody"))).toEqual([503, "model_not_found", true]);
+    expect(await why(fine.key, chat("nobody"))).toEqual([404, "model_not_found", true]);
+    await weir.root.ok("PUT", "/api/option/", { key: "QuotaRefused403Enabled", value: "true" });
+    expect(await why(empty.key)).toEqual([401, "token_exhausted", true]);
+    expect(await why(little.key)).toEqual([403, "insufficient_token_quota", true]);
+    expect(await why(poor.key)).toEqual([403, "insufficient_user_quota", true]);
+    await weir.root.ok("PUT", "/api/option/", { key: "QuotaRefused403Enabled", value: "false" });
   });
 
   test("expiry moves on, and the token reads 1 again without an enable (C-348)", async () => {
@@ -501,7 +509,7 @@ describe("tokens", () => {
     const plain = await weir.newToken({ name: "plain" }, user);
     const vip = await weir.newToken({ name: "vip", group: "vip" }, user);
     // spec: C-259
-    expect((await weir.call(plain.key, chat("viponly"))).status).toBe(503);
+    expect((await weir.call(plain.key, chat("viponly"))).status).toBe(404);
     expect((await weir.call(vip.key, chat("viponly"))).status).toBe(200);
     const row = await weir.waitForLog((log) => log.token_name === "vip");
     expect(row.group).toBe("vip");

@@ -66,6 +66,10 @@ export const CALLS: readonly Call[] = [
   call("POST /api/user/", "admin", 2),
   call("PUT /api/user/", "admin", 2),
   call("POST /api/user/manage", "admin", 2),
+  // Beyond the specification, as all of new-api's of April 2025 that follow its calls here.
+  call("DELETE /api/user/{id}", "admin", 2),
+  call("GET /api/user/groups", "public", 2),
+  call("GET /api/status/test", "admin", 2),
 
   // Third parties
   call("GET /api/oauth/state", "public", 2),

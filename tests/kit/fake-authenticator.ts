@@ -8,6 +8,8 @@ interface Fault {
   origin?: string;
   rpId?: string;
   verified?: boolean;
+  /** The person touched it. */
+  present?: boolean;
   type?: string;
   /** Signed by another key. */
   forge?: boolean;
@@ -89,10 +91,18 @@ export class FakeAuthenticator {
   /** navigator.credentials.get() of the options, as JSON. */
   get(
     options: { challenge: string; rpId?: string },
-    { origin, rpId = options.rpId ?? "", verified = true, type = "webauthn.get", forge = false, counter }: Fault = {},
+    {
+      origin,
+      rpId = options.rpId ?? "",
+      verified = true,
+      present = true,
+      type = "webauthn.get",
+      forge = false,
+      counter,
+    }: Fault = {},
   ) {
     const clientData = this.clientData(type, options.challenge, origin);
-    const authData = this.data(rpId, verified ? 0x05 : 0x01, undefined, counter);
+    const authData = this.data(rpId, (present ? 1 : 0) | (verified ? 4 : 0), undefined, counter);
     const key: KeyObject = forge ? generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey : this.keys.privateKey;
     return {
       id: this.id.toString("base64url"),

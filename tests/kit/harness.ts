@@ -40,7 +40,7 @@ export interface Person {
   /** Typed calls, as the console makes them. */
   call: ReturnType<typeof createCaller>;
   /** One REST call through the shim; the status is the HTTP status. */
-  rest(method: string, path: string, body?: unknown): Promise<RestAnswer>;
+  rest(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<RestAnswer>;
 }
 
 export interface RestAnswer {
@@ -79,9 +79,16 @@ function matchRoute(method: string, pathname: string) {
   return fits.sort((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0];
 }
 
-async function rest(ctx: Ctx, method: string, path: string, body?: unknown): Promise<RestAnswer> {
+async function rest(
+  ctx: Ctx,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<RestAnswer> {
   const request = new Request(`http://localhost${path}`, {
     method,
+    headers,
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const found = matchRoute(method, new URL(request.url).pathname);
@@ -176,9 +183,9 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
         },
         lang,
       ) as UserCtx;
-      return { ctx, call: createCaller(ctx), rest: (method, path, body) => rest(ctx, method, path, body) };
+      return { ctx, call: createCaller(ctx), rest: (...asked) => rest(ctx, ...asked) };
     },
-    guest: { rest: (method, path, body) => rest(context({ kind: "guest" }, "zh"), method, path, body) },
+    guest: { rest: (...asked) => rest(context({ kind: "guest" }, "zh"), ...asked) },
     close: async () => {
       await services.background.stop();
       pool.close();

@@ -309,7 +309,7 @@ for (const engine of ENGINES) {
       const served = all.filter(({ status }) => status === 200).length;
       expect(served).toBeGreaterThan(3);
       expect(served).toBeLessThan(30);
-      expect(all.filter(({ status }) => status === 403)).toHaveLength(30 - served);
+      expect(all.filter(({ status }) => status === 429)).toHaveLength(30 - served);
       const limits = vendor.sent
         .slice(before)
         .map(({ body }) => Number(body.max_tokens))
@@ -332,23 +332,22 @@ for (const engine of ENGINES) {
       ] as const) {
         const { key } = await caller(user, token);
         const least = Math.min(user, token || Infinity);
-        const code = user < 20_000 * 30 ? "insufficient_user_quota" : "insufficient_token_quota";
         const [zh, en] = await Promise.all(
           ["zh", "en"].map(async (lang) => {
             const refused = await weir.call(key, ask("gpt-4", { max_tokens: 20_000 }), {
               headers: { "accept-language": lang },
             });
-            expect(refused.status).toBe(403);
+            expect(refused.status).toBe(429);
             return errorOf(refused);
           }),
         );
-        expect(zh?.code).toBe(code);
+        expect(zh?.code).toBe("insufficient_quota");
         const tokens = Number(/输出上限最多为 (\d+) 个 Token/.exec(zh?.message ?? "")?.[1]);
         expect(en?.message).toContain(`an output limit of ${tokens} tokens`);
         expect(tokens).toBe(
           Math.floor((least - JSON.stringify(ask("gpt-4", { max_tokens: 20_000 })).length * 15) / 30),
         );
-        expect((await weir.call(key, ask("gpt-4", { max_tokens: tokens + 50 }))).status).toBe(403);
+        expect((await weir.call(key, ask("gpt-4", { max_tokens: tokens + 50 }))).status).toBe(429);
         expect((await weir.call(key, ask("gpt-4", { max_tokens: tokens }))).status).toBe(200);
         expect(vendor.last().body.max_tokens).toBe(tokens);
       }
@@ -366,11 +365,11 @@ for (const engine of ENGINES) {
       expect(vendor.last().body.max_tokens).toBe(12_000);
     });
 
-    test("without cover for the minimum: 403 with the balance and what it covers, and the vendor is not called", async () => {
+    test("without cover for the minimum: 429 with the balance and what it covers, and the vendor is not called", async () => {
       const { user, key } = await caller(9000);
       const before = vendor.sent.length;
       const refused = await weir.call(key, ask("gpt-4"), { headers: { "accept-language": "en" } });
-      expect(refused.status).toBe(403);
+      expect(refused.status).toBe(429);
       expect((await errorOf(refused)).message).toMatch(/9000; .*an output limit of \d+ tokens/);
       expect(vendor.sent).toHaveLength(before);
       expect(await weir.balance(user.id)).toEqual({ quota: 9000, used_quota: 0, request_count: 0 });
@@ -509,7 +508,7 @@ for (const engine of ENGINES) {
       await weir.setOption("AudioRatio", { "gpt-4": 10 });
       const { key } = await caller(400_000);
       const before = vendor.sent.length;
-      expect((await weir.call(key, ask("gpt-4", { modalities: ["text", "audio"] }))).status).toBe(403);
+      expect((await weir.call(key, ask("gpt-4", { modalities: ["text", "audio"] }))).status).toBe(429);
       expect(vendor.sent).toHaveLength(before);
       expect((await weir.call(key, ask("gpt-4", { modalities: ["text"] }))).status).toBe(200);
     });
@@ -537,7 +536,7 @@ for (const engine of ENGINES) {
       const { key } = await caller(400_000);
       const before = vendor.sent.length;
       const refused = await weir.call(key, ask("untold"));
-      expect([refused.status, (await errorOf(refused)).code]).toEqual([403, "insufficient_user_quota"]);
+      expect([refused.status, (await errorOf(refused)).code]).toEqual([429, "insufficient_quota"]);
       expect(vendor.sent).toHaveLength(before);
     });
   });

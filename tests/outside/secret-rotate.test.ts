@@ -14,7 +14,8 @@ const MODEL = "gpt-4o";
 const upstream = Bun.serve({
   port: 0,
   fetch: (request) =>
-    request.headers.get("authorization") === "Bearer the-vendors-key"
+    request.headers.get("authorization") === "Bearer the-vendors-key" &&
+    request.headers.get("x-second-key") === "the-second-key"
       ? Response.json({
           id: "c",
           object: "chat.completion",
@@ -73,6 +74,7 @@ describe.each(ENGINES)("weir secret rotate on %s", (engine) => {
         group: "default",
         base_url: `http://127.0.0.1:${upstream.port}`,
         models: MODEL,
+        header_override: JSON.stringify({ "x-second-key": "the-second-key" }),
       });
     await add();
     await weir.priceModels({ [MODEL]: 1 });

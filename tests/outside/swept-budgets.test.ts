@@ -1,6 +1,7 @@
 /**
  * A call that dies with its process gives its budgets back what it did not cost: all of it when nothing was delivered,
- * all but its charge when some was. A process that was only suspended, and ends its calls late, changes that once.
+ * all but its charge when some was. So for the budgets of token, group and channel, and for those of the group in which
+ * a token with group auto is served. A process that was only suspended, and ends its calls late, changes that once.
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Engine, ENGINES } from "../kit/databases";
@@ -13,7 +14,8 @@ const MODEL = "gpt-4o+text:3000+slow:5+usage:10:20";
 /** 10 tokens in, 20 out, one unit each. */
 const PRICE = 30;
 const START_MS = 60_000;
-const BUDGETS = 4;
+/** Of token, group and channel, a day's and a month's each. */
+const BUDGETS = 6;
 
 class Stage {
   readonly vendors = startVendors();
@@ -26,17 +28,17 @@ class Stage {
     return this.#nodes;
   }
 
-  /** A token and a group, each with a budget of the day and of the month. */
-  async start(engine: Engine, count = 1): Promise<void> {
+  /** A token, a group and a channel, each with a budget of the day and of the month. */
+  async start(engine: Engine, { count = 1, group = "default" } = {}): Promise<void> {
     this.vendors.holdBack();
     this.#nodes = await startNodes({ engine, count });
     const { weir } = this.#nodes;
-    await weir.newChannel({ base_url: this.vendors.url, models: [MODEL] });
-    await weir.priceModels({ [MODEL]: 1 });
     const budgets = { budget_day: 900_000, budget_month: 900_000 };
+    await weir.newChannel({ base_url: this.vendors.url, models: [MODEL], setting: JSON.stringify(budgets) });
+    await weir.priceModels({ [MODEL]: 1 });
     this.#user = await weir.newUser({ quota: 1_000_000 });
     await weir.setOption("GroupLimits", { default: budgets });
-    this.key = (await weir.newToken({ quota: 500_000, ...budgets }, this.#user)).key;
+    this.key = (await weir.newToken({ quota: 500_000, group, ...budgets }, this.#user)).key;
   }
 
   /** Calls of which nothing has ended: streams whose cost so far is recorded, and plain ones that have cost nothing. */
@@ -53,6 +55,7 @@ class Stage {
       const rows = await weir.db.q.select({ running: holds.running }).from(holds);
       return rows.filter(({ running }) => running > 0).length === streams;
     });
+    await until("every call has an attempt", async () => this.vendors.strangers === streams + whole);
     expect(await this.spent()).toEqual(Array(BUDGETS).fill(expect.any(Number)));
     for (const amount of await this.spent()) expect(amount).toBeGreaterThan(2000);
     return answers;
@@ -113,7 +116,7 @@ describe.each(ENGINES)("budgets of swept calls on %s", (engine) => {
   test(
     "streams killed on their way leave their charge in the budgets, and its row names them",
     async () => {
-      await stage.start(engine);
+      await stage.start(engine, { group: "auto" });
       await stage.begin(3, 2);
       const [node] = stage.nodes.all;
       await node?.kill();
@@ -132,7 +135,7 @@ describe.each(ENGINES)("budgets of swept calls on %s", (engine) => {
 test(
   "a process that was suspended and swept, and then ends its calls, leaves exactly their charges in the budgets",
   async () => {
-    await stage.start("postgres", 2);
+    await stage.start("postgres", { count: 2 });
     const answers = await stage.begin(3, 3);
     const [first, second] = stage.nodes.all;
     first?.suspend();

@@ -190,7 +190,7 @@ describe("the handshake", () => {
     expect(await ask("?model=m", { ...handshake, authorization: "Bearer sk-wrong" })).toEqual([401, "token_invalid"]);
     expect(await ask("", { ...handshake, ...key })).toEqual([400, "model_missing"]);
     expect(await ask("?model=m&intent=spy", { ...handshake, ...key })).toEqual([400, "invalid_request"]);
-    expect(await ask("?model=nobody", { ...handshake, ...key })).toEqual([503, "model_not_found"]);
+    expect(await ask("?model=nobody", { ...handshake, ...key })).toEqual([404, "model_not_found"]);
     expect(await ask("?model=unpriced", { ...handshake, ...key })).toEqual([500, "model_price_missing"]);
     expect(await ask("?model=m", key)).toEqual([426, "upgrade_required"]);
     bench.caller.models = new Set(["other"]);
@@ -324,7 +324,7 @@ describe("money", () => {
     expect(client.events()).toMatchObject([
       {
         type: "error",
-        error: { code: "insufficient_user_quota", type: "permission_error", message: expect.stringContaining("10") },
+        error: { code: "insufficient_quota", type: "insufficient_quota", message: expect.stringContaining("10") },
       },
     ]);
     expect(upstream.connections.length).toBe(before);
@@ -339,7 +339,7 @@ describe("money", () => {
     const client = connect("gpt-realtime");
     await respond(client);
     expect((await client.ended()).code).toBe(1008);
-    expect(client.events().at(-1)).toMatchObject({ type: "error", error: { code: "insufficient_user_quota" } });
+    expect(client.events().at(-1)).toMatchObject({ type: "error", error: { code: "insufficient_quota" } });
     await noHolds(bench);
     expect(bench.ledger.balance).toBe(600 - COST);
     expect((await until("closed", () => upstream.last().closed)).code).toBe(1000);
@@ -402,7 +402,7 @@ describe("money", () => {
     bench.ledger.balance = -1_000_000;
     client.say({ type: "input_audio_buffer.commit" });
     await client.heard("conversation.item.input_audio_transcription.completed", 2);
-    expect(await client.heard("error")).toMatchObject({ error: { code: "insufficient_user_quota" } });
+    expect(await client.heard("error")).toMatchObject({ error: { code: "insufficient_quota" } });
     expect((await client.ended()).code).toBe(1008);
     await noHolds(bench);
     expect(bench.ledger.settlements).toHaveLength(2);

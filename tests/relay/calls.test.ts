@@ -149,7 +149,7 @@ describe("bad input", () => {
     ["a fractional n", chat, chatBody("m", { n: 1.5 }), 400, "invalid_request"],
     ["stream_options that are a list", chat, chatBody("m", { stream_options: [] }), 400, "invalid_request"],
     ["embeddings without input", "/v1/embeddings", { model: "m" }, 400, "invalid_request"],
-    ["a model nobody serves", chat, chatBody("nobody-has-it"), 503, "model_not_found"],
+    ["a model nobody serves", chat, chatBody("nobody-has-it"), 404, "model_not_found", "model"],
     ["a model without a price", chat, chatBody("unpriced"), 500, "model_price_missing"],
     ["a body that is too large", chat, chatBody("m", { pad: "x".repeat(5 << 20) }), 413, "body_too_large"],
   ];
@@ -196,13 +196,13 @@ describe("bad input", () => {
     expect(await errorOf(await b.send(chat, chatBody("gpt-4o")))).toMatchObject({ code: "token_model_denied" });
   });
 
-  test("a balance that does not cover the hold is 403 and says what is left", async () => {
+  test("a balance that does not cover the hold is 429 and says what is left", async () => {
     const b = bench();
     b.ledger.balance = 10;
     const response = await b.send(chat, chatBody("gpt-4o"));
-    expect(response.status).toBe(403);
+    expect(response.status).toBe(429);
     expect(await errorOf(response)).toMatchObject({
-      code: "insufficient_user_quota",
+      code: "insufficient_quota",
       message: expect.stringContaining("10"),
     });
     expect(b.ledger.balance).toBe(10);
@@ -235,7 +235,7 @@ describe("an upstream that misbehaves", () => {
     ["lies-gzip", false, 502, "upstream_malformed", "malformed"],
     ["lies-gzip", true, 502, "upstream_malformed", "malformed"],
     ["big-frame:40000", true, 502, "upstream_malformed", "malformed"],
-    ["error-429", true, 429, "upstream_error", "rate_limited"],
+    ["error-429", true, 429, "rate_limit_exceeded", "rate_limited"],
     ["error-401", false, 502, "upstream_error", "bad_credentials"],
     ["error-400", false, 400, "invalid_value", "caller_mistake"],
   ];

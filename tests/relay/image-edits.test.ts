@@ -142,7 +142,7 @@ test("images of a model without a price are refused before any upstream is calle
 test("variations are refused at vendors that have none: no upstream is called, nothing is charged", async () => {
   const { bench, heard } = stage(24, [() => Response.json(drawn)]);
   expect(await edit(bench, formOf({ model, image: png() }), "/v1/images/variations")).toMatchObject({
-    status: 503,
+    status: 404,
     json: { error: { code: "operation_unsupported" } },
   });
   expect([heard, bench.ledger.charged]).toEqual([[], 0]);

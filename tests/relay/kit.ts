@@ -286,6 +286,7 @@ export function makeBench(
       all: () => channels,
       inGroup: () => channels,
       broken: (_group, model) => model.startsWith("nobody-broken"),
+      off: (_group, model) => model.startsWith("nobody-off"),
       models: () => ["a-model", "gpt-4o"],
     },
     admit: createAdmit({ limits, ledger, log: silent }),

@@ -152,6 +152,7 @@ describe("budgets", () => {
     const refused = responses.find(({ status }) => status === 429);
     expect(await refused?.json()).toMatchObject({ error: { type: "rate_limit_error", code: "budget_day_used_up" } });
     expect(refused?.headers.get("retry-after")).toBe(String(12 * 3600));
+    expect(refused?.headers.get("x-should-retry")).toBe("false");
     // In sequence they continue until a hold no longer fits.
     for (let i = 0; i < 100; i++) await b.send(chat, chatBody("gpt-4o+usage:20:10", { max_tokens: 100 }));
     expect(b.ledger.charged).toBeLessThanOrEqual(2_000);
@@ -215,7 +216,7 @@ describe("budgets", () => {
       ),
     );
     b.ledger.balance = 1;
-    expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(403);
+    expect((await b.send(chat, chatBody("gpt-4o"))).status).toBe(429);
     await b.quiet();
     expect(b.ledger.charged).toBeGreaterThan(0);
     expect(b.spend.amounts.get("token:7:2026-11-21")).toBe(b.ledger.charged);
@@ -235,7 +236,7 @@ describe("budgets", () => {
     b.caller.budget_day = 1_500;
     const response = await b.send(chat, chatBody("gpt-4o", { stream: true }));
     const text = await pieces(response).rest();
-    expect(text).toContain("quota_exhausted_midstream");
+    expect(text).toContain("insufficient_quota");
     expect(text).not.toContain("[DONE]");
     await b.quiet();
     expect(b.ledger.settlements[0]?.log.end_reason).toBe("out_of_quota");

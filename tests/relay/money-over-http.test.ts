@@ -50,7 +50,7 @@ for (const engine of ENGINES) {
         }),
       );
       const served = answers.filter(({ status }) => status === 200);
-      const refused = answers.filter(({ body }) => body.error?.code === "insufficient_user_quota");
+      const refused = answers.filter(({ body }) => body.error?.code === "insufficient_quota");
       expect([served.length, refused.length]).toEqual([37, 163]);
 
       const rows = (await weir.logs()).slice(before);

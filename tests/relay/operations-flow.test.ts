@@ -204,6 +204,6 @@ test("an image whose price is above the balance is refused before any channel is
   const { bench, streams } = benchOf([() => undefined]);
   bench.ledger.balance = 10_000;
   const answer = await bench.send("/v1/images/generations", { model: "percall", prompt: "a fox", n: 101 });
-  expect([answer.status, streams.length]).toEqual([403, 0]);
+  expect([answer.status, streams.length]).toEqual([429, 0]);
   expect(bench.ledger.holdRequests[0]?.amount).toBe(10_100);
 });

@@ -541,7 +541,7 @@ describe("channel types", () => {
     const before = upstream.journal.entries.length;
     expect(
       await refusal(weir.call(key, { model: "jina-r", voice: "alloy", input: "a" }, { path: "/v1/audio/speech" })),
-    ).toEqual([503, "operation_unsupported"]);
+    ).toEqual([404, "operation_unsupported"]);
     expect(upstream.journal.entries.length).toBe(before);
     await weir.setOption("ModelRatio", RATIOS);
   });

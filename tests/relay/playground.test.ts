@@ -173,8 +173,8 @@ test("an error before the first event is a non-2xx answer, one after it an error
 
 test("an empty balance, a broken body and an unknown model are refused with an error object", async () => {
   const poor = await weir.newUser({ quota: 1 });
-  expect(await refusal(await call(poor.headers))).toEqual([403, "insufficient_user_quota"]);
-  expect(await refusal(await call(user.headers, { ...sent, model: "nowhere" }))).toEqual([503, "model_not_found"]);
+  expect(await refusal(await call(poor.headers))).toEqual([429, "insufficient_quota"]);
+  expect(await refusal(await call(user.headers, { ...sent, model: "nowhere" }))).toEqual([404, "model_not_found"]);
   const broken = await fetch(`${weir.url}/pg/chat/completions`, {
     method: "POST",
     headers: { ...user.headers, "content-type": "application/json" },

@@ -342,7 +342,7 @@ for (const engine of ENGINES) {
         .update(stored_objects)
         .set({ data: await pack({ tokens: 1_000_000 }) })
         .where(eq(stored_objects.object_id, first.id));
-      expect(await failing(next())).toMatchObject({ status: 403, code: "insufficient_user_quota" });
+      expect(await failing(next())).toMatchObject({ status: 429, code: "insufficient_quota" });
     });
 
     test("an item of a stored answer can be referenced instead of sent, by its owner; a reference to a vendor's item goes to that vendor", async () => {

@@ -90,7 +90,7 @@ test("a model whose only channel cannot be read has another error than a model w
     const response = await b.send(chat, chatBody(model));
     return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
   };
-  expect(await code("nobody")).toEqual([503, "model_not_found"]);
+  expect(await code("nobody")).toEqual([404, "model_not_found"]);
   // spec: C-600
   expect(await code("nobody-broken")).toEqual([500, "channel_database_inconsistent"]);
   expect(b.ledger.holdRequests).toHaveLength(0);

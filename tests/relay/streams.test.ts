@@ -505,7 +505,7 @@ describe("money while a stream runs", () => {
     text += await answer.rest();
     // 500 tokens of 3 bytes: the fifth frame of 300 bytes uses them up.
     expect(written).toBe(5);
-    expect(text).toContain(`"code":"quota_exhausted_midstream"`);
+    expect(text).toContain(`"code":"insufficient_quota"`);
     expect(text).not.toContain("[DONE]");
     expect(lastLog(staged)?.end_reason).toBe("out_of_quota");
     expect(staged.bench.ledger.balance).toBeGreaterThanOrEqual(0);

@@ -65,7 +65,7 @@ interface Told {
 const internal = { anthropic: "api_error", gemini: "INTERNAL" } as const;
 const invalid = { anthropic: "invalid_request_error", gemini: "INVALID_ARGUMENT" } as const;
 
-const TOLD: Record<Exclude<FailureKind, "limited">, Told> = {
+const TOLD: Record<Exclude<FailureKind, "limited" | "paused">, Told> = {
   caller_mistake: {
     upstream: vendor(400, "Unknown member", { type: "invalid_request_error", code: "unknown_parameter" }),
     elsewhere: false,
@@ -113,7 +113,7 @@ const TOLD: Record<Exclude<FailureKind, "limited">, Told> = {
     openai: ["rate_limit_error", "upstream_error"],
     anthropic: "rate_limit_error",
     gemini: "RESOURCE_EXHAUSTED",
-    begins: "The upstream answered with an error (status 429)",
+    begins: "slow down, org-secret",
   },
   quota_exhausted: {
     upstream: vendor(402, "pay"),
@@ -142,9 +142,10 @@ const TOLD: Record<Exclude<FailureKind, "limited">, Told> = {
   model_missing: {
     upstream: vendor(404, "No such model", { code: "model_not_found" }),
     elsewhere: true,
-    status: 502,
-    openai: ["server_error", "model_not_found"],
-    ...internal,
+    status: 404,
+    openai: ["invalid_request_error", "model_not_found"],
+    anthropic: "not_found_error",
+    gemini: "NOT_FOUND",
     begins: "No such model",
   },
   overloaded: {
@@ -206,8 +207,11 @@ function expected(told: Told, door: Door): Wire {
   const message = expect.stringMatching(
     new RegExp(`^${RegExp.escape(beginning(told, door))}[^]*\\(request id: req-1\\)$`),
   );
-  if (door === "anthropic") return { type: "error", error: { type: told.anthropic, message } };
-  if (door === "gemini") return { error: { code: told.status, status: told.gemini, message } };
+  if (door === "anthropic") return { type: "error", error: { type: told.anthropic, message }, request_id: "req-1" };
+  if (door === "gemini") {
+    const status = told.status === 502 ? "UNAVAILABLE" : told.gemini;
+    return { error: { code: told.status, status, message } };
+  }
   return { error: { type: told.openai[0], code: told.openai[1], param: null, message } };
 }
 

@@ -400,6 +400,8 @@ describe("names that end in an effort", () => {
     ],
     usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
   };
+  /** Where every model of OpenAI's is spoken to in chat. */
+  const inChat = { base_url: OPENAI, setting: { responses_api: "never" } } as const;
   /** The request that a channel of the type gets, at the vendor's own address unless `more` sets another. */
   const at = async (
     path: string,
@@ -424,7 +426,8 @@ describe("names that end in an effort", () => {
       ["gpt-5-mini-2025-08-07", "medium"],
       ["gpt-5.1-codex-max", "xhigh"],
     ] as const) {
-      expect((await at(CHAT, call(`${model}-${effort}`))).body).toEqual({ ...call(model), reasoning_effort: effort });
+      const { body } = await at(CHAT, call(`${model}-${effort}`), inChat);
+      expect(body).toEqual({ ...call(model), reasoning_effort: effort });
     }
   });
 
@@ -563,7 +566,7 @@ describe("names that end in an effort", () => {
       "qwen-low",
       "o3-mini-xlow",
     ]) {
-      expect((await at(CHAT, { model, messages: hello })).body).toEqual({ model, messages: hello });
+      expect((await at(CHAT, { model, messages: hello }, inChat)).body).toEqual({ model, messages: hello });
     }
     const through = { base_url: OPENAI, setting: { pass_through_body_enabled: true } };
     expect((await at(CHAT, { model: "gpt-5-high", messages: hello }, through)).body).toEqual({

@@ -93,6 +93,9 @@ test("Open WebUI CVE-2026-70482: an ID token for another client, of another issu
     { nonce: undefined },
     { exp: now - 3600 },
     { iat: now + 90_000, nbf: now + 90_000 },
+    { aud: [fake.options["oidc.client_id"] ?? "", "another-client"], azp: "another-client" },
+    { sub: "" },
+    { sub: undefined },
   ]) {
     fake.claims = claims;
     const browser = browserOf();
@@ -100,10 +103,10 @@ test("Open WebUI CVE-2026-70482: an ID token for another client, of another issu
     expect([claims, body.success]).toEqual([claims, false]);
   }
   fake.claims = {};
-  for (const signing of ["none", "foreign"] as const) {
+  for (const signing of ["none", "foreign", "embedded", "public"] as const) {
     fake.signing = signing;
     const browser = browserOf();
-    expect((await browser.get(await there(browser, "oidc"))).body.success).toBe(false);
+    expect([signing, (await browser.get(await there(browser, "oidc"))).body.success]).toEqual([signing, false]);
   }
   expect((await weir.db.q.select().from(weir.db.t.users)).length).toBe(before);
 });
@@ -231,4 +234,49 @@ test("OAuth state: fixed, foreign, reused, absent, of another provider or of a b
   // A binding's callback is not a sign-in.
   const user = await weir.newUser();
   await refused(browserOf(user), await there(browserOf(user), "linuxdo"));
+});
+
+test("OAuth code: of another sign-in, of another provider, used already, or with another issuer's name, it signs no user in", async () => {
+  const before = (await weir.db.q.select().from(weir.db.t.users)).length;
+  const refused = async (browser: Browser, path: string) => {
+    const { body, headers } = await browser.get(path);
+    expect([path.slice(0, 40), body.success]).toEqual([path.slice(0, 40), false]);
+    expect(headers.getSetCookie().join()).not.toContain("session=");
+  };
+  const withCode = (path: string, other: string) => {
+    const url = new URL(path, weir.url);
+    url.searchParams.set("code", new URL(other, weir.url).searchParams.get("code") ?? "");
+    return url.pathname + url.search;
+  };
+  for (const provider of ["github", "oidc"] as const) {
+    const [attacker, victim] = [browserOf(), browserOf()];
+    // A stolen code in the attacker's own sign-in: its PKCE verifier is in the victim's browser's ticket.
+    const stolen = await there(victim, provider);
+    await refused(attacker, withCode(await there(attacker, provider), stolen));
+    await refused(victim, stolen);
+  }
+  const browser = browserOf();
+  await refused(browser, withCode(await there(browser, "linuxdo"), await there(browserOf(), "github")));
+  await refused(browser, `${await there(browser, "oidc")}&iss=${encodeURIComponent("https://evil.example")}`);
+  expect((await weir.db.q.select().from(weir.db.t.users)).length).toBe(before);
+  const used = await there(browser, "oidc");
+  expect((await browser.get(used)).body.success).toBe(true);
+  await refused(browser, withCode(await there(browser, "oidc"), used));
+});
+
+test("OAuth state: of eight that come back with one at once, one signs in", async () => {
+  const browser = browserOf();
+  const path = await there(browser, "oidc");
+  const answers = await Promise.all(Array.from({ length: 8 }, () => browser.get(path)));
+  expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 403)).toHaveLength(7);
+});
+
+test("WeChat code: what is typed is one parameter of the question", async () => {
+  fake.wechat.set("654321", `wechat-${people}`);
+  const ask = (code: string) =>
+    browserOf().get(`/api/oauth/wechat?code=${encodeURIComponent(code)}`, { "new-api-user": "-1" });
+  for (const code of ["1&code=654321", "1#", "654321/../x?code=654321", "654321\r\nx: y", "%36%35%34%33%32%31", ""])
+    expect([code, (await ask(code)).body.success]).toEqual([code, false]);
+  expect((await ask("654321")).body.success).toBe(true);
 });

@@ -34,3 +34,9 @@ test("PyPI 1.82.7: every library is pinned and locked with its checksum, and no 
   }
   expect(held).toEqual([]);
 });
+
+test("every base of the image is pinned by digest: a rebuild takes the bytes that were reviewed", () => {
+  const bases = [...read("Dockerfile").matchAll(/^FROM (\S+)/gm)].map(([, base = ""]) => base);
+  expect(bases.length).toBeGreaterThan(1);
+  expect(bases.filter((base) => !/@sha256:[0-9a-f]{64}$/.test(base))).toEqual([]);
+});

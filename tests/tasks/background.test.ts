@@ -357,7 +357,7 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect((await create(ann, { model: "chatty" })).body.error).toMatchObject({ code: "background_unsupported" });
     expect((await create(ann, { store: false })).status).toBe(400);
     const poor = await bench.caller(1500);
-    expect((await create(poor)).body.error.code).toBe("insufficient_user_quota");
+    expect((await create(poor)).body.error.code).toBe("insufficient_quota");
     expect(bench.vendor.asked).toHaveLength(count);
     expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, held: 0 });
   });

@@ -275,9 +275,7 @@ describe.each(ENGINES)("batches on %s", (engine) => {
 
   test("without balance for the lines, or access to their model, no batch is created", async () => {
     const poor = await bench.caller(1500);
-    expect((await create(await upload([line(1), line(2)], poor), poor)).body.error.code).toBe(
-      "insufficient_user_quota",
-    );
+    expect((await create(await upload([line(1), line(2)], poor), poor)).body.error.code).toBe("insufficient_quota");
     const limited = await bench.caller(1_000_000, { model_limits_enabled: true, model_limits: "other" });
     expect((await create(await upload([line(1)], limited), limited)).body.error.code).toBe("token_model_denied");
     expect(await bench.money(poor)).toMatchObject({ quota: 1500, held: 0 });

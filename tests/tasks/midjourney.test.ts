@@ -460,7 +460,7 @@ for (const engine of ENGINES) {
         expect(await limited.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({ status: 403 });
         const poor = await b.newCaller({}, IMAGINE - 1);
         expect(await poor.call("POST", "/mj/submit/imagine", { prompt: "x" })).toMatchObject({
-          status: 403,
+          status: 429,
           body: { code: 4 },
         });
         expect(b.fake.submits()).toEqual([]);

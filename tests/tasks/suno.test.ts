@@ -217,13 +217,11 @@ describe.each(ENGINES)("Suno on %s", (engine) => {
   test("a caller without balance is refused before the vendor is called", async () => {
     const poor = await bench.caller(MUSIC - 1);
     expect(await poor.ask("POST", "/suno/submit/music", { prompt: "x" })).toMatchObject({
-      status: 403,
-      body: { code: "insufficient_user_quota" },
+      status: 429,
+      body: { code: "insufficient_quota" },
     });
     const limited = await bench.caller(1_000_000, { unlimited_quota: false, remain_quota: MUSIC - 1 });
-    expect((await limited.ask("POST", "/suno/submit/music", { prompt: "x" })).body.code).toBe(
-      "insufficient_token_quota",
-    );
+    expect((await limited.ask("POST", "/suno/submit/music", { prompt: "x" })).body.code).toBe("insufficient_quota");
     expect(bench.vendor.asked).toEqual([]);
     // Ten at once and balance for three: three are accepted.
     const some = await bench.caller(3 * MUSIC);

@@ -283,8 +283,8 @@ describe("the video routes", () => {
     test("without balance for the whole job nothing is submitted", async () => {
       const poor = await bench.caller(399_999);
       expect(await failing(sdk(poor).videos.create({ prompt: "x", seconds: "8" }))).toMatchObject({
-        status: 403,
-        code: "insufficient_user_quota",
+        status: 429,
+        code: "insufficient_quota",
       });
       expect(maker.submits).toEqual([]);
       expect(await bench.money(poor)).toMatchObject({ quota: 399_999, held: 0 });

@@ -16,6 +16,7 @@ import type { Db } from "../db/types";
 import { run } from "../db/transaction";
 import type { Env } from "../env";
 import { demoKey } from "../features/demo/key";
+import { rotateColumns } from "../features/channel/sealed";
 import { rotateSetting } from "../features/notice/setting";
 import { rotateVapid, VAPID } from "../features/push/keys";
 import { InstancesLive, SILENT_SECONDS, whileNoneLives } from "../features/wallet/instances";
@@ -44,14 +45,24 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
         const anew = { key_cipher: next.encrypt("relay-key", key), key_hash: next.hash("relay-key", key) };
         yield* run(q.update(t.tokens).set(anew).where(eq(t.tokens.id, id)));
       }
-      const channels = yield* run(q.select({ id: t.channels.id, cipher: t.channels.key_cipher }).from(t.channels));
-      for (const { id, cipher } of channels) {
+      const channels = yield* run(
+        q
+          .select({
+            id: t.channels.id,
+            cipher: t.channels.key_cipher,
+            setting: t.channels.setting,
+            header_override: t.channels.header_override,
+          })
+          .from(t.channels),
+      );
+      for (const { id, cipher, ...settings } of channels) {
         const stored = old.decrypt("channel-key", cipher);
         // The demo channel's key is derived from the master secret.
         const key = stored === demoKey(old) ? demoKey(next) : stored;
         const anew = {
           key_cipher: next.encrypt("channel-key", key),
           key_hash: key ? next.hash("channel-key", key) : "",
+          ...rotateColumns(settings, old, next),
         };
         yield* run(q.update(t.channels).set(anew).where(eq(t.channels.id, id)));
       }

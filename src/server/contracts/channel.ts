@@ -56,6 +56,8 @@ export interface Pool {
    * there are no candidates, this distinguishes a broken database from a model that no channel serves (C-600).
    */
   broken(group: string, model: string): boolean;
+  /** A channel that is switched off serves (group, model): it is not missing, it is away. */
+  off(group: string, model: string): boolean;
   /** Names of the models that some enabled channel serves in a group, sorted. */
   models(group: string): readonly string[];
 }

@@ -121,6 +121,8 @@ export interface RelayOptions {
   readonly vendorRules?: VendorRules;
   /** Conversations return to the channel that served them last. */
   readonly stickyRouting?: boolean;
+  /** Calls without balance are refused with the family's 401 and 403; absent: with 429 insufficient_quota. */
+  readonly quotaRefusedWith403?: boolean;
   readonly maxBodyBytes: number;
   /** The Midjourney features that callers may use (options Mj…). */
   readonly midjourney: MidjourneyOptions;

@@ -44,8 +44,8 @@ export interface HoldRequest {
   least?: number;
   /**
    * The row that a sweep writes when this process dies: JSON of the log row as known at the start. Members that the
-   * hold itself stores (request id, user, token, time) may be left out. Beside them `budgets`: the names of those that
-   * count the hold.
+   * hold itself stores (request id, user, token, time) may be left out. Beside them `budgets`: what each
+   * counts for the call, kept up to date while it runs.
    */
   draft: string;
 }

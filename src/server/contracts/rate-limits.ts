@@ -23,6 +23,8 @@ export interface LimitRequest {
   units: number;
   /** A response inside a session, which already counts as a concurrent call. */
   inside?: true;
+  /** Request id of its hold. Once that is there, it names the budgets that count the call, for a sweep. */
+  hold?: string;
 }
 
 /** The actual use of a call. */
@@ -60,9 +62,10 @@ export interface Admission extends LimitStates {
   /**
    * The call has ended; only the first end counts. Resolves when the budgets are corrected, undefined when there is
    * none. Never rejects. `hold`: the end of its hold, for which the budgets wait, because a sweep that finds the hold
-   * corrects them; resolves with the units that a sweep has left in them, undefined when there was none.
+   * corrects them; resolves with the units that a sweep has left in them, undefined when there was none. "stays": an
+   * attempt has failed, and the hold is kept for the next; a sweep that took it has given back all of it.
    */
-  end(used: Used, hold?: Promise<number | undefined>): Promise<void> | undefined;
+  end(used: Used, hold?: Promise<number | undefined> | "stays"): Promise<void> | undefined;
 }
 
 export interface Limits {

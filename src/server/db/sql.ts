@@ -8,6 +8,11 @@ export function contains(column: AnyColumn | SQL, text: string): SQL {
   return sql`lower(${column}) like ${pattern} escape '\\'`;
 }
 
+/** `column` is like `pattern`: `%` stands for any text, `_` for itself; case ignored. */
+export function isLike(column: AnyColumn | SQL, pattern: string): SQL {
+  return sql`lower(${column}) like ${pattern.toLowerCase().replace(/[\\_]/g, (c) => `\\${c}`)} escape '\\'`;
+}
+
 /**
  * One of the (never null) columns contains `text`, case ignored, `%` and `_` literal. One search over their joined text
  * costs a third of one for each. A line break in `text` becomes a space: the columns are joined by line breaks, and no

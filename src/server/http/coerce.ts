@@ -97,6 +97,15 @@ function fromRecord(schema: Schema, record: Record<string, unknown>): Record<str
   return out;
 }
 
+/** Names of a page's size in a query, by precedence (new-api common/page_info.go, read 2026-11). */
+const PAGE_SIZE_NAMES = ["page_size", "ps", "size"];
+
+/** A query's text for a field; undefined = absent. */
+function inQuery(query: URLSearchParams, field: string): string | undefined {
+  const names = field === "page_size" ? PAGE_SIZE_NAMES : [field];
+  return names.map((name) => query.get(name) ?? "").find((text) => !ABSENT_TEXT.has(text));
+}
+
 /** Path over body over query; only the schema's keys. Without an object schema there is no input. */
 export function buildInput(
   schema: Schema | undefined,
@@ -111,11 +120,11 @@ export function buildInput(
     typeof sources.body === "object" && sources.body !== null ? (sources.body as Record<string, unknown>) : {};
   for (const [key, field] of Object.entries(shape)) {
     const inPath = sources.path[key];
-    const inQuery = sources.query.get(key);
+    const text = inQuery(sources.query, key);
     let value: unknown;
     if (inPath !== undefined) value = fromText(field, inPath);
     else if (Object.hasOwn(body, key)) value = fromBody(field, body[key]);
-    else if (inQuery !== null) value = fromText(field, inQuery);
+    else if (text !== undefined) value = fromText(field, text);
     if (value !== undefined) out[key] = value;
   }
   return out;

@@ -4,6 +4,9 @@
  */
 import type { AnyRouter } from "@trpc/server";
 import type * as z from "zod";
+import { GENERATION_HEADER, listShape, type ListShape } from "../../shared/api-generation";
+import { DEFAULT_PAGE_SIZE, type Page } from "../../shared/envelope";
+import { fail } from "../../shared/errors";
 import type { Ctx } from "../contracts/context";
 import { readJson } from "./body";
 import { buildInput } from "./coerce";
@@ -60,17 +63,26 @@ export async function answerRest(
 ): Promise<Response> {
   try {
     const url = new URL(request.url);
-    const input = buildInput(route.input, {
+    // Programs find out what a server can do by what is not there: a word is no id.
+    if (params.id !== undefined && !/^-?\d+$/.test(params.id))
+      fail("not_found", { method: request.method, path: url.pathname });
+    const built = buildInput(route.input, {
       path: params,
       query: url.searchParams,
       body: await readJson(request, ctx, route.meta),
     });
+    const shape = listShape(
+      url.searchParams.get("shape"),
+      request.headers.get(GENERATION_HEADER),
+      ctx.options.get("ApiGeneration"),
+    );
+    const input = route.meta.answer === "list" ? pageInput(built as Paged, shape) : built;
     const result = await callProcedure(createCaller(ctx) as Caller, route.procedure, input);
     if (route.meta.answer === "redirect") {
       const { location } = result as { location: string };
       return new Response(null, { status: 302, headers: { location, ...API_HEADERS } });
     }
-    return Response.json(successOf(route.meta.answer, result), { headers: JSON_HEADERS });
+    return Response.json(successOf(route.meta.answer, result, shape), { headers: JSON_HEADERS });
   } catch (thrown) {
     const error = toAppError(thrown);
     logUnexpected(ctx, error);
@@ -82,7 +94,20 @@ export async function answerRest(
   }
 }
 
-function successOf(answer: RouteMeta["answer"], result: unknown): object {
+interface Paged {
+  p?: unknown;
+  page_size?: unknown;
+}
+
+/** Pages from 1, as procedures count them. A page of today's generation always has a size. */
+const pageInput = (input: Paged, shape: ListShape): Paged =>
+  shape === "page"
+    ? { ...input, page_size: input.page_size ?? DEFAULT_PAGE_SIZE }
+    : { ...input, p: typeof input.p === "number" && input.p > 0 ? input.p + 1 : 1 };
+
+function successOf(answer: RouteMeta["answer"], result: unknown, shape: ListShape): object {
+  if (answer === "list" && shape === "array")
+    return { success: true, message: "", data: (result as Page<unknown>).items };
   if (answer === "top") return { success: true, message: "", ...(result as object) };
   if (answer === "spoken") return { success: true, message: "success", ...(result as object) };
   return { success: true, message: "", ...(result === undefined ? {} : { data: result }) };

@@ -16,6 +16,11 @@ export type AnswerShape =
   | "top"
   /** As "top", but message is "success" or "error", and an error's text is in `data` (amount and pay, C-491). */
   | "spoken"
+  /**
+   * The result is a page. Callers of an older generation get its items alone, count pages from 0, and get everything
+   * where the route lets `page_size` be absent (shared/api-generation.ts).
+   */
+  | "list"
   /** 302 to the result's `location`, for routes that a browser navigates to. */
   | "redirect";
 
@@ -29,9 +34,10 @@ export interface RouteMeta {
   public?: true;
   /**
    * Counted against the limit of sign-in, register, reset and similar calls. "proof": counted apart and generously,
-   * because it cannot be guessed, and must not be closed by a stranger's guesses at what can.
+   * because it cannot be guessed, and must not be closed by a stranger's guesses at what can. "sign-in": see
+   * `signInCounts`.
    */
-  critical?: boolean | "proof";
+  critical?: boolean | "proof" | "sign-in";
   /** Not counted by the limit of all of /api, so that it stays open when other calls have used that up. */
   uncounted?: boolean;
   /** A query with side effects. */
@@ -97,6 +103,22 @@ export const criticalCount = (ctx: Pick<Ctx, "ip">, name = "critical"): Critical
 });
 
 /**
+ * How a sign-in is counted. While the addresses that a proxy forwards are not believed, its callers are told apart by
+ * them all the same, with a generous limit for all: a stranger behind it does not close the sign-in for everyone.
+ */
+export function signInCounts(ctx: Pick<Ctx, "ip" | "claimed_ip">): CriticalCount[] {
+  if (ctx.claimed_ip === undefined) return [criticalCount(ctx)];
+  const shared = criticalCount(ctx, "sign-in");
+  return [{ key: `${shared.key}:${countedAddress(ctx.claimed_ip)}` }, { ...shared, times: GENEROUS }];
+}
+
+const criticalCounts = (ctx: Ctx, critical: NonNullable<RouteMeta["critical"]>): CriticalCount[] => {
+  if (critical === "sign-in") return signInCounts(ctx);
+  if (critical === "proof") return [{ ...criticalCount(ctx, "proof"), times: GENEROUS }];
+  return critical ? [criticalCount(ctx)] : [];
+};
+
+/**
  * Refuses requests of other sites, counts critical calls by client address, turns AppErrors into tRPC errors, logs
  * unexpected ones.
  */
@@ -106,8 +128,7 @@ const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const acts = type === "mutation" || meta?.changes || ctx.request.method !== "GET";
   const foreign = acts ? foreignRequest(ctx, meta?.ownPage) : undefined;
   if (foreign) throw toTRPC(foreign);
-  if (meta?.critical === "proof") await countCritical(ctx, { ...criticalCount(ctx, "proof"), times: GENEROUS });
-  else if (meta?.critical) await countCritical(ctx, criticalCount(ctx));
+  if (meta?.critical) await countCritical(ctx, ...criticalCounts(ctx, meta.critical));
   const result = await next();
   if (result.ok) return result;
   const error = toAppError(result.error);

@@ -2,7 +2,7 @@
  * The one way to fetch an address that a user typed: resolve, refuse what is not public, connect to the checked address
  * (a second look-up could resolve to another one), follow redirects by hand and check each, limit size and time.
  */
-import { lookup } from "node:dns/promises";
+import dns from "node:dns/promises";
 import { fail } from "../../shared/errors";
 import { isPublicAddress } from "./addresses";
 
@@ -47,7 +47,7 @@ export class ResponseTooLarge extends Error {
 }
 
 const addressesOf = async (host: string): Promise<string[]> =>
-  (await lookup(host, { all: true })).map((entry) => entry.address);
+  (await dns.lookup(host, { all: true })).map((entry) => entry.address);
 
 /** The address to connect to. Every address of the name must be public, because any of them could be used. */
 async function checkedAddress(url: URL, { allowPrivate, resolve = addressesOf }: EgressOptions): Promise<string> {

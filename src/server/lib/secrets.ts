@@ -9,6 +9,7 @@ import { CannotStart } from "./cannot-start";
 export type Purpose =
   | "relay-key"
   | "channel-key"
+  | "channel-secret"
   | "redemption-key"
   | "session"
   | "device"

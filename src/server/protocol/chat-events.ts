@@ -20,6 +20,14 @@ export interface WireError {
   param: string | null;
   /** When to come again, where the body says it and not a header. */
   retry_after_s?: number;
+  violations?: readonly QuotaViolation[];
+}
+
+/** A limit of the vendor's that a call exceeds (google.rpc.QuotaFailure). */
+export interface QuotaViolation {
+  /** The vendor's name of the limit; Google's programs read from it whether it ends with the day. */
+  readonly quotaId: string;
+  readonly quotaValue?: string;
 }
 
 /** What was lost in a translation; kept in the log row. */

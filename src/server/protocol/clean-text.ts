@@ -1,5 +1,5 @@
 /** Texts of upstreams without what must not leave: addresses, hosts, and what looks like a key. */
-import type { WireError } from "./chat-events";
+import type { QuotaViolation, WireError } from "./chat-events";
 
 /** Takes the secrets of the channel that was asked out of its upstream's words (providers/redact.ts). */
 export type Redact = (text: string) => string;
@@ -56,11 +56,19 @@ export function cleanText(text: string): string {
   return result.slice(0, 1000);
 }
 
+const cleanViolation = (said: Redact, { quotaId, quotaValue }: QuotaViolation): QuotaViolation => ({
+  quotaId: said(quotaId),
+  ...(quotaValue !== undefined && { quotaValue: said(quotaValue) }),
+});
+
 /**
  * Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut
  * or guessed.
  */
-export function cleanError(redact: Redact, { message, type, code, param, retry_after_s }: WireError): WireError {
+export function cleanError(
+  redact: Redact,
+  { message, type, code, param, retry_after_s, violations }: WireError,
+): WireError {
   const said = (text: string): string => cleanText(redact(text));
   const error = {
     message: said(message),
@@ -68,5 +76,9 @@ export function cleanError(redact: Redact, { message, type, code, param, retry_a
     code: said(code),
     param: param === null ? null : said(param),
   };
-  return retry_after_s === undefined ? error : { ...error, retry_after_s };
+  return {
+    ...error,
+    ...(retry_after_s !== undefined && { retry_after_s }),
+    ...(violations && { violations: violations.map((violation) => cleanViolation(said, violation)) }),
+  };
 }

@@ -28,11 +28,12 @@ const RULES: Record<FailureKind, Row> = {
   too_large: ["caller", "caller", "no", 0, false, 413, true],
   content_filtered: ["caller", "caller", "no", 0, false, 400, true],
   limited: ["ours", "operator", "other_channel", 0, false, 429, false],
-  rate_limited: ["transient", "upstream", "other_key", 5, false, 429, false],
+  paused: ["account", "operator", "no", 0, false, 503, false],
+  rate_limited: ["transient", "upstream", "other_key", 5, false, 429, true],
   quota_exhausted: ["account", "operator", "other_key", 300, true, 502, false],
   bad_credentials: ["account", "operator", "other_key", 60, true, 502, false],
   forbidden: ["account", "operator", "other_key", 0, false, 502, false],
-  model_missing: ["account", "operator", "other_channel", 60, false, 502, true],
+  model_missing: ["account", "operator", "other_channel", 60, false, 404, true],
   overloaded: ["transient", "upstream", "other_channel", 5, false, 502, true],
   server_error: ["transient", "upstream", "other_channel", 0, false, 502, true],
   timeout: ["transient", "upstream", "other_channel", 5, false, 504, false],
@@ -66,7 +67,12 @@ describe("what follows", () => {
   });
 
   test("the caller reads a code of its own for what never was an upstream's answer, and for what clients act on", () => {
-    const own = { limited: "rate_limited_channels", timeout: "upstream_timeout", malformed: "upstream_malformed" };
+    const own = {
+      limited: "rate_limited_channels",
+      paused: "channels_paused",
+      timeout: "upstream_timeout",
+      malformed: "upstream_malformed",
+    };
     const meant = {
       context_too_long: "context_length_exceeded",
       too_large: "request_too_large",

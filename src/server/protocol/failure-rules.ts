@@ -36,11 +36,13 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   content_filtered: row("caller", "no", { ...HARMLESS, status: 400 }),
   // Never asked: every channel is at a limit of its own.
   limited: row("operator", "other_channel", { cool_ms: 0, disable: false, status: 429, quote: false }),
-  rate_limited: row("upstream", "other_key", { cool_ms: 5_000, disable: false, status: 429, quote: false }),
+  // Never asked: the accounts of all of them failed a moment ago.
+  paused: row("operator", "no", { cool_ms: 0, disable: false, status: 503, quote: false }),
+  rate_limited: row("upstream", "other_key", { cool_ms: 5_000, disable: false, status: 429, quote: true }),
   quota_exhausted: row("operator", "other_key", { cool_ms: 300_000, disable: true, status: 502, quote: false }),
   bad_credentials: row("operator", "other_key", { cool_ms: 60_000, disable: true, status: 502, quote: false }),
   forbidden: row("operator", "other_key", { cool_ms: 0, disable: false, status: 502, quote: false }),
-  model_missing: row("operator", "other_channel", { cool_ms: 60_000, disable: false, status: 502, quote: true }),
+  model_missing: row("operator", "other_channel", { cool_ms: 60_000, disable: false, status: 404, quote: true }),
   overloaded: row("upstream", "other_channel", { cool_ms: 5_000, disable: false, quote: true }),
   server_error: row("upstream", "other_channel", { cool_ms: 0, disable: false, quote: true }),
   timeout: row("upstream", "other_channel", { cool_ms: 5_000, disable: false, status: 504, quote: false }),

@@ -1,4 +1,5 @@
 /** An error answer, before a dialect spells it. */
+import type { QuotaViolation } from "./chat-events";
 
 /** Tokens of a call that is longer than its model's context. */
 export interface TokenCounts {
@@ -19,7 +20,16 @@ export interface RelayError {
   retry_after_s?: number;
   /** For OVERFLOW_CODE, where they are known. */
   tokens?: TokenCounts;
+  /** False: the same request fails until something is changed or paid, and clients are told not to try again. */
+  retry?: false;
+  /** The limits that the upstream names as exceeded. */
+  violations?: readonly QuotaViolation[];
+  /** The id of the call, for dialects with a member for it. */
+  request_id?: string;
 }
+
+/** OpenAI's code for a caller who has no balance left; every dialect has words of its own for it. */
+export const OUT_OF_QUOTA_CODE = "insufficient_quota";
 
 /** OpenAI's code for a call that is longer than its model's context; every dialect has words of its own for it. */
 export const OVERFLOW_CODE = "context_length_exceeded";

@@ -5,6 +5,7 @@
  */
 import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
+import { wholeTurns } from "./dialects/shared/turns";
 import { Warnings } from "./dialects/shared/warnings";
 import type { AnswerContext, OutFrame, RequestAddress, StreamDecoder, StreamEncoder } from "./dialects/translation";
 import type { RelayError } from "./relay-error";
@@ -45,7 +46,8 @@ export function translateRequest(
   const warnings = new Warnings();
   const { decodeRequest, forOthers } = chatDialects[from];
   const decoded = decodeRequest(body, address);
-  const asked = from !== to && forOthers ? forOthers(decoded, warnings.warn) : decoded;
+  const others = from !== to && forOthers ? forOthers(decoded, warnings.warn) : decoded;
+  const asked = from === to ? others : { ...others, messages: wholeTurns(others.messages, warnings.warn) };
   const prompt = edit({ ...asked, model, ...(decoded.stream && { include_usage: true }) });
   const { encodeRequest, fromOthers } = upstreamDialects[to];
   // A caller of the same dialect knows which vendor it speaks to, and reads the answer as it comes.

@@ -48,6 +48,10 @@ export function mayBeAccepted({
   return kind === "cut" || kind === "server_error";
 }
 
+/** Whether the channel's key or its account is dead: until its operator acts no call of it can succeed. */
+export const isAccountDead = ({ kind }: Pick<Failure, "kind">): boolean =>
+  kind === "bad_credentials" || kind === "quota_exhausted";
+
 /** What a request that was never answered failed by. A connection that is lost may have carried it. */
 export const unanswered = (error: unknown): "cut" | "unreachable" => {
   const code = isObject(error) || error instanceof Error ? String(Reflect.get(error, "code") ?? "") : "";

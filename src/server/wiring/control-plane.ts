@@ -65,6 +65,9 @@ export function createControlPlane(services: Services): ControlPlane {
     get stickyRouting() {
       return options.get("StickyRouting");
     },
+    get quotaRefusedWith403() {
+      return options.get("QuotaRefused403Enabled");
+    },
     get attemptBudgetMs() {
       return options.get("RelayAttemptBudget") * 1000;
     },

@@ -1,5 +1,4 @@
 /** Opens what a process needs, in order; `close` undoes it in reverse. */
-import { mkdirSync } from "node:fs";
 import { openCluster } from "../cluster/open";
 import type { Services } from "../contracts/context";
 import { openDb } from "../db/client";
@@ -22,6 +21,7 @@ import type { Logger } from "../lib/log";
 import { createMailer, type MailSettings } from "../lib/mail";
 import { previewOf } from "../relay/entry/dry-run";
 import { createRouting, type Routing } from "../relay/routing/router";
+import { makeDataFolder } from "./data-folder";
 import { openSecrets } from "./secret-source";
 
 export interface OpenServices {
@@ -33,13 +33,7 @@ export interface OpenServices {
 
 /** What an operator can fix is reported in one line: a folder that cannot be written, a Postgres that is not there. */
 async function openDatabase(env: Env, log: Logger): Promise<Db> {
-  try {
-    mkdirSync(env.dataDir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new CannotStart(
-      `the data folder cannot be made: ${error instanceof Error ? error.message : String(error)}. Set WEIR_DATA_DIR.`,
-    );
-  }
+  makeDataFolder(env);
   try {
     return await openDb({
       url: env.databaseUrl,

@@ -132,6 +132,8 @@ export interface ChannelType<
   readonly operations: readonly Operation[];
   /** Paths that differ from `openaiPaths`; `{model}` and `{other}` are replaced. */
   readonly paths: Readonly<Partial<Record<Operation, string>>>;
+  /** Serves OpenAI's models, of which some take a conversation through the Responses API only. */
+  readonly openai_models?: true;
   /** Its Responses API stores no responses: a continued call must send the history again. */
   readonly stateless?: true;
   /** Paths of models whose name begins with `prefix`, before `paths`. */

@@ -28,8 +28,11 @@ export interface FakeIdentity {
   person: FakePerson;
   /** Merged over the next ID tokens' claims. */
   claims: JWTPayload;
-  /** How ID tokens are signed: its key, no signature, or a key that it does not publish. */
-  signing: "key" | "none" | "foreign";
+  /**
+   * How ID tokens are signed: by its key; not at all; by a key that it does not publish, which "embedded" writes into the
+   * token's head; or, "public", by HMAC with its public key as the secret.
+   */
+  signing: "key" | "none" | "foreign" | "embedded" | "public";
   /** WeChat codes and their users. */
   wechat: Map<string, string>;
   /** Requests to token pages: form fields, by provider. */
@@ -68,6 +71,7 @@ export async function startFakeIdentity({ port = 0 }: { port?: number } = {}): P
   const key = await generateKeyPair("RS256");
   const foreign = await generateKeyPair("RS256");
   const jwk = { ...(await exportJWK(key.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
+  const foreignJwk = { ...(await exportJWK(foreign.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
 
   function authorize(provider: string, url: URL, agreed: boolean): Response {
     const given = url.searchParams;
@@ -138,6 +142,14 @@ export async function startFakeIdentity({ port = 0 }: { port?: number } = {}): P
       ...fake.claims,
     };
     if (fake.signing === "none") return new UnsecuredJWT(claims).encode();
+    if (fake.signing === "public")
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: "HS256", kid: "k1" })
+        .sign(new TextEncoder().encode(JSON.stringify(jwk)));
+    if (fake.signing === "embedded")
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: "RS256", kid: "k1", jwk: foreignJwk, jku: `${fake.url}/foreign/jwks` })
+        .sign(foreign.privateKey);
     return new SignJWT(claims)
       .setProtectedHeader({ alg: "RS256", kid: "k1" })
       .sign(fake.signing === "key" ? key.privateKey : foreign.privateKey);
@@ -203,6 +215,7 @@ export async function startFakeIdentity({ port = 0 }: { port?: number } = {}): P
       if (PERSON[pathname]) return about(PERSON[pathname], request);
       if (pathname === "/oidc/.well-known/openid-configuration") return Response.json(discovery());
       if (pathname === "/oidc/jwks") return Response.json({ keys: [jwk] });
+      if (pathname === "/foreign/jwks") return Response.json({ keys: [foreignJwk] });
       if (pathname === "/api/wechat/user") {
         if (request.headers.get("authorization") !== WECHAT_TOKEN)
           return Response.json({ success: false, message: "无权访问" }, { status: 401 });

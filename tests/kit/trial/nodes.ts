@@ -72,6 +72,8 @@ export interface Node {
   cutDatabase(): void;
   /** The connections stay open and nothing comes back (Postgres); on SQLite a full disk. */
   silenceDatabase(): void;
+  /** SQLite: its disk can be read and not written. */
+  makeReadOnly(): void;
   mendDatabase(): void;
   /** /api at this node, as root. */
   ask(method: string, path: string, body?: object): Promise<Asked>;
@@ -193,6 +195,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       },
       cutDatabase: () => (proxy ? proxy.cut() : full()),
       silenceDatabase: () => (proxy ? proxy.silence({ next: true }) : full()),
+      makeReadOnly: () => writeFileSync(sign, "read-only"),
       mendDatabase: () => (proxy ? proxy.mend() : rmSync(sign, { force: true })),
       ask,
       api: async <T>(method: string, path: string, body?: object) => {

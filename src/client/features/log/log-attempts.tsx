@@ -24,6 +24,7 @@ export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }
               ) : null}
               <Badge hue={failed ? "red" : "green"}>{attempt.status > 0 ? attempt.status : t`无响应`}</Badge>
               {failed ? <Badge hue="orange">{attempt.failure}</Badge> : null}
+              {attempt.dialect === undefined ? null : <Badge>{attempt.dialect}</Badge>}
               <span className="text-muted tabular-nums">{formatMilliseconds(attempt.duration_ms)}</span>
               {attempt.first_content_ms >= 0 ? (
                 <span className="text-muted tabular-nums">{t`首字 ${formatMilliseconds(attempt.first_content_ms)}`}</span>

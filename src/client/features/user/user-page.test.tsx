@@ -30,6 +30,7 @@ const user = (more: Partial<ManagedUser>): ManagedUser => ({
   quota: 500_000,
   used_quota: 0,
   request_count: 0,
+  aff_code: "",
   aff_count: 0,
   aff_quota: 0,
   aff_history_quota: 0,
@@ -41,6 +42,7 @@ const user = (more: Partial<ManagedUser>): ManagedUser => ({
   budget_month: 0,
   created_at: 1,
   last_login_at: 0,
+  setting: "",
   DeletedAt: null,
   ...more,
 });

@@ -124,20 +124,34 @@ export async function issueLink(
   });
 }
 
+/** Whether a link is good at this moment. Decides nothing: `takeLink` does. */
+export async function isLinkGood(services: Keeper, link: Link): Promise<boolean> {
+  const { db } = services;
+  const rows = await db.q.select({ purpose: db.t.codes.purpose }).from(db.t.codes).where(goodLink(services, link));
+  return rows.length > 0;
+}
+
+const goodLink = (services: Keeper, link: Link) => {
+  const { codes } = services.db.t;
+  const { purpose, target, code_hash } = rowOf(services, link);
+  return and(
+    eq(codes.purpose, purpose),
+    eq(codes.target, target),
+    eq(codes.code_hash, code_hash),
+    gt(codes.expires_at, seconds(services)),
+  );
+};
+
 /** Takes a link, and all others for its target with it; false when there is none, and then nothing changes. */
 export function* takeLink(services: Keeper, q: Q, link: Link): Steps<boolean> {
   const { codes } = services.db.t;
-  const { purpose, target, code_hash } = rowOf(services, link);
-  const ofPurpose = eq(codes.purpose, purpose);
-  const right = q
-    .select({ code_hash: codes.code_hash })
-    .from(codes)
-    .where(and(ofPurpose, eq(codes.target, target), gt(codes.expires_at, seconds(services))));
+  const { purpose, code_hash } = rowOf(services, link);
+  const right = q.select({ code_hash: codes.code_hash }).from(codes).where(goodLink(services, link));
   // One statement: of two at once one gets a row.
   const taken = yield* run(
     q
       .delete(codes)
-      .where(and(ofPurpose, eq(codes.code_hash, code_hash), inArray(codes.code_hash, right)))
+      .where(and(eq(codes.purpose, purpose), eq(codes.code_hash, code_hash), inArray(codes.code_hash, right)))
       .returning({ purpose: codes.purpose }),
   );
   return taken.length > 0;

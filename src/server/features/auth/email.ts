@@ -11,7 +11,7 @@ import { run, type Steps } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
 import { isUniqueViolation } from "../../db/errors";
 import { randomText } from "../../lib/secrets";
-import { issueCode, issueLink, takeCode, takeLink } from "./codes";
+import { issueCode, issueLink, takeCode, isLinkGood, takeLink } from "./codes";
 import { requirePerson } from "./step-up";
 import { requireHuman } from "./turnstile";
 
@@ -130,9 +130,15 @@ async function mailReset(ctx: Ctx, email: string, link: string): Promise<void> {
   });
 }
 
+const resetLink = (target: string, token: string) => ({ purpose: "reset-password", target, token }) as const;
+
+/** Whether a reset token is good at this moment; `takeReset` decides. */
+export const isResetGood = (ctx: Ctx, email: string, token: string): Promise<boolean> =>
+  isLinkGood(ctx, resetLink(email, token));
+
 /** Takes a reset token; the address's other links end with it. */
 export const takeReset = (ctx: Ctx, q: Q, email: string, token: string): Steps<boolean> =>
-  takeLink(ctx, q, { purpose: "reset-password", target: email, token });
+  takeLink(ctx, q, resetLink(email, token));
 
 /** Binds an address to the caller's account; the code proves that it is theirs. Throws access_token_refused. */
 export async function bindEmail(ctx: UserCtx, { email, code }: z.output<typeof bindEmailInput>): Promise<void> {

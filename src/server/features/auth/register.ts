@@ -16,7 +16,7 @@ import { randomText } from "../../lib/secrets";
 import { findInviter } from "../invite/code";
 import { rewardRegistration } from "../invite/reward";
 import { claimName } from "../user/name";
-import { checkEmail, emailTaken, takeReset, takeVerification } from "./email";
+import { checkEmail, emailTaken, isResetGood, takeReset, takeVerification } from "./email";
 import { hashPassword } from "./password";
 import { requireHuman } from "./turnstile";
 
@@ -95,6 +95,8 @@ function verifiedAddress(ctx: Ctx, { email, verification_code }: z.output<typeof
 /** Returns the new password. All sessions end, and the system access token is dead (D-39). */
 export async function resetPassword(ctx: Ctx, { email, token }: z.output<typeof resetInput>): Promise<string> {
   const { users, sessions } = ctx.db.t;
+  // Before the hash, which costs a tenth of a second: guesses are cheap to refuse.
+  if (!(await isResetGood(ctx, email, token))) fail("reset_link_invalid");
   const password = randomText(NEW_PASSWORD_LENGTH);
   const password_hash = await hashPassword(password);
   const id = await ctx.db.tx(function* (q) {

@@ -8,7 +8,7 @@ import { AppError } from "../../../shared/errors";
 import type { Demand } from "../../cluster/types";
 import type { Ctx } from "../../contracts/context";
 import { countedAddress } from "../../http/address";
-import { countCritical, criticalCount, GENEROUS } from "../../http/trpc";
+import { countCritical, signInCounts } from "../../http/trpc";
 import { knownDevice } from "./device";
 
 const WINDOW_SECONDS = 15 * 60;
@@ -46,18 +46,11 @@ export async function throttled<T>(
 /** Whether a try was refused because too many were wrong. */
 export const isThrottled = (error: unknown): boolean => error instanceof AppError && error.code === "too_many_requests";
 
-/**
- * Counts a sign-in by password, right or wrong: by the account's known device, else by address. Throws
- * too_many_requests. While the addresses that a proxy forwards are not believed, its callers are told apart by them all
- * the same, with a generous limit for all: a stranger behind it does not close the sign-in for everyone.
- */
+/** Counts a sign-in by password, right or wrong: by the account's known device, else by address. Throws too_many_requests. */
 export async function countSignIn(ctx: Ctx, account: number | undefined): Promise<void> {
   const device = account === undefined ? undefined : await knownDevice(ctx, account);
   if (device !== undefined) return countCritical(ctx, { key: `sign-in:device:${device}` });
-  if (ctx.claimed_ip === undefined) return countCritical(ctx, criticalCount(ctx));
-  const shared = criticalCount(ctx, "sign-in");
-  const claimed = { key: `${shared.key}:${countedAddress(ctx.claimed_ip)}` };
-  return countCritical(ctx, claimed, { ...shared, times: GENEROUS });
+  return countCritical(ctx, ...signInCounts(ctx));
 }
 
 async function demandsOf(ctx: Ctx, account: number | string, guess: Guess): Promise<Demand[]> {

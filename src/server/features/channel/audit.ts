@@ -22,6 +22,14 @@ const COUNTED = new Set([
 const factsOf = (row: ChannelRow | undefined): Record<string, unknown> =>
   row ? Object.fromEntries(Object.entries(presentChannel(row)).filter(([name]) => !COUNTED.has(name))) : {};
 
+/** Columns of which a secret alone has changed: shown they are as before. */
+const changedSecrets = (before: ChannelRow, after: ChannelRow): Record<string, string> =>
+  Object.fromEntries(
+    (["setting", "header_override"] as const)
+      .filter((name) => before[name] !== after[name] && presentChannel(before)[name] === presentChannel(after)[name])
+      .map((name) => [name, "changed"]),
+  );
+
 /**
  * The row of an act on one channel, within its transaction; an update without a change leaves none. `key`: a key was
  * given.
@@ -39,7 +47,8 @@ export function* noteChannel(
     before && after
       ? changes(factsOf(before), factsOf(after))
       : { before: before && factsOf(before), after: after && factsOf(after) };
-  const facts = key ? { ...both, after: { ...both.after, key: "changed" } } : both;
+  const secrets = before && after ? changedSecrets(before, after) : {};
+  const facts = { ...both, after: both.after && { ...both.after, ...secrets, ...(key && { key: "changed" }) } };
   if (before && after && Object.keys(facts.after ?? {}).length === 0) return;
   yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action, target, ...facts })));
 }

@@ -24,6 +24,7 @@ import { announceChange } from "./announce";
 import type { EventName } from "../../../shared/events";
 import type { TextParams } from "../../../shared/text";
 import { dropKeys, reviveKeys } from "./keys";
+import { maskColumns, sealColumns } from "./sealed";
 
 /** Ids per statement: both engines limit the parameters of one. */
 const CHUNK = 500;
@@ -151,7 +152,7 @@ export async function setStatus(ctx: Ctx, ids: readonly number[], status: Manual
 export async function editChannels(ctx: Ctx, ids: readonly number[], edits: ChannelEdits): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
   const set = checkedEdits(ctx, edits);
-  return update(ctx, { event: "channels_edited", details: { set } }, byIds(ctx, ids), set);
+  return update(ctx, { event: "channels_edited", details: { set: maskColumns(set) } }, byIds(ctx, ids), set);
 }
 
 const tagDeed = (tag: string, deed: Omit<Deed, "none">): Deed => ({
@@ -182,7 +183,11 @@ export async function editTag(ctx: Ctx, { tag, new_tag, ...edits }: z.output<typ
   const name = tagName(tag);
   const renamed = new_tag === undefined || withoutNul(new_tag.trim()) === name ? undefined : withoutNul(new_tag.trim());
   const set = renamed === undefined ? checkedEdits(ctx, edits) : { ...writtenEdits(ctx, edits), tag: renamed };
-  const deed = tagDeed(name, { event: "tag_edited", params: { tag: name }, details: { tag: name, set } });
+  const deed = tagDeed(name, {
+    event: "tag_edited",
+    params: { tag: name },
+    details: { tag: name, set: maskColumns(set) },
+  });
   return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], set);
 }
 
@@ -221,5 +226,5 @@ function writtenEdits(ctx: Ctx, edits: ChannelEdits): Columns {
   if (issue) fail(issue.code, issue.values);
   const long = splitList(group).find((entry) => entry.length > CHANNEL_LIMITS.name);
   if (long) fail("invalid_parameter", { detail: `groups: ${long.slice(0, 40)}…` });
-  return out;
+  return sealColumns(ctx, out);
 }

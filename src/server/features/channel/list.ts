@@ -8,13 +8,16 @@ import { or } from "drizzle-orm";
 import { eq } from "drizzle-orm";
 import { desc } from "drizzle-orm";
 import type { SQL } from "drizzle-orm";
+import type * as z from "zod";
 import type { Ctx } from "../../contracts/context";
-import type { ChannelFilter, ChannelView } from "../../../shared/channel";
+import { CHANNEL_STATUS, type ChannelFilter, type channelSearchRest, type ChannelView } from "../../../shared/channel";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
 import { presentChannel } from "./present";
 import type { Page } from "../../../shared/envelope";
 import type { ChannelRow } from "../../db/schema";
 import type { TagPage } from "../../../shared/channel-operations";
+
+const ENABLED = CHANNEL_STATUS.enabled;
 
 /** priority, then newest; with id_sort newest alone (C-059). */
 const order = (ctx: Ctx, idSort: boolean): SQL[] => {
@@ -40,12 +43,14 @@ function filters(ctx: Ctx, filter: Partial<ChannelFilter>): SQL | undefined {
   if (filter.model) all.push(contains(channels.models, withoutNul(filter.model)));
   if (filter.tag) all.push(eq(channels.tag, withoutNul(filter.tag)));
   if (filter.status !== undefined) all.push(eq(channels.status, filter.status));
+  if (filter.enabled !== undefined)
+    all.push(filter.enabled ? eq(channels.status, ENABLED) : ne(channels.status, ENABLED));
   if (filter.type !== undefined) all.push(eq(channels.type, filter.type));
   return and(...all);
 }
 
 /** A slice of the list; `limit` rows from `offset`. */
-export async function listChannels(
+async function listChannels(
   ctx: Ctx,
   { offset = 0, limit, ...filter }: Partial<ChannelFilter> & { offset?: number; limit?: number },
 ): Promise<ChannelView[]> {
@@ -74,7 +79,7 @@ export async function pageChannels(
  * tag_mode: pages over the tags of the channels that pass the filter, and answers all channels of those tags; untagged
  * ones are left out (C-074). All tags when there is no limit.
  */
-export async function listByTag(
+async function listByTag(
   ctx: Ctx,
   { offset = 0, limit, id_sort = false, ...filter }: Partial<ChannelFilter> & { offset?: number; limit?: number },
 ): Promise<ChannelView[]> {
@@ -97,6 +102,40 @@ export async function listByTag(
     );
   }
   return rows.map(presentChannel);
+}
+
+/**
+ * A page for existing front-ends; all rows without `page_size`. In tag mode pages and total count tags. `type_counts`:
+ * channels of each type, by the filters other than the type.
+ */
+export async function restPage(
+  ctx: Ctx,
+  { p, page_size, tag_mode, status, ...rest }: z.output<typeof channelSearchRest>,
+): Promise<Page<ChannelView> & { type_counts: Record<number, number> }> {
+  const { channels } = ctx.db.t;
+  const filter: Partial<ChannelFilter> = { ...rest, enabled: status };
+  const where = filters(ctx, filter);
+  const slice = page_size ? { offset: (p - 1) * page_size, limit: page_size } : {};
+  const counted = tag_mode ? countDistinct(channels.tag).mapWith(Number) : count();
+  const [items, [all], types] = await Promise.all([
+    (tag_mode ? listByTag : listChannels)(ctx, { ...filter, ...slice }),
+    ctx.db.read
+      .select({ n: counted })
+      .from(channels)
+      .where(and(tag_mode ? ne(channels.tag, "") : undefined, where)),
+    ctx.db.read
+      .select({ type: channels.type, n: count() })
+      .from(channels)
+      .where(filters(ctx, { ...filter, type: undefined }))
+      .groupBy(channels.type),
+  ]);
+  return {
+    items,
+    page: p,
+    page_size: page_size ?? items.length,
+    total: all?.n ?? 0,
+    type_counts: Object.fromEntries(types.map(({ type, n }) => [type, n])),
+  };
 }
 
 /** Tag mode of the console: tags first, then the channels without one, paged as one list (C-074). */

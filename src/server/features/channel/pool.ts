@@ -13,6 +13,7 @@ import { resolveMapping, statusMapping } from "../../../shared/model-mapping";
 import { compileOverride, overrideProblem } from "../../../shared/param-override";
 import type { Services } from "../../contracts/context";
 import { type KeyRow, keysIn, readKeys } from "./key-rows";
+import { openColumns } from "./sealed";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
 import type { PoolChannel } from "../../contracts/channel";
@@ -111,8 +112,15 @@ export function readChannel(
     report(`unknown type ${row.type}`);
     return undefined;
   }
+  let clear: PoolRow;
+  try {
+    clear = openColumns(secrets, row);
+  } catch {
+    report("a secret of its settings cannot be read with this master secret");
+    return undefined;
+  }
   const json = (field: (typeof JSON_COLUMNS)[number]): Record<string, unknown> => {
-    const value = jsonObject(row[field]);
+    const value = jsonObject(clear[field]);
     if (!value) report(`${field} is not a JSON object`);
     return value ?? {};
   };
@@ -191,6 +199,10 @@ export async function createChannelPool(
     models: (group) => store.current.models(group),
     enabledModels: () => store.current.models("*"),
     broken: (group, model) => store.hasUnusable(group, model),
+    off: (group, model) =>
+      [...store.current.entries.values()].some(
+        ({ enabled, channel }) => !enabled && channel.groups.has(group) && channel.models.has(model),
+      ),
     reload: () => reloads.now(),
     close: () => {
       store.close();

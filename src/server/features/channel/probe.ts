@@ -2,6 +2,7 @@
 import { AppError, fail } from "../../../shared/errors";
 import { readLimited } from "../../lib/egress";
 import { chatDialects } from "../../protocol/dialects/chat-dialects";
+import { newLimit } from "../../protocol/dialects/openai-chat/request-encode";
 import { decodeFrame } from "../../protocol/dialects/openai-chat/stream";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import type { Usage } from "../../protocol/chat-events";
@@ -9,7 +10,7 @@ import { UpstreamError } from "../../protocol/upstream-error";
 import { classifyErrorIn200, classifyStatus, type Failure } from "../../protocol/upstream-failure";
 import { redact, redactOf } from "../../relay/providers/redact";
 import { withSystemPrompt } from "../../relay/providers/param-override";
-import { addressOf, dialectOf, exchange, readChannelError } from "../../relay/providers/dispatch";
+import { addressOf, dialectOf, exchange, operationFor, readChannelError } from "../../relay/providers/dispatch";
 import { ownProviderContext } from "../../relay/providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import { firstFrameEnd, readFrame } from "../../lib/sse";
@@ -27,7 +28,7 @@ function testBody(model: string): Record<string, unknown> {
   if (isEmbedding(model)) return { model, input: ["hi"] };
   const messages = [{ role: "user", content: "hi" }];
   // Reasoning models refuse max_tokens and spend their first tokens on thinking.
-  if (/^(o\d|gpt-5)/.test(model)) return { model, messages, max_completion_tokens: 200 };
+  if (newLimit(model)) return { model, messages, max_completion_tokens: 200 };
   if (/think|reason|-r1/i.test(model)) return { model, messages, max_tokens: 50 };
   return { model, messages, max_tokens: 10 };
 }
@@ -67,9 +68,9 @@ export async function probe(
 ): Promise<ProbeResult> {
   const mapped = channel.model_mapping.get(asked) ?? asked;
   const operation = isEmbedding(mapped) ? "embeddings" : "chat";
-  const dialect = dialectOf(channel, { key: operation }, mapped) ?? fail("channel_test_unsupported");
-  const names = namesOf(asked, channel, dialect, rules);
+  const names = namesOf(asked, channel, dialectOf(channel, { key: operation }, mapped), rules);
   const { model } = names;
+  const dialect = dialectOf(channel, { key: operation }, model) ?? fail("channel_test_unsupported");
   const deadline = deadlineOf(timeoutMs, signal);
   const headers = { ...upstreamHeaders(channel), "content-type": "application/json", accept: "application/json" };
   const call = async (body: object, stream = false): Promise<ProbeResult & { status: number }> => {
@@ -81,7 +82,7 @@ export async function probe(
     );
     const outgoing = {
       channel,
-      operation,
+      operation: operationFor(channel, { key: operation }, model),
       model,
       stream,
       url,

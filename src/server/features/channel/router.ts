@@ -32,7 +32,7 @@ import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
 import { readRun } from "./runs";
 import { copyChannel, createChannels, deleteChannel, getChannel, revealKeys, updateChannel } from "./service";
-import { countByStatus, listByTag, listChannels, listTags, pageChannels, pageTags } from "./list";
+import { countByStatus, listTags, pageChannels, pageTags, restPage } from "./list";
 import { testAll } from "./test-all";
 import { channelHealth, upstreamUse } from "./usage";
 
@@ -40,21 +40,19 @@ export const channelRouter = router({
   /** The console's list: filters and search in one, a page with its total. */
   list: adminProcedure.input(channelListInput).query(({ ctx, input }) => pageChannels(ctx, input)),
 
-  /** REST: bare array, p from 0. */
-  listBare: adminProcedure
-    .meta({ rest: "GET /api/channel/", summary: "Channels, a page as a bare array" })
+  listRest: adminProcedure
+    .meta({ rest: "GET /api/channel/", summary: "Channels", answer: "list" })
     .input(channelListRest)
-    .query(({ ctx, input: { p, page_size, id_sort, tag_mode } }) => {
-      const slice = { offset: p * page_size, limit: page_size, id_sort };
-      return tag_mode ? listByTag(ctx, slice) : listChannels(ctx, slice);
-    }),
+    .query(({ ctx, input }) => restPage(ctx, input)),
 
   search: adminProcedure
-    .meta({ rest: "GET /api/channel/search", summary: "Channels by id, name, whole key, group and model" })
+    .meta({
+      rest: "GET /api/channel/search",
+      summary: "Channels by id, name, whole key, group and model",
+      answer: "list",
+    })
     .input(channelSearchRest)
-    .query(({ ctx, input: { tag_mode, ...filter } }) =>
-      tag_mode ? listByTag(ctx, filter) : listChannels(ctx, filter),
-    ),
+    .query(({ ctx, input }) => restPage(ctx, input)),
 
   /** The console's tag mode: tags with their channels, then the channels without a tag, as one paged list. */
   tagPage: adminProcedure.input(tagPageInput).query(({ ctx, input }) => pageTags(ctx, input)),

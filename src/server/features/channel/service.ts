@@ -28,6 +28,7 @@ import { noteChannel } from "./audit";
 import { goesElsewhere, holdsKey } from "./destination";
 import { checkedKeys, clearKeys, dropKeys, insertKeys, lockChannel, reviveKeys } from "./keys";
 import { presentChannel } from "./present";
+import { keepsHeader, sealColumns, sealToCompare } from "./sealed";
 
 const ONE_KEY: Text = { zh: "一个渠道只能有一个密钥", en: "a channel has one key" };
 
@@ -93,8 +94,9 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreat
   if (several && keys.length > MAX_KEYS) fail("channel_keys_too_many", { max: MAX_KEYS });
   if (mode === "single" && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
   if (!several && keys.length > CHANNEL_LIMITS.batch) fail("channel_batch_too_large", { max: CHANNEL_LIMITS.batch });
+  const columns = columnsOf({ ...fields, other: fields.other ?? "", group: fields.group ?? groupOf(fields) }, type);
   const common = {
-    ...columnsOf({ ...fields, other: fields.other ?? "", group: fields.group ?? groupOf(fields) }, type),
+    ...sealColumns(ctx, columns, copied?.row),
     type,
     multi_key_mode: several ? multi_key_mode : "",
     name: fields.name?.trim() ?? "",
@@ -125,12 +127,13 @@ export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreat
 interface CopiedKeys {
   keys: string[];
   multi_key_mode: string;
+  row: ChannelRow;
 }
 
 async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
   const { multi_key_mode } = row;
   const keys = multi_key_mode === "" ? [clearKey(ctx, row)] : (await clearKeys(ctx, row.id)).map(({ key }) => key);
-  return { keys, multi_key_mode };
+  return { keys, multi_key_mode, row };
 }
 
 /**
@@ -160,7 +163,7 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
     ...columnsOf({ ...fields, other: fields.other ?? "" }, type),
   };
   const sameAddress = (row: ChannelRow): boolean =>
-    row.type === type && !goesElsewhere(ctx.secrets, row, { ...row, ...copy });
+    row.type === type && !goesElsewhere(ctx.secrets, row, { ...row, ...sealToCompare(ctx.secrets, copy, row) });
   if (/^\d{1,15}$/.test(key)) {
     const [row] = await ctx.db.q
       .select()
@@ -220,8 +223,8 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
 
 /**
  * Partial: absent fields stay, present ones are set even when empty; an empty key stays (C-205, C-506), unless the
- * calls would go elsewhere: then the keys of the form are the only ones. Throws channel_key_required, and the form's
- * errors for a bad field.
+ * calls would go elsewhere: then the keys and secret headers of the form are the only ones. Throws
+ * channel_key_required, channel_headers_required, and the form's errors for a bad field.
  */
 export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields & { id: number }): Promise<ChannelView> {
   const { channels } = ctx.db.t;
@@ -246,7 +249,7 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   // Back to one key: the new one, or the only one there is.
   const single = several || !was ? keys[0] : (keys[0] ?? (before.length === 1 ? before[0] : fail("channel_keys_left")));
   const set = {
-    ...columnsOf(fields, type),
+    ...sealColumns(ctx, columnsOf(fields, type), stored),
     ...(several ? { key_cipher: "", key_hash: "" } : single ? sealKey(ctx, single) : {}),
     // A status set by hand ends what the gateway noted about it.
     ...(fields.status !== undefined && fields.status !== stored.status ? { other_info: "" } : {}),
@@ -258,11 +261,14 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
     if (
       current.type !== stored.type ||
       current.multi_key_mode !== stored.multi_key_mode ||
-      current.key_cipher !== stored.key_cipher
+      current.key_cipher !== stored.key_cipher ||
+      current.setting !== stored.setting ||
+      current.header_override !== stored.header_override
     )
       return undefined;
     const elsewhere = goesElsewhere(ctx.secrets, current, { ...current, ...set });
     if (elsewhere && keys.length === 0 && holdsKey(ctx.secrets, current)) fail("channel_key_required");
+    if (elsewhere && keepsHeader(ctx.secrets, current, { ...current, ...set })) fail("channel_headers_required");
     if (fields.status === CHANNEL_STATUS.enabled) yield* run(reviveKeys(ctx, q, eq(channels.id, id)));
     const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
     if (!changed) return fail("channel_not_found");

@@ -6,6 +6,7 @@ import { ENGINES } from "../../../../tests/kit/databases";
 import { FakeAuthenticator } from "../../../../tests/kit/fake-authenticator";
 import { HOOK_MS } from "../../../../tests/kit/harness";
 import { type ApiAnswer, ROOT, type Session, startWeir, type Weir } from "../../../../tests/kit/weir";
+import { PASSKEYS_MAX } from "../../../shared/factor";
 
 describe.each(ENGINES)("second factors on %s", (engine) => {
   let weir: Weir;
@@ -130,6 +131,20 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
     expect(answers.filter((answer) => answer.body.success)).toHaveLength(1);
   });
 
+  test("of eight that bring one one-time code at once, one is signed in, and a step-up with it is refused", async () => {
+    const { user, secret } = await withTotp();
+    await rewind(user.id);
+    const [code, before] = [codeOf(secret), codeOf(secret, -1)];
+    const firsts = await Promise.all(Array.from({ length: 8 }, () => login(user.username)));
+    const answers = await Promise.all(firsts.map((first) => second(cookiesOf(first), code)));
+    expect(answers.filter((answer) => answer.body.success)).toHaveLength(1);
+    await expect(user.trpc.factor.stepUp.mutate({ code })).rejects.toThrow();
+    expect((await user.api("POST", "/api/user/2fa/disable", { code })).body.code).toBe("factor_code_wrong");
+    // The code before it, which clocks that differ would let pass, is older than the one that was used.
+    const again = await login(user.username);
+    expect((await second(cookiesOf(again), before)).body.code).toBe("factor_code_wrong");
+  });
+
   test("neither the secret nor a recovery code can be read from the database", async () => {
     const { user, secret, codes } = await withTotp();
     const [row] = await weir.db.q.select().from(weir.db.t.totps).where(eq(weir.db.t.totps.user_id, user.id));
@@ -222,8 +237,12 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       expect((await finish(response, begun.cookies)).error).toBe("passkey_expired");
       for (const fault of [
         { origin: "https://evil.example" },
+        { origin: `${new URL(weir.url).origin}.evil.example` },
+        { origin: `http://${new URL(weir.url).hostname}:1` },
+        { origin: "null" },
         { rpId: "evil.example" },
         { verified: false },
+        { present: false },
         { type: "webauthn.create" },
         { forge: true },
         { counter: 0 },
@@ -234,6 +253,62 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       const other = await begin();
       expect((await finish(keyOf().get(other.data), other.cookies)).error).toBe("passkey_refused");
       expect((await finish({ id: "x" }, [])).error).toBe("invalid_parameter");
+    });
+
+    test("of eight that bring one answer at once, one is signed in; and a challenge is answered for its own purpose and account", async () => {
+      const [user, stranger] = [await weir.newUser(), await weir.newUser()];
+      const [mine, foreign] = [keyOf(), keyOf()];
+      await addKey(user, mine);
+      await addKey(stranger, foreign);
+      const finish = (use: string, response: unknown, cookie: string, who?: Session) =>
+        call("factor.finishPasskey", { use, response }, cookie, who);
+      const begun = await call("factor.beginPasskey", { use: "sign-in" }, "");
+      const response = mine.get(begun.data);
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => finish("sign-in", response, begun.cookies.join("; "))),
+      );
+      expect(answers.filter(({ data }) => data !== undefined)).toHaveLength(1);
+
+      // A challenge for a sign-in is none for a step-up, and none for a new passkey.
+      const other = await call("factor.beginPasskey", { use: "sign-in" }, stranger.cookie, stranger);
+      const cookie = [stranger.cookie, ...other.cookies].join("; ");
+      expect(await finish("step-up", foreign.get(other.data), cookie, stranger)).toMatchObject({
+        error: "passkey_expired",
+      });
+      const third = await call("factor.beginPasskey", { use: "sign-in" }, stranger.cookie, stranger);
+      const made = keyOf().create({ ...third.data, rp: { id: third.data.rpId }, user: { id: "" } });
+      expect(
+        await call(
+          "factor.finishRegistration",
+          { name: "", response: made },
+          [stranger.cookie, ...third.cookies].join("; "),
+          stranger,
+        ),
+      ).toMatchObject({ error: "passkey_expired" });
+      // The challenge of another account's step-up, brought with that browser's cookie.
+      const asked = await call("factor.beginPasskey", { use: "step-up" }, user.cookie, user);
+      expect(
+        await finish("step-up", foreign.get(asked.data), [stranger.cookie, ...asked.cookies].join("; "), stranger),
+      ).toMatchObject({ error: "passkey_refused" });
+    });
+
+    test("an account has no more passkeys than it may, however many are made at once", async () => {
+      const user = await weir.newUser();
+      const begun = [];
+      for (let i = 0; i <= PASSKEYS_MAX; i++)
+        begun.push(await call("factor.beginRegistration", undefined, user.cookie, user));
+      const answers = await Promise.all(
+        begun.map(({ data, cookies }) =>
+          call(
+            "factor.finishRegistration",
+            { name: "", response: keyOf().create(data) },
+            [user.cookie, ...cookies].join("; "),
+            user,
+          ),
+        ),
+      );
+      expect(answers.flatMap(({ error }) => error ?? [])).toEqual(["passkeys_full"]);
+      expect((await user.trpc.factor.status.query()).passkeys).toHaveLength(PASSKEYS_MAX);
     });
 
     test("a passkey is added once, to the account that asked, named, and removed by its owner alone", async () => {

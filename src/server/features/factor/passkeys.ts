@@ -24,9 +24,10 @@ import {
   type PasskeyView,
 } from "../../../shared/factor";
 import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/transaction";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { PasskeyRow } from "../../db/schema";
-import { withoutNul } from "../../db/sql";
+import { count, forUpdate, withoutNul } from "../../db/sql";
 import { siteOf } from "../../http/site";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
@@ -106,24 +107,39 @@ export async function finishRegistration(
   );
   if (!registrationInfo) return fail("passkey_refused");
   const { credential, credentialBackedUp } = registrationInfo;
-  const [row] = await ctx.db.q
-    .insert(ctx.db.t.passkeys)
-    .values({
-      user_id: ctx.actor.id,
-      credential_id: credential.id,
-      public_key: Buffer.from(credential.publicKey).toString("base64url"),
-      counter: credential.counter,
-      transports: response.response.transports.filter((word) => /^[a-z-]+$/.test(word)).join(","),
-      backed_up: credentialBackedUp,
-      name: withoutNul(name),
-      created_at: seconds(ctx),
-    })
-    .onConflictDoNothing()
-    .returning();
+  const { passkeys } = ctx.db.t;
+  const [row] = await ctx.db.tx(function* (q) {
+    yield* claimPlace(ctx, q);
+    return yield* run(
+      q
+        .insert(passkeys)
+        .values({
+          user_id: ctx.actor.id,
+          credential_id: credential.id,
+          public_key: Buffer.from(credential.publicKey).toString("base64url"),
+          counter: credential.counter,
+          transports: response.response.transports.filter((word) => /^[a-z-]+$/.test(word)).join(","),
+          backed_up: credentialBackedUp,
+          name: withoutNul(name),
+          created_at: seconds(ctx),
+        })
+        .onConflictDoNothing()
+        .returning(),
+    );
+  });
   if (!row) return fail("passkey_known");
   await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, after: { passkey: row.name || row.id } });
   const { id, backed_up, created_at, last_used_at } = row;
   return { id, name: row.name, backed_up, created_at, last_used_at };
+}
+
+/** Refuses one passkey too many. Locks the user, so that calls at the same time count one after another. */
+function* claimPlace(ctx: UserCtx, q: Q): Steps<void> {
+  const { users, passkeys } = ctx.db.t;
+  const { id } = ctx.actor;
+  yield* run(forUpdate(ctx.db, q.select({ id: users.id }).from(users).where(eq(users.id, id))));
+  const [found] = yield* run(q.select({ n: count() }).from(passkeys).where(eq(passkeys.user_id, id)));
+  if ((found?.n ?? 0) >= PASSKEYS_MAX) fail("passkeys_full", { max: PASSKEYS_MAX });
 }
 
 export async function renamePasskey(ctx: UserCtx, id: number, name: string): Promise<void> {

@@ -1,8 +1,8 @@
 /** Routes of groups: all names for administrators, and the groups that the signed-in user may choose. */
 import { AUTO_GROUP, autoGroups, usableGroups, userModelsInput } from "../../../shared/group";
 import type { UserCtx } from "../../contracts/context";
-import { adminProcedure, router, userProcedure } from "../../http/trpc";
-import { groupFacts } from "./facts";
+import { adminProcedure, publicProcedure, router, userProcedure } from "../../http/trpc";
+import { groupFacts, groupOf } from "./facts";
 
 /** Models of the groups that the user may use; of one of them when it is named. */
 function userModels(ctx: UserCtx, group: string | undefined): string[] {
@@ -20,6 +20,11 @@ export const groupRouter = router({
   own: userProcedure
     .meta({ rest: "GET /api/user/self/groups", summary: "Groups the user may choose, with description and ratio" })
     .query(({ ctx }) => usableGroups(groupFacts(ctx), ctx.actor.group)),
+
+  /** Open to guests, who see what a new user may choose. */
+  offered: publicProcedure
+    .meta({ rest: "GET /api/user/groups", summary: "Groups a new user, or the signed-in one, may choose" })
+    .query(({ ctx }) => usableGroups(groupFacts(ctx), groupOf(ctx.actor))),
 
   models: userProcedure
     .meta({ rest: "GET /api/user/models", summary: "Models the user may call" })

@@ -470,6 +470,27 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     );
   });
 
+  test("Telegram data in which a line break lets one field stand for others signs no user in", async () => {
+    const [owner, attacker] = [String(++subjects), String(++subjects)];
+    const first = new Browser(weir);
+    await signedInAs(first, await first.get(`/api/oauth/telegram/login?${telegram({ id: owner })}`));
+    const accounts = await weir.db.q.select().from(weir.db.t.users);
+    // Signed for the attacker, whose name has line breaks; then the same lines as other fields.
+    const signed = telegram({ id: attacker, first_name: `Eve\nid=${owner}\nlast_name=x` });
+    const moved = new URLSearchParams({
+      first_name: "Eve",
+      id: owner,
+      last_name: `x\nid=${attacker}`,
+      auth_date: signed.get("auth_date") ?? "",
+      hash: signed.get("hash") ?? "",
+    });
+    for (const fields of [moved, signed]) {
+      const browser = new Browser(weir);
+      expect((await browser.get(`/api/oauth/telegram/login?${fields}`)).body.code).toBe("telegram_invalid");
+    }
+    expect(await weir.db.q.select().from(weir.db.t.users)).toHaveLength(accounts.length);
+  });
+
   test("Telegram binds by a call, and by navigation only with the state of a signed-in page in the same browser", async () => {
     const user = await weir.newUser();
     const browser = new Browser(weir, user);

@@ -22,7 +22,7 @@ const callback = (provider: RedirectProvider) =>
       rest: `GET /api/oauth/${provider}`,
       summary: `Sign in by, or bind, an account at ${IDENTITY_PROVIDERS[provider].title.en}`,
       answer: "top",
-      critical: true,
+      critical: "sign-in",
     })
     .input(callbackInput)
     .mutation(({ ctx, input }) => finishSignIn(ctx, provider, input));
@@ -38,13 +38,13 @@ export const identityRouter = router({
       rest: "GET /api/oauth/state",
       summary: "A state for a sign-in elsewhere, and where to go when a provider is named",
       answer: "top",
-      critical: true,
+      critical: "sign-in",
     })
     .input(stateInput)
     .mutation(({ ctx, input }) => beginSignIn(ctx, input)),
   finish: router(callbacks),
   wechat: publicProcedure
-    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: true, ownPage: "named" })
+    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: "sign-in", ownPage: "named" })
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatSignIn(ctx, input.code, input.aff)),
   wechatBind: userProcedure
@@ -55,7 +55,7 @@ export const identityRouter = router({
     .meta({
       rest: "GET /api/oauth/telegram/login",
       summary: "Sign in by the Telegram widget",
-      critical: true,
+      critical: "sign-in",
       ownPage: "named",
     })
     .input(telegramInput)

@@ -24,6 +24,8 @@ export async function telegramPerson(ctx: Ctx, fields: TelegramFields): Promise<
   const hash = fields.hash.toLowerCase();
   const now = seconds(ctx);
   const date = Number(fields.auth_date);
+  // The signed text is lines of `name=value`: a line break in a value would let one field stand for others.
+  if (SIGNED.some((name) => fields[name]?.includes("\n"))) fail("telegram_invalid");
   if (token === "" || !sameText(hash, telegramHash(fields, token))) fail("telegram_invalid");
   if (!/^\d+$/.test(fields.id) || !Number.isSafeInteger(date) || date <= now - LIFETIME || date > now + AHEAD)
     fail("telegram_invalid");

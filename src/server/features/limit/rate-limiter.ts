@@ -71,7 +71,7 @@ const nothingReserved: Reservation = { refused: -1, states: [], end: () => undef
 async function reserve(
   services: LimitNeeds,
   { counters, budgets }: Rules,
-  { units }: LimitRequest,
+  { units, hold }: LimitRequest,
 ): Promise<Admission> {
   const reservation = counters.length > 0 ? await services.cluster.counter.reserve(counters) : nothingReserved;
   const admission = countersOf(counters, reservation);
@@ -79,7 +79,7 @@ async function reserve(
   const giveBack = (): void => reservation.end(counters.map(() => 0));
   let full: string | undefined;
   try {
-    full = await services.spend.take(budgets, units);
+    full = await services.spend.take(budgets, units, hold);
   } catch (error) {
     giveBack();
     throw error;
@@ -89,18 +89,24 @@ async function reserve(
     giveBack();
     return { ...admission, refused: refusal(rule, secondsUntil(rule.ends, services.now())) };
   }
-  return withBudgets(services.spend, admission, budgets, units);
+  return withBudgets(services.spend, admission, budgets, { units, hold });
 }
 
-/** The admission of a call that took `held` units from budgets. */
-function withBudgets(spend: SpendStore, admission: Admission, budgets: readonly Budget[], held: number): Admission {
+/** The admission of a call that took units from budgets. */
+function withBudgets(
+  spend: SpendStore,
+  admission: Admission,
+  budgets: readonly Budget[],
+  { units: first, hold: hold_id }: Pick<LimitRequest, "units" | "hold">,
+): Admission {
   const names = budgets.map(({ name }) => name);
+  let held = first;
   let ended = false;
   return {
     ...admission,
     budgets: names,
     async more(units) {
-      if (ended || (await spend.take(budgets, units)) !== undefined) return false;
+      if (ended || (await spend.take(budgets, units, hold_id)) !== undefined) return false;
       // The call ended while the budgets were asked: what was taken too late goes back.
       if (ended) void spend.correct(names, -units);
       else held += units;
@@ -110,6 +116,7 @@ function withBudgets(spend: SpendStore, admission: Admission, budgets: readonly 
       if (ended) return undefined;
       ended = true;
       void admission.end(used);
+      if (hold === "stays") return spend.correct(names, used.units - held, hold_id);
       const correct = (swept?: number): Promise<void> => spend.correct(names, used.units - (swept ?? held));
       return hold ? hold.then(correct, () => correct()) : correct();
     },

@@ -54,6 +54,28 @@ for (const engine of ENGINES) {
       expect(await book.spent([day.name])).toEqual(new Map());
     });
 
+    test("a hold remembers what budgets count for it; of one that was swept nothing is given back again", async () => {
+      const { holds } = h.services.db.t;
+      const { q } = h.services.db;
+      const [day, month] = [budget(1000), budget(1000)];
+      const id = `hold-${names}`;
+      const hold = { request_id: id, user_id: 1, instance_id: "gone", amount: 70, token_amount: 0, created_at: 1 };
+      await q.insert(holds).values({ ...hold, draft: '{"model_name":"m"}' });
+      const draft = async (): Promise<unknown> => {
+        const [row] = await q.select().from(holds).where(eq(holds.request_id, id));
+        return JSON.parse(row?.draft ?? "null");
+      };
+      await book.take([day], 50, id);
+      await book.take([day, month], 20, id);
+      expect(await draft()).toEqual({ model_name: "m", budgets: { [day.name]: 70, [month.name]: 20 } });
+      await book.correct([month.name], -20, id);
+      expect(await draft()).toEqual({ model_name: "m", budgets: { [day.name]: 70 } });
+      await q.delete(holds).where(eq(holds.request_id, id));
+      await book.correct([day.name], -70, id);
+      expect((await book.spent([day.name])).get(day.name)).toBe(70);
+      expect((await book.spent([month.name])).get(month.name)).toBe(0);
+    });
+
     test("rows of periods that are long over are dropped, the others stay", async () => {
       const [old, running] = [budget(10, 1_000), budget(10)];
       await book.take([old, running], 1);

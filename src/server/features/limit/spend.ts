@@ -1,13 +1,13 @@
 /**
  * What was spent in the periods of budgets, with what running calls hold: one row a budget and period, moved by
  * conditional statements, so calls on any number of instances never take more than a budget together. Only callers with
- * a budget come here. What a killed process held for its caller goes back with the sweep of the hold; what it held of a
- * channel's budgets stays counted until their period ends: such a budget then stops too early by a call's estimate,
- * never too late.
+ * a budget come here. The hold of a call names the budgets that count it, in the same transaction, so that a sweep of a
+ * killed process's hold gives them back.
  */
 import { eq, inArray, lt, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
+import { budgetSteps } from "../wallet/hold-draft";
 
 /** A budget in its period. */
 export interface Budget {
@@ -27,10 +27,14 @@ const RETRIES_MS = [200, 1000, 5000];
 export interface SpendStore {
   /**
    * Takes `units` from every budget, or from none: undefined when it was taken, else the name of one that is too small.
+   * `hold`: request id of the call's hold, which remembers it when it is there.
    */
-  take(budgets: readonly Budget[], units: number): Promise<string | undefined>;
-  /** Adds `units` (negative: gives back) to budgets that were taken from before. Never rejects. */
-  correct(names: readonly string[], units: number): Promise<void>;
+  take(budgets: readonly Budget[], units: number, hold?: string): Promise<string | undefined>;
+  /**
+   * Adds `units` (negative: gives back) to budgets that were taken from before. With `hold` only while that is there:
+   * a sweep has corrected them otherwise. Never rejects.
+   */
+  correct(names: readonly string[], units: number, hold?: string): Promise<void>;
   /** What is spent and held: name -> units. A name without a row is not in it. */
   spent(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
@@ -45,7 +49,7 @@ class Full extends Error {
 export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): SpendStore {
   const t = db.t.budget_spend;
   return {
-    async take(budgets, units) {
+    async take(budgets, units, hold) {
       const small = budgets.find(({ limit }) => units > limit);
       if (small) return small.name;
       // A fixed order, so that two calls never wait for each other.
@@ -63,6 +67,8 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
             );
             if (taken.length === 0) throw new Full(name);
           }
+          const names = ordered.map(({ name }) => name);
+          if (hold !== undefined) yield* budgetSteps(db, q, hold, names, units);
         });
       } catch (error) {
         if (error instanceof Full) return error.budget;
@@ -71,10 +77,11 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
       return undefined;
     },
 
-    async correct(names, units) {
+    async correct(names, units, hold) {
       if (units === 0 || names.length === 0) return;
       const change = (): Promise<void> =>
         db.tx(function* (q) {
+          if (hold !== undefined && !(yield* budgetSteps(db, q, hold, names, units))) return;
           // In the order of `take`: rows are locked one by one.
           for (const name of names.toSorted()) {
             yield* run(

@@ -8,7 +8,7 @@ import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
 import { codesContaining } from "../../../shared/log-text";
 import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
-import { withoutIndex, byIndex, contains, withoutNul } from "../../db/sql";
+import { withoutIndex, byIndex, contains, isLike, withoutNul } from "../../db/sql";
 import { afterCursor } from "./cursor";
 
 /** Whose rows: all users' for administrators, else the user's own. */
@@ -67,15 +67,26 @@ export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: L
   };
 }
 
+/** What a filter asks of a model's name: a part of it, or a pattern; undefined = nothing. */
+export function modelTest(filter: LogFilter): ((name: AnyColumn | SQL) => SQL) | undefined {
+  const part = clean(filter.model_name);
+  if (part) return (name) => contains(name, part);
+  const pattern = clean(filter.model_like);
+  if (pattern) return (name) => (pattern.includes("%") ? isLike(name, pattern) : sql`${name} = ${pattern}`);
+  return undefined;
+}
+
 /**
- * A part of a model's name has no index, whole names have: the names that contain it are read off the index, one step a
- * name. `common`: it has very many rows; then walking the list from its newer end finds them sooner than any index.
+ * A part of a model's name has no index, whole names have: the names that fit are read off the index, one step a name.
+ * `common`: they have very many rows; then walking the list from its newer end finds them sooner than any index.
  * Postgres decides that by itself.
  */
-async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<SQL> {
+async function ofModel({ db }: UserCtx, filter: LogFilter, common: boolean): Promise<SQL | undefined> {
   const { logs } = db.t;
-  const containing = contains(logs.model_name, part);
-  if (common && db.engine === "sqlite") return containing;
+  const test = modelTest(filter);
+  if (!test) return undefined;
+  const walked = test(withoutIndex(db, logs.model_name));
+  if (common && db.engine === "sqlite") return walked;
   const names = await db.read
     .select({ name: sql<string>`name` })
     .from(
@@ -84,10 +95,10 @@ async function ofModel({ db }: UserCtx, part: string, common: boolean): Promise<
         UNION ALL SELECT (SELECT min(model_name) FROM logs WHERE model_name > names.name) FROM names WHERE names.name IS NOT NULL
       ) SELECT name FROM names WHERE name IS NOT NULL) AS found`,
     )
-    .where(contains(sql`name`, part))
+    .where(test(sql`name`))
     .limit(MOST_NAMES + 1);
   return names.length > MOST_NAMES
-    ? containing
+    ? walked
     : inArray(
         logs.model_name,
         names.map(({ name }) => name),
@@ -137,7 +148,7 @@ export async function subject(
     ofGroup(ctx, clean(filter.group), narrow.length > 0),
     // A literal, so that the partial index is usable.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
-    clean(filter.model_name) ? await ofModel(ctx, clean(filter.model_name), common) : undefined,
+    await ofModel(ctx, filter, common),
     named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
     scope === "all" && named.user_id === undefined ? equal(logs.username, filter.username) : undefined,
     keyword ? ofKeyword(ctx, scope, keyword) : undefined,
@@ -221,6 +232,7 @@ export async function conditions(
   return and(
     ...(await subject(ctx, scope, filter, common, named)),
     ofType(ctx, scope, filter.type),
+    filter.without_errors ? sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.error))}` : undefined,
     start ? gte(logs.created_at, start) : undefined,
     end ? lte(logs.created_at, end) : undefined,
   );

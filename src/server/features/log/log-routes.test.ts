@@ -226,6 +226,10 @@ for (const engine of ENGINES) {
         const answer = await weir.anonymous("GET", path, undefined, { authorization: `Bearer ${limited.key}` });
         expect(answer.body).toMatchObject({ success: false, code: "token_disabled" });
       }
+      expect(await weir.anonymous("GET", "/api/usage/token")).toMatchObject({
+        status: 401,
+        body: { success: false, code: "token_missing" },
+      });
       const asked = await fetch(`${weir.url}/api/usage/token`, {
         method: "OPTIONS",
         headers: { origin: "https://elsewhere.example", "access-control-request-headers": "authorization" },

@@ -3,13 +3,17 @@ import {
   logGetInput,
   logCleanRest,
   logContentInput,
+  logListFamily,
   logListInput,
   logListRest,
   logSearchRest,
+  logSelfFamily,
   logSelfInput,
   logUserInput,
   logSelfRest,
+  logStatFamily,
   logStatRest,
+  logStatSelfFamily,
   logStatSelfRest,
 } from "../../../shared/log-list";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
@@ -17,6 +21,18 @@ import { cleanLogs, readCleaning } from "./clean";
 import { readContent } from "./content";
 import { findLog, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
 import { logStat } from "./stat";
+
+/** REST: the model by its whole name or a pattern. */
+const byPattern = <F extends { model_name?: string | undefined }>({ model_name, ...filter }: F) => ({
+  ...filter,
+  model_like: model_name,
+});
+
+/** REST lists rows of failed calls where they are requested: programs written before those existed misread them. */
+const askedErrors = <F extends { type?: number | undefined; request_id?: string | undefined }>(filter: F) => ({
+  ...filter,
+  without_errors: !filter.type && !filter.request_id,
+});
 
 export const logRouter = router({
   /** By key: pass `next` as `cursor`. */
@@ -26,25 +42,33 @@ export const logRouter = router({
   /** One row by id or request id; admin_info for administrators only. */
   get: userProcedure.input(logGetInput).query(({ ctx, input }) => findLog(ctx, input)),
 
-  page: adminProcedure
-    .meta({ rest: "GET /api/log/", summary: "Usage log, all users" })
-    .input(logListRest)
-    .query(({ ctx, input }) => pageLogs(ctx, "all", input)),
+  /** The console's pages and sums: the model by a part of its name, and all rows. */
+  page: adminProcedure.input(logListRest).query(({ ctx, input }) => pageLogs(ctx, "all", input)),
+  ownPage: userProcedure.input(logSelfRest).query(({ ctx, input }) => pageLogs(ctx, "own", input)),
+  stat: adminProcedure.input(logStatRest).query(({ ctx, input }) => logStat(ctx, "all", input)),
+  ownStat: userProcedure.input(logStatSelfRest).query(({ ctx, input }) => logStat(ctx, "own", input)),
 
-  ownPage: userProcedure
-    .meta({ rest: "GET /api/log/self", summary: "Usage log of the signed-in user" })
-    .input(logSelfRest)
-    .query(({ ctx, input }) => pageLogs(ctx, "own", input)),
+  // The same over REST.
 
-  stat: adminProcedure
+  pageRest: adminProcedure
+    .meta({ rest: "GET /api/log/", summary: "Usage log, all users; failed calls with type=5" })
+    .input(logListFamily)
+    .query(({ ctx, input }) => pageLogs(ctx, "all", askedErrors(byPattern(input)))),
+
+  ownPageRest: userProcedure
+    .meta({ rest: "GET /api/log/self", summary: "Usage log of the signed-in user; failed calls with type=5" })
+    .input(logSelfFamily)
+    .query(({ ctx, input }) => pageLogs(ctx, "own", askedErrors(byPattern(input)))),
+
+  statRest: adminProcedure
     .meta({ rest: "GET /api/log/stat", summary: "Consumption and pace, all users" })
-    .input(logStatRest)
-    .query(({ ctx, input }) => logStat(ctx, "all", input)),
+    .input(logStatFamily)
+    .query(({ ctx, input }) => logStat(ctx, "all", byPattern(input))),
 
-  ownStat: userProcedure
+  ownStatRest: userProcedure
     .meta({ rest: "GET /api/log/self/stat", summary: "Consumption and pace of the signed-in user" })
-    .input(logStatSelfRest)
-    .query(({ ctx, input }) => logStat(ctx, "own", input)),
+    .input(logStatSelfFamily)
+    .query(({ ctx, input }) => logStat(ctx, "own", byPattern(input))),
 
   search: adminProcedure
     .meta({ rest: "GET /api/log/search", summary: "The newest 100 rows that contain a text, all users" })

@@ -11,9 +11,9 @@ import type { Dimension } from "../../../shared/dashboard";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { LogFilter, LogStat } from "../../../shared/log-list";
 import { seconds, type UserCtx } from "../../contracts/context";
-import { withoutIndex, contains, count, total } from "../../db/sql";
+import { withoutIndex, count, total } from "../../db/sql";
 import { logCompleteSince } from "./clean";
-import { clean, conditions, type LogScope, type Named, namesOf, rangeOf, subject } from "./filter";
+import { clean, conditions, type LogScope, modelTest, type Named, namesOf, rangeOf, subject } from "./filter";
 import { summedUntil, sumsBy } from "./sums";
 
 const RATE_SECONDS = 60;
@@ -123,13 +123,13 @@ function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { use
       hourly: eq(u.group, group),
       log: eq(withoutIndex(db, logs.group), group),
     });
-  const model = clean(filter.model_name);
+  const model = modelTest(filter);
   if (model)
     found.push({
       by: "model",
-      item: contains(sql`item`, model),
-      hourly: contains(u.model_name, model),
-      log: contains(logs.model_name, model),
+      item: model(sql`item`),
+      hourly: model(u.model_name),
+      log: model(withoutIndex(db, logs.model_name)),
     });
   return found;
 }

@@ -1,8 +1,11 @@
 /** Routes of drawing jobs: all users' for administrators, a user's own for every user. Times are milliseconds. */
+import type * as z from "zod";
 import { drawingListInput, drawingListRest, drawingSelfRest, jobInput } from "../../../shared/task-list";
+import type { UserCtx } from "../../contracts/context";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import type { LogScope } from "../log/filter";
 import { scopeOf } from "../log/service";
-import { findJob, openJob, pageJobs, sliceJobs, type TimedFilter } from "../task/service";
+import { findJob, openJob, pageJobs, type TimedFilter } from "../task/service";
 import { presentDrawing } from "./present";
 
 const filterOf = <F extends TimedFilter & { mj_id?: string | undefined }>({
@@ -16,6 +19,12 @@ const filterOf = <F extends TimedFilter & { mj_id?: string | undefined }>({
   start: start_timestamp,
   end: end_timestamp,
 });
+
+/** A page for existing front-ends. */
+async function restPage(ctx: UserCtx, scope: LogScope, { p, ...filter }: z.output<typeof drawingListRest>) {
+  const page = await pageJobs(ctx, scope, "drawing", { ...filterOf(filter), page: p });
+  return { ...page, items: page.items.map((row) => presentDrawing(ctx, scope, row)) };
+}
 
 export const midjourneyRouter = router({
   /** The console's list: all users' rows for administrators. */
@@ -31,23 +40,13 @@ export const midjourneyRouter = router({
     return openJob(ctx, row, presentDrawing(ctx, scope, row));
   }),
 
-  // Existing front-ends: bare arrays, p from 0.
-
   page: adminProcedure
-    .meta({ rest: "GET /api/mj/", summary: "Drawing jobs of all users, a page as a bare array" })
+    .meta({ rest: "GET /api/mj/", summary: "Drawing jobs of all users", answer: "list" })
     .input(drawingListRest)
-    .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "all", "drawing", filterOf(filter), p * page_size, page_size)).map((row) =>
-        presentDrawing(ctx, "all", row),
-      ),
-    ),
+    .query(({ ctx, input }) => restPage(ctx, "all", input)),
 
   ownPage: userProcedure
-    .meta({ rest: "GET /api/mj/self", summary: "Own drawing jobs, a page as a bare array" })
+    .meta({ rest: "GET /api/mj/self", summary: "Own drawing jobs", answer: "list" })
     .input(drawingSelfRest)
-    .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "own", "drawing", filterOf(filter), p * page_size, page_size)).map((row) =>
-        presentDrawing(ctx, "own", row),
-      ),
-    ),
+    .query(({ ctx, input }) => restPage(ctx, "own", input)),
 });

@@ -38,6 +38,13 @@ export function presentSetting(setting: string): string {
   return JSON.stringify(members);
 }
 
+/** What administrators see of it: no address and no secret, only how and when. "" stays "". */
+export function presentSettingToAdmin(setting: string): string {
+  if (setting === "") return "";
+  const { language, notify_type, quota_warning_threshold } = noticeSetting(setting);
+  return JSON.stringify({ language, notify_type, quota_warning_threshold });
+}
+
 /** Changes the caller's own setting; members that are not named stay. */
 export async function saveNoticeSetting(ctx: UserCtx, input: NoticeSettingInput): Promise<void> {
   const { users } = ctx.db.t;

@@ -7,7 +7,6 @@ import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } fro
 import { priceNoteOf } from "../../../shared/price-rows";
 import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { vendorOf } from "../../../shared/vendors";
-import type { Actor } from "../../contracts/actor";
 import type { Services } from "../../contracts/context";
 import { groupFacts } from "../group/facts";
 import { createPrices, type LivePrices } from "./price";
@@ -53,9 +52,6 @@ function build({ options, pool }: Sources, prices: LivePrices, userGroup: string
     });
   return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
 }
-
-/** The group that decides what a caller sees: their own; a guest sees what a new user would. */
-export const groupOf = (actor: Actor): string => (actor.kind === "user" ? actor.group : DEFAULT_GROUP);
 
 function keptFor(options: Services["options"]): Kept {
   let state = kept.get(options);

@@ -22,3 +22,9 @@ export async function status(ctx: Ctx) {
     enable_batch_update: false,
   };
 }
+
+/** The text is the family's (new-api controller/misc.go, 2025-04). Throws when the database does not answer. */
+export async function testStatus(ctx: Ctx): Promise<{ message: string }> {
+  await ctx.db.q.select({ name: ctx.db.t.meta.name }).from(ctx.db.t.meta).limit(1);
+  return { message: "Server is running" };
+}

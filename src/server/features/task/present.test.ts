@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { columnsIn, fullRow } from "../../../../tests/kit/full-row";
 import { sqliteTables } from "../../db/schema";
-import { parsed, presentJob, presentTask, presentTaskDetail } from "./present";
+import { parsed, presentJob, presentTask, presentTaskDetail, presentTaskRest } from "./present";
 
 const row = fullRow(sqliteTables.tasks, {
   channel_id: 77,
@@ -19,6 +19,16 @@ test("a job is shown to administrators with its channel, to its owner without", 
 test("times are milliseconds in a job, and whole seconds in /api/task", () => {
   expect(presentJob("own", row)).toMatchObject({ submit_time: 1_999, start_time: 2_000, finish_time: 3_001 });
   expect(presentTask("own", row)).toMatchObject({ submit_time: 1, start_time: 2, finish_time: 3 });
+});
+
+test("a row of /api/task has the times and the input that existing front-ends read", () => {
+  expect(presentTaskRest("own", row)).toEqual({
+    ...presentTaskDetail("own", row),
+    created_at: 1,
+    updated_at: 3,
+    properties: { input: row.prompt },
+  });
+  expect(presentTaskRest("own", { ...row, start_time_ms: 0, finish_time_ms: 0 }).updated_at).toBe(1);
 });
 
 test("nothing leaves of the engine's state and of what was asked", () => {

@@ -2,7 +2,7 @@
  * What may leave the server of a job: never the engine's state nor the input, and channels to administrators alone. The
  * provider chooses what of the vendor's answer (`data`) an owner sees.
  */
-import type { TaskDetail, TaskView } from "../../../shared/task-list";
+import type { TaskDetail, TaskRest, TaskView } from "../../../shared/task-list";
 import type { TaskRow } from "../../db/schema";
 import type { LogScope } from "../log/filter";
 
@@ -56,3 +56,14 @@ export const presentTaskDetail = (scope: LogScope, row: TaskRow): TaskDetail => 
   ...presentTask(scope, row),
   data: parsed(row.data) ?? null,
 });
+
+/** The members that existing front-ends read (new-api model/task.go, 2025-04). */
+export function presentTaskRest(scope: LogScope, row: TaskRow): TaskRest {
+  const task = presentTaskDetail(scope, row);
+  return {
+    ...task,
+    created_at: task.submit_time,
+    updated_at: Math.max(task.submit_time, task.start_time, task.finish_time),
+    properties: { input: task.prompt },
+  };
+}

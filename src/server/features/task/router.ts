@@ -1,9 +1,12 @@
 /** Routes of asynchronous tasks (music, video, …): all users' for administrators, a user's own for every user. */
+import type * as z from "zod";
 import { jobInput, taskListInput, taskListRest, taskSelfRest } from "../../../shared/task-list";
+import type { UserCtx } from "../../contracts/context";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
+import type { LogScope } from "../log/filter";
 import { scopeOf } from "../log/service";
-import { presentTask, presentTaskDetail } from "./present";
-import { cancelJob, findJob, openJob, pageJobs, sliceJobs, type TimedFilter } from "./service";
+import { presentTask, presentTaskDetail, presentTaskRest } from "./present";
+import { cancelJob, findJob, openJob, pageJobs, type TimedFilter } from "./service";
 
 /** The REST interface has seconds; a whole second belongs to the range that ends with it. */
 const filterOf = <F extends TimedFilter>({ start_timestamp, end_timestamp, ...filter }: F) => ({
@@ -11,6 +14,12 @@ const filterOf = <F extends TimedFilter>({ start_timestamp, end_timestamp, ...fi
   start: start_timestamp === undefined ? undefined : start_timestamp * 1000,
   end: end_timestamp === undefined ? undefined : end_timestamp * 1000 + 999,
 });
+
+/** A page for existing front-ends. */
+async function restPage(ctx: UserCtx, scope: LogScope, { p, ...filter }: z.output<typeof taskListRest>) {
+  const page = await pageJobs(ctx, scope, "task", { ...filterOf(filter), page: p });
+  return { ...page, items: page.items.map((row) => presentTaskRest(scope, row)) };
+}
 
 export const taskRouter = router({
   /** The console's list: all users' rows for administrators. */
@@ -20,25 +29,15 @@ export const taskRouter = router({
     return { ...page, items: page.items.map((row) => presentTask(scope, row)) };
   }),
 
-  // Existing front-ends: bare arrays, p from 0, times in seconds.
-
   page: adminProcedure
-    .meta({ rest: "GET /api/task/", summary: "Asynchronous tasks of all users, a page as a bare array" })
+    .meta({ rest: "GET /api/task/", summary: "Asynchronous tasks of all users", answer: "list" })
     .input(taskListRest)
-    .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "all", "task", filterOf(filter), p * page_size, page_size)).map((row) =>
-        presentTaskDetail("all", row),
-      ),
-    ),
+    .query(({ ctx, input }) => restPage(ctx, "all", input)),
 
   ownPage: userProcedure
-    .meta({ rest: "GET /api/task/self", summary: "Own asynchronous tasks, a page as a bare array" })
+    .meta({ rest: "GET /api/task/self", summary: "Own asynchronous tasks", answer: "list" })
     .input(taskSelfRest)
-    .query(async ({ ctx, input: { p, page_size, ...filter } }) =>
-      (await sliceJobs(ctx, "own", "task", filterOf(filter), p * page_size, page_size)).map((row) =>
-        presentTaskDetail("own", row),
-      ),
-    ),
+    .query(({ ctx, input }) => restPage(ctx, "own", input)),
 
   get: userProcedure.input(jobInput).query(async ({ ctx, input }) => {
     const scope = scopeOf(ctx);

@@ -82,7 +82,7 @@ async function conditions(ctx: UserCtx, scope: LogScope, kind: JobKind, filter: 
 }
 
 /** Newest first. */
-export async function sliceJobs(
+async function sliceJobs(
   ctx: UserCtx,
   scope: LogScope,
   kind: JobKind,

@@ -1,6 +1,7 @@
 /** Routes of tokens: always the signed-in user's own. REST has the clear key, tRPC the hint and a reveal verb. */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
+import { wholePage } from "../../../shared/paging";
 import {
   tokenBatch,
   tokenCreate,
@@ -67,19 +68,25 @@ export const tokenRouter = router({
     .input(tokenId)
     .mutation(({ ctx, input }) => deleteToken(ctx, input.id)),
 
-  // The following routes serve scripts and existing front-ends: bare arrays, p from 0, keys in clear without sk-.
+  // The following routes serve scripts and existing front-ends: keys in clear without sk-.
 
-  listBare: userProcedure
-    .meta({ rest: "GET /api/token/", summary: "Own tokens, a page as a bare array" })
+  listRest: userProcedure
+    .meta({ rest: "GET /api/token/", summary: "Own tokens", answer: "list" })
     .input(tokenListRest)
-    .query(async ({ ctx, input: { p, size } }) =>
-      (await findTokens(ctx, {}, p * size, size)).map((row) => presentWithKey(ctx, row)),
-    ),
+    .query(async ({ ctx, input: { p, page_size } }) => {
+      const page = await pageTokens(ctx, { page: p, page_size });
+      return { ...page, items: page.items.map((row) => presentWithKey(ctx, row)) };
+    }),
 
-  searchBare: userProcedure
-    .meta({ rest: "GET /api/token/search", summary: "Own tokens by name and key" })
+  searchRest: userProcedure
+    .meta({ rest: "GET /api/token/search", summary: "Own tokens by name and key", answer: "list" })
     .input(tokenSearchRest)
-    .query(async ({ ctx, input }) => (await findTokens(ctx, input)).map((row) => presentWithKey(ctx, row))),
+    .query(async ({ ctx, input: { p, page_size, ...filter } }) => {
+      const page = page_size
+        ? await pageTokens(ctx, { page: p, page_size, ...filter })
+        : wholePage(await findTokens(ctx, filter));
+      return { ...page, items: page.items.map((row) => presentWithKey(ctx, row)) };
+    }),
 
   getWithKey: userProcedure
     .meta({ rest: "GET /api/token/{id}", summary: "One own token" })

@@ -418,10 +418,15 @@ for (const engine of ENGINES) {
         if (ids.length >= data.total || data.items.length === 0) break;
       }
       // spec: A-422, D-15
-      expect(ids).toEqual([...new Set(ids)].sort((x, y) => x - y));
+      expect(ids).toEqual([...new Set(ids)].sort((x, y) => y - x));
       const search = async (query: string) => (await admin.rest("GET", `/api/user/search?${query}`)).body.data;
       // spec: A-423, D-13
-      expect((await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`)).total).toBe(6);
+      const tagged = await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`);
+      expect(tagged.total).toBe(6);
+      // spec: D-15
+      expect(tagged.items.map((item: { id: number }) => item.id)).toEqual(
+        tagged.items.map((item: { id: number }) => item.id).toSorted((x: number, y: number) => y - x),
+      );
       // spec: D-13
       expect((await search(`keyword=${tag}&group=vip`)).total).toBe(0);
       // spec: D-13
@@ -439,7 +444,7 @@ for (const engine of ENGINES) {
         sorted.push(...items.map((item) => item.id));
       }
       // spec: D-15
-      expect(sorted.toSorted((x, y) => x - y)).toEqual(ids);
+      expect(sorted.toSorted((x, y) => y - x)).toEqual(ids);
       // spec: A-423, D-60
       expect(await search("keyword=&group=&p=0&page_size=")).toMatchObject({
         items: expect.any(Array),

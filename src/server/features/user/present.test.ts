@@ -16,10 +16,13 @@ test("no view of an account contains its credentials", () => {
     expect(columnsIn(view, row).filter((column) => SECRET.includes(column))).toEqual([]);
 });
 
-test("administrators see neither the invite code nor the notification settings of an account", () => {
-  const view = presentManaged({ ...row, setting: '{"webhook":"hook-secret"}' }, identities);
-  expect(columnsIn(view, row)).not.toContain("aff_code");
+test("administrators see an account's invite code, and of its notification settings no address and no secret", () => {
+  const setting = { notify_type: "webhook", webhook_url: "https://hook-secret", webhook_secret_cipher: "hook-secret" };
+  const view = presentManaged({ ...row, setting: JSON.stringify(setting) }, identities);
+  expect(view.aff_code).toBe(row.aff_code ?? expect.unreachable());
+  expect(JSON.parse(view.setting)).toEqual({ language: "zh", notify_type: "webhook", quota_warning_threshold: 0 });
   expect(JSON.stringify(view)).not.toContain("hook-secret");
+  expect(presentManaged({ ...row, aff_code: null }, identities)).toMatchObject({ aff_code: "", setting: "" });
   expect(view).toMatchObject({ github_id: "gh-7", quota: row.quota, email: row.email });
 });
 

@@ -3,7 +3,7 @@ import { boundIds } from "../../../shared/identity";
 import type { SignedInUser } from "../../../shared/user";
 import type { ManagedUser } from "../../../shared/user-manage";
 import type { UserRow } from "../../db/schema";
-import { presentSetting } from "../notice/setting";
+import { presentSetting, presentSettingToAdmin } from "../notice/setting";
 
 export const presentSignedIn = (row: UserRow): SignedInUser => ({
   id: row.id,
@@ -16,9 +16,7 @@ export const presentSignedIn = (row: UserRow): SignedInUser => ({
 
 const deletedAt = (row: UserRow) => (row.deleted_at === null ? null : new Date(row.deleted_at * 1000).toISOString());
 
-/**
- * An account as administrators see it: without its invite code and its notification settings, which may hold secrets.
- */
+/** An account as administrators see it. */
 export function presentManaged(
   row: UserRow,
   identities: readonly { provider: string; subject: string }[],
@@ -30,6 +28,7 @@ export function presentManaged(
     quota: row.quota,
     used_quota: row.used_quota,
     request_count: row.request_count,
+    aff_code: row.aff_code ?? "",
     aff_count: row.aff_count,
     aff_quota: row.aff_quota,
     aff_history_quota: row.aff_history_quota,
@@ -41,6 +40,7 @@ export function presentManaged(
     budget_month: row.budget_month,
     created_at: row.created_at,
     last_login_at: row.last_login_at,
+    setting: presentSettingToAdmin(row.setting),
     DeletedAt: deletedAt(row),
   };
 }

@@ -36,13 +36,13 @@ export const userRouter = router({
 
   list: adminProcedure.input(userListInput).query(({ ctx, input }) => pageUsers(ctx, input)),
   listPlain: adminProcedure
-    .meta({ rest: "GET /api/user/", summary: "Accounts, deleted ones included, in order of their ids" })
+    .meta({ rest: "GET /api/user/", summary: "Accounts, deleted ones included, newest first" })
     .input(userListRest)
-    .query(({ ctx, input: { p, page_size } }) => pageUsers(ctx, { page: p, page_size })),
+    .query(({ ctx, input: { p, page_size } }) => pageUsers(ctx, { page: p, page_size, desc: true })),
   search: adminProcedure
     .meta({ rest: "GET /api/user/search", summary: "Accounts by id, part of name or address, and group" })
     .input(userSearchRest)
-    .query(({ ctx, input: { p, ...input } }) => pageUsers(ctx, { page: p, ...input })),
+    .query(({ ctx, input: { p, ...input } }) => pageUsers(ctx, { page: p, ...input, desc: true })),
   get: adminProcedure
     .meta({ rest: "GET /api/user/{id}", summary: "One account of a lower level, or one's own" })
     .input(userId)
@@ -56,6 +56,12 @@ export const userRouter = router({
     .meta({ rest: "PUT /api/user/", summary: "Change an account; a quota that differs is booked as the difference" })
     .input(userPut)
     .mutation(({ ctx, input: { id, ...change } }) => updateUser(ctx, id, change)),
+  delete: adminProcedure
+    .meta({ rest: "DELETE /api/user/{id}", summary: "Delete an account; its name stays taken" })
+    .input(userId)
+    .mutation(async ({ ctx, input }) => {
+      await manageUser(ctx, input.id, "delete");
+    }),
   manage: adminProcedure
     .meta({ rest: "POST /api/user/manage", summary: "Promote, demote, enable, disable or delete an account" })
     .input(userManage)

@@ -4,6 +4,7 @@ import type { Admit, Granted, Refusal } from "../../contracts/admission";
 import type { AdmittingLedger } from "../../contracts/ledger";
 import { type Admission, type Limits, NOTHING_USED } from "../../contracts/rate-limits";
 import type { Logger } from "../../lib/log";
+import { draftWith } from "./hold-draft";
 
 /** What admission needs. */
 interface Needs {
@@ -18,10 +19,6 @@ const WHOLLY_GRANTED: Granted = { granted: true, limits: undefined, held: undefi
 const granted = (limits: Admission | undefined, held?: number): Granted =>
   limits || held !== undefined ? { granted: true, limits, held } : WHOLLY_GRANTED;
 
-/** The draft of a hold, with the budgets that count it. */
-const draftWith = (draft: string, budgets: readonly string[]): string =>
-  JSON.stringify({ ...(JSON.parse(draft) as object), budgets });
-
 /** The limits first, then the hold; what a call took of its limits is given back here when its hold is not granted. */
 export function createAdmit({ limits, ledger, log }: Needs): Admit {
   return async ({ caller, limits: limitRequest, hold }) => {
@@ -33,7 +30,9 @@ export function createAdmit({ limits, ledger, log }: Needs): Admit {
     let refusal: Refusal;
     try {
       const result = await ledger.hold(
-        entered?.budgets ? { ...hold, draft: draftWith(hold.draft, entered.budgets) } : hold,
+        entered?.budgets && limitRequest
+          ? { ...hold, draft: draftWith(hold.draft, entered.budgets, limitRequest.units) }
+          : hold,
       );
       if (result.ok) return granted(entered, result.held);
       const { reason, balance, left } = result;

@@ -112,6 +112,18 @@ export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise
   });
 }
 
+/** Whether an instance of another release lives on this database. */
+export async function isOtherReleaseLive(db: Db, version: string): Promise<boolean> {
+  const { instances } = db.t;
+  const isLive = sql`${instances.heartbeat_at} >= ${databaseNow(db)} - ${SILENT_SECONDS}`;
+  const found = await db.q
+    .select({ id: instances.id })
+    .from(instances)
+    .where(and(ne(instances.version, version), isLive))
+    .limit(1);
+  return found.length > 0;
+}
+
 export class InstancesLive extends Error {
   constructor(readonly count: number) {
     super(`${count} instances live`);

@@ -8,10 +8,12 @@
 import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
-import type { Db } from "../../db/types";
+import type { Steps } from "../../db/transaction";
+import type { Db, Q } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
 import { SWEPT } from "./correct";
 import { databaseNow, reportLost, SILENT_SECONDS } from "./instances";
+import { parseObject, readDraft, type Budgeted } from "./hold-draft";
 import { toBudgets } from "./refund";
 import type { CallLog, Ledger } from "../../contracts/ledger";
 
@@ -64,10 +66,16 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
         if ((ended = await ledger.release(hold.request_id))) swept.released++;
       }
       // A crash in between leaves too much in them, never too little.
-      if (ended && budgets.length > 0) await db.tx((q) => toBudgets(db, q, budgets, hold.amount - hold.running));
+      if (ended && Object.keys(budgets).length > 0) await db.tx((q) => leaveInBudgets(db, q, budgets, hold.running));
     }
     if (orphans.length < BATCH) return swept;
   }
+}
+
+/** Of what budgets count for a hold, `units` stay in each; in the common lock order. */
+function* leaveInBudgets(db: Db, q: Q, budgets: Budgeted, units: number): Steps<void> {
+  for (const [name, counted] of Object.entries(budgets).sort(([a], [b]) => (a < b ? -1 : 1)))
+    yield* toBudgets(db, q, [name], counted - units);
 }
 
 /** Request id of the log row of a call that a sweep released. */
@@ -105,11 +113,8 @@ function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
     .then((rows) => rows);
 }
 
-/** A draft: the row of its call as far as it was known, and the budgets that count the hold. */
-type Draft = Partial<CallLog> & { budgets?: readonly string[] };
-
-/** The draft as the row of a call that ended with its gateway process, and its budgets. */
-function restartLog(hold: HoldRow): { log: CallLog; budgets: readonly string[] } {
+/** The draft as the row of a call that ended with its gateway process, and what budgets count for it. */
+function restartLog(hold: HoldRow): { log: CallLog; budgets: Budgeted } {
   const { running: quota } = hold;
   const bare: CallLog = {
     request_id: hold.request_id,
@@ -117,21 +122,13 @@ function restartLog(hold: HoldRow): { log: CallLog; budgets: readonly string[] }
     token_id: hold.token_id,
     created_at: hold.created_at,
   };
-  const { budgets = [], ...draft } = parseObject(hold.draft) as Draft; // written by admission from a CallLog
+  const { row: draft, budgets } = readDraft(hold);
+  const names = Object.keys(budgets);
   const other = {
     ...parseObject(draft.other ?? ""),
     end_reason: "gateway_restart",
     ...(quota > 0 && { estimated: true, ...SWEPT }),
-    ...(budgets.length > 0 && { admin_info: { use_channel: [], attempts: [], budgets } }),
+    ...(names.length > 0 && { admin_info: { use_channel: [], attempts: [], budgets: names } }),
   };
   return { budgets, log: { ...draft, ...bare, quota, end_reason: "gateway_restart", other: JSON.stringify(other) } };
-}
-
-function parseObject(json: string): object {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -76,7 +76,7 @@ async function parseForm({ direct }: Operation, form: Form): Promise<Received> {
 export const askedIn = (
   call: Authenticated,
   operation: Operation,
-  { asked, body, form, input_bound }: Received,
+  { asked, body, form, input_bound, json }: Received,
   conversation: Conversation | undefined,
 ): Asked => ({
   engine: call.engine,
@@ -91,7 +91,7 @@ export const askedIn = (
   traceparent: call.traceparent,
   arrived: call.arrived,
   caller: call.caller,
-  operation,
+  operation: json && declaresTools(json) ? { ...operation, tools: true } : operation,
   request: body.length > SPOOL_LIMIT ? withoutInput(asked) : asked,
   content: new RequestContent(body),
   form,
@@ -99,6 +99,10 @@ export const askedIn = (
   conversation,
   task_id: undefined,
 });
+
+/** Whether a conversation, in any dialect, declares tools. */
+const declaresTools = ({ tools, functions }: JsonObject): boolean =>
+  [tools, functions].some((list) => Array.isArray(list) && list.length > 0);
 
 /** A large body waits in a file: responses repeat the settings of a call, never its content. */
 function withoutInput(request: ChatRequest): ChatRequest {

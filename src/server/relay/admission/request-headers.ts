@@ -48,7 +48,7 @@ export function askedVersion(request: Request): string {
   return VERSION.test(version) ? version : "";
 }
 
-/** The language of messages: English where the caller prefers it, Chinese otherwise. */
+/** The language of messages: Chinese where the caller prefers it, English otherwise: no SDK says what it prefers. */
 export function callerLang(request: Request): Lang {
-  return /^\s*en/i.test(request.headers.get("accept-language") ?? "") ? "en" : "zh";
+  return /^\s*zh/i.test(request.headers.get("accept-language") ?? "") ? "zh" : "en";
 }

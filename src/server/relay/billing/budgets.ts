@@ -2,8 +2,7 @@
 import type { Admission, Used } from "../../contracts/rate-limits";
 
 /**
- * The call ends. Resolves when its budgets are corrected; undefined when there are none. `hold`: see Admission.end. A
- * sweep does not know the budgets of channels.
+ * The call ends. Resolves when its budgets are corrected; undefined when there are none. `hold`: see Admission.end.
  */
 export function releaseSlots(
   admission: Admission | undefined,
@@ -11,7 +10,7 @@ export function releaseSlots(
   used: Used,
   hold?: Promise<number | undefined>,
 ): Promise<unknown> | undefined {
-  const ends = [admission?.end(used, hold), slot?.end(used)].filter((end) => end !== undefined);
+  const ends = [admission?.end(used, hold), slot?.end(used, hold)].filter((end) => end !== undefined);
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
 

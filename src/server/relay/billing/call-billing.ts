@@ -103,7 +103,8 @@ export class CallBilling {
       this.#covered = outputWithin(this.#price, input_bound, units, this.#covered);
       output_limit = Math.floor(this.#covered / (request.choices ?? 1));
     }
-    return { limitRequest: { model: request.model, tokens: input_bound + this.#covered, units }, output_limit };
+    const tokens = input_bound + this.#covered;
+    return { limitRequest: { ...this.#plan.limitRequest, tokens, units }, output_limit };
   }
 
   /** From now on the call is charged although nothing is held for it. */

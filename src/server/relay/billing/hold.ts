@@ -50,11 +50,16 @@ export interface HoldPlan {
 
 /** `limitable`: every channel accepts a limit of output tokens, and all have one price. */
 export function planHold(asked: Asked, price: CompiledPrice, limitable = (): boolean => false): HoldPlan {
-  const { request, input_bound } = asked;
+  const { request, request_id, input_bound } = asked;
   const covered = coveredAtFirst(asked);
   const amount = holdOf(price, input_bound, covered, request.terms);
   const possible = leastOf(asked, price, covered);
   const least = possible !== undefined && possible < amount && limitable() ? possible : undefined;
-  const limitRequest = { model: request.model, tokens: input_bound + covered, units: least ?? amount };
+  const limitRequest: LimitRequest = {
+    model: request.model,
+    tokens: input_bound + covered,
+    units: least ?? amount,
+    hold: request_id,
+  };
   return { amount, least, covered, limitRequest };
 }

@@ -331,10 +331,10 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
   }
 
   #errorFor(reason: EndReason): RelayError {
-    const { lang, request_id } = this.#call.asked;
+    const { asked } = this.#call;
     const channel = this.#attempt?.channel;
-    if (reason === "gateway_restart") return ownError("draining", {}, lang, request_id);
-    if (reason === "out_of_quota") return ownError("quota_exhausted_midstream", {}, lang, request_id);
+    if (reason === "gateway_restart") return ownError("draining", {}, asked);
+    if (reason === "out_of_quota") return ownError("quota_exhausted_midstream", {}, asked);
     const { error } = this.#meter;
     if (error) return callError(this.#call, classifyErrorIn200(channel ? redactOf(channel) : asIs, error));
     if (reason === "idle_timeout") return callError(this.#call, failureOf("timeout", 0, this.#expired));

@@ -23,6 +23,7 @@ import { supportsNatively } from "../providers/capabilities";
 import { addClaudeHeaders, atVersion } from "../providers/vendor-rules";
 import { namesOf } from "../providers/model-mapping";
 import { StoredConversation } from "./stored/conversation";
+import { candidatesOf } from "../routing/router";
 import { appendPath } from "../upstream/pinned-request";
 import type { Received } from "../admission/receive";
 import { responses } from "../operations/dialect-chat";
@@ -85,7 +86,7 @@ export const counting =
   };
 
 /**
- * The response body. Throws what a call of that model would: token_model_denied, model_not_found,
+ * The response body. Throws what a call of that model would: token_model_denied, the errors of candidatesOf,
  * previous_response_not_found. `betas`: the beta features that the caller names, as for an ordinary call.
  */
 async function countTokens(
@@ -98,13 +99,7 @@ async function countTokens(
   const { pool } = engine.controlPlane;
   const { model } = received.asked;
   if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-  const pinned = caller.channel_id === undefined ? undefined : pool.byId(caller.channel_id);
-  const candidates = pinned?.enabled
-    ? [pinned.channel]
-    : caller.channel_id === undefined
-      ? pool.candidates(caller.group, model)
-      : [];
-  if (candidates.length === 0) fail("model_not_found", { group: caller.group, model });
+  const { candidates } = candidatesOf(pool, caller, model);
   const conversation =
     counter.operation && (await StoredConversation.open(engine, caller, counter.operation, received));
   const { body } = received;

@@ -21,7 +21,7 @@ interface Beside {
 /** Throws the caller's error of a call that is refused; a side call then has its log row, as a model call has. */
 export function answerBeside({ route, call, request, responder, body, upgrade }: Beside): Promise<Response> {
   if (route.operation === "realtime") return openRealtime(call, request, responder, upgrade);
-  if (route.operation !== "side") return answerLookup(call.engine, route, call.caller, request, responder, call.lang);
+  if (route.operation !== "side") return answerLookup(call, route, request, responder);
   return answerSide(route, { ...call, request: body ? new Request(request, { body }) : request, responder });
 }
 

@@ -44,9 +44,10 @@ function planOf(
   if (key !== undefined) selection.prefer(routing.affinity, key);
   const channels = selection.plan().map((planned) => {
     const { channel } = planned;
-    const spoken = dialectOf(channel, operation, channel.model_mapping.get(model) ?? model);
-    const names = namesOf(model, channel, spoken, rules);
+    const mapped = channel.model_mapping.get(model) ?? model;
+    const names = namesOf(model, channel, dialectOf(channel, operation, mapped), rules);
     const upstream_model = names.model;
+    const spoken = dialectOf(channel, operation, upstream_model);
     const address = planned.turn === 0 ? undefined : urlOf(channel, operation, upstream_model, stream);
     const url = address === undefined ? undefined : atVersion(address, channel, names, rules);
     const translated = operation.key === "chat" && planned.turn > 0 && spoken !== dialect;

@@ -130,7 +130,7 @@ async function handle(
   } catch (error) {
     if (error instanceof AppError) engine.observer.refused(error.code);
     else engine.log.error({ err: error, request_id: requestId }, "relay failed");
-    return responder.error(arrival.dialect, thrownError(error, arrival.lang, requestId));
+    return responder.error(arrival.dialect, thrownError(error, arrival));
   }
 }
 
@@ -178,7 +178,7 @@ async function openCall(
     await recordRefusal(controlPlane, caller, { ...authenticated, model }, error);
     if (!known || !(error instanceof AppError)) throw error;
     engine.observer.refused(error.code);
-    return errorResponse(known, thrownError(error, known.lang, known.request_id), responder);
+    return errorResponse(known, thrownError(error, known), responder);
   }
 }
 
@@ -195,7 +195,7 @@ async function abandon({ call, billing }: Opened, responder: Responder): Promise
   await billing.release(call);
   await recordRefusal(asked.engine.controlPlane, asked.caller, { ...asked, model: asked.request.model }, error);
   asked.engine.observer.refused(error.code);
-  return errorResponse(asked, thrownError(error, asked.lang, asked.request_id), responder);
+  return errorResponse(asked, thrownError(error, asked), responder);
 }
 
 /** attempt with retry → deliver → settle → record. The hold always ends here. */

@@ -13,6 +13,8 @@ export interface Operation {
   read(body: JsonObject): ChatRequest;
   /** The operation by which channels declare that they pass such a call through, and its dialect. */
   readonly native?: { readonly operation: OperationKey; readonly dialect: DialectKey };
+  /** This call declares tools: some models take those in one of their vendor's dialects only. */
+  readonly tools?: true;
   /** What its calls may refer to: files, or earlier answers as well (endpoints/stored/conversation.ts). */
   readonly refers?: "files" | "responses";
   /** For operations that are not conversations. */

@@ -73,6 +73,40 @@ describe("the dialect of a call", () => {
   });
 });
 
+describe("a conversation with a model that OpenAI serves through the Responses API only", () => {
+  const withTools = { ...chat, tools: true } as const;
+  const spokenTo = (one: PoolChannel, model: string): unknown => [
+    operationFor(one, withTools, model),
+    dialectOf(one, withTools, model),
+  ];
+  const RESPONSES = ["responses", "openai-responses"];
+  const CHAT = ["chat", "openai-chat"];
+
+  test("is spoken in Responses at OpenAI and Azure, at every address, and elsewhere in chat", () => {
+    expect(spokenTo(channel(1), "gpt-5.5")).toEqual(RESPONSES);
+    expect(spokenTo(channel(1, { base_url: "https://mirror.example" }), "gpt-5.5")).toEqual(RESPONSES);
+    expect(spokenTo(channel(3), "gpt-5.5")).toEqual(RESPONSES);
+    expect(addressOf(channel(3), withTools, "gpt-5.5")).toBe("https://up.example/openai/v1/responses");
+    expect(spokenTo(channel(20), "openai/gpt-5.5")).toEqual(CHAT);
+    expect(spokenTo(channel(8, { base_url: "https://x.example/run" }), "gpt-5.5")).toEqual(CHAT);
+    expect(spokenTo(channel(1), "gpt-5.1")).toEqual(CHAT);
+    expect(operationFor(channel(1), messages, "gpt-5-codex")).toBe("responses");
+  });
+
+  test("is spoken as the channel's setting says, whatever the model needs", () => {
+    const set = (setting: PoolChannel["setting"]) => channel(1, { setting });
+    expect(spokenTo(set({ responses_api: "never" }), "gpt-5.5")).toEqual(CHAT);
+    expect(spokenTo(set({ responses_api: "always" }), "gpt-4o")).toEqual(RESPONSES);
+    expect(spokenTo(set({ native_calls: "never" }), "gpt-5.5")).toEqual(CHAT);
+    expect(spokenTo(set({ native_calls: "never", responses_api: "always" }), "gpt-5.5")).toEqual(RESPONSES);
+  });
+
+  test("has its errors read in that dialect", () => {
+    const body = { type: "response.failed", response: { error: { code: "server_error", message: "no" } } };
+    expect(readChannelError(channel(1), withTools, "gpt-5.5", body)).toMatchObject({ code: "server_error" });
+  });
+});
+
 describe("a coding plan as the address", () => {
   test.each([
     [

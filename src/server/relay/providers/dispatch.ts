@@ -12,6 +12,7 @@ import { replaceBody } from "./framing";
 import type { Outgoing, ProviderContext } from "./provider";
 import { providerOf } from "./registry";
 import { applyOverrides } from "./param-override";
+import { needsResponses } from "../../protocol/dialects/shared/responses-models";
 import { send } from "./provider-context";
 
 /**
@@ -25,17 +26,30 @@ export function modelDialect(channel: PoolChannel, model: string): UpstreamDiale
 const EMPTY: Bytes = Buffer.alloc(0);
 
 /** The parts of a call on which the channel's dialect depends. */
-export type CalledOperation = Pick<Operation, "key" | "native">;
+export type CalledOperation = Pick<Operation, "key" | "native" | "tools">;
 
 /**
  * The operation that a channel is called for. A channel whose chat calls are OpenAI's and that also declares the
  * caller's own operation passes such a call through, so nothing is translated. Many servers behind a vendor's type lack
  * the vendor's other operations: at an address other than the vendor's, only those in `setting.native_calls` are used.
- * A complete URL is that of one operation, the channel's own.
+ * A complete URL is that of one operation, the channel's own. A conversation whose model takes it there only goes to
+ * OpenAI's Responses API.
  */
-export function operationFor(channel: PoolChannel, { key, native }: CalledOperation, model: string): OperationKey {
-  const takes = native && modelDialect(channel, model) === "openai-chat" && takesNative(channel);
-  return takes && providerOf(channel)?.url(channel, native.operation, model) !== undefined ? native.operation : key;
+export function operationFor(channel: PoolChannel, operation: CalledOperation, model: string): OperationKey {
+  const { key, native } = operation;
+  if (modelDialect(channel, model) !== "openai-chat") return key;
+  const serves = (one: OperationKey): boolean => providerOf(channel)?.url(channel, one, model) !== undefined;
+  if (native && takesNative(channel) && serves(native.operation)) return native.operation;
+  return key === "chat" && speaksResponses(channel, model, operation.tools === true) && serves("responses")
+    ? "responses"
+    : key;
+}
+
+/** Whether conversations with a model, in any caller's dialect, go to the Responses API. `model`: the vendor's name. */
+function speaksResponses({ type, setting }: PoolChannel, model: string, tools: boolean): boolean {
+  const { responses_api = "auto", native_calls } = setting;
+  if (!type.openai_models || responses_api === "never") return false;
+  return responses_api === "always" || (native_calls !== "never" && needsResponses(model, tools));
 }
 
 function takesNative({ type, setting, base_url }: PoolChannel): boolean {
@@ -45,9 +59,9 @@ function takesNative({ type, setting, base_url }: PoolChannel): boolean {
 }
 
 /**
- * The dialect in which an operation is called: the caller's own where the channel passes it through; chat in the
- * model's dialect; other operations in OpenAI's, which the channel speaks or `Provider.direct` converts. undefined: the
- * channel cannot be called for it.
+ * The dialect in which an operation is called: the caller's own where the channel passes it through; a conversation in
+ * the model's dialect, or in Responses where its model needs that; other operations in OpenAI's, which the channel
+ * speaks or `Provider.direct` converts. undefined: the channel cannot be called for it.
  */
 export function dialectOf(
   channel: PoolChannel,
@@ -55,10 +69,17 @@ export function dialectOf(
   model: string,
 ): UpstreamDialectKey | undefined {
   const asked = operationFor(channel, operation, model);
-  if (operation.native && asked === operation.native.operation) return operation.native.dialect;
+  const other = otherDialect(operation, asked);
+  if (other) return other;
   const language = modelDialect(channel, model);
   if (asked === "chat") return language;
   return language === "openai-chat" || providerOf(channel)?.direct?.[asked] ? "openai-chat" : undefined;
+}
+
+/** The dialect of a conversation that a channel is called for by an operation of its own; undefined: chat's. */
+function otherDialect({ key, native }: CalledOperation, asked: OperationKey): UpstreamDialectKey | undefined {
+  if (native && asked === native.operation) return native.dialect;
+  return key === "chat" && asked === "responses" ? "openai-responses" : undefined;
 }
 
 /** The address of an operation; undefined when the channel cannot be called for it. */
@@ -82,9 +103,8 @@ export function readChannelError(
   const own = providerOf(channel)?.readError?.(body);
   if (own) return own;
   // Errors of other operations are in the vendor's own format too.
-  const { native } = operation;
-  const asIs = native && operationFor(channel, operation, model) === native.operation;
-  return upstreamDialects[(asIs ? native.dialect : modelDialect(channel, model)) ?? "openai-chat"].readError(body);
+  const other = otherDialect(operation, operationFor(channel, operation, model));
+  return upstreamDialects[other ?? modelDialect(channel, model) ?? "openai-chat"].readError(body);
 }
 
 /**

@@ -56,7 +56,7 @@ export async function openRealtime(
   upgrade: Upgrade | undefined,
 ): Promise<Response> {
   if (!upgrade || request.headers.get("upgrade")?.toLowerCase() !== "websocket") fail("upgrade_required");
-  const { engine, caller, request_id, lang } = arrival;
+  const { engine, caller, request_id } = arrival;
   const { controlPlane } = engine;
   const { model, ...wish } = await readWish(request, arrival);
   const refuse = (error: unknown): Promise<void> => recordRefusal(controlPlane, caller, { ...arrival, model }, error);
@@ -76,7 +76,7 @@ export async function openRealtime(
     await refuse(error);
     const told = outcome.by === "ledger";
     if (told) engine.observer.refused(error.code);
-    if (told && upgrade(headers, refusal(errorEvent(thrownError(error, lang, request_id), request_id), error.code)))
+    if (told && upgrade(headers, refusal(errorEvent(thrownError(error, arrival), request_id), error.code)))
       return upgraded();
     throw error;
   }

@@ -154,8 +154,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   /** The caller's key has ended, or its account: a running response is cut. */
   revoke(reason: AppError): void {
-    const { lang, request_id } = this.#call.asked;
-    const error = thrownError(reason, lang, request_id);
+    const error = thrownError(reason, this.#call.asked);
     void this.#end("refused", CLOSE.policy, error.code, error);
   }
 
@@ -169,13 +168,12 @@ export class RealtimeSession implements CallerEvents, OpenSession {
    * the session goes on.
    */
   #screened(frame: string): string | undefined {
-    const { engine, lang, ip, path, request, request_id } = this.#billing.call.asked;
+    const { engine, ip, path, request, request_id } = this.#billing.call.asked;
     const { caller } = this.#attempt;
-    const session_id = this.#call.asked.request_id;
     try {
       return screenedFrame(engine.controlPlane, frame);
     } catch (thrown) {
-      const error = thrownError(thrown, lang, session_id);
+      const error = thrownError(thrown, this.#call.asked);
       this.#caller?.send(errorEvent(error, request_id));
       if (thrown instanceof AppError) engine.observer.refused(thrown.code);
       const arrived = engine.controlPlane.now();
@@ -324,20 +322,19 @@ export class RealtimeSession implements CallerEvents, OpenSession {
 
   #expire(phase: string): void {
     if (this.#call.progress.left) return void this.#end("caller_left", CLOSE.normal);
-    const { lang, request_id } = this.#call.asked;
-    const error = ownError("realtime_expired", { phase }, lang, request_id);
+    const error = ownError("realtime_expired", { phase }, this.#call.asked);
     void this.#end("idle_timeout", CLOSE.going_away, `${phase} limit`, error);
   }
 
   /** The next response is refused: no balance, or a limit; or accounting itself failed. */
   async #break(thrown: unknown): Promise<void> {
     const round = this.#billing.call;
-    const { engine, lang, ip, path, request } = round.asked;
+    const { engine, ip, path, request } = round.asked;
     const { caller } = this.#attempt;
     const { request_id } = this.#call.asked;
     const refused = thrown instanceof AppError;
     if (!refused) engine.log.error({ err: thrown, request_id }, "realtime session failed");
-    const error = thrownError(thrown, lang, request_id);
+    const error = thrownError(thrown, this.#call.asked);
     const { running } = this.#billing;
     if (running && this.#upstream.readyState === WebSocket.OPEN) this.#upstream.send('{"type":"response.cancel"}');
     await this.#end("out_of_quota", refused ? CLOSE.policy : CLOSE.internal, error.code, error);

@@ -3,11 +3,12 @@ import { AppError, type ErrorCode, errors, errorText, type ErrorValues, type Own
 import { failureCode, isCallers } from "../../../shared/failures";
 import { retriedText, type StoredText } from "../../../shared/log-text";
 import type { Lang } from "../../../shared/text";
+import type { RelayOptions } from "../../contracts/control-plane";
 import { isUnavailable } from "../../lib/unavailable";
-import type { Admitted } from "../call/call";
+import type { Admitted, Arrival } from "../call/call";
 import { errorCodeOf, type Failure } from "../../protocol/upstream-failure";
 import type { WireError } from "../../protocol/chat-events";
-import { OVERFLOW_CODE, type RelayError } from "../../protocol/relay-error";
+import { OUT_OF_QUOTA_CODE, OVERFLOW_CODE, type RelayError } from "../../protocol/relay-error";
 
 function typeOf(status: number, owner: Owner): string {
   if (owner === "upstream") return status === 429 ? "rate_limit_error" : "upstream_error";
@@ -22,6 +23,8 @@ const withId = (message: string, requestId: string): string => `${message} (requ
 /** The parameter that an error is about. */
 const parameters: Readonly<Partial<Record<ErrorCode, string>>> = {
   model_missing: "model",
+  model_not_found: "model",
+  model_unavailable: "model",
   previous_response_not_found: "previous_response_id",
   background_unsupported: "background",
 };
@@ -29,18 +32,46 @@ const parameters: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Seconds after which an outage may be over, where its error names none. */
 const USUAL_WAIT_S: Readonly<Partial<Record<ErrorCode, number>>> = { database_unavailable: 5, draining: 5 };
 
+/**
+ * The errors of a caller without balance, with the statuses of the family's gateways (option QuotaRefused403Enabled;
+ * C-593). All others read 429 insufficient_quota, as at OpenAI (platform.openai.com/docs/guides/error-codes, read
+ * November 2026).
+ */
+const OUT_OF_QUOTA: Readonly<Partial<Record<ErrorCode, number>>> = {
+  token_exhausted: 401,
+  insufficient_user_quota: 403,
+  insufficient_token_quota: 403,
+  quota_exhausted_midstream: 403,
+};
+
+/** Budgets that end with the day or the month: no client waits for that. */
+const USED_UP: ReadonlySet<ErrorCode> = new Set(["budget_day_used_up", "budget_month_used_up"]);
+
+/** The reader of an error. */
+export type ErrorReader = Pick<Arrival, "lang" | "request_id"> & {
+  readonly engine: { readonly controlPlane: { readonly option: Pick<RelayOptions, "quotaRefusedWith403"> } };
+};
+
 /** An error of the relay itself. */
-export function ownError(code: ErrorCode, values: ErrorValues, lang: Lang, requestId: string): RelayError {
+export function ownError(code: ErrorCode, values: ErrorValues, { lang, request_id, engine }: ErrorReader): RelayError {
   const fact = errors[code];
-  const told = code === "input_too_long" ? OVERFLOW_CODE : code;
+  const common = { message: withId(errorText(code, values, lang), request_id), request_id };
+  const familys = OUT_OF_QUOTA[code];
+  if (familys !== undefined) {
+    const told = engine.controlPlane.option.quotaRefusedWith403
+      ? { status: familys, type: typeOf(familys, fact.owner), code }
+      : { status: fact.status, type: OUT_OF_QUOTA_CODE, code: OUT_OF_QUOTA_CODE };
+    return { ...told, ...common, param: null, retry: false };
+  }
   const retry = values.retry_after_s ?? USUAL_WAIT_S[code];
   return {
     status: fact.status,
     type: typeOf(fact.status, fact.owner),
-    code: told,
-    message: withId(errorText(code, values, lang), requestId),
+    code: code === "input_too_long" ? OVERFLOW_CODE : code,
+    ...common,
     param: parameters[code] ?? null,
     ...(typeof retry === "number" && { retry_after_s: retry }),
+    ...(USED_UP.has(code) && { retry: false }),
   };
 }
 
@@ -57,6 +88,8 @@ const FILTER_CODES: ReadonlySet<string> = new Set([
 /** Type and code of a quoted error: the vendor's, or OpenAI's for what clients recognise by them. */
 function toldAs({ kind, status, owner }: Failure, { type, code }: WireError): Pick<RelayError, "type" | "code"> {
   const own = errorCodeOf({ kind });
+  if (kind === "rate_limited") return { type: typeOf(status, owner), code: code || own };
+  if (kind === "model_missing") return { type: typeOf(status, owner), code: "model_not_found" };
   if (!isCallers(kind) || kind === "caller_mistake") return { type: type || typeOf(status, owner), code: code || own };
   return { type: typeOf(status, owner), code: kind === "content_filtered" && FILTER_CODES.has(code) ? code : own };
 }
@@ -66,6 +99,9 @@ export function callError({ asked, attempts }: Pick<Admitted, "asked" | "attempt
   return failureError(failure, asked.lang, asked.request_id, attempts.length - 1);
 }
 
+/** A limit of Google's that ends with the day (gemini-cli, googleQuotaErrors.ts, read November 2026). */
+const OF_THE_DAY = /PerDay|Daily/;
+
 /**
  * A failure of the upstream: its own text where it concerns the caller and contains no secrets, the relay's text
  * otherwise.
@@ -73,7 +109,12 @@ export function callError({ asked, attempts }: Pick<Admitted, "asked" | "attempt
 export function failureError(failure: Failure, lang: Lang, requestId: string, retries = 0): RelayError {
   const { error, status, tokens } = failure;
   const code = errorCodeOf(failure);
+  const violations = failure.error?.violations;
+  const inVain = failure.class === "account" || violations?.some(({ quotaId }) => OF_THE_DAY.test(quotaId));
   const more = {
+    request_id: requestId,
+    ...(inVain && { retry: false as const }),
+    ...(violations && { violations }),
     ...(failure.retry_after_s !== undefined && { retry_after_s: failure.retry_after_s }),
     ...(tokens && { tokens }),
   };
@@ -106,9 +147,9 @@ export function failureText(failure: Failure, retries: number): StoredText {
 }
 
 /** A thrown error as a response. Anything but an AppError reveals only the request id. */
-export function thrownError(thrown: unknown, lang: Lang, requestId: string): RelayError {
+export function thrownError(thrown: unknown, reader: ErrorReader): RelayError {
   const { code, params } = thrownText(thrown);
-  return ownError(code, params, lang, requestId);
+  return ownError(code, params, reader);
 }
 
 /** The same for the log. */

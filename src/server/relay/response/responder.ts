@@ -58,12 +58,12 @@ export class Responder {
 
   /** An error in the caller's dialect. */
   error(dialect: CallerDialect, error: RelayError): Response {
-    const retry = error.retry_after_s;
-    return this.json(
-      dialect.writeError(error),
-      error.status,
-      retry === undefined ? undefined : { "retry-after": String(retry) },
-    );
+    const { status, retry_after_s, retry } = error;
+    return this.json(dialect.writeError(error), status, {
+      ...(retry_after_s !== undefined && { "retry-after": String(retry_after_s) }),
+      // The SDKs of OpenAI and Anthropic obey it (openai-node and anthropic-sdk-typescript, src/client.ts, November 2026).
+      ...(retry === false && { "x-should-retry": "false" }),
+    });
   }
 
   /** The response to a browser's preflight request. */

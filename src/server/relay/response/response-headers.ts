@@ -4,6 +4,7 @@ const EXPOSED = [
   "x-oneapi-request-id",
   "x-request-id",
   "retry-after",
+  "x-should-retry",
   ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),
 ].join(", ");
 

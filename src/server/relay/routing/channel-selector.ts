@@ -4,12 +4,12 @@
  * Highest priority first; inside a tier a draw in proportion to weight, without replacement (all weights 0: equal
  * shares; a weight of 0 beside positive ones waits until those are used up: C-662). A tier is exhausted before the next
  * one begins. A channel in cooldown is skipped while another is left, and tried last when none is: real traffic is what
- * ends a failure. With group auto the first group that has a channel out of cooldown comes first.
+ * ends a failure. One whose account failed is not tried before its cooldown ends. With group auto the first group that has a channel out of cooldown comes first.
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
-import { standingOf } from "./key-rotation";
+import { closedFor, standingOf } from "./key-rotation";
 import type { SessionAffinity } from "./session-affinity";
 import type { PoolChannel } from "../../contracts/channel";
 import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
@@ -48,6 +48,8 @@ export interface SelectionOptions {
   /** The call's input in tokens, estimated from its size. */
   input?: number | undefined;
   cooldown: Cooldown;
+  /** The caller names the channel: it is tried whatever is known of its account. */
+  pinned?: boolean | undefined;
   /** Whether the channel supports this operation. */
   supports(channel: PoolChannel): boolean;
   /** A number in [0, 1). */
@@ -97,6 +99,16 @@ export class Selection {
     return this.#options.candidates;
   }
 
+  /**
+   * Milliseconds until a channel may be tried, where the accounts of all that are left failed; undefined where one may
+   * be tried now, or none is left.
+   */
+  get closed_ms(): number | undefined {
+    const rests = this.#left.map((channel) => this.#closed(channel) ?? 0);
+    const least = Math.min(...rests);
+    return rests.length > 0 && least > 0 ? least : undefined;
+  }
+
   /** Some channel is usable except for the length of the input. */
   get tooLong(): boolean {
     return this.#skipped.some(({ why }) => why === "too_long");
@@ -107,11 +119,12 @@ export class Selection {
     return this.#left.length;
   }
 
-  /** The next channel to try, undefined when all were tried. Never returns the same channel twice. */
+  /** The next channel to try, undefined when all that may be tried were. Never returns the same channel twice. */
   next(): PoolChannel | undefined {
-    if (this.#left.length === 0) return undefined;
-    const awake = this.#left.length === 1 ? this.#left : this.#left.filter((channel) => this.#isAwake(channel));
-    const tier = this.#topTier(awake.length > 0 ? awake : this.#left);
+    const open = this.#left.filter((channel) => this.#isOpen(channel));
+    if (open.length === 0) return undefined;
+    const awake = open.length === 1 ? open : open.filter((channel) => this.#isAwake(channel));
+    const tier = this.#topTier(awake.length > 0 ? awake : open);
     const { random } = this.#options;
     const preferred = this.#preferred;
     const known = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
@@ -217,14 +230,27 @@ export class Selection {
     return standingOf(this.#options.cooldown, channel, this.#options.model);
   }
 
+  #closed(channel: PoolChannel): number | undefined {
+    const { pinned, cooldown, model } = this.#options;
+    return pinned ? undefined : closedFor(cooldown, channel, model);
+  }
+
+  #isOpen(channel: PoolChannel): boolean {
+    const remaining_ms = this.#closed(channel);
+    if (remaining_ms !== undefined) this.#skip({ channel: channel.id, why: "cooling", remaining_ms });
+    return remaining_ms === undefined;
+  }
+
   #isAwake(channel: PoolChannel): boolean {
     const standing = this.#standing(channel);
     if (standing === "ready") return true;
-    if (!this.#skipped.some((entry) => entry.channel === channel.id)) {
-      const why = standing === "probing" ? { why: standing } : { why: "cooling" as const, remaining_ms: standing };
-      this.#skipped.push({ channel: channel.id, ...why });
-    }
+    const why = standing === "probing" ? { why: standing } : { why: "cooling" as const, remaining_ms: standing };
+    this.#skip({ channel: channel.id, ...why });
     return false;
+  }
+
+  #skip(entry: Skipped): void {
+    if (!this.#skipped.some(({ channel }) => channel === entry.channel)) this.#skipped.push(entry);
   }
 
   #notes(): Pick<SelectionRecord, "sticky" | "groups"> {

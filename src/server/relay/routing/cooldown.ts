@@ -22,6 +22,8 @@ interface Pause {
   doubled: number;
   /** The attempt that probes. */
   probe: object | undefined;
+  /** The channel as it was when its account failed: changing it ends what is known of the account. */
+  account?: object | undefined;
 }
 
 export class Cooldown {
@@ -29,8 +31,11 @@ export class Cooldown {
 
   constructor(readonly now: () => number) {}
 
-  /** Puts the pair in cooldown for `ms` from now, or extends the current one. */
-  add(channel: number | string, model: string, ms: number): void {
+  /**
+   * Puts the pair in cooldown for `ms` from now, or extends the current one. `account`: the channel whose account
+   * failed, where that is the cause.
+   */
+  add(channel: number | string, model: string, ms: number, account?: object): void {
     if (ms <= 0) return;
     const key = `${channel} ${model}`;
     const now = this.now();
@@ -38,9 +43,10 @@ export class Cooldown {
     if (pause) {
       pause.until = Math.max(pause.until, now + ms);
       pause.since = now;
+      pause.account = account ?? pause.account;
       return;
     }
-    this.#pauses.set(key, { until: now + ms, since: now, first: ms, doubled: 0, probe: undefined });
+    this.#pauses.set(key, { until: now + ms, since: now, first: ms, doubled: 0, probe: undefined, account });
     if (this.#pauses.size > 1000) this.#sweep(now);
   }
 
@@ -52,6 +58,17 @@ export class Cooldown {
     const rest = pause.until - this.now();
     if (rest > 0) return rest;
     return pause.probe ? "probing" : "ready";
+  }
+
+  /**
+   * Milliseconds for which no call is sent to the pair, because the account of this very channel failed; undefined
+   * where calls may be sent.
+   */
+  closed(channel: number | string, model: string, account: object): number | undefined {
+    if (this.#pauses.size === 0) return undefined;
+    const pause = this.#pauses.get(`${channel} ${model}`);
+    const rest = pause?.account === account ? pause.until - this.now() : 0;
+    return rest > 0 ? rest : undefined;
   }
 
   /** `attempt` starts at the pair: when it is half open and no probe is running, this is the probe. */
@@ -70,19 +87,20 @@ export class Cooldown {
     if (pause && started >= pause.since) this.#pauses.delete(key);
   }
 
-  /** The attempt that began at `started` failed. */
+  /** The attempt that began at `started` failed. `account`: the channel, where it is its account that fails. */
   failed(
     channel: number | string,
     model: string,
     attempt: object,
     started: number,
     failure: Pick<Failure, "cool_ms" | "retry_after_s" | "owner">,
+    account?: object,
   ): void {
     const pause = this.#pauses.size > 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;
     const now = this.now();
     if (!pause || pause.until > now || started < pause.since) {
       if (pause?.probe === attempt) pause.probe = undefined;
-      return this.add(channel, model, failure.cool_ms);
+      return this.add(channel, model, failure.cool_ms, account);
     }
     // An upstream that rejects the request is reachable again.
     if (failure.owner === "caller") return this.served(channel, model, started);
@@ -90,6 +108,7 @@ export class Cooldown {
     if (now - pause.until > FORGET_MS) pause.doubled = -1;
     pause.doubled++;
     pause.since = now;
+    pause.account = account;
     const doubled = Math.min(MAX_MS, (failure.cool_ms || pause.first) * 2 ** pause.doubled);
     pause.until = now + (failure.retry_after_s === undefined ? doubled : failure.cool_ms);
   }

@@ -18,6 +18,20 @@ export function standingOf(cooldown: Cooldown, channel: PoolChannel, model: stri
 }
 
 /**
+ * Milliseconds for which no call is sent to a channel, because the accounts of all its keys failed; undefined where
+ * calls may be sent.
+ */
+export function closedFor(cooldown: Cooldown, channel: PoolChannel, model: string): number | undefined {
+  let least: number | undefined;
+  for (const key of channel.keys ?? [channel]) {
+    const rest = cooldown.closed(credentialId(key), model, key);
+    if (rest === undefined) return undefined;
+    least = Math.min(rest, least ?? Infinity);
+  }
+  return least;
+}
+
+/**
  * The channel with the key whose account holds an object of the caller; undefined when that key is gone or disabled. An
  * object stored while the channel had a single key (0) belongs to its first key, which is that same key.
  */
@@ -56,7 +70,8 @@ export class KeyRotation {
     if (!keys) return channel;
     const fresh = keys.filter((key) => !triedIn(attempts, key));
     const awake = fresh.filter((key) => this.cooldown.standing(credentialId(key), model) === "ready");
-    const open = awake.length > 0 ? awake : fresh.length > 0 ? fresh : keys;
+    const alive = fresh.filter((key) => this.cooldown.closed(credentialId(key), model, key) === undefined);
+    const open = [awake, alive, fresh].find(({ length }) => length > 0) ?? keys;
     const last = this.#last.get(channel.id) ?? 0;
     const next =
       multi_key_mode === "polling"

@@ -32,7 +32,7 @@ export interface Routing {
   readonly retries: RetryBudget;
   /**
    * The channels that may be tried. Throws the caller's error when there is none: model_not_found,
-   * channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
+   * model_unavailable, channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
 }
@@ -54,7 +54,16 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
       supports = (channel) => urlOf(channel, operation, model) !== undefined,
     }) => {
       const { candidates, stages } = candidatesOf(pool, caller, model);
-      const selection = new Selection({ candidates, model, input, cooldown, supports, random, stages });
+      const selection = new Selection({
+        candidates,
+        model,
+        input,
+        cooldown,
+        pinned: caller.channel_id !== undefined,
+        supports,
+        random,
+        stages,
+      });
       if (selection.left === 0)
         fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;
@@ -62,7 +71,11 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
   };
 }
 
-function candidatesOf(
+/**
+ * The channels of the caller's groups for a model; of a pinned call the one that it names. Throws the caller's error
+ * where there is none.
+ */
+export function candidatesOf(
   pool: Pool,
   { group, groups, channel_id }: Destination["caller"],
   model: string,
@@ -76,6 +89,8 @@ function candidatesOf(
   const candidates = stages ? [...new Set(stages.flatMap((stage) => stage.candidates))] : pool.candidates(group, model);
   if (candidates.length > 0) return { candidates, stages };
   // A channel should serve the model, but its row cannot be used: this is different from a missing model (C-600).
-  const broken = (groups ?? [group]).some((name) => pool.broken(name, model));
-  return fail(broken ? "channel_database_inconsistent" : "model_not_found", { group, model });
+  const names = groups ?? [group];
+  const broken = names.some((name) => pool.broken(name, model));
+  if (broken) fail("channel_database_inconsistent", { group, model });
+  return fail(names.some((name) => pool.off(name, model)) ? "model_unavailable" : "model_not_found", { group, model });
 }

@@ -32,7 +32,7 @@ export function createTaskService(engine: Engine): TaskService {
           return responder.error(openaiChat, failureError(error.failure, lang, requestId));
         if (!(error instanceof AppError))
           engine.log.error({ err: error, request_id: requestId }, "a file could not be sent");
-        return responder.error(openaiChat, thrownError(error, lang, requestId));
+        return responder.error(openaiChat, thrownError(error, { engine, lang, request_id: requestId }));
       }
     },
     files: async (access) => (await filesOf(engine, await findTask(access))).map(({ media }) => media),

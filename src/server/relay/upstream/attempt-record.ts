@@ -2,7 +2,7 @@
 import { isCallers } from "../../../shared/failures";
 import type { AttemptRecord } from "../../../shared/log";
 import type { Attempted } from "../call/call";
-import { type Failure } from "../../protocol/upstream-failure";
+import { type Failure, isAccountDead } from "../../protocol/upstream-failure";
 import { credentialId } from "../providers/credential-id";
 
 /** The attempt begins. */
@@ -55,7 +55,8 @@ export function attemptFailed(
   if (failure.upstream_status === 401 || failure.kind === "bad_credentials") engine.accessTokens.drop(channel);
   record.failure = failure.kind;
   record.message = failure.error ? failure.error.message : (failure.phase ?? "");
-  engine.routing.cooldown.failed(credentialId(channel), request.model, record, started, failure);
+  const account = isAccountDead(failure) ? channel : undefined;
+  engine.routing.cooldown.failed(credentialId(channel), request.model, record, started, failure, account);
   if (call.progress.left) return;
   // A request that is too long, too large or filtered says nothing about the channel, whatever words it brings back.
   if (isCallers(failure.kind) && failure.kind !== "caller_mistake") return;

@@ -67,6 +67,7 @@ async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTime
   const built = buildRequest(attempt);
   if (!built) throw new UpstreamError(failureOf("malformed"));
   const { outgoing, dialect, warnings } = built;
+  if (dialect !== channel.type.dialect) record.dialect = dialect;
   if (file) sendFromFile(content, file, outgoing);
   translation.sent(outgoing.model, warnings);
   timer.sent(outgoing.url);

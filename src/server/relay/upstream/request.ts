@@ -51,13 +51,15 @@ export function buildRequest({ call, channel, output_limit }: Attempted): Upstre
   const { request, operation, form, content } = asked;
   const rules = asked.engine.controlPlane.option.vendorRules;
   const provider = providerOf(channel);
-  const dialect = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
+  const dialectOfName = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
   const as_is =
     isPassthrough(channel, rules) &&
-    dialect !== undefined &&
-    (operation.key === "chat" ? asked.dialect.key === dialect : !operation.adapter);
-  const names = namesOf(request.model, channel, dialect, as_is ? undefined : rules);
+    dialectOfName !== undefined &&
+    (operation.key === "chat" ? asked.dialect.key === dialectOfName : !operation.adapter);
+  const names = namesOf(request.model, channel, dialectOfName, as_is ? undefined : rules);
   const { model } = names;
+  // The name without its suffix may be mapped to a model that is spoken to in another dialect.
+  const dialect = as_is ? dialectOfName : dialectOf(channel, operation, model);
   const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), asked);
   if (!provider || dialect === undefined || ownUrl === undefined) return undefined;
   const url = atVersion(ownUrl, channel, names, rules);

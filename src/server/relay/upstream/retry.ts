@@ -29,7 +29,7 @@ function explain({ attempts }: Admitted, not_retried: NotRetried): void {
 /** Why a call ended whose last attempt failed before any content. */
 function endReasonOf(failure: Failure): EndReason {
   // Refused before anything was sent.
-  if (failure.kind === "limited") return "refused";
+  if (failure.kind === "limited" || failure.kind === "paused") return "refused";
   if (failure.kind === "caller_mistake" && failure.upstream_status === 0) return "refused";
   if (failure.kind === "timeout") return "idle_timeout";
   if (failure.kind === "cut") return "upstream_cut";
@@ -70,7 +70,11 @@ export async function tryChannels<Answer>(
   retries.called(model);
   for (let tries = 0; tries <= option.retryTimes;) {
     const channel = selection.next();
-    if (!channel) break;
+    if (!channel) {
+      const { closed_ms } = selection;
+      if (tries === 0 && closed_ms !== undefined && failure.kind !== "limited") failure = pausedFor(closed_ms);
+      break;
+    }
     const { caller, price, terms } = quote(call, channel, selection.groupOf(channel));
     // The call's use of the channel's own limits; most channels have none.
     const entering = limits.enterChannel(channel, caller, call.limitRequest);
@@ -83,7 +87,7 @@ export async function tryChannels<Answer>(
     }
     if (tries > 0 && !retries.take(model)) {
       explain(call, "retry_budget");
-      await slot?.end(NOTHING_USED);
+      await slot?.end(NOTHING_USED, "stays");
       break;
     }
     tries++;
@@ -106,7 +110,7 @@ export async function tryChannels<Answer>(
       return { ok: true, attempt, answer: tried.answer };
     }
     ({ failure } = tried);
-    const left = slot?.end(NOTHING_USED);
+    const left = slot?.end(NOTHING_USED, "stays");
     if (left) await left;
     if (progress.left) return { ok: false, failure, end_reason: "caller_left" };
     const lowered = loweredLimit(output_limit, failure);
@@ -127,4 +131,5 @@ export async function tryChannels<Answer>(
   return { ok: false, failure, end_reason: endReasonOf(failure) };
 }
 
+const pausedFor = (ms: number): Failure => ({ ...failureOf("paused"), retry_after_s: Math.ceil(ms / 1000) });
 const limitedFor = (retry_after_s: number): Failure => ({ ...failureOf("limited"), retry_after_s });

@@ -1,5 +1,5 @@
 /** Anthropic's errors (platform.claude.com/docs, API errors; types of @anthropic-ai/sdk 1.11; read November 2026). */
-import { inWords, type RelayError } from "../../relay-error";
+import { inWords, OUT_OF_QUOTA_CODE, type RelayError } from "../../relay-error";
 import type { WireError, WireObject } from "../../chat-events";
 import { isObject, text } from "../shared/json";
 
@@ -49,8 +49,18 @@ const messageOf = (error: RelayError): string =>
       : `prompt is too long: ${used} tokens > ${limit} maximum.`,
   );
 
+/**
+ * An empty balance is Anthropic's billing_error, by whose words Claude Code knows it (anthropics/claude-code issue
+ * 4207); `request_id` stands beside the error (platform.claude.com/docs/en/api/errors; read November 2026).
+ */
 export function writeError(error: RelayError): WireObject {
-  const { status } = error;
-  const type = types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  return { type: "error", error: { type, message: messageOf(error) } };
+  const { status, code, message, request_id } = error;
+  const fault =
+    code === OUT_OF_QUOTA_CODE
+      ? { type: "billing_error", message: `Your credit balance is too low: ${message}` }
+      : {
+          type: types[status] ?? (status < 500 ? "invalid_request_error" : "api_error"),
+          message: messageOf(error),
+        };
+  return { type: "error", error: fault, ...(request_id !== undefined && { request_id }) };
 }

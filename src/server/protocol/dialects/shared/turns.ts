@@ -20,6 +20,66 @@ export function alternate(messages: readonly Message[], warn: Warn): Message[] {
   return turns;
 }
 
+const isEmpty = (block: Block): boolean =>
+  block.type === "text" && block.text === "" && !block.extra && !block.cache && !block.citations;
+
+/** Whether two messages are one turn. What only one dialect says of a message belongs to that message alone. */
+const areOneTurn = (last: Message | undefined, next: Message): last is Message =>
+  last?.role === next.role && !isSystem(next) && !last.extra && !next.extra;
+
+/**
+ * Neighbours of user or assistant as one message each: some programs keep one message for each piece of a stream
+ * (@google/genai 3.1, Chat), while most vendors want a turn whole, and results right after their calls.
+ */
+function joined(messages: readonly Message[]): Message[] {
+  const turns: Message[] = [];
+  for (const message of messages) {
+    const last = turns.at(-1);
+    if (!areOneTurn(last, message)) {
+      turns.push(message);
+      continue;
+    }
+    const content = [...last.content, ...message.content];
+    const said = content.filter((block) => !isEmpty(block));
+    turns[turns.length - 1] = { ...last, content: said.length > 0 ? said : content.slice(0, 1) };
+  }
+  return turns;
+}
+
+const isResult = (block: Block): block is ToolResultBlock => block.type === "tool_result";
+
+/** Results that come later than in the message after their calls stand there; an empty message is left out. */
+function resultsAfterCalls(turns: readonly Message[], warn: Warn): readonly Message[] {
+  const due = new Map<string, number>();
+  for (const [index, { role, content }] of turns.entries())
+    if (role === "assistant") for (const block of content) if (block.type === "tool_call") due.set(block.id, index);
+  const late = new Map<number, ToolResultBlock[]>();
+  const rest = turns.map((message, index) => {
+    if (message.role === "assistant") return message;
+    const content = message.content.filter((block) => {
+      const call = isResult(block) ? due.get(block.call_id) : undefined;
+      if (!isResult(block) || call === undefined || index <= call + 1) return true;
+      late.set(call, [...(late.get(call) ?? []), block]);
+      return false;
+    });
+    return content.length === message.content.length ? message : { ...message, content };
+  });
+  if (late.size === 0) return turns;
+  warn("changed_order", "tool_result");
+  return rest.flatMap((message, index): Message[] => {
+    const results = late.get(index);
+    const kept = message.content.length > 0 || turns[index]?.content.length === 0 ? [message] : [];
+    return results ? [...kept, { role: "user", content: results }] : kept;
+  });
+}
+
+/** A conversation for a vendor of another dialect: whole turns, and every result right after its call. */
+export const wholeTurns = (messages: readonly Message[], warn: Warn): readonly Message[] => {
+  const turns = joined(messages);
+  const ordered = resultsAfterCalls(turns, warn);
+  return ordered === turns ? turns : joined(ordered);
+};
+
 /** The words of blocks, a blank line between them; a warning for each block that is none. */
 function wordsOf(blocks: readonly Block[], warn: Warn): string {
   const words: string[] = [];

@@ -138,10 +138,11 @@ export const cancel =
  * refused with 426, and only after several tries with any other status (codex-rs/core/src/client.rs, read November
  * 2026).
  */
-export const refuseUpgrade: SideHandler = async ({ responder, dialect, request, lang, request_id }) => {
+export const refuseUpgrade: SideHandler = async (sideRequest) => {
+  const { responder, dialect, request } = sideRequest;
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
     fail("not_found", { method: "GET", path: "/v1/responses" });
-  return responder.json(dialect.writeError(ownError("upgrade_refused", {}, lang, request_id)), 426, {
+  return responder.json(dialect.writeError(ownError("upgrade_refused", {}, sideRequest)), 426, {
     upgrade: "HTTP/1.1",
   });
 };

@@ -2,6 +2,7 @@
  * Everything below /mj and /{mode}/mj, as clients of midjourney-proxy call it. Only its owner can see a job; others get
  * a 404. An image is public to those who know its URL, which contains an id that cannot be guessed.
  */
+import { OUT_OF_QUOTA_CODE } from "../../../protocol/relay-error";
 import { randomInt } from "node:crypto";
 import { fail } from "../../../../shared/errors";
 import {
@@ -38,11 +39,11 @@ const midjourneyKind: TaskKind<MjInput> = {
   providers: [midjourney],
 };
 
-/** Errors in the format of these clients; `code` 30 means too many requests. */
-const dialect = taskDialect(({ message, status }) => ({
+/** Errors in the format of these clients; `code` 30 means too many requests, and an empty balance is none of those. */
+const dialect = taskDialect(({ message, status, code }) => ({
   description: message,
   type: "upstream_error",
-  code: status === 429 ? MJ_CODE.busy : MJ_CODE.request_error,
+  code: status === 429 && code !== OUT_OF_QUOTA_CODE ? MJ_CODE.busy : MJ_CODE.request_error,
 }));
 
 /** Most jobs of one query. */

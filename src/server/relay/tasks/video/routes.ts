@@ -2,6 +2,7 @@
  * The video routes: OpenAI's `/v1/videos`, `/v1/video/generations`, and Kling's and Jimeng's own paths. A job can be
  * queried at every route, whichever created it.
  */
+import { OUT_OF_QUOTA_CODE } from "../../../protocol/relay-error";
 import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
 import type { Engine } from "../../call/call";
@@ -242,8 +243,10 @@ const klingCodes: Readonly<Record<number, number>> = {
   503: 5001,
   504: 5002,
 };
+/** "Account in arrears". */
+const KLING_NO_BALANCE = 1101;
 const klingDialect = taskDialect(({ status, message, code }) => ({
-  code: klingCodes[status] ?? 5000,
+  code: code === OUT_OF_QUOTA_CODE ? KLING_NO_BALANCE : (klingCodes[status] ?? 5000),
   message,
   error: code,
   data: null,
