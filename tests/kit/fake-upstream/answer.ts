@@ -31,6 +31,8 @@ export interface Answer {
   /** Epoch seconds. */
   created: number;
   reasoning: string[];
+  /** Gemini: the first call carries a signature though no thoughts are shown; undefined: with shown thoughts only. */
+  signed?: boolean;
   text: string[];
   refusal: string[];
   tools: ToolCall[];

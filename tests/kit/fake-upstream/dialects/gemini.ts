@@ -63,7 +63,8 @@ function usageMetadata(usage: FakeUsage, output = usage.output - usage.reasoning
 const said = (answer: Answer): string[] => (answer.refusal.length > 0 ? answer.refusal : answer.text);
 const callPart = (answer: Answer, fragments: string[], name: string, first: boolean): Json => ({
   functionCall: { name, args: object(JSON.parse(fragments.join(""))) },
-  ...(first && answer.reasoning.length > 0 && { thoughtSignature: btoa(`fake-signature-${answer.id}`) }),
+  ...(first &&
+    (answer.signed ?? answer.reasoning.length > 0) && { thoughtSignature: btoa(`fake-signature-${answer.id}`) }),
 });
 
 function envelope(answer: Answer, candidates: Json[], usage?: Json): Json {

@@ -1,0 +1,81 @@
+/** What a run must have done. The same is asked of a client at its vendor and through Weir. */
+import type { Run } from "./bench";
+import type { Client } from "./client";
+import { DONE, NOTES } from "./vendors/script";
+import type { Fate } from "./vendors/server";
+
+/** How each scenario is told in the report. */
+export const SCENARIOS: Readonly<Record<Fate, string>> = {
+  answers: "three turns with tools",
+  error_in_stream: "error in a stream",
+  dead_key: "dead key",
+  rate_limited: "429, twice",
+  overloaded: "overload, twice",
+  too_long: "context too long",
+  out_of_quota: "out of quota",
+  unknown_model: "unknown model",
+};
+
+export interface Verdict {
+  readonly verdict: "ok" | "FAIL" | "not judged";
+  /** Why it failed, or why it is not judged. */
+  readonly cause: string;
+  readonly remarks: readonly string[];
+}
+
+const tail = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(-300);
+
+/** The client came to its end with all that it was asked for. */
+function unfinished({ outcome, vendor }: Run): string | undefined {
+  const refused = vendor.asked.find(({ refusal }) => refusal !== undefined)?.refusal;
+  if (refused !== undefined) return `the vendor refuses: ${refused}`;
+  if (outcome.ended === "too late") return "it does not end";
+  if (outcome.ended === "failed") return `it fails: ${tail(outcome.says)}`;
+  const missing = Object.values(NOTES).filter((word) => !vendor.words.has(word));
+  if (missing.length > 0) return `tool results do not arrive: ${missing.join(", ")}`;
+  const untold = Object.values(NOTES).filter((word) => !outcome.says.includes(word));
+  if (!outcome.says.includes(DONE) || untold.length > 0)
+    return `its last text is not the model's: ${tail(outcome.says)}`;
+  return undefined;
+}
+
+/** What is wrong with a run, against the same at its vendor. */
+function problemOf(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undefined): string | undefined {
+  const { outcome, door, vendor } = run;
+  const calls = door.statuses.length;
+  if (fate === "answers" || fate === "rate_limited" || fate === "overloaded") return unfinished(run);
+  if (outcome.ended === "too late") return `it does not end, after ${calls} calls`;
+  if (fate === "error_in_stream")
+    return outcome.ended === "answered" && !outcome.says.includes(DONE) && client.kind === "sdk"
+      ? `a broken answer passes for a whole one: ${tail(outcome.says)}`
+      : undefined;
+  if (outcome.says.includes(DONE)) return "it answers";
+  // No client says which language it reads.
+  if (/\p{Script=Han}/u.test(outcome.says)) return `its words are not English: ${tail(outcome.says)}`;
+  if (fate === "too_long" && !client.tooLong.test(outcome.says))
+    return `it does not see the cause: ${tail(outcome.says)}`;
+  if (!vendorsOwn) return undefined;
+  if (fate === "out_of_quota") {
+    if (vendor.asked.length > 0) return "the vendor is asked";
+    if (!/quota|credit|billing/i.test(outcome.says)) return `it does not see the cause: ${tail(outcome.says)}`;
+    if (client.kind === "sdk" && calls > 1) return `it asks ${calls} times`;
+  }
+  if (fate === "unknown_model" && door.statuses.some((status) => status !== 404))
+    return `answered with ${[...new Set(door.statuses)].join(", ")}, not 404`;
+  const own = vendorsOwn.door.statuses.length;
+  return calls > own
+    ? `it asks ${calls} times (${[...new Set(door.statuses)].join(", ")}), and its vendor ${own} times`
+    : undefined;
+}
+
+/** A cell fails only where the client does not fail at its vendor, too. */
+export function judgeRun(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undefined): Verdict {
+  const { issued, returned } = run.vendor;
+  const remarks = [...new Set(run.vendor.remarks)].map((remark) => `without a source, not judged: ${remark}`);
+  if (fate === "answers" && issued.size > 0 && returned.size === 0) remarks.push("thoughts do not come back");
+  for (const path of run.door.lost) remarks.push(`not served: ${path}`);
+  const own = vendorsOwn && problemOf(client, fate, vendorsOwn, undefined);
+  if (own !== undefined) return { verdict: "not judged", cause: `at its vendor: ${own}`, remarks };
+  const cause = problemOf(client, fate, run, vendorsOwn) ?? (run.bill === "" ? undefined : run.bill);
+  return cause === undefined ? { verdict: "ok", cause: "", remarks } : { verdict: "FAIL", cause, remarks };
+}
