@@ -32,7 +32,7 @@ import { siteOf } from "../../http/site";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
-import { assertLoginRemains } from "../auth/login-methods";
+import { assertLoginRemains, lockLogins } from "../auth/login-methods";
 
 /** Extensions are sent, but their type has buffers that JSON does not have. */
 export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;
@@ -158,6 +158,7 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
   requireStepUp(ctx);
   const { passkeys } = ctx.db.t;
   await ctx.db.tx(function* (q) {
+    yield* lockLogins(ctx, q, ctx.actor.id);
     const [removed] = yield* run(
       q
         .delete(passkeys)
