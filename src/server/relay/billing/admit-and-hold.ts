@@ -5,6 +5,7 @@ import { type Admitted, type Asked, startProgress } from "../call/call";
 import { Deadlines } from "../call/deadlines";
 import type { Responder } from "../response/responder";
 import type { Selection } from "../routing/channel-selector";
+import { cacheWritesOf } from "./cache-writes";
 import { CallBilling } from "./call-billing";
 import { planHold } from "./hold";
 
@@ -33,7 +34,7 @@ export async function admitAndHold(
 ): Promise<Opened> {
   const { engine, caller, arrived } = asked;
   const { controlPlane, timers } = engine;
-  const plan = planHold(asked, price, limitable);
+  const plan = planHold(asked, price, limitable, cacheWritesOf(asked, selection.candidates, price));
   const billing = new CallBilling(asked, price, plan);
   const outcome = await controlPlane.admit({ caller, limits: plan.limitRequest, hold: billing.holdRequest() });
   reportLimits(responder, outcome.limits);
