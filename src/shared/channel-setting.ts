@@ -155,6 +155,26 @@ export const settingMembers = {
       },
     ],
   },
+  cache_marks: {
+    kind: "choice",
+    section: "billing",
+    label: { zh: "自动缓存标记（Anthropic）", en: "Automatic cache marks (Anthropic)" },
+    hint: {
+      zh: "其他格式的带工具对话转给 Claude 时加上缓存标记：写入缓存略贵，之后每轮读取便宜得多；自带标记的调用保持原样",
+      en: "Conversations with tools that are translated for Claude get cache marks: writing costs a little more, reading in every later turn far less; calls with marks of their own stay as they are",
+    },
+    choices: [
+      {
+        value: "auto",
+        label: {
+          zh: "缓存读取价不超过输入价的五分之一时",
+          en: "Where reads cost at most a fifth of the input",
+        },
+      },
+      { value: "always", label: { zh: "总是", en: "Always" } },
+      { value: "never", label: { zh: "从不", en: "Never" } },
+    ],
+  },
   stateless: {
     kind: "switch",
     section: "answer",

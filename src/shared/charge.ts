@@ -150,6 +150,15 @@ export function chargeOf(listed: CompiledPrice, usage: Usage, times: CallTimes =
   return { quota: 1, exact: "1", lines, ...rule };
 }
 
+/** Exact units that a cache saved against plain input, as a decimal text; below zero where writing cost more. */
+export function savedByCache(price: CompiledPrice, usage: Usage): string {
+  const prices = tokensFor(price, usage);
+  let digits = 0n;
+  for (const kind of ["cache_read", "cache_write_5m", "cache_write_1h"] as const)
+    digits += (prices.input.weight - prices[kind].weight) * BigInt(count(usage[kind]));
+  return printDecimal({ digits, scale: price.scale });
+}
+
 /** The quota of `chargeOf` without the bill, for running costs. By ratio only; tools are not counted. */
 export function quotaOf(listed: CompiledPrice, usage: Usage): number {
   const price = priceFor(listed, usage);
@@ -208,11 +217,17 @@ export const callUpperBound = (price: CompiledPrice, inputTokens: number, times:
 /**
  * The most output tokens, up to `most`, whose `estimateUpperBound` with so many input tokens does not exceed `units`.
  */
-export function outputWithin(price: CompiledPrice, inputTokens: number, units: number, most: number): number {
+export function outputWithin(
+  price: CompiledPrice,
+  inputTokens: number,
+  units: number,
+  most: number,
+  kinds?: InputKinds,
+): number {
   let [covered, beyond] = [0, most + 1];
   while (beyond - covered > 1) {
     const middle = Math.floor((covered + beyond) / 2);
-    if (estimateUpperBound(price, inputTokens, middle) <= units) covered = middle;
+    if (estimateUpperBound(price, inputTokens, middle, kinds) <= units) covered = middle;
     else beyond = middle;
   }
   return covered;

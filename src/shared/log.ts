@@ -108,6 +108,8 @@ export interface ConsumeOther {
    */
   waived?: boolean;
   end_reason: EndReason;
+  /** Units that Weir's own cache marks saved against plain input, exact; below zero where writing cost more. */
+  cache_saved?: string;
   /** Bill lines of shared/charge.ts; their units sum to the charge before its one rounding. */
   bill: readonly unknown[];
   warnings?: string[];

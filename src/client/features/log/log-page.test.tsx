@@ -8,6 +8,7 @@ import type { LogTail, LogView } from "../../../shared/log-list";
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { fireEvent, within } = await import("@testing-library/react");
 const { default: LogPage } = await import("./log-page");
+const { LogAttempts } = await import("./log-attempts");
 const { LogBill } = await import("./log-bill");
 const { LogCleaning, monthAgo } = await import("./log-cleaning");
 const { LogContent, curlOf } = await import("./log-content");
@@ -258,6 +259,11 @@ test("every row's bill lines sum to its charge, or say what the row is", async (
   const cases: [Partial<LogView>, string][] = [
     [{ quota: 10, other: JSON.stringify({ bill }) }, "与账单一致"],
     [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
+    [{ quota: 10, other: JSON.stringify({ bill, cache_saved: "850" }) }, "自动缓存标记为这次调用节省了 850 额度。"],
+    [
+      { quota: 10, other: JSON.stringify({ bill, cache_saved: "-250" }) },
+      "自动缓存标记：写入缓存比普通输入多花 250 额度，之后的读取会省回来。",
+    ],
     [{ quota: 0, type: 5 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2, other: JSON.stringify({ waived: true, bill: [] }) }, "渠道的设置是：这样结束的调用不收费。"],
@@ -272,6 +278,23 @@ test("every row's bill lines sum to its charge, or say what the row is", async (
     expect(screen.getByText(text)).toBeTruthy();
     closePage();
   }
+});
+
+test("an attempt names the dialect in which its channel was called, where that is not the channel's own", async () => {
+  const attempt = {
+    channel: 1,
+    channel_name: "a",
+    status: 200,
+    failure: "",
+    message: "",
+    start_ms: 0,
+    duration_ms: 5,
+    first_content_ms: 3,
+    upstream_request_id: "",
+  };
+  const attempts = [attempt, { ...attempt, start_ms: 6, dialect: "openai-responses" }];
+  await openPage(<LogAttempts attempts={attempts} />, "/log");
+  expect(screen.getAllByText("openai-responses")).toHaveLength(1);
 });
 
 test("the bill of a video names seconds and every factor", async () => {

@@ -6,6 +6,7 @@ import { Deadlines } from "../call/deadlines";
 import { steadyOf } from "../../lib/timers";
 import type { Responder } from "../response/responder";
 import type { Selection } from "../routing/channel-selector";
+import { cacheWritesOf } from "./cache-writes";
 import { CallBilling } from "./call-billing";
 import { planHold } from "./hold";
 
@@ -34,7 +35,7 @@ export async function admitAndHold(
 ): Promise<Opened> {
   const { engine, caller, arrived } = asked;
   const { controlPlane, timers } = engine;
-  const plan = planHold(asked, price, limitable);
+  const plan = planHold(asked, price, limitable, cacheWritesOf(asked, selection.candidates, price));
   const billing = new CallBilling(asked, price, plan);
   const outcome = await controlPlane.admit({ caller, limits: plan.limitRequest, hold: billing.holdRequest() });
   reportLimits(responder, outcome.limits);

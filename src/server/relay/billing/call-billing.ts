@@ -87,7 +87,11 @@ export class CallBilling {
     const { input_bound, request } = this.#asked;
     const price = this.#price;
     if (request.terms || request.max_output === 0 || price.by === "call" || units <= 0) return {};
-    return { tokens: Math.floor(outputWithin(price, input_bound, units, MOST_TOKENS) / (request.choices ?? 1)) };
+    return {
+      tokens: Math.floor(
+        outputWithin(price, input_bound, units, MOST_TOKENS, this.#plan.kinds) / (request.choices ?? 1),
+      ),
+    };
   }
 
   /**
@@ -100,7 +104,7 @@ export class CallBilling {
     const units = allowed ? held : least;
     let output_limit: number | undefined;
     if (units < this.#plan.amount) {
-      this.#covered = outputWithin(this.#price, input_bound, units, this.#covered);
+      this.#covered = outputWithin(this.#price, input_bound, units, this.#covered, this.#plan.kinds);
       output_limit = Math.floor(this.#covered / (request.choices ?? 1));
     }
     const tokens = input_bound + this.#covered;

@@ -1,7 +1,7 @@
 /** The log row of a call, as the usage page and the inspector show it. */
 import type { ConsumeOther, EndReason } from "../../../shared/log";
 import { type StoredText, textColumns } from "../../../shared/log-text";
-import { type BillLine } from "../../../shared/charge";
+import { type BillLine, savedByCache } from "../../../shared/charge";
 import { priceFacts } from "../../../shared/price-display";
 import { type CompiledPrice } from "../../../shared/pricing";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
@@ -45,6 +45,10 @@ const sum = (...values: (number | undefined)[]): number =>
 /** Input tokens as OpenAI counts them: cached, audio and image tokens included. */
 export const promptTokens = (usage: Usage): number =>
   sum(usage.input, usage.cache_read, usage.cache_write_5m, usage.cache_write_1h, usage.audio_in, usage.image_in);
+
+/** Whether a call read from a cache or wrote to it. */
+const cached = ({ cache_read, cache_write_5m, cache_write_1h }: Usage): boolean =>
+  sum(cache_read, cache_write_5m, cache_write_1h) > 0;
 
 /** Output tokens as OpenAI counts them: reasoning and audio included. */
 export const completionTokens = (usage: Usage): number =>
@@ -130,6 +134,8 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   if (asked.task_id !== undefined) other.task_id = asked.task_id;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
+  if (attempt?.translation.cacheMarks && usage && !outcome.waived && cached(usage))
+    other.cache_saved = savedByCache(price, usage);
   if (outcome.doubts && outcome.doubts.length > 0) other.usage_doubts = outcome.doubts;
   if (warnings.length > 0) {
     other.warnings = warnings

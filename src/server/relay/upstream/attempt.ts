@@ -69,7 +69,7 @@ async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTime
   const { outgoing, dialect, warnings } = built;
   if (dialect !== channel.type.dialect) record.dialect = dialect;
   if (file) sendFromFile(content, file, outgoing);
-  translation.sent(outgoing.model, warnings);
+  translation.sent(outgoing.model, warnings, built.cacheMarks);
   timer.sent(outgoing.url);
   const warn: Warn = (code, detail) => translation.warn([{ code, detail }]);
   const now = (): number => engine.controlPlane.now();

@@ -4,6 +4,8 @@ import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
 import type { Asked, Attempted } from "../call/call";
 import type { AnswerReader } from "./answer-reader";
+import { withCacheMarks } from "../../protocol/dialects/anthropic/cache-marks";
+import { getsCacheMarks } from "../providers/cache-marks";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 import { adaptBody } from "../providers/model-quirks";
 import { withLimit } from "../billing/output-limit";
@@ -40,6 +42,8 @@ export interface UpstreamRequest {
   dialect: UpstreamDialectKey;
   /** The content that the channel's dialect could not express. */
   warnings: readonly Warning[];
+  /** The conversation got cache marks that its caller did not set. */
+  cacheMarks?: boolean;
 }
 
 /**
@@ -47,7 +51,7 @@ export interface UpstreamRequest {
  * forwarded, except the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no
  * valid call in the caller's dialect.
  */
-export function buildRequest({ call, channel, output_limit }: Attempted): UpstreamRequest | undefined {
+export function buildRequest({ call, channel, price, output_limit }: Attempted): UpstreamRequest | undefined {
   const { asked } = call;
   const { request, operation, form, content } = asked;
   const rules = asked.engine.controlPlane.option.vendorRules;
@@ -107,12 +111,13 @@ export function buildRequest({ call, channel, output_limit }: Attempted): Upstre
       dialect,
       warnings: ours,
     };
-  const said = ordinary(bodyFor(asked, channel, dialect, names), asked, channel);
+  const cacheMarks = getsCacheMarks(asked, channel, model, price);
+  const said = ordinary(bodyFor(asked, channel, dialect, names, cacheMarks), asked, channel);
   const fit =
     operationKey === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
   const warnings =
     fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
-  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
+  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings, cacheMarks };
 }
 
 /**
@@ -167,7 +172,13 @@ function named({ request }: Asked, body: Bytes, to: UpstreamDialectKey, model: s
 }
 
 /** The body for a channel: as the caller wrote it where both use one dialect, translated otherwise. */
-function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
+function bodyFor(
+  asked: Asked,
+  channel: PoolChannel,
+  to: UpstreamDialectKey,
+  names: ModelNames,
+  cacheMarks: boolean,
+): Said {
   const { request, dialect, engine, operation, content } = asked;
   const { model, thoughts } = names;
   const rules = engine.controlPlane.option.vendorRules;
@@ -188,9 +199,10 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
   if (isChat && rewritten) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, own, model, address, (prompt) =>
-      applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules),
-    );
+    const translated = translateRequest(from, to, own, model, address, (prompt) => {
+      const edited = applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules);
+      return cacheMarks ? withCacheMarks(edited) : edited;
+    });
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
