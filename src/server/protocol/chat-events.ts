@@ -9,8 +9,8 @@ import type { Terms } from "./call-terms";
 
 export type { Usage } from "../../shared/pricing";
 
-/** Why a model stopped. */
-export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "other";
+/** Why a model stopped. `failed`: its answer is of no use, and its vendor says so. */
+export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "failed" | "other";
 
 /** An error object of a vendor, read from any dialect. */
 export interface WireError {

@@ -147,13 +147,13 @@ async function openStream(
   abort: () => void,
 ): Promise<Answer> {
   const { call, channel } = attempt;
-  const { engine, request_id } = call.asked;
+  const { engine } = call.asked;
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type)))
     throw noAnswer(attempt, response.status, response.body && tryParse(await readErrorBody(response)));
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(FRAME_LIMIT);
-  const find = contentFinder(dialect, request_id, redactOf(channel));
+  const find = contentFinder(call.asked, dialect, redactOf(channel));
   const { idleMs } = timeoutsFor(engine.controlPlane.option, channel);
   const kept: Bytes[] = [];
   let size = 0;

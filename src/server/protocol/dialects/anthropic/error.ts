@@ -51,8 +51,9 @@ const messageOf = (error: RelayError): string =>
 
 /**
  * A call that is to continue a thread is refused as Anthropic refuses it, so that its SDK goes on with the whole
- * conversation (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). An empty balance is Anthropic's billing_error, by whose words Claude Code knows it (anthropics/claude-code issue
- * 4207); `request_id` stands beside the error (platform.claude.com/docs/en/api/errors; read November 2026).
+ * conversation (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). An empty balance is Anthropic's
+ * billing_error, by whose words Claude Code knows it (anthropics/claude-code issue 4207); `request_id` stands beside
+ * the error (platform.claude.com/docs/en/api/errors; read November 2026).
  */
 export function writeError(error: RelayError): WireObject {
   const { status, code, message, request_id, unsupported = [] } = error;
