@@ -7,6 +7,7 @@ import type { GroupChoice } from "./group";
 import type { ContextTiers } from "./long-context";
 import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
 import type { Text } from "./text";
+import { vendorId } from "./vendors";
 
 /** A row of GET /api/pricing. */
 export interface PriceListRow {
@@ -22,7 +23,14 @@ export interface PriceListRow {
   completion_ratio: number;
   /** Groups of the caller in which an enabled channel serves the model. Never null, never empty. */
   enable_groups: readonly string[];
+  /** Id in `vendors`, 0 when unknown. */
+  vendor_id: number;
+  /** Keys of `supported_endpoint`. */
+  supported_endpoint_types: readonly string[];
 }
+
+/** Where models are called; the family's name for it (new-api constant/endpoint_type.go, read 2026-11). */
+export const ENDPOINTS = { openai: { path: "/v1/chat/completions", method: "POST" } } as const;
 
 /** The members of GET /api/pricing beside success and message. */
 export interface PriceList {
@@ -31,6 +39,11 @@ export interface PriceList {
   group_ratio: Record<string, number>;
   /** Display names of those groups. */
   usable_group: Record<string, string>;
+  /** The makers of the listed models. */
+  vendors: { id: number; name: string }[];
+  /** The groups of "auto" that the caller may use, in order. */
+  auto_groups: string[];
+  supported_endpoint: typeof ENDPOINTS;
 }
 
 export interface CatalogueModel {
@@ -85,6 +98,8 @@ export function priceListRow({ model, vendor, enable_groups, factors }: Catalogu
     owner_by: vendor,
     completion_ratio: factors.completion_ratio?.value ?? 1,
     enable_groups: [...enable_groups],
+    vendor_id: vendorId(vendor),
+    supported_endpoint_types: Object.keys(ENDPOINTS),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { DEFAULT_PAGE_SIZE, idNumber, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
 import { pageShape, searchShape } from "./paging";
@@ -205,6 +205,9 @@ export const tokenSearchRest = z.object({
   keyword: z.string().optional(),
   token: z.string().optional(),
 });
+
+/** Several tokens at once; at most as many as one batch makes. */
+export const tokenIds = z.object({ ids: z.array(idNumber).min(1).max(TOKEN_LIMITS.batch) });
 
 /** The console's list: a page with its total, filtered by name and key. */
 export const tokenListInput = z.object({

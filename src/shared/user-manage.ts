@@ -116,6 +116,20 @@ export const userManage = z.object({
   action: z.enum(MANAGE_ACTIONS, { error: "user_action_unknown" }),
 });
 
+/** REST also changes the balance: by `value`, or to it with mode override (new-api ManageRequest, read 2026-11). */
+export const userManageRest = userManage.extend({
+  action: z.enum([...MANAGE_ACTIONS, "add_quota"], { error: "user_action_unknown" }),
+  mode: z.enum(["add", "subtract", "override"]).default("add"),
+  value: quota.min(0, "user_quota_invalid").default(0),
+});
+
+/** one-api's top-up by an administrator. */
+export const userTopUp = z.object({
+  user_id: z.int().positive(),
+  quota,
+  remark: z.string().trim().max(USER_LIMITS.note).default(""),
+});
+
 /** The next part of an export: everything but the log first, then the log in slices. */
 export const userExport = z.object({ id: z.int().positive(), cursor: z.int().min(0).optional() });
 

@@ -183,7 +183,7 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
 }
 
 /** The server's copy: same settings and key, new counters, the name with its suffix. */
-export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
+export async function copyChannel(ctx: Ctx, id: number, suffix = COPY_SUFFIX): Promise<ChannelView> {
   const { channels } = ctx.db.t;
   const { id: _id, ...row } = await findChannel(ctx, id);
   const keys = row.multi_key_mode === "" ? [] : await clearKeys(ctx, id);
@@ -193,7 +193,7 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
         .insert(channels)
         .values({
           ...row,
-          name: row.name + COPY_SUFFIX,
+          name: row.name + suffix,
           // A copy of a channel that was disabled automatically is enabled; a copy of one disabled by hand stays
           // disabled.
           status: row.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,

@@ -171,6 +171,21 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
   await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, before: { passkey: id } });
 }
 
+/** Removes all own passkeys, unless they are the last way to sign in. */
+export async function removePasskeys(ctx: UserCtx): Promise<void> {
+  requireStepUp(ctx);
+  const { passkeys } = ctx.db.t;
+  const removed = await ctx.db.tx(function* (q) {
+    const gone = yield* run(
+      q.delete(passkeys).where(eq(passkeys.user_id, ctx.actor.id)).returning({ id: passkeys.id }),
+    );
+    if (gone.length === 0) return fail("passkey_not_found");
+    yield* assertLoginRemains(ctx, q, ctx.actor.id);
+    return gone.length;
+  });
+  await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, before: { passkeys: removed } });
+}
+
 /** The options for using a passkey: any of this site, or one of `user_id`'s. */
 export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): Promise<AskedPasskey> {
   const options = await generateAuthenticationOptions({

@@ -236,3 +236,19 @@ export async function setTokenStatus(ctx: UserCtx, id: number, status: number): 
 export async function deleteToken(ctx: UserCtx, id: number): Promise<void> {
   await store(ctx, id, { deleted_at: seconds(ctx) });
 }
+
+/** Deletes those of the named tokens that are the caller's own; how many. */
+export async function deleteTokens(ctx: UserCtx, ids: readonly number[]): Promise<number> {
+  const { tokens } = ctx.db.t;
+  return ctx.db.tx(function* (q): Steps<number> {
+    const gone = yield* run(
+      q
+        .update(tokens)
+        .set({ deleted_at: seconds(ctx) })
+        .where(and(owned(ctx), inArray(tokens.id, [...ids])))
+        .returning({ id: tokens.id }),
+    );
+    for (const { id } of gone) yield* ctx.cluster.bus.announce(q, "tokens", String(id));
+    return gone.length;
+  });
+}
