@@ -25,6 +25,9 @@ export interface Verdict {
 
 const tail = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(-300);
 
+/** How a limit and an overload are told, in any dialect: 529 is Anthropic's word for an overload. */
+const PASSING: Partial<Record<Fate, readonly number[]>> = { rate_limited: [429], overloaded: [503, 529] };
+
 /** The client came to its end with all that it was asked for. */
 function unfinished({ outcome, vendor }: Run): string | undefined {
   const refused = vendor.asked.find(({ refusal }) => refusal !== undefined)?.refusal;
@@ -43,7 +46,12 @@ function unfinished({ outcome, vendor }: Run): string | undefined {
 function problemOf(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undefined): string | undefined {
   const { outcome, door, vendor } = run;
   const calls = door.statuses.length;
-  if (fate === "answers" || fate === "rate_limited" || fate === "overloaded") return unfinished(run);
+  const own = vendorsOwn?.door.statuses.length;
+  const passing = PASSING[fate];
+  // A client that does not try again hears what it is.
+  if (passing && outcome.ended === "failed" && calls === 1 && (own ?? 1) === 1)
+    return passing.includes(door.statuses[0] ?? 0) ? undefined : `answered with ${door.statuses.join(", ")}`;
+  if (passing || fate === "answers") return unfinished(run);
   if (outcome.ended === "too late") return `it does not end, after ${calls} calls`;
   if (fate === "error_in_stream")
     return outcome.ended === "answered" && !outcome.says.includes(DONE) && client.kind === "sdk"
@@ -62,8 +70,7 @@ function problemOf(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undef
   }
   if (fate === "unknown_model" && door.statuses.some((status) => status !== 404))
     return `answered with ${[...new Set(door.statuses)].join(", ")}, not 404`;
-  const own = vendorsOwn.door.statuses.length;
-  return calls > own
+  return own !== undefined && calls > own
     ? `it asks ${calls} times (${[...new Set(door.statuses)].join(", ")}), and its vendor ${own} times`
     : undefined;
 }
@@ -74,8 +81,8 @@ export function judgeRun(client: Client, fate: Fate, run: Run, vendorsOwn: Run |
   const remarks = [...new Set(run.vendor.remarks)].map((remark) => `without a source, not judged: ${remark}`);
   if (fate === "answers" && issued.size > 0 && returned.size === 0) remarks.push("thoughts do not come back");
   for (const path of run.door.lost) remarks.push(`not served: ${path}`);
-  const own = vendorsOwn && problemOf(client, fate, vendorsOwn, undefined);
-  if (own !== undefined) return { verdict: "not judged", cause: `at its vendor: ${own}`, remarks };
   const cause = problemOf(client, fate, run, vendorsOwn) ?? (run.bill === "" ? undefined : run.bill);
+  const own = cause === undefined ? undefined : vendorsOwn && problemOf(client, fate, vendorsOwn, undefined);
+  if (own !== undefined) return { verdict: "not judged", cause: `at its vendor: ${own}`, remarks };
   return cause === undefined ? { verdict: "ok", cause: "", remarks } : { verdict: "FAIL", cause, remarks };
 }

@@ -82,10 +82,15 @@ def openai_responses(job):
         with client.responses.stream(
             model=job["model"], input=items, tools=tools, store=False, include=["reasoning.encrypted_content"]
         ) as stream:
-            response = stream.get_final_response()
-        # A failure inside the stream does not raise.
-        if response.error:
-            raise RuntimeError(f"{response.status}: {response.error.code} {response.error.message}")
+            response = None
+            for event in stream:
+                # A failure inside the stream does not raise.
+                if event.type == "response.failed" and event.response.error:
+                    raise RuntimeError(f"{event.response.error.code}: {event.response.error.message}")
+                if event.type == "response.completed":
+                    response = event.response
+        if response is None:
+            raise RuntimeError("the stream has no end")
         items += response.output
         calls = [item for item in response.output if item.type == "function_call"]
         if not calls:
