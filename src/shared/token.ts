@@ -160,7 +160,8 @@ export const tokenCreate = z.object({
   model_limits: fields.model_limits.default(""),
   allow_ips: fields.allow_ips.default(""),
   deny_ips: fields.deny_ips.default(""),
-  group: fields.group.default(""),
+  /** Absent: the group "auto" where it is the default of new tokens (C-260), else the user's own. */
+  group: fields.group.optional(),
   rpm: fields.rpm.default(0),
   tpm: fields.tpm.default(0),
   concurrency: fields.concurrency.default(0),

@@ -16,11 +16,12 @@ import { textOf } from "./row-text";
 /** Seconds of the call, milliseconds to its first token, and whether it was streamed. */
 function Timing({ row }: { row: LogView }) {
   const { t } = useLingui();
-  const { frt } = readDetails(row.other);
+  const { frt = -1 } = readDetails(row.other);
+  const hue = frt >= 0 ? firstTokenHue(frt) : null;
   return (
     <span className="flex items-center gap-1">
       <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
-      {frt !== undefined && frt >= 0 ? <Badge hue={firstTokenHue(frt)}>{formatMilliseconds(frt)}</Badge> : null}
+      {hue ? <Badge hue={hue}>{formatMilliseconds(frt)}</Badge> : null}
       {row.is_stream ? <Badge hue="blue">{t`流`}</Badge> : null}
     </span>
   );

@@ -96,6 +96,8 @@ function endReason(reason: string): string {
 function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
   const { t } = useLingui();
   const details = readDetails(row.other);
+  const { frt = -1 } = details;
+  const firstToken = frt >= 0 ? firstTokenHue(frt) : null;
   const text = textOf(row);
   const doubts = readDoubts(details.usage_doubts);
   const attempts = attemptsOf(details);
@@ -120,9 +122,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         <FactLine name={t`用时`}>
           <span className="flex flex-wrap items-center gap-1">
             <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
-            {details.frt !== undefined && details.frt >= 0 ? (
-              <Badge hue={firstTokenHue(details.frt)}>{t`首字 ${formatMilliseconds(details.frt)}`}</Badge>
-            ) : null}
+            {firstToken ? <Badge hue={firstToken}>{t`首字 ${formatMilliseconds(frt)}`}</Badge> : null}
             {row.is_stream ? <Badge hue="blue">{t`流式`}</Badge> : null}
           </span>
         </FactLine>

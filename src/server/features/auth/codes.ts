@@ -52,6 +52,21 @@ export async function issueCode(
   return kept.length > 0;
 }
 
+/** Forgets a code that could not be sent, and with it the pause until the next one. */
+export async function withdrawCode(services: Keeper, code: Code): Promise<void> {
+  const { codes } = services.db.t;
+  await services.db.q
+    .delete(codes)
+    .where(
+      and(
+        eq(codes.purpose, code.purpose),
+        eq(codes.target, targetOf(services, code)),
+        eq(codes.code_hash, hashOf(services, code)),
+      ),
+    )
+    .returning({ purpose: codes.purpose });
+}
+
 /**
  * Takes a code: its `data` when it is right, undefined when it is not, and then the try is counted. Refuse after the
  * transaction has returned: a throw inside it undoes the count (and gives a right code back, which is wanted where

@@ -5,7 +5,7 @@
 import { and, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
-import { mayUseGroup } from "../../../shared/group";
+import { AUTO_GROUP, mayUseGroup } from "../../../shared/group";
 import {
   bareKey,
   HINT_HEAD,
@@ -123,7 +123,13 @@ function requireGroup(ctx: UserCtx, group: string): void {
   if (group !== "" && !mayUseGroup(groupFacts(ctx), ctx.actor.group, group)) fail("token_group_forbidden", { group });
 }
 
-const rowOf = (ctx: UserCtx, fields: TokenFields) => {
+/** The group of a new token that names none (C-260, A-196): "" is its user's. */
+function defaultGroup(ctx: UserCtx): string {
+  const facts = groupFacts(ctx);
+  return facts.offer_auto && mayUseGroup(facts, ctx.actor.group, AUTO_GROUP) ? AUTO_GROUP : "";
+}
+
+const rowOf = (ctx: UserCtx, fields: TokenFields & { group: string }) => {
   const key = randomText(KEY_LENGTH);
   return {
     ...fields,
@@ -167,8 +173,9 @@ export async function createTokens(
   ctx: UserCtx,
   { count, ...fields }: TokenFields & { count: number },
 ): Promise<TokenRow[]> {
-  requireGroup(ctx, fields.group);
-  const rows = batchNames(fields.name, count).map((name) => rowOf(ctx, { ...fields, name }));
+  const group = fields.group ?? defaultGroup(ctx);
+  requireGroup(ctx, group);
+  const rows = batchNames(fields.name, count).map((name) => rowOf(ctx, { ...fields, name, group }));
   return ctx.db.tx(function* (q) {
     yield* claimPlaces(ctx, q, rows.length);
     const created: TokenRow[] = [];
