@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
       expect(await weir.audit()).toEqual([]);
     });
 
-    test("the list gives the reason, in both languages, until the operator sets another price", async () => {
+    test("the list gives the reason and the rule, until the operator sets another price", async () => {
       const notes = async () => {
         const { models: listed } = await weir.root.trpc.pricing.catalogue.query();
         return Object.fromEntries(listed.map(({ model, note }) => [model, note]));
@@ -116,8 +116,14 @@ for (const engine of ENGINES) {
         expect([model, said[model]?.zh]).toEqual([model, expect.stringContaining("高峰")]);
         expect([model, said[model]?.en]).toEqual([model, expect.stringContaining("01:00–04:00 and 06:00–10:00 UTC")]);
       }
+      const rules = async () => {
+        const { models: listed } = await weir.root.trpc.pricing.catalogue.query();
+        return listed.find(({ model }) => model === "deepseek-flash")?.rules?.map(({ name }) => name);
+      };
+      expect(await rules()).toEqual(["DeepSeek off-peak"]);
       await weir.priceModels({ "deepseek-flash": 0.15 });
       expect((await notes())["deepseek-flash"]).toBeUndefined();
+      expect(await rules()).toBeUndefined();
     });
   });
 }
