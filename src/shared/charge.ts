@@ -190,8 +190,8 @@ export interface InputKinds {
 
 /**
  * An upper bound of the cost of a call of at most so many tokens, for holds: every token at the highest price that the
- * request allows, by the dearest rule that may still apply and in the highest-priced tier that its input can reach, rounded up. Equal to the charge when the call
- * uses all of it and is plain text.
+ * request allows, by the dearest rule that may still apply and in the highest-priced tier that its input can reach,
+ * rounded up. Equal to the charge when the call uses all of it and is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,

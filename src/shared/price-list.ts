@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { GroupChoice } from "./group";
 import type { ContextTiers } from "./long-context";
 import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
+import type { PriceRule } from "./price-rules";
 import type { Text } from "./text";
 import { vendorId } from "./vendors";
 
@@ -56,6 +57,8 @@ export interface CatalogueModel {
   readonly factors?: Factors;
   /** Prices that rise with the length of the input; absent where they do not. */
   readonly long_context?: ContextTiers;
+  /** Rules that replace the price when they apply, the first first; absent for most. */
+  readonly rules?: readonly PriceRule[];
   /** What the built-in price leaves out, while it is in force. */
   readonly note?: Text;
 }
@@ -78,13 +81,14 @@ export function billingOf({ factors }: CatalogueModel): "ratio" | "call" | null 
  * The price of a model in a group with this ratio, ready for `displayPrices` and `chargeOf`; undefined without a price.
  */
 export function catalogPrice(
-  { model, factors, long_context }: CatalogueModel,
+  { model, factors, long_context, rules }: CatalogueModel,
   ratio: number,
   quotaPerUnit: number,
 ): CompiledPrice | undefined {
   if (!factors) return undefined;
   const why: Factors = { ...factors, group_ratio: { value: ratio, source: "GroupRatio" } };
-  return compilePrice(model, "", why, { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} }, long_context);
+  const tables = { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} };
+  return { ...compilePrice(model, "", why, tables, long_context), ...(rules && { rules }) };
 }
 
 /** The row of GET /api/pricing; undefined without a price. */

@@ -63,19 +63,34 @@ function rangeRelation(one: NumberRange | undefined, other: NumberRange | undefi
   return { meets: Math.max(low, from) < Math.min(high, to), covers: low <= from && high >= to };
 }
 
-function hoursRelation(one: PriceRule, other: PriceRule, start: number): Relation {
-  if (!one.when.hours) return ALL;
-  if (!other.when.hours) return meetsOnly;
+/** For each minute of the week whether the rule's hours hold; undefined: it has none. */
+type Minutes = Uint8Array | undefined;
+
+const minutesOf = (rule: PriceRule, start: number): Minutes =>
+  rule.when.hours &&
+  Uint8Array.from({ length: WEEK_MS / STEP_MS }, (_, i) => Number(holdsAt(rule, start + i * STEP_MS)));
+
+function hoursRelation(one: Minutes, other: Minutes): Relation {
+  if (!one) return ALL;
+  if (!other) return meetsOnly;
   let [meets, covers] = [false, true];
-  for (let moment = start; moment < start + WEEK_MS; moment += STEP_MS) {
-    if (!holdsAt(other, moment)) continue;
-    if (holdsAt(one, moment)) meets = true;
+  for (let i = 0; i < other.length; i++) {
+    if (other[i] === 0) continue;
+    if (one[i] === 1) meets = true;
     else covers = false;
   }
   return { meets, covers };
 }
 
-function relation({ when: a, ...one }: PriceRule, { when: b, ...other }: PriceRule, start: number): Relation {
+interface Checked {
+  readonly rule: PriceRule;
+  readonly minutes: Minutes;
+}
+
+function relation(
+  { rule: { when: a }, minutes: one }: Checked,
+  { rule: { when: b }, minutes: other }: Checked,
+): Relation {
   const sameMember = a.member?.path === b.member?.path;
   const relations = [
     rangeRelation(a.input, b.input),
@@ -86,17 +101,17 @@ function relation({ when: a, ...one }: PriceRule, { when: b, ...other }: PriceRu
     a.member && !sameMember ? meetsOnly : listRelation(a.member?.values, b.member?.values),
     a.cached === undefined ? ALL : b.cached === undefined ? meetsOnly : { meets: a.cached === b.cached, covers: true },
   ];
-  const both = (): Relation => hoursRelation({ ...one, when: a }, { ...other, when: b }, start);
-  const all = relations.every(({ meets }) => meets) ? [...relations, both()] : relations;
+  const all = relations.every(({ meets }) => meets) ? [...relations, hoursRelation(one, other)] : relations;
   return { meets: all.every(({ meets }) => meets), covers: all.every(({ covers }) => covers) };
 }
 
 /** Overlaps and gaps of a list of rules, hours in the week from `start` on. The first of two that overlap counts. */
 export function checkRules(rules: readonly PriceRule[], start: number): RuleReport {
   const begin = Math.floor(start / STEP_MS) * STEP_MS;
-  const overlaps = rules.flatMap((one, first) =>
-    rules.slice(first + 1).flatMap((other, i) => {
-      const { meets, covers } = relation(one, other, begin);
+  const checked = rules.map((rule): Checked => ({ rule, minutes: minutesOf(rule, begin) }));
+  const overlaps = checked.flatMap((one, first) =>
+    checked.slice(first + 1).flatMap((other, i) => {
+      const { meets, covers } = relation(one, other);
       return meets ? [{ first, second: first + 1 + i, hidden: covers }] : [];
     }),
   );

@@ -31,7 +31,7 @@ function daysText(days: readonly number[], lang: Lang): string {
 }
 
 /** "Mon–Fri 09:00–12:00 (Asia/Shanghai)". */
-export function windowText({ zone, days, from, to, except }: HourWindow, lang: Lang): string {
+function windowText({ zone, days, from, to, except }: HourWindow, lang: Lang): string {
   const on = days && days.length < 7 ? `${daysText(days, lang)} ` : lang === "zh" ? "每天 " : "daily ";
   const without = except ? (lang === "zh" ? `，${except.join("、")} 除外` : `, except ${except.join(", ")}`) : "";
   return `${on}${from}–${to}${lang === "zh" ? `（${zone}${without}）` : ` (${zone}${without})`}`;

@@ -3,14 +3,18 @@ import { chargeOf, estimateUpperBound } from "./charge";
 import { parseOption } from "./options";
 import { checkRules, weekOf } from "./price-rule-check";
 import { ruleText } from "./price-rule-text";
-import { applies, type Circumstances, inWindow, memberAt, parseRules, type PriceRule } from "./price-rules";
+import { applies, type Circumstances, inWindow, membersAt, parseRules, type PriceRule } from "./price-rules";
 import { type CompiledPrice, compilePrice, tokenKinds, type Usage } from "./pricing";
 import { priceAt } from "./ruled-price";
 import { localTime } from "./zone-time";
 
-const at = (iso: string, body: unknown = {}, facts: Partial<Circumstances> = {}): Circumstances => ({
+const at = (
+  iso: string,
+  body: Readonly<Record<string, unknown>> = {},
+  facts: Partial<Circumstances> = {},
+): Circumstances => ({
   moment: Date.parse(iso),
-  member: (path) => memberAt(body, path),
+  member: (path) => membersAt(body, path),
   ...facts,
 });
 const anyTime = at("2026-11-23T00:00:00Z");
@@ -193,7 +197,7 @@ describe("the price of a call", () => {
     };
     const rule: PriceRule = { name: "all", when, then: { factor: 2 } };
     const facts = { size: "1024x1792", quality: "hd", seconds: 6, resolution: "1080p" };
-    const body = { service_tier: "priority", inference_geo: "us" };
+    const body = { service_tier: "auto", extra_body: { service_tier: "Priority" }, inference_geo: "us" };
     expect(applies(rule, at("2026-11-23T00:00:00Z", body, facts))).toBe("yes");
     for (const name of Object.keys(facts))
       expect(applies(rule, at("2026-11-23T00:00:00Z", body, { ...facts, [name]: undefined }))).toBe("no");
@@ -240,7 +244,7 @@ describe("the price of a call", () => {
     for (let round = 0; round < 400; round++) {
       const rules = Array.from({ length: 1 + random(5) }, someRule);
       const moment = Date.parse("2026-03-01T00:00:00Z") + random(300 * 86_400) * 1000;
-      const call: Circumstances = { moment, member: () => (random(2) === 0 ? "y" : undefined) };
+      const call: Circumstances = { moment, member: () => (random(2) === 0 ? ["y"] : []) };
       const price = priceAt(ruled(...rules), call);
       const usage: Usage = { input: random(2000), cache_read: random(2) * random(2000), output: random(3000) };
       const input = (usage.input ?? 0) + (usage.cache_read ?? 0);

@@ -1,6 +1,6 @@
 /**
- * Rules of a model's price: "when … then prices or a factor". The first rule that applies counts, the plain price stands
- * last. A rule is data, no program: its conditions are few, all of them must hold, and each reads as a sentence
+ * Rules of a model's price: "when … then prices or a factor". The first rule that applies counts, the plain price
+ * stands last. A rule is data, no program: its conditions are few, all of them must hold, and each reads as a sentence
  * (price-rule-text.ts). ruled-price.ts makes prices of them.
  */
 import { z } from "zod";
@@ -8,7 +8,7 @@ import type { Shape } from "./options/kinds";
 import { dayBefore, isZone, localTime } from "./zone-time";
 
 /** The most rules of one model. */
-export const MOST_RULES = 50;
+const MOST_RULES = 50;
 
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/);
 const date = z.iso.date();
@@ -110,7 +110,6 @@ export type HourWindow = z.infer<typeof hourWindow>;
 export type NumberRange = z.infer<typeof range>;
 export type PriceRule = z.infer<typeof priceRule>;
 export type RuleConditions = PriceRule["when"];
-export type RuleOutcome = PriceRule["then"];
 
 /** Whether callers decide if the rule applies, by a member that costs them nothing to write. */
 export const isCallers = ({ when }: Pick<PriceRule, "when">): boolean =>
@@ -154,8 +153,8 @@ export function priceRulesShape(): Shape<Readonly<Record<string, readonly PriceR
 export interface Circumstances {
   /** Of the hold, epoch milliseconds. */
   readonly moment: number;
-  /** A member of the request by its path; undefined without one. */
-  member(path: string): unknown;
+  /** The values of a request's member: its own, and the one in `extra_body`, which some vendors read alike. */
+  member(path: string): readonly unknown[];
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
   readonly seconds?: number | undefined;
@@ -181,10 +180,11 @@ export const inRange = ({ over = -1, up_to = Infinity }: NumberRange, value: num
 const text = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 
-function oneOf(values: readonly string[] | undefined, value: unknown): boolean {
+function oneOf(values: readonly string[] | undefined, given: () => readonly unknown[]): boolean {
   if (values === undefined) return true;
-  const given = text(value);
-  return given !== undefined && values.includes(given);
+  // Vendors read such words in any case.
+  const wanted = values.map((value) => value.toLowerCase());
+  return given().some((value) => wanted.includes(text(value)?.toLowerCase() ?? ""));
 }
 
 /**
@@ -194,19 +194,23 @@ function oneOf(values: readonly string[] | undefined, value: unknown): boolean {
 export function applies({ when }: PriceRule, call: Circumstances): "yes" | "no" | "open" {
   const holds =
     (when.hours === undefined || when.hours.some((window) => inWindow(window, call.moment))) &&
-    oneOf(when.size, call.size) &&
-    oneOf(when.quality, call.quality) &&
-    oneOf(when.resolution, call.resolution) &&
+    oneOf(when.size, () => [call.size]) &&
+    oneOf(when.quality, () => [call.quality]) &&
+    oneOf(when.resolution, () => [call.resolution]) &&
     (when.seconds === undefined || (call.seconds !== undefined && inRange(when.seconds, call.seconds))) &&
-    oneOf(when.service_tier, when.service_tier && (call.member("service_tier") ?? call.member("serviceTier"))) &&
-    oneOf(when.region, when.region && call.member("inference_geo")) &&
-    oneOf(when.member?.values, when.member && call.member(when.member.path));
+    oneOf(when.service_tier, () => [...call.member("service_tier"), ...call.member("serviceTier")]) &&
+    oneOf(when.region, () => call.member("inference_geo")) &&
+    oneOf(when.member?.values, () => (when.member ? call.member(when.member.path) : []));
   if (!holds) return "no";
   return when.input === undefined && when.cached === undefined ? "yes" : "open";
 }
 
-/** The value at a path of a request's body; its own members only. */
-export function memberAt(body: unknown, path: string): unknown {
+/** The values at a path of a request's body and of its `extra_body`. */
+export function membersAt(body: Readonly<Record<string, unknown>>, path: string): unknown[] {
+  return [memberAt(body, path), memberAt(body, `extra_body.${path}`)].filter((value) => value !== undefined);
+}
+
+function memberAt(body: unknown, path: string): unknown {
   return path
     .split(".")
     .reduce<unknown>(

@@ -7,6 +7,7 @@
  *
  * Here factors become a compiled price; charge.ts charges and estimates by it, price-display.ts shows it.
  */
+import { builtInRulesOf } from "./built-in-rules";
 import { type Decimal, multiply, one, printDecimal, rescale, toDecimal, zero } from "./decimal";
 import { type ContextTiers } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
@@ -354,14 +355,14 @@ export function resolvePrice(
   return withRules(compilePrice(model, group, why, tables, longContextOf(model, tables)), tables);
 }
 
-function withRules(price: CompiledPrice, tables: Pick<PriceTables, "PriceRules">): CompiledPrice {
+function withRules(price: CompiledPrice, tables: PriceTables): CompiledPrice {
   const rules = rulesOf(price.model, tables);
   return rules.length > 0 ? { ...price, rules } : price;
 }
 
-/** The rules of a model, by its own entry or one that ends in `*`; none for most. */
-export function rulesOf(model: string, { PriceRules }: Pick<PriceTables, "PriceRules">): readonly PriceRule[] {
-  return lookUp(PriceRules, model, "PriceRules")?.value ?? [];
+/** The rules of a model: by its own entry, one that ends in `*`, or its vendor's; none for most. */
+function rulesOf(model: string, tables: PriceTables): readonly PriceRule[] {
+  return lookUp(tables.PriceRules, model, "PriceRules")?.value ?? builtInRulesOf(model, tables);
 }
 
 /** The long-context tiers of a model, by its own entry or one that ends in `*`; none for most. */

@@ -66,10 +66,12 @@ export function timesPrice(price: CompiledPrice, name: string, input: number, ou
 
 const half = toDecimal("0.5");
 
-/** Tokens at prices in dollars: a dollar for a million is half a unit a token, whatever QuotaPerUnit is (pricing.ts). */
+/**
+ * Tokens at prices in dollars: a dollar for a million is half a unit a token, whatever QuotaPerUnit is (pricing.ts).
+ */
 function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, number>>>): CompiledPrice {
   const group_ratio = printDecimal(price.groupRatio);
-  const made = changed(
+  return changed(
     // Its own prices hold for every length.
     { ...price, tiers: [] },
     (kind, exact) => {
@@ -84,11 +86,12 @@ function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, 
     },
     { digits: price.call, scale: price.scale },
   );
-  return made;
 }
 
-/** The plain price as the rule makes it; undefined: the rule is about prices of the other kind, by call or by tokens. */
-export function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
+/**
+ * The plain price as the rule makes it; undefined: the rule is about prices of the other kind, by call or by tokens.
+ */
+function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
   const { then } = rule;
   const byCall = plain.by === "call";
   if ("factor" in then) return { ...timesPrice(plain, "rule_ratio", then.factor), rule };
@@ -124,13 +127,17 @@ function atLeast(one: CompiledPrice, other: CompiledPrice): boolean {
   );
 }
 
+/** The listed price of each that `priceAt` made. */
+const listedOf = new WeakMap<CompiledPrice, CompiledPrice>();
 const known = new WeakMap<CompiledPrice, Map<string, CompiledPrice>>();
 
 /**
  * The price of a call in these circumstances: the rules that its request decides are applied; those that wait for its
- * usage are in `open`, in their order. A price without rules is returned as it is.
+ * usage are in `open`, in their order. A price without rules is returned as it is; one that was made for other
+ * circumstances is made from its listed price again.
  */
-export function priceAt(price: CompiledPrice, circumstances: Circumstances): CompiledPrice {
+export function priceAt(priced: CompiledPrice, circumstances: Circumstances): CompiledPrice {
+  const price = listedOf.get(priced) ?? priced;
   const { rules } = price;
   if (!rules) return price;
   const states = rules.map((rule) => applies(rule, circumstances));
@@ -141,13 +148,15 @@ export function priceAt(price: CompiledPrice, circumstances: Circumstances): Com
   if (!found) {
     // Rules on what callers choose have few states each; the number of their combinations has no other bound.
     if (made.size >= 1000) made.clear();
-    made.set(key, (found = narrowed(price, rules, states)));
+    const { rules: _rules, ...plain } = price;
+    made.set(key, (found = narrowed(plain, rules, states)));
+    listedOf.set(found, price);
   }
   return found;
 }
 
 function narrowed(
-  { rules: _, ...plain }: CompiledPrice,
+  plain: CompiledPrice,
   rules: readonly PriceRule[],
   states: readonly ("yes" | "no" | "open")[],
 ): CompiledPrice {

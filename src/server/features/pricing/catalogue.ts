@@ -53,6 +53,7 @@ function build({ options, pool }: Sources, prices: LivePrices, userGroup: string
         enable_groups,
         factors,
         ...(long_context.length > 0 && { long_context }),
+        ...(price.rules && { rules: price.rules }),
         ...(note && { note }),
       };
     });

@@ -1,5 +1,4 @@
 /** Admission of a call that costs something: its limits and its hold. */
-import type { CompiledPrice } from "../../../shared/pricing";
 import { reportLimits } from "../admission/limit-headers";
 import { type Admitted, type Asked, startProgress } from "../call/call";
 import { Deadlines } from "../call/deadlines";
@@ -29,7 +28,7 @@ export interface Opened {
 export async function admitAndHold(
   asked: Asked,
   { selection, affinity_key }: Routed,
-  price: CompiledPrice,
+  { price, held_at }: Pick<Admitted, "price" | "held_at">,
   responder: Responder,
   limitable?: () => boolean,
 ): Promise<Opened> {
@@ -47,6 +46,7 @@ export async function admitAndHold(
     selection,
     affinity_key,
     price,
+    held_at,
     limitRequest: held.limitRequest,
     output_limit: held.output_limit,
     admission: outcome.limits,

@@ -172,7 +172,8 @@ export class CallBilling {
     const { quota } = charge;
     if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
     engine.observer.ended(call, { attempt, end_reason, quota, usage });
-    const log = callRow(call, { attempt, end_reason, quota, bill: charge.lines, usage, estimated, waived, doubts });
+    const { lines: bill, rule } = charge;
+    const log = callRow(call, { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts });
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
     const committed = this.#commit(settlement);
     const used = { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: quota };

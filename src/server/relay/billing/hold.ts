@@ -2,7 +2,7 @@
 import type { CompiledPrice } from "../../../shared/pricing";
 import type { LimitRequest } from "../../contracts/rate-limits";
 import type { Terms } from "../../protocol/call-terms";
-import { chargeOf, estimateUpperBound, type InputKinds } from "../../../shared/charge";
+import { callUpperBound, estimateUpperBound, type InputKinds } from "../../../shared/charge";
 import type { Asked } from "../call/call";
 
 /** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
@@ -16,7 +16,7 @@ function holdOf(
   terms: Terms | undefined,
   kinds: InputKinds | undefined,
 ): number {
-  if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
+  if (price.by === "call" && terms) return callUpperBound(price, inputTokens, terms.times);
   return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, kinds));
 }
 

@@ -3,6 +3,7 @@ import type { ConsumeOther, EndReason } from "../../../shared/log";
 import { type StoredText, textColumns } from "../../../shared/log-text";
 import { type BillLine, savedByCache } from "../../../shared/charge";
 import { priceFacts } from "../../../shared/price-display";
+import type { PriceRule } from "../../../shared/price-rules";
 import { type CompiledPrice } from "../../../shared/pricing";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
@@ -28,6 +29,8 @@ export interface Outcome {
   end_reason: EndReason;
   quota: number;
   bill: readonly BillLine[];
+  /** The rule of its price. */
+  rule?: PriceRule | undefined;
   usage: Usage | undefined;
   /** Tokens are an estimate, or a part of them. */
   estimated: boolean;
@@ -132,6 +135,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   }
   if (channel?.setting.bill_by === "upstream" && price.model !== request.model) other.billed_model = price.model;
   if (asked.task_id !== undefined) other.task_id = asked.task_id;
+  if (outcome.rule) other.price_rule = outcome.rule;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
   if (attempt?.translation.cacheMarks && usage && !outcome.waived && cached(usage))
@@ -172,7 +176,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     end_reason: outcome.end_reason,
     upstream_request_id: lastAnswerId(call),
     upstream_cost: null,
-    price_rule: "",
+    price_rule: outcome.rule?.name ?? "",
     plan_quota: 0,
     tags: "",
     visible: engine.controlPlane.option.logConsume,

@@ -105,6 +105,8 @@ export interface Admitted {
   readonly affinity_key: string | undefined;
   /** The highest price possible: the hold is calculated from it. */
   readonly price: CompiledPrice;
+  /** The moment of the hold, epoch milliseconds: rules of prices that know the hour keep to it. */
+  readonly held_at: number;
   /** Its possible use, for limits. */
   readonly limitRequest: LimitRequest;
   /**
