@@ -19,7 +19,7 @@ const ARTIFACTS = join(ROOT, "tests/.artifacts");
 
 /** A smoke run is over by then, and its rounds have such a share of a whole round's calls and faults. */
 const SMOKE_MS = 75_000;
-const SMOKE_SHARE = 0.3;
+const SMOKE_SHARE = 0.2;
 
 const trialNames = (): string[] =>
   [...new Bun.Glob("tests/trials/*.ts").scanSync({ cwd: ROOT })]
