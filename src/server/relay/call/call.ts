@@ -132,6 +132,8 @@ export interface Attempted {
   readonly terms: Terms | undefined;
   /** As in Admitted; lower after a vendor rejected the call. */
   readonly output_limit: number | undefined;
+  /** The vendor has refused a summary of thoughts, which the caller of another dialect did not name. */
+  readonly without_summary?: true;
   /** The call's use of the channel's own limits. */
   readonly slot: Admission | undefined;
   readonly translation: Translation;

@@ -51,7 +51,8 @@ export interface UpstreamRequest {
  * forwarded, except the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no
  * valid call in the caller's dialect.
  */
-export function buildRequest({ call, channel, price, output_limit }: Attempted): UpstreamRequest | undefined {
+export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
+  const { call, channel, price, output_limit } = attempt;
   const { asked } = call;
   const { request, operation, form, content } = asked;
   const rules = asked.engine.controlPlane.option.vendorRules;
@@ -111,8 +112,12 @@ export function buildRequest({ call, channel, price, output_limit }: Attempted):
       dialect,
       warnings: ours,
     };
-  const cacheMarks = getsCacheMarks(asked, channel, model, price);
-  const said = ordinary(bodyFor(asked, channel, dialect, names, cacheMarks), asked, channel);
+  const edits: Edits = {
+    cacheMarks: getsCacheMarks(asked, channel, model, price),
+    withoutSummary: attempt.without_summary === true,
+  };
+  const said = ordinary(bodyFor(asked, channel, dialect, names, edits), asked, channel);
+  const { cacheMarks = false } = said;
   const fit =
     operationKey === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
   const warnings =
@@ -132,6 +137,14 @@ function addAnthropicHeaders(headers: Record<string, string>): void {
 interface Said {
   body: Bytes;
   warnings: readonly Warning[];
+  /** The conversation got cache marks. */
+  cacheMarks?: boolean;
+}
+
+/** What an attempt changes in a translated prompt. */
+interface Edits {
+  readonly cacheMarks: boolean;
+  readonly withoutSummary: boolean;
 }
 
 /** Operations that have service tiers. Elsewhere the same members mean something else: the speed of speech. */
@@ -149,7 +162,7 @@ function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolCh
   const left = own ? surchargedFields(own, setting) : [];
   if (!own || left.length === 0) return said;
   const rest = without(own, left);
-  return { body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
+  return { ...said, body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
 }
 
 /**
@@ -171,14 +184,10 @@ function named({ request }: Asked, body: Bytes, to: UpstreamDialectKey, model: s
   return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
 }
 
+const NO_SUMMARY: Warning = { code: "dropped_field", detail: "reasoning.summary" };
+
 /** The body for a channel: as the caller wrote it where both use one dialect, translated otherwise. */
-function bodyFor(
-  asked: Asked,
-  channel: PoolChannel,
-  to: UpstreamDialectKey,
-  names: ModelNames,
-  cacheMarks: boolean,
-): Said {
+function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames, edits: Edits): Said {
   const { request, dialect, engine, operation, content } = asked;
   const { model, thoughts } = names;
   const rules = engine.controlPlane.option.vendorRules;
@@ -199,9 +208,13 @@ function bodyFor(
   if (isChat && rewritten) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
+    let cacheMarks = false;
     const translated = translateRequest(from, to, own, model, address, (prompt) => {
-      const edited = applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules);
-      return cacheMarks ? withCacheMarks(edited) : edited;
+      const ruled = applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules);
+      const edited = edits.withoutSummary ? { ...ruled, reasoning: { ...ruled.reasoning, show: false } } : ruled;
+      const marked = edits.cacheMarks ? withCacheMarks(edited) : edited;
+      cacheMarks = marked !== edited;
+      return marked;
     });
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
@@ -212,7 +225,8 @@ function bodyFor(
         : from === to && from === "openai-responses"
           ? withMemory(kept, own)
           : kept;
-    return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
+    const warnings = edits.withoutSummary ? [...translated.warnings, NO_SUMMARY] : translated.warnings;
+    return { body: Buffer.from(JSON.stringify(written)), warnings, cacheMarks };
   }
   const { adapter } = operation;
   const hinted = adapter && !providerOf(channel)?.direct?.[operation.key] ? bodyObject(body) : undefined;

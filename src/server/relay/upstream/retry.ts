@@ -53,7 +53,7 @@ async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
  * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that no other channel
  * can fix, none that could pay twice for an expensive call or come too late (retry-policy.ts), none for a caller who
  * has left. A channel at its own limit is skipped, which does not count as an attempt. A pinned channel is the only
- * one. No channel is tried twice, except with another of its keys, or with a lower output limit.
+ * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a summary.
  */
 export async function tryChannels<Answer>(
   call: Admitted,
@@ -66,6 +66,7 @@ export async function tryChannels<Answer>(
   const { option, limits } = engine.controlPlane;
   const { retries, keys, cooldown } = engine.routing;
   let { output_limit } = call;
+  let without_summary = false;
   let failure: Failure = failureOf("unreachable");
   retries.called(model);
   for (let tries = 0; tries <= option.retryTimes;) {
@@ -94,6 +95,7 @@ export async function tryChannels<Answer>(
       price,
       terms,
       output_limit,
+      ...(without_summary && { without_summary }),
       slot,
       translation: new Translation(),
     };
@@ -116,6 +118,12 @@ export async function tryChannels<Answer>(
       tries--;
       continue;
     }
+    if (!without_summary && refusesSummary(attempt, failure)) {
+      without_summary = true;
+      selection.requeue(channel);
+      tries--;
+      continue;
+    }
     if (failure.retry === "other_key" && hasAnotherKey(channel, model, attempts, cooldown)) selection.requeue(channel);
     if (failure.retry === "no") break;
     const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(attempt, failure);
@@ -126,5 +134,13 @@ export async function tryChannels<Answer>(
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };
 }
+
+/**
+ * OpenAI writes summaries of thoughts for verified organizations only; a caller of another dialect has not named them
+ * ("Your organization must be verified to generate reasoning summaries", param reasoning.summary;
+ * continuedev/continue#9666, read 22 November 2026).
+ */
+const refusesSummary = ({ call }: Attempted, { error, upstream_status }: Failure): boolean =>
+  upstream_status === 400 && error?.param === "reasoning.summary" && call.asked.dialect.key !== "openai-responses";
 
 const limitedFor = (retry_after_s: number): Failure => ({ ...failureOf("limited"), retry_after_s });
