@@ -70,6 +70,23 @@ function refusal(body: Json): Response | undefined {
   return open && refused(`No tool output found for function call ${String(open.call_id)}.`, "input");
 }
 
+/** Encrypted thoughts are read by the account that wrote them alone (openai/codex#8145). */
+function ofAnother(request: Request, { input }: Json): Response | undefined {
+  const key = request.headers.get("authorization") ?? "";
+  if (!key.startsWith("Bearer another") || !JSON.stringify(input).includes('"encrypted_content"')) return undefined;
+  return Response.json(
+    {
+      error: {
+        message: "The encrypted content gAAA...hts= could not be verified.",
+        type: "invalid_request_error",
+        param: null,
+        code: "invalid_encrypted_content",
+      },
+    },
+    { status: 400 },
+  );
+}
+
 /** What OpenAI refuses of an organization that is not verified (continuedev/continue#9666). */
 function unverified(request: Request, { reasoning }: Json): Response | undefined {
   const summary = reasoning !== undefined && (reasoning as Json).summary !== undefined;
@@ -201,7 +218,7 @@ const upstream = Bun.serve({
     const model = String(body.model);
     if (pathname === "/v1/messages") return claude(body);
     if (pathname === "/v1/responses" || pathname === "/openai/v1/responses") {
-      const no = refusal(body) ?? unverified(request, body);
+      const no = refusal(body) ?? unverified(request, body) ?? ofAnother(request, body);
       if (no) return no;
       const answer = answerOf(body);
       return body.stream === true
@@ -369,6 +386,12 @@ describe("a conversation with tools", () => {
       models: ["unverified/gpt-5.5"],
       model_mapping: '{"unverified/gpt-5.5":"gpt-5.5"}',
     });
+    await weir.newChannel({
+      base_url,
+      key: "another",
+      models: ["another/gpt-5.5"],
+      model_mapping: '{"another/gpt-5.5":"gpt-5.5"}',
+    });
     const unmarked = { "never/claude-opus-4-6": "claude-opus-4-6" };
     await weir.newChannel({ type: 14, base_url, models: ["claude-opus-4-6", "claude-dear-4-6"] });
     await weir.newChannel({
@@ -381,6 +404,7 @@ describe("a conversation with tools", () => {
     const models = [
       "gpt-5.5",
       "unverified/gpt-5.5",
+      "another/gpt-5.5",
       "gpt-5.1-codex",
       "gpt-5.1",
       "mapped",
@@ -471,6 +495,15 @@ describe("a conversation with tools", () => {
     };
     const refused = await weir.call(key, own, { path: "/v1/responses" });
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("must be verified")]);
+  });
+
+  test("a conversation goes on at another account, without the thoughts that only the first can read", async () => {
+    const [start, before] = [seen.length, (await weir.logs()).length];
+    expect(await callers.messages?.(weir.url, key, "another/gpt-5.5")).toBe(ANSWER);
+    const items = seen.slice(start).map(({ body }) => (body.input as Json[]).map(({ type }) => type));
+    const turn = ["function_call", "function_call", "function_call_output", "function_call_output"];
+    expect(items).toEqual([["message"], ["message", "reasoning", ...turn], ["message", ...turn]]);
+    expect((await weir.logs()).slice(before)).toMatchObject([{ quota: 110 }, { quota: 110 }]);
   });
 
   test("the mapped name decides, not the one that was asked for, and a call without tools stays in chat", async () => {

@@ -2,7 +2,8 @@
 import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
 import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
-import type { Asked, Attempted } from "../call/call";
+import type { Asked, Attempted, LeftOut } from "../call/call";
+import { leaveOut } from "./left-out";
 import type { AnswerReader } from "./answer-reader";
 import { withCacheMarks } from "../../protocol/dialects/anthropic/cache-marks";
 import { getsCacheMarks } from "../providers/cache-marks";
@@ -114,7 +115,7 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
     };
   const edits: Edits = {
     cacheMarks: getsCacheMarks(asked, channel, model, price),
-    withoutSummary: attempt.without_summary === true,
+    leftOut: attempt.left_out ?? [],
   };
   const said = ordinary(bodyFor(asked, channel, dialect, names, edits), asked, channel);
   const { cacheMarks = false } = said;
@@ -144,7 +145,7 @@ interface Said {
 /** What an attempt changes in a translated prompt. */
 interface Edits {
   readonly cacheMarks: boolean;
-  readonly withoutSummary: boolean;
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** Operations that have service tiers. Elsewhere the same members mean something else: the speed of speech. */
@@ -184,8 +185,6 @@ function named({ request }: Asked, body: Bytes, to: UpstreamDialectKey, model: s
   return to !== "gemini" && (model !== request.model || request.model_added) ? withMembers(body, { model }) : body;
 }
 
-const NO_SUMMARY: Warning = { code: "dropped_field", detail: "reasoning.summary" };
-
 /** The body for a channel: as the caller wrote it where both use one dialect, translated otherwise. */
 function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames, edits: Edits): Said {
   const { request, dialect, engine, operation, content } = asked;
@@ -209,11 +208,13 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
     let cacheMarks = false;
+    let lost: readonly Warning[] = [];
     const translated = translateRequest(from, to, own, model, address, (prompt) => {
       const ruled = applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules);
-      const edited = edits.withoutSummary ? { ...ruled, reasoning: { ...ruled.reasoning, show: false } } : ruled;
-      const marked = edits.cacheMarks ? withCacheMarks(edited) : edited;
-      cacheMarks = marked !== edited;
+      const left = edits.leftOut.length > 0 ? leaveOut(ruled, edits.leftOut) : { prompt: ruled, warnings: [] };
+      lost = left.warnings;
+      const marked = edits.cacheMarks ? withCacheMarks(left.prompt) : left.prompt;
+      cacheMarks = marked !== left.prompt;
       return marked;
     });
     const { stream_options: _, ...without } = translated.body;
@@ -225,8 +226,7 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
         : from === to && from === "openai-responses"
           ? withMemory(kept, own)
           : kept;
-    const warnings = edits.withoutSummary ? [...translated.warnings, NO_SUMMARY] : translated.warnings;
-    return { body: Buffer.from(JSON.stringify(written)), warnings, cacheMarks };
+    return { body: Buffer.from(JSON.stringify(written)), warnings: [...translated.warnings, ...lost], cacheMarks };
   }
   const { adapter } = operation;
   const hinted = adapter && !providerOf(channel)?.direct?.[operation.key] ? bodyObject(body) : undefined;

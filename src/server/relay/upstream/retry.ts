@@ -6,11 +6,12 @@ import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import { type Quote, quoteAt } from "../billing/call-price";
 import { loweredLimit } from "../billing/output-limit";
-import type { Admitted, Answered, Attempted } from "../call/call";
+import type { Admitted, Answered, Attempted, LeftOut } from "../call/call";
 import { Translation } from "../call/translation";
 import { hasAnotherKey } from "../routing/key-rotation";
 import { type Answer, runAttempt, type Tried } from "./attempt";
 import { spillToDisk } from "./body-release";
+import { refusedPart } from "./left-out";
 import { whyNotAgain } from "./retry-policy";
 
 export interface Refused {
@@ -53,7 +54,7 @@ async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
  * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that no other channel
  * can fix, none that could pay twice for an expensive call or come too late (retry-policy.ts), none for a caller who
  * has left. A channel at its own limit is skipped, which does not count as an attempt. A pinned channel is the only
- * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a summary.
+ * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a refused part.
  */
 export async function tryChannels<Answer>(
   call: Admitted,
@@ -66,7 +67,7 @@ export async function tryChannels<Answer>(
   const { option, limits } = engine.controlPlane;
   const { retries, keys, cooldown } = engine.routing;
   let { output_limit } = call;
-  let without_summary = false;
+  let left_out: readonly LeftOut[] = [];
   let failure: Failure = failureOf("unreachable");
   retries.called(model);
   for (let tries = 0; tries <= option.retryTimes;) {
@@ -95,7 +96,7 @@ export async function tryChannels<Answer>(
       price,
       terms,
       output_limit,
-      ...(without_summary && { without_summary }),
+      left_out,
       slot,
       translation: new Translation(),
     };
@@ -118,8 +119,9 @@ export async function tryChannels<Answer>(
       tries--;
       continue;
     }
-    if (!without_summary && refusesSummary(attempt, failure)) {
-      without_summary = true;
+    const part = refusedPart(attempt, failure);
+    if (part) {
+      left_out = [...left_out, part];
       selection.requeue(channel);
       tries--;
       continue;
@@ -134,13 +136,5 @@ export async function tryChannels<Answer>(
   }
   return { ok: false, failure, end_reason: endReasonOf(failure) };
 }
-
-/**
- * OpenAI writes summaries of thoughts for verified organizations only; a caller of another dialect has not named them
- * ("Your organization must be verified to generate reasoning summaries", param reasoning.summary;
- * continuedev/continue#9666, read 22 November 2026).
- */
-const refusesSummary = ({ call }: Attempted, { error, upstream_status }: Failure): boolean =>
-  upstream_status === 400 && error?.param === "reasoning.summary" && call.asked.dialect.key !== "openai-responses";
 
 const limitedFor = (retry_after_s: number): Failure => ({ ...failureOf("limited"), retry_after_s });
