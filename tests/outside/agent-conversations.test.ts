@@ -1,8 +1,9 @@
 /**
- * Conversations of agents, with tools, for callers of every dialect. OpenAI's models that take them through the
- * Responses API only, and histories in pieces: the upstream here refuses what OpenAI refuses, in its words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only
- * supported in v1/responses and not in v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read
- * 22 November 2026), and answers with thoughts that must come back encrypted.
+ * Conversations of agents, with tools, for callers of every dialect: OpenAI's models that take them through the
+ * Responses API only, histories in pieces, and Claude's cache. The upstream here refuses what OpenAI refuses, in its
+ * words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only supported in v1/responses and not in
+ * v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read 22 November 2026), and answers with
+ * thoughts that must come back encrypted.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";

@@ -120,7 +120,7 @@ export interface Admitted {
   readonly progress: Progress;
 }
 
-/** A part of a translated call that an attempt leaves out: the summary of thoughts, or the thoughts of earlier turns. */
+/** A part of a translated call that an attempt leaves out: the summary of thoughts, or earlier turns' thoughts. */
 export type LeftOut = "summary" | "thoughts";
 
 /** A call at one channel. The next attempt makes another record. */

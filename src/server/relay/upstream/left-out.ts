@@ -7,8 +7,8 @@ import type { Failure } from "../../protocol/upstream-failure";
 import type { Attempted, LeftOut } from "../call/call";
 
 /**
- * The part that a failure refuses. OpenAI: summaries of thoughts are for verified organizations ("Your organization must
- * be verified to generate reasoning summaries", param reasoning.summary; continuedev/continue#9666), and encrypted
+ * The part that a failure refuses. OpenAI: summaries of thoughts are for verified organizations ("Your organization
+ * must be verified to generate reasoning summaries", param reasoning.summary; continuedev/continue#9666), and encrypted
  * thoughts are for the account that wrote them, so that they are refused at another key or channel (code
  * invalid_encrypted_content; openai/codex#8145); read 22 November 2026.
  */

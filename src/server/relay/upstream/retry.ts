@@ -54,7 +54,8 @@ async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
  * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that no other channel
  * can fix, none that could pay twice for an expensive call or come too late (retry-policy.ts), none for a caller who
  * has left. A channel at its own limit is skipped, which does not count as an attempt. A pinned channel is the only
- * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a refused part.
+ * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a part that it
+ * refused.
  */
 export async function tryChannels<Answer>(
   call: Admitted,
