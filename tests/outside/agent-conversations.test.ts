@@ -1,8 +1,9 @@
 /**
- * Conversations of agents, with tools, for callers of every dialect. OpenAI's models that take them through the
- * Responses API only, and histories in pieces: the upstream here refuses what OpenAI refuses, in its words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only
- * supported in v1/responses and not in v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read
- * 22 November 2026), and answers with thoughts that must come back encrypted.
+ * Conversations of agents, with tools, for callers of every dialect: OpenAI's models that take them through the
+ * Responses API only, histories in pieces, and Claude's cache. The upstream here refuses what OpenAI refuses, in its
+ * words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only supported in v1/responses and not in
+ * v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read 22 November 2026), and answers with
+ * thoughts that must come back encrypted.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -68,6 +69,40 @@ function refusal(body: Json): Response | undefined {
   const outputs = new Set(items.filter(({ type }) => type === "function_call_output").map(({ call_id }) => call_id));
   const open = items.find(({ type, call_id }) => type === "function_call" && !outputs.has(call_id));
   return open && refused(`No tool output found for function call ${String(open.call_id)}.`, "input");
+}
+
+/** Encrypted thoughts are read by the account that wrote them alone (openai/codex#8145). */
+function ofAnother(request: Request, { input }: Json): Response | undefined {
+  const key = request.headers.get("authorization") ?? "";
+  if (!key.startsWith("Bearer another") || !JSON.stringify(input).includes('"encrypted_content"')) return undefined;
+  return Response.json(
+    {
+      error: {
+        message: "The encrypted content gAAA...hts= could not be verified.",
+        type: "invalid_request_error",
+        param: null,
+        code: "invalid_encrypted_content",
+      },
+    },
+    { status: 400 },
+  );
+}
+
+/** What OpenAI refuses of an organization that is not verified (continuedev/continue#9666). */
+function unverified(request: Request, { reasoning }: Json): Response | undefined {
+  const summary = reasoning !== undefined && (reasoning as Json).summary !== undefined;
+  if (!summary || request.headers.get("authorization") !== "Bearer unverified") return undefined;
+  return Response.json(
+    {
+      error: {
+        message: "Your organization must be verified to generate reasoning summaries.",
+        type: "invalid_request_error",
+        param: "reasoning.summary",
+        code: "unsupported_value",
+      },
+    },
+    { status: 400 },
+  );
 }
 
 function answerOf(body: Json): Json {
@@ -184,7 +219,7 @@ const upstream = Bun.serve({
     const model = String(body.model);
     if (pathname === "/v1/messages") return claude(body);
     if (pathname === "/v1/responses" || pathname === "/openai/v1/responses") {
-      const no = refusal(body);
+      const no = refusal(body) ?? unverified(request, body) ?? ofAnother(request, body);
       if (no) return no;
       const answer = answerOf(body);
       return body.stream === true
@@ -346,6 +381,18 @@ describe("a conversation with tools", () => {
       model_mapping: JSON.stringify({ "always/gpt-5.1": "gpt-5.1" }),
       setting: '{"responses_api":"always"}',
     });
+    await weir.newChannel({
+      base_url,
+      key: "unverified",
+      models: ["unverified/gpt-5.5"],
+      model_mapping: '{"unverified/gpt-5.5":"gpt-5.5"}',
+    });
+    await weir.newChannel({
+      base_url,
+      key: "another",
+      models: ["another/gpt-5.5"],
+      model_mapping: '{"another/gpt-5.5":"gpt-5.5"}',
+    });
     const unmarked = { "never/claude-opus-4-6": "claude-opus-4-6" };
     await weir.newChannel({ type: 14, base_url, models: ["claude-opus-4-6", "claude-dear-4-6"] });
     await weir.newChannel({
@@ -357,6 +404,8 @@ describe("a conversation with tools", () => {
     });
     const models = [
       "gpt-5.5",
+      "unverified/gpt-5.5",
+      "another/gpt-5.5",
       "gpt-5.1-codex",
       "gpt-5.1",
       "mapped",
@@ -426,6 +475,36 @@ describe("a conversation with tools", () => {
       expect(answer.usage).toMatchObject({ prompt_tokens: 100, completion_tokens: 30, total_tokens: 130 });
       expect(seen.slice(start)).toMatchObject([{ path, body: { model: "gpt-5.5" } }]);
     }
+  });
+
+  test("an account without summaries of thoughts answers without them, and is charged once", async () => {
+    const [start, before] = [seen.length, (await weir.logs()).length];
+    const answered = await chat("unverified/gpt-5.5", { tools, reasoning_effort: "low" });
+    expect(answered.status).toBe(200);
+    expect(seen.slice(start).map(({ body }) => body.reasoning)).toEqual([
+      { effort: "low", summary: "auto" },
+      { effort: "low" },
+    ]);
+    const rows = (await weir.logs()).slice(before);
+    expect(rows).toMatchObject([{ quota: 110 }]);
+    expect(JSON.parse(rows[0]?.other ?? "{}")).toMatchObject({ warnings: ["dropped_field: reasoning.summary"] });
+    const own = {
+      model: "unverified/gpt-5.5",
+      input: "hi",
+      reasoning: { summary: "auto" },
+      tools: [{ type: "function", name: NAME, parameters: SCHEMA, strict: false }],
+    };
+    const refused = await weir.call(key, own, { path: "/v1/responses" });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("must be verified")]);
+  });
+
+  test("a conversation goes on at another account, without the thoughts that only the first can read", async () => {
+    const [start, before] = [seen.length, (await weir.logs()).length];
+    expect(await callers.messages?.(weir.url, key, "another/gpt-5.5")).toBe(ANSWER);
+    const items = seen.slice(start).map(({ body }) => (body.input as Json[]).map(({ type }) => type));
+    const turn = ["function_call", "function_call", "function_call_output", "function_call_output"];
+    expect(items).toEqual([["message"], ["message", "reasoning", ...turn], ["message", ...turn]]);
+    expect((await weir.logs()).slice(before)).toMatchObject([{ quota: 110 }, { quota: 110 }]);
   });
 
   test("the mapped name decides, not the one that was asked for, and a call without tools stays in chat", async () => {
@@ -552,7 +631,7 @@ describe("a conversation with tools", () => {
       expect(rows.map(({ other }) => (JSON.parse(other) as Json).cache_saved)).toEqual(["-250", "850"]);
     });
 
-    test("gets no marks where its cache is dear, where the channel says so, without tools, and from Anthropic's own callers", async () => {
+    test("gets no marks where its cache is dear, where the channel says so, without tools, and from callers that can set their own", async () => {
       const start = seen.length;
       await chat("claude-dear-4-6", { tools });
       await chat("never/claude-opus-4-6", { tools });
@@ -562,7 +641,10 @@ describe("a conversation with tools", () => {
       await weir.call(key, declared, { path: "/v1/messages" });
       expect(bodies(start).map(marksOf)).toEqual([0, 0, 0, 0]);
       expect(bodies(start).at(-1)).toEqual(declared);
-      for (const row of (await weir.logs()).slice(-4)) expect(row.other).not.toContain("cache_saved");
+      const marked = [{ type: "text", text: QUESTION, cache_control: { type: "ephemeral" } }];
+      await chat("claude-opus-4-6", { tools, messages: [{ role: "user", content: marked }] });
+      expect(bodies(start).slice(4).map(marksOf)).toEqual([1]);
+      for (const row of (await weir.logs()).slice(-5)) expect(row.other).not.toContain("cache_saved");
     });
   });
 

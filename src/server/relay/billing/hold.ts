@@ -62,8 +62,8 @@ export interface HoldPlan {
 }
 
 /**
- * `limitable`: every channel accepts a limit of output tokens, and all have one price. `writes`: what the call may write
- * to a cache.
+ * `limitable`: every channel accepts a limit of output tokens, and all have one price. `writes`: what the call may
+ * write to a cache.
  */
 export function planHold(
   asked: Asked,

@@ -122,6 +122,9 @@ export interface Admitted {
   readonly progress: Progress;
 }
 
+/** A part of a translated call that an attempt leaves out: the summary of thoughts, or earlier turns' thoughts. */
+export type LeftOut = "summary" | "thoughts";
+
 /** A call at one channel. The next attempt makes another record. */
 export interface Attempted {
   readonly call: Admitted;
@@ -134,6 +137,8 @@ export interface Attempted {
   readonly terms: Terms | undefined;
   /** As in Admitted; lower after a vendor rejected the call. */
   readonly output_limit: number | undefined;
+  /** What the vendor has refused of it. */
+  readonly left_out?: readonly LeftOut[];
   /** The call's use of the channel's own limits. */
   readonly slot: Admission | undefined;
   readonly translation: Translation;

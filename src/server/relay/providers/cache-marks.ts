@@ -1,6 +1,6 @@
 /**
- * Which calls get cache marks that their caller did not set: conversations with tools, of callers of other dialects than
- * Anthropic's, at a channel that speaks it. An agent sends its whole history again and again.
+ * Which calls get cache marks that their caller did not set: conversations with tools, of callers of other dialects
+ * than Anthropic's, at a channel that speaks it. An agent sends its whole history again and again.
  */
 import type { CompiledPrice } from "../../../shared/pricing";
 import type { PoolChannel } from "../../contracts/channel";

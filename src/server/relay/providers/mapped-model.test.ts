@@ -76,6 +76,11 @@ describe("a call that the operator's mapping sends to a model that thinks", () =
       "dropped_field: presence_penalty",
     ]);
     expect((await sent(48, CHAT, ["m", "grok-4-fast-non-reasoning"], asked)).warnings).toEqual([]);
+    const effort = { model: "m", messages, reasoning_effort: "low" };
+    for (const model of ["grok-4", "grok-4-0709", "grok-4-1-fast-reasoning", "grok-code-fast-1", "grok-4.20-reasoning"])
+      expect((await sent(48, CHAT, ["m", model], effort)).warnings).toEqual(["dropped_field: reasoning_effort"]);
+    for (const model of ["grok-3-mini", "grok-4.3", "grok-4.5", "grok-4.20-multi-agent"])
+      expect((await sent(48, CHAT, ["m", model], effort)).body).toEqual({ ...effort, model });
     expect((await sent(43, CHAT, ["m", "deepseek-reasoner"], asked)).warnings).toEqual(["dropped_field: logprobs"]);
   });
 

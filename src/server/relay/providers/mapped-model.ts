@@ -26,6 +26,7 @@ const chatNames = {
   logprobs: "logprobs",
   top_logprobs: "top_logprobs",
   logit_bias: "logit_bias",
+  reasoning_effort: "reasoning_effort",
 } as const;
 
 const places: Readonly<Record<DialectKey, Place>> = {

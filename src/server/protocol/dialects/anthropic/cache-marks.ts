@@ -1,8 +1,9 @@
 /**
- * Cache marks for a conversation whose caller cannot set them: Anthropic caches nothing without (platform.claude.com/docs/
- * en/build-with-claude/prompt-caching: four marks at most, none on empty texts, a hit is looked for in the 20 blocks
- * before a mark, too short a prefix is no error; writing costs 1.25 times the input, reading 0.1 times; read 22 November
- * 2026). Marks on blocks, and not the one at the top of a body, because every cloud takes those.
+ * Cache marks for a conversation whose caller cannot set them: Anthropic caches nothing without
+ * (platform.claude.com/docs/en/build-with-claude/prompt-caching: four marks at most, none on empty texts, a hit is
+ * looked for in the 20 blocks before a mark, too short a prefix is no error; writing costs 1.25 times the input,
+ * reading 0.1 times; read 22 November 2026). Marks on blocks, and not the one at the top of a body, because every
+ * cloud takes those.
  */
 import type { Block, CacheMark, ChatPrompt, Message } from "../../chat-events";
 

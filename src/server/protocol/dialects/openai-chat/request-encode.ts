@@ -249,6 +249,12 @@ function reasoningMembers(prompt: ChatPrompt, functions: boolean, warn: Warn): W
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
+/** Members for thoughts, as far as the model takes them. */
+function thoughtsOf(prompt: ChatPrompt, functions: boolean, warn: Warn): WireObject {
+  const { reasoning_effort, ...rest } = reasoningMembers(prompt, functions, warn);
+  return { ...rest, ...takenOf(["xai"], prompt.model, { reasoning_effort }, true, warn) };
+}
+
 /** Sampling, penalties and stop sequences, as far as the model takes them with that effort. */
 function samplingOf(prompt: ChatPrompt, effort: unknown, warn: Warn): WireObject {
   const { model, temperature, top_p, frequency_penalty, presence_penalty, stop } = prompt;
@@ -273,7 +279,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const dropTopK = top_k !== undefined && isOpenai(model);
   if (dropTopK) warn("dropped_field", "top_k");
   const declared = tools.flatMap((tool) => toolOf(tool, warn) ?? []);
-  const thoughts = reasoningMembers(prompt, declared.length > 0, warn);
+  const thoughts = thoughtsOf(prompt, declared.length > 0, warn);
   return compact({
     model,
     messages: prompt.messages.flatMap((message) => messagesOf(message, warn)),

@@ -26,6 +26,10 @@ import { warnUnsupported } from "../shared/unsupported";
 import { encodeAnnotation, KEY } from "./items";
 import { requestSupport } from "./support";
 
+/** Uploads are one account's, whichever of OpenAI's dialects names them. */
+const isOwnUpload = (source: Source): boolean =>
+  source.kind === "id" && (source.from === KEY || source.from === "openai-chat");
+
 /** The least limit that OpenAI takes. */
 const LEAST_OUTPUT = 16;
 
@@ -39,7 +43,7 @@ function imagePart(source: Source, detail: string | undefined): WireObject | und
   const shown = { type: "input_image", detail: detail ?? "auto" };
   if (source.kind === "url") return { ...shown, image_url: source.url };
   if (source.kind === "data") return { ...shown, image_url: dataUrlOf(source.media_type, source.data) };
-  return source.kind === "id" && source.from === KEY ? { ...shown, file_id: source.id } : undefined;
+  return source.kind === "id" && isOwnUpload(source) ? { ...shown, file_id: source.id } : undefined;
 }
 
 function filePart(source: Source, name: string | undefined): WireObject | undefined {
@@ -55,7 +59,7 @@ function filePart(source: Source, name: string | undefined): WireObject | undefi
         file_data: dataUrlOf(source.media_type ?? "text/plain", base64Of(source.text)),
       };
     case "id":
-      return source.from === KEY ? { type: "input_file", file_id: source.id } : undefined;
+      return isOwnUpload(source) ? { type: "input_file", file_id: source.id } : undefined;
   }
 }
 

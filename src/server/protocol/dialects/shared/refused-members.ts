@@ -1,7 +1,7 @@
 /**
- * What models refuse of a call's sampling, by family and by whether they think: rows of data, each with what it was read
- * from. A translated call, and one that the operator's mapping sends to another model, leaves such members out with a
- * warning. A caller of the vendor's own dialect that names the model itself gets the vendor's refusal.
+ * What models refuse of a call's sampling, by family and by whether they think: rows of data, each with what it was
+ * read from. A translated call, and one that the operator's mapping sends to another model, leaves such members out
+ * with a warning. A caller of the vendor's own dialect that names the model itself gets the vendor's refusal.
  */
 import type { Warn } from "../../chat-events";
 
@@ -14,7 +14,8 @@ export type Refusable =
   | "stop"
   | "logprobs"
   | "top_logprobs"
-  | "logit_bias";
+  | "logit_bias"
+  | "reasoning_effort";
 
 /** Who makes the model: another vendor's model of such a name is another model. */
 export type Maker = "openai" | "anthropic" | "google" | "xai" | "deepseek";
@@ -70,8 +71,8 @@ const rules: readonly RefusalRule[] = [
     members: ["temperature", "top_p", "top_k"],
   },
   // With a budget and in adaptive mode (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature
-  // compatibility", and the API's own "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode";
-  // read 22 November 2026).
+  // compatibility", and the API's own "`temperature` may only be set to 1 when thinking is enabled or in adaptive
+  // mode"; read 22 November 2026).
   {
     maker: "anthropic",
     models: /(?:)/,
@@ -97,6 +98,15 @@ const rules: readonly RefusalRule[] = [
     models: /^grok-(?:3-mini|(?:code|build)|(?:[4-9]|\d\d)(?!.*non-reasoning))/,
     when: "always",
     members: ["frequency_penalty", "presence_penalty", "stop"],
+  },
+  // "Grok 4 does not have a reasoning_effort parameter. If a reasoning_effort is provided, the request will return an
+  // error." (docs.x.ai/docs/models); grok-4.20 likewise, all but its agents (vercel/ai, @ai-sdk/xai 4.0.8); 3-mini, 4.3
+  // and later have one; read 22 November 2026.
+  {
+    maker: "xai",
+    models: /^grok-(?:3(?!-mini)|code|4(?:-(?!\d{2}(?!\d))|$)|4\.20(?!-multi-agent))/,
+    when: "always",
+    members: ["reasoning_effort"],
   },
   // "Setting logprobs or top_logprobs will trigger an error"; the others are without effect
   // (api-docs.deepseek.com/guides/reasoning_model; read 22 November 2026).
