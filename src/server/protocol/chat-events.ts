@@ -21,6 +21,15 @@ export interface WireError {
   /** When to come again, where the body says it and not a header. */
   retry_after_s?: number;
   violations?: readonly QuotaViolation[];
+  more?: ErrorMembers;
+}
+
+/** What vendors of OpenAI's form say besides, and clients read. */
+export interface ErrorMembers {
+  /** Groq: what the model wrote instead of a valid call (console.groq.com/docs/tool-use, November 2026). */
+  readonly failed_generation?: string;
+  /** OpenRouter: who failed behind it, and how (openrouter.ai/docs/api-reference/errors, November 2026). */
+  readonly metadata?: { readonly provider_name?: string; readonly raw?: string };
 }
 
 /** A limit of the vendor's that a call exceeds (google.rpc.QuotaFailure). */

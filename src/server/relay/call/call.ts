@@ -178,6 +178,8 @@ export const startProgress = (began: number): Progress => ({
 
 /** The conversation of a call, as the later stages use it. */
 export interface Conversation {
+  /** The response that it continues, where its turns are sent again: the vendor knows of none. */
+  readonly continues: string | undefined;
   /** Keeps only the channels that can serve it. Throws the caller's error when there is none. */
   narrow(selection: Selection): void;
   /** Drops the call's content: only the vendor will keep it. */

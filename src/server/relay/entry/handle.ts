@@ -164,6 +164,8 @@ async function openCall(
       );
     const opening = StoredConversation.open(engine, caller, operation, received);
     const conversation = opening && (await opening);
+    // A call may leave its model to the answer that it continues.
+    ({ model } = received.asked);
     requireModel(caller, model);
     const asked = askedIn(authenticated, operation, screened(controlPlane, operation, received), conversation);
     known = asked;

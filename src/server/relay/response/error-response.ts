@@ -126,10 +126,18 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
   };
   if (failure.quote && error && error.message !== "") {
     const message = withId(error.message + retriedText(retries, lang), requestId);
-    return { status, ...toldAs(failure, error), message, param: error.param, ...more };
+    return {
+      status,
+      ...toldAs(failure, error),
+      message,
+      param: error.param,
+      ...more,
+      ...(error.more && { more: error.more }),
+    };
   }
   const values = {
-    status: failure.upstream_status || status,
+    // An error inside a 200 answer has the status that it is told with.
+    status: failure.upstream_status >= 300 ? failure.upstream_status : status,
     phase: failure.phase ?? String(failure.upstream_status),
     retry_after_s: failure.retry_after_s ?? 0,
   };

@@ -13,7 +13,7 @@ import { classifyErrorIn200, failureOf } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
 import { OpenAiPassthrough } from "./passthrough-openai";
 import type { RequestAdapter } from "../operations/operation";
-import { DialectPassthrough } from "./passthrough-dialect";
+import { continuing, DialectPassthrough } from "./passthrough-dialect";
 import { type Bytes, firstFrameEnd, readFrame } from "../../lib/sse";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import { standardForm } from "../../protocol/strict-openai-answer";
@@ -59,7 +59,7 @@ export function answerReader(
   }
   return key === "openai-chat"
     ? new OpenAiPassthrough(openaiChat, asked.request.include_usage)
-    : new DialectPassthrough(key, contextOf(asked));
+    : new DialectPassthrough(key, contextOf(asked), asked.conversation?.continues);
 }
 
 /**
@@ -86,7 +86,13 @@ export function readAnswer(
   const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(asked), edit) : undefined;
   if (!answer) return undefined;
   const result = { usage: answer.usage, content_bytes: answer.contentBytes };
-  if (key === dialect && !rewritten) return { body: bytes, result };
+  if (key === dialect && !rewritten) {
+    const continues = asked.conversation?.continues;
+    return {
+      body: continues === undefined ? bytes : Buffer.from(continuing(bytes.toString("utf8"), continues)),
+      result,
+    };
+  }
   translation.warn(answer.warnings);
   return { body: Buffer.from(JSON.stringify(answer.body)), result };
 }
