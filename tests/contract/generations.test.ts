@@ -87,6 +87,7 @@ for (const engine of ENGINES) {
         const on = path.includes("?") ? `${path}&` : `${path}?`;
         for (const p of ["", "p=0", "p=1"]) {
           const page = await data(who, `${on}shape=page&${p}`);
+          // spec: C-481
           expect([path, page]).toEqual([path, expect.objectContaining(first)]);
           expect(page.items.length).toBe(10);
         }
@@ -133,9 +134,33 @@ for (const engine of ENGINES) {
       expect([tags.total, tags.items.length]).toEqual([3, 2]);
     });
 
+    test("one-api's statistics are the last seven days of one's own, by day and model", async () => {
+      const { db } = h.services;
+      const bob = await h.person();
+      const now = Math.floor(h.services.now() / 3_600_000) * 3600;
+      const hour = {
+        ...{ user_id: bob.ctx.actor.id, token_id: 1, channel: 1, group: "default", count: 2, quota: 30 },
+        ...{ prompt_tokens: 4, completion_tokens: 5 },
+      };
+      await db.q.insert(db.t.usage_hourly).values([
+        { ...hour, hour: now, model_name: "m" },
+        { ...hour, hour: now, model_name: "m", channel: 2 },
+        { ...hour, hour: now - 6 * 86_400, model_name: "n" },
+        { ...hour, hour: now - 8 * 86_400, model_name: "too old" },
+        { ...hour, hour: now, model_name: "of another", user_id: 1 },
+      ]);
+      const day = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
+      const sums = { RequestCount: 2, Quota: 30, PromptTokens: 4, CompletionTokens: 5 };
+      expect(await data(bob, "/api/user/dashboard")).toEqual([
+        { Day: day(now - 6 * 86_400), ModelName: "n", ...sums },
+        { Day: day(now), ModelName: "m", RequestCount: 4, Quota: 60, PromptTokens: 8, CompletionTokens: 10 },
+      ]);
+    });
+
     test("users come newest first, in the list and in a search", async () => {
       for (const path of ["/api/user/?page_size=100", "/api/user/search?keyword=&page_size=100"]) {
         const ids = (await data(admin, path)).items.map((row: { id: number }) => row.id);
+        // spec: D-15
         expect(ids).toEqual(ids.toSorted((a: number, b: number) => b - a));
       }
     });
