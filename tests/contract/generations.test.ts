@@ -258,6 +258,13 @@ for (const engine of ENGINES) {
         multi_key_size: 0,
       });
       expect((await manage("enable_all_keys")).data).toBe(2);
+      const put = (key: string, key_mode?: string) =>
+        admin.rest("PUT", "/api/channel/", { id: several?.id, multi_key_mode: "polling", key, key_mode });
+      const size = async () => (await data(admin, `/api/channel/${several?.id}`)).channel_info.multi_key_size;
+      expect([(await put("sk-third-key")).body.success, await size()]).toEqual([true, 3]);
+      expect([(await put("sk-fourth-key", "append")).body.success, await size()]).toEqual([true, 4]);
+      expect([(await put("", "replace")).body.success, await size()]).toEqual([true, 4]);
+      expect([(await put("sk-fifth-key\nsk-sixth-key", "replace")).body.success, await size()]).toEqual([true, 2]);
       expect((await manage("delete_key", { key_index: 0 })).success).toBe(true);
       expect(await manage("delete_key", { key_index: 0 })).toMatchObject({ code: "channel_key_last" });
     });
