@@ -3,6 +3,7 @@
  * objects, p from 1). Shapes are new-api's: common/page_info.go, controller/*.go, model/*.go, read 2026-11.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../kit/harness";
@@ -157,12 +158,20 @@ for (const engine of ENGINES) {
       ]);
     });
 
-    test("users come newest first, in the list and in a search", async () => {
+    test("users come newest first, in the list and in a search, which also filters by role and status", async () => {
       for (const path of ["/api/user/?page_size=100", "/api/user/search?keyword=&page_size=100"]) {
         const ids = (await data(admin, path)).items.map((row: { id: number }) => row.id);
         // spec: D-15
         expect(ids).toEqual(ids.toSorted((a: number, b: number) => b - a));
       }
+      const found = async (query: string) =>
+        (await data(admin, `/api/user/search?page_size=100&${query}`)).items.map((row: { id: number }) => row.id);
+      const banned = await h.person({ role: ROLE.admin });
+      const { users } = h.services.db.t;
+      await h.services.db.q.update(users).set({ status: 2 }).where(eq(users.id, banned.ctx.actor.id));
+      expect(await found("role=10&status=2")).toEqual([banned.ctx.actor.id]);
+      expect(await found("role=10&status=1")).toEqual([admin.ctx.actor.id]);
+      expect((await found("role=&status=0")).length).toBeGreaterThan(3);
     });
 
     test("task rows have the times and the input that front-ends read", async () => {
