@@ -191,7 +191,12 @@ export const channelId = z.object({ id: z.int().positive() });
 export const channelStatus = z.object({ id: z.int().positive(), status: z.union([z.literal(1), z.literal(2)]) });
 /** `suffix` of the copy's name; absent = COPY_SUFFIX. */
 export const channelCopy = z.object({ id: z.int().positive(), suffix: z.string().max(20).optional() });
-export const channelUpdate = channelFields.extend({ id: z.int().positive() });
+/** `key_mode`: the keys of the form join those of a channel that has several, or replace them. */
+export const channelUpdate = channelFields.extend({
+  id: z.int().positive(),
+  key_mode: z.enum(["append", "replace"]).optional(),
+});
+export type ChannelUpdate = z.output<typeof channelUpdate>;
 
 /** Filters of REST; `disabled` is by hand or automatically (new-api controller/channel.go, read 2026-11). */
 const restFilter = {

@@ -43,6 +43,9 @@ export const userListRest = z.object({ p: page, page_size: pageSize });
 export const userSearchRest = userListRest.extend({
   keyword: z.string().max(USER_LIMITS.keyword).default(""),
   group: z.string().max(USER_LIMITS.group).default(""),
+  role: z.int().optional().catch(undefined),
+  /** Of living accounts (USER_STATUS). */
+  status: z.enum(["1", "2", "3"]).optional().catch(undefined),
 });
 
 /** The console's list. */

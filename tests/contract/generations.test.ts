@@ -3,6 +3,7 @@
  * objects, p from 1). Shapes are new-api's: common/page_info.go, controller/*.go, model/*.go, read 2026-11.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../kit/harness";
@@ -87,6 +88,7 @@ for (const engine of ENGINES) {
         const on = path.includes("?") ? `${path}&` : `${path}?`;
         for (const p of ["", "p=0", "p=1"]) {
           const page = await data(who, `${on}shape=page&${p}`);
+          // spec: C-481
           expect([path, page]).toEqual([path, expect.objectContaining(first)]);
           expect(page.items.length).toBe(10);
         }
@@ -133,11 +135,43 @@ for (const engine of ENGINES) {
       expect([tags.total, tags.items.length]).toEqual([3, 2]);
     });
 
-    test("users come newest first, in the list and in a search", async () => {
+    test("one-api's statistics are the last seven days of one's own, by day and model", async () => {
+      const { db } = h.services;
+      const bob = await h.person();
+      const now = Math.floor(h.services.now() / 3_600_000) * 3600;
+      const hour = {
+        ...{ user_id: bob.ctx.actor.id, token_id: 1, channel: 1, group: "default", count: 2, quota: 30 },
+        ...{ prompt_tokens: 4, completion_tokens: 5 },
+      };
+      await db.q.insert(db.t.usage_hourly).values([
+        { ...hour, hour: now, model_name: "m" },
+        { ...hour, hour: now, model_name: "m", channel: 2 },
+        { ...hour, hour: now - 6 * 86_400, model_name: "n" },
+        { ...hour, hour: now - 8 * 86_400, model_name: "too old" },
+        { ...hour, hour: now, model_name: "of another", user_id: 1 },
+      ]);
+      const day = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
+      const sums = { RequestCount: 2, Quota: 30, PromptTokens: 4, CompletionTokens: 5 };
+      expect(await data(bob, "/api/user/dashboard")).toEqual([
+        { Day: day(now - 6 * 86_400), ModelName: "n", ...sums },
+        { Day: day(now), ModelName: "m", RequestCount: 4, Quota: 60, PromptTokens: 8, CompletionTokens: 10 },
+      ]);
+    });
+
+    test("users come newest first, in the list and in a search, which also filters by role and status", async () => {
       for (const path of ["/api/user/?page_size=100", "/api/user/search?keyword=&page_size=100"]) {
         const ids = (await data(admin, path)).items.map((row: { id: number }) => row.id);
+        // spec: D-15
         expect(ids).toEqual(ids.toSorted((a: number, b: number) => b - a));
       }
+      const found = async (query: string) =>
+        (await data(admin, `/api/user/search?page_size=100&${query}`)).items.map((row: { id: number }) => row.id);
+      const banned = await h.person({ role: ROLE.admin });
+      const { users } = h.services.db.t;
+      await h.services.db.q.update(users).set({ status: 2 }).where(eq(users.id, banned.ctx.actor.id));
+      expect(await found("role=10&status=2")).toEqual([banned.ctx.actor.id]);
+      expect(await found("role=10&status=1")).toEqual([admin.ctx.actor.id]);
+      expect((await found("role=&status=0")).length).toBeGreaterThan(3);
     });
 
     test("task rows have the times and the input that front-ends read", async () => {
@@ -233,6 +267,13 @@ for (const engine of ENGINES) {
         multi_key_size: 0,
       });
       expect((await manage("enable_all_keys")).data).toBe(2);
+      const put = (key: string, key_mode?: string) =>
+        admin.rest("PUT", "/api/channel/", { id: several?.id, multi_key_mode: "polling", key, key_mode });
+      const size = async () => (await data(admin, `/api/channel/${several?.id}`)).channel_info.multi_key_size;
+      expect([(await put("sk-third-key")).body.success, await size()]).toEqual([true, 3]);
+      expect([(await put("sk-fourth-key", "append")).body.success, await size()]).toEqual([true, 4]);
+      expect([(await put("", "replace")).body.success, await size()]).toEqual([true, 4]);
+      expect([(await put("sk-fifth-key\nsk-sixth-key", "replace")).body.success, await size()]).toEqual([true, 2]);
       expect((await manage("delete_key", { key_index: 0 })).success).toBe(true);
       expect(await manage("delete_key", { key_index: 0 })).toMatchObject({ code: "channel_key_last" });
     });

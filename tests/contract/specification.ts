@@ -32,6 +32,7 @@ const SINCE_JULY_2025: readonly Call[] = [
   call("GET /api/channel/ops", "admin", 2),
   call("POST /api/topup", "admin", 2),
   call("GET /api/user/available_models", "user", 2),
+  call("GET /api/user/dashboard", "user", 2),
   call("DELETE /api/user/{id}/2fa", "admin", 2),
   call("DELETE /api/user/{id}/reset_passkey", "admin", 2),
   call("GET /api/user/passkey", "user", 2),

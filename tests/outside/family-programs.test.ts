@@ -143,6 +143,25 @@ interface Rows {
   page_size: number;
 }
 
+test("the channel form of today's front-end creates and changes a channel with the fields it sends", async () => {
+  const settings = { force_format: false, thinking_to_content: false, proxy: "", pass_through_body_enabled: false };
+  const channel = {
+    ...{ name: "by form", type: 1, base_url: null, openai_organization: null, models: "echo", group: "default" },
+    ...{ model_mapping: null, priority: 0, weight: 0, test_model: null, auto_ban: 1, status_code_mapping: null },
+    ...{ tag: null, remark: null, param_override: null, header_override: null, settings: "{}", other: null },
+    setting: JSON.stringify({ ...settings, system_prompt: "", system_prompt_override: false }),
+  };
+  await weir.root.ok("POST", "/api/channel", { mode: "single", channel: { ...channel, key: "sk-by-form", status: 1 } });
+  const found = await weir.root.ok<Rows>("GET", "/api/channel/search?keyword=by form&p=1&page_size=20");
+  const id = found.items[0]?.id;
+  await weir.root.ok("PUT", "/api/channel/", { ...channel, id, name: "by form again", remark: "", other: "" });
+  expect(await weir.root.ok("GET", `/api/channel/${id}`)).toMatchObject({
+    ...{ name: "by form again", models: "echo", group: "default", tag: "" },
+    channel_info: { is_multi_key: false },
+  });
+  await weir.root.ok("DELETE", `/api/channel/${id}`);
+});
+
 test("all-api-hub follows an account: balance, use of today, models, groups, keys made, shown and deleted", async () => {
   const ask = await byToken(user);
   expect(await ask("GET", "/api/user/self")).toMatchObject({ id: user.id, quota: 5_000_000 });

@@ -98,12 +98,12 @@ export const tokenRouter = router({
 
   /** What the list shows of it already, in the words of programs whose lists have no keys. */
   keyOf: userProcedure
-    .meta({ rest: "POST /api/token/{id}/key", summary: "The key of one own token, without sk-", critical: true })
+    .meta({ rest: "POST /api/token/{id}/key", summary: "The key of one own token, without sk-" })
     .input(tokenId)
     .mutation(async ({ ctx, input }) => ({ key: presentWithKey(ctx, await findToken(ctx, input.id)).key })),
 
   keysOf: userProcedure
-    .meta({ rest: "POST /api/token/batch/keys", summary: "The keys of several own tokens, by id", critical: true })
+    .meta({ rest: "POST /api/token/batch/keys", summary: "The keys of several own tokens, by id" })
     .input(tokenIds)
     .mutation(async ({ ctx, input }) => ({
       keys: Object.fromEntries((await revealTokens(ctx, input.ids)).map(({ id, key }) => [id, bareKey(key)])),

@@ -42,9 +42,11 @@ export const userRouter = router({
     .input(userListRest)
     .query(({ ctx, input: { p, page_size } }) => pageUsers(ctx, { page: p, page_size, desc: true })),
   search: adminProcedure
-    .meta({ rest: "GET /api/user/search", summary: "Accounts by id, part of name or address, and group" })
+    .meta({ rest: "GET /api/user/search", summary: "Accounts by id, part of name or address, group, role and status" })
     .input(userSearchRest)
-    .query(({ ctx, input: { p, ...input } }) => pageUsers(ctx, { page: p, ...input, desc: true })),
+    .query(({ ctx, input: { p, status, ...input } }) =>
+      pageUsers(ctx, { page: p, ...input, state: status ?? "", desc: true }),
+    ),
   get: adminProcedure
     .meta({ rest: "GET /api/user/{id}", summary: "One account of a lower level, or one's own" })
     .input(userId)
