@@ -27,6 +27,8 @@ export interface Client {
   readonly name: string;
   readonly version: string;
   readonly kind: "cli" | "sdk";
+  /** Where it is installed from; "project": it is a dependency of the project. */
+  readonly from: "npm" | "pip" | "project";
   readonly door: Door;
   /** The model it asks for, and those it asks for besides. */
   readonly models: readonly [string, ...string[]];

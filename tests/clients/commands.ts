@@ -178,6 +178,7 @@ export const commandClients: readonly Client[] = commands.map((command) => ({
   name: command.name,
   version: VERSIONS.npm[command.package],
   kind: "cli",
+  from: "npm",
   door: command.door,
   models: command.models ?? [NATURAL_MODELS[command.door]],
   fates: command.fates ?? FATES,

@@ -61,6 +61,7 @@ const sdk = (name: string, client: string, pip: PipClient, door: Door): Client =
   name,
   version: VERSIONS.pip[pip],
   kind: "sdk",
+  from: "pip",
   door,
   models: [NATURAL_MODELS[door]],
   fates: FATES,

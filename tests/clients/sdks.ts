@@ -188,6 +188,7 @@ const sdk = (name: string, version: string, door: Door, loop: (target: Target) =
   name,
   version,
   kind: "sdk",
+  from: "project",
   door,
   models: [NATURAL_MODELS[door]],
   fates: FATES,
