@@ -1,8 +1,8 @@
 /**
  * `npm run clients -- [--only TEXT] [--upstream oc,or,an,ge] [--scenario NAME] [--jobs N] [--list]`: clients as people
  * run them, at strict fake vendors and through Weir (docs/clients.md). Installs what is missing into .clients/
- * (`--install` does only that). Prints every cell, and ends with 1 when one fails. The cells are kept in
- * tests/.artifacts (`--fresh` forgets them first); once all of them are there, the page is written.
+ * (`--install cli` and `--install all` do only that). Prints every cell, and ends with 1 when one fails. The cells are
+ * kept in tests/.artifacts (`--fresh` forgets them first); once all of them are there, the page is written.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ function keep(cells: readonly Cell[]): Cell[] {
   const before = existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, "utf8")) as Cell[]) : [];
   const known = new Map([...before, ...cells].map((cell) => [cellName(cell), cell]));
   const all = clients.flatMap((client) =>
-    FATES.flatMap((fate) =>
+    client.fates.flatMap((fate) =>
       (["direct", ...UPSTREAM_KEYS] as const).flatMap((at) => {
         const cell = known.get(cellName({ client: client.name, fate, at }));
         return cell?.version === client.version ? [cell] : [];
@@ -59,9 +59,15 @@ function keep(cells: readonly Cell[]): Cell[] {
   return all;
 }
 
-async function install(): Promise<void> {
-  for (const why of [await installNpm(Object.keys(VERSIONS.npm) as NpmClient[]), await installPip()])
-    if (why !== undefined) console.log(`NOT INSTALLED: ${why}`);
+/** Says what could not be installed, and why. */
+async function install(isWanted: (from: Client["from"]) => boolean): Promise<string[]> {
+  const found = [
+    isWanted("npm") ? await installNpm(Object.keys(VERSIONS.npm) as NpmClient[]) : undefined,
+    isWanted("pip") ? await installPip() : undefined,
+  ];
+  const whyNot = found.filter((why) => why !== undefined);
+  for (const why of whyNot) console.log(`NOT INSTALLED: ${why}`);
+  return whyNot;
 }
 
 async function main(): Promise<number> {
@@ -72,7 +78,7 @@ async function main(): Promise<number> {
       upstream: { type: "string" },
       scenario: { type: "string" },
       jobs: { type: "string", default: "2" },
-      install: { type: "boolean" },
+      install: { type: "string" },
       fresh: { type: "boolean" },
       list: { type: "boolean" },
     },
@@ -87,8 +93,12 @@ async function main(): Promise<number> {
     console.log(`upstreams: ${UPSTREAM_KEYS.join(", ")}\nscenarios: ${FATES.join(", ")}`);
     return values.list ? 0 : 2;
   }
-  await install();
-  if (values.install) return 0;
+  const isWanted = (from: Client["from"]): boolean =>
+    values.install === undefined
+      ? chosen.some((client) => client.from === from)
+      : values.install === "all" || from === "npm";
+  const whyNot = await install(isWanted);
+  if (values.install !== undefined) return whyNot.length > 0 ? 1 : 0;
   if (values.fresh) rmSync(KEPT, { force: true });
   // The AI SDK warns of what it mends by itself.
   process.env.AI_SDK_LOG_WARNINGS = "false";
@@ -96,7 +106,7 @@ async function main(): Promise<number> {
   for (const client of absent) console.log(`SKIPPED: ${client.name}: ${client.missing()}`);
   const jobs = chosen
     .filter((client) => !absent.includes(client))
-    .flatMap((client) => fates.map((fate) => ({ client, fate })));
+    .flatMap((client) => client.fates.filter((fate) => fates.includes(fate)).map((fate) => ({ client, fate })));
   const bench = await startBench(jobs.length * (upstreams.length + 1));
   const cells: Cell[] = [];
   const waiting = jobs.values();
@@ -113,7 +123,7 @@ async function main(): Promise<number> {
     console.log(`\nfailing:\n${failed.map((cell) => `  ${cellName(cell)}: ${cell.cause}`).join("\n")}`);
   const judged = cells.filter(({ verdict, at }) => verdict !== "not judged" && at !== "direct");
   console.log(`\n${judged.length - failed.length} of ${judged.length} judged cells are ok, ${secondsSince(began)} s`);
-  const wanted = clients.length * FATES.length * (UPSTREAM_KEYS.length + 1);
+  const wanted = clients.reduce((sum, client) => sum + client.fates.length, 0) * (UPSTREAM_KEYS.length + 1);
   if (all.length === wanted) {
     writeFileSync(PAGE, clientsPage(clients, all, new Date().toISOString().slice(0, 10)));
     console.log("docs/clients.md is written");

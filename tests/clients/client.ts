@@ -1,4 +1,6 @@
 /** What the certification knows of a client, whatever it is made of. */
+import type { Fate } from "./vendors/server";
+
 /** The dialect that a client speaks. */
 export type Door = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
@@ -25,9 +27,13 @@ export interface Client {
   readonly name: string;
   readonly version: string;
   readonly kind: "cli" | "sdk";
+  /** Where it is installed from; "project": it is a dependency of the project. */
+  readonly from: "npm" | "pip" | "project";
   readonly door: Door;
   /** The model it asks for, and those it asks for besides. */
   readonly models: readonly [string, ...string[]];
+  /** The scenarios that it is tried in. */
+  readonly fates: readonly Fate[];
   /** What it must say when the conversation is too long: how an agent knows that it has to compact. */
   readonly tooLong: RegExp;
   /** Why it cannot run here; undefined: it can. */

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../../scripts/run-command";
 import { type Client, type Door, NATURAL_MODELS, type Outcome, type Target } from "./client";
+import { FATES, type Fate } from "./vendors/server";
 import { binary, hasNpm, type NpmClient, VERSIONS } from "./install";
 
 interface Invocation {
@@ -19,6 +20,8 @@ interface Command {
   readonly program: string;
   readonly door: Door;
   readonly models?: readonly [string, ...string[]];
+  /** Default: all. */
+  readonly fates?: readonly Fate[];
   readonly tooLong: RegExp;
   /** Writes its files into the home, and says how it is called. */
   readonly prepare: (target: Target) => Invocation;
@@ -45,6 +48,9 @@ const opencode = (
   program: "opencode",
   door,
   models: [model],
+  // After an error it does the same with every provider, and where it tries again, it does so for minutes.
+  fates:
+    door === "openai-chat" ? ["answers", "error_in_stream", "too_long", "out_of_quota", "unknown_model"] : ["answers"],
   tooLong: /context|too long|maximum number of tokens/i,
   prepare: ({ url, key, model, home, folder, prompt }) => {
     write(join(home, ".config/opencode"), "opencode.json", {
@@ -172,8 +178,10 @@ export const commandClients: readonly Client[] = commands.map((command) => ({
   name: command.name,
   version: VERSIONS.npm[command.package],
   kind: "cli",
+  from: "npm",
   door: command.door,
   models: command.models ?? [NATURAL_MODELS[command.door]],
+  fates: command.fates ?? FATES,
   tooLong: command.tooLong,
   missing: () => (hasNpm([command.package]) ? undefined : `${command.package} is not installed`),
   run: (target) => run(command, target),

@@ -1,6 +1,7 @@
 /** The vendors' SDKs in Python: one process serves all their runs, because loading an SDK takes longer than a run. */
 import { join } from "node:path";
 import { type Client, type Door, NATURAL_MODELS, type Outcome, type Target, TOO_LONG } from "./client";
+import { FATES } from "./vendors/server";
 import { hasPip, type PipClient, PYTHON, VERSIONS } from "./install";
 
 const LIMIT_MS = 60_000;
@@ -60,8 +61,10 @@ const sdk = (name: string, client: string, pip: PipClient, door: Door): Client =
   name,
   version: VERSIONS.pip[pip],
   kind: "sdk",
+  from: "pip",
   door,
   models: [NATURAL_MODELS[door]],
+  fates: FATES,
   tooLong: TOO_LONG[door],
   missing: () => (hasPip() ? undefined : "its virtual environment is not there"),
   run: ({ url, key, model, prompt }: Target) => (worker ??= startWorker()).ask({ client, url, key, model, prompt }),

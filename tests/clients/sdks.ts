@@ -11,6 +11,7 @@ import OpenAI from "openai";
 import { z } from "zod";
 import packages from "../../package.json";
 import { type Client, type Door, NATURAL_MODELS, type Outcome, type Target, TOO_LONG } from "./client";
+import { FATES } from "./vendors/server";
 
 /** More turns than the model wants. */
 const TURNS = 6;
@@ -187,8 +188,10 @@ const sdk = (name: string, version: string, door: Door, loop: (target: Target) =
   name,
   version,
   kind: "sdk",
+  from: "project",
   door,
   models: [NATURAL_MODELS[door]],
+  fates: FATES,
   tooLong: TOO_LONG[door],
   missing: () => undefined,
   run: run(loop),

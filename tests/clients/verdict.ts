@@ -1,5 +1,5 @@
 /** What a run must have done. The same is asked of a client at its vendor and through Weir. */
-import type { Run } from "./bench";
+import type { Entrance, Run } from "./bench";
 import type { Client } from "./client";
 import { DONE, NOTES } from "./vendors/script";
 import type { Fate } from "./vendors/server";
@@ -70,16 +70,22 @@ function problemOf(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undef
   }
   if (fate === "unknown_model" && door.statuses.some((status) => status !== 404))
     return `answered with ${[...new Set(door.statuses)].join(", ")}, not 404`;
-  return own !== undefined && calls > own
-    ? `it asks ${calls} times (${[...new Set(door.statuses)].join(", ")}), and its vendor ${own} times`
-    : undefined;
+  // An agent's own patience is its user's; what reaches the upstream is not.
+  const made = client.kind === "sdk" ? calls : vendor.asked.length;
+  return own !== undefined && made > own ? oftener(door, own) : undefined;
 }
+
+const oftener = ({ statuses }: Entrance, own: number): string =>
+  `it asks ${statuses.length} times (${[...new Set(statuses)].join(", ")}), and its vendor ${own} times`;
 
 /** A cell fails only where the client does not fail at its vendor, too. */
 export function judgeRun(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undefined): Verdict {
   const { issued, returned } = run.vendor;
   const remarks = [...new Set(run.vendor.remarks)].map((remark) => `without a source, not judged: ${remark}`);
   if (fate === "answers" && issued.size > 0 && returned.size === 0) remarks.push("thoughts do not come back");
+  const asked = vendorsOwn?.door.statuses.length ?? 0;
+  if (vendorsOwn && fate !== "answers" && run.door.statuses.length > 2 * asked)
+    remarks.push(`${SCENARIOS[fate]}: ${oftener(run.door, asked)}`);
   for (const path of run.door.lost) remarks.push(`not served: ${path}`);
   const cause = problemOf(client, fate, run, vendorsOwn) ?? (run.bill === "" ? undefined : run.bill);
   const own = cause === undefined ? undefined : vendorsOwn && problemOf(client, fate, vendorsOwn, undefined);

@@ -116,12 +116,14 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
   const { error, status, tokens } = failure;
   const code = errorCodeOf(failure);
   const violations = failure.error?.violations;
-  const inVain = failure.class === "account" || violations?.some(({ quotaId }) => OF_THE_DAY.test(quotaId));
+  const isAccounts = failure.class === "account";
+  const inVain = isAccounts || violations?.some(({ quotaId }) => OF_THE_DAY.test(quotaId));
   const more = {
     request_id: requestId,
     ...(inVain && { retry: false as const }),
     ...(violations && { violations }),
-    ...(failure.retry_after_s !== undefined && { retry_after_s: failure.retry_after_s }),
+    // An account does not heal by waiting; Codex waits as often as it is told to (0.169, November 2026).
+    ...(failure.retry_after_s !== undefined && !isAccounts && { retry_after_s: failure.retry_after_s }),
     ...(tokens && { tokens }),
   };
   if (failure.quote && error && error.message !== "") {
