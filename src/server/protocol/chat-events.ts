@@ -4,6 +4,7 @@
  */
 import type { Dialect } from "../../shared/channel-types";
 import type { Usage } from "../../shared/pricing";
+import type { WarningCode } from "../../shared/warning-text";
 
 import type { Terms } from "./call-terms";
 
@@ -102,24 +103,8 @@ export type Extra = Readonly<Partial<Record<DialectKey, WireObject>>>;
 /** Takes note of something that a translation loses or changes. */
 export type Warn = (code: WarningCode, detail: string) => void;
 
-/** Why something was lost. One word per kind, so that a log can be searched. */
-export type WarningCode =
-  /** A field that the other dialect has no place for. */
-  | "dropped_field"
-  /** A content block that the other dialect has no place for. */
-  | "dropped_block"
-  /** A tool of the vendor's own that the other vendor does not run. */
-  | "dropped_tool"
-  /** Reasoning that another vendor signed: only its author may read it. */
-  | "dropped_reasoning"
-  /** A value that was brought into the other dialect's range. */
-  | "changed_value"
-  /** A limit of output tokens that the caller did not name: what is left covers no more. */
-  | "limited_output"
-  /** Blocks that had to change their order. */
-  | "changed_order"
-  /** JSON text that is no JSON. */
-  | "malformed_json";
+/** Why something was lost. */
+export type { WarningCode };
 
 /**
  * What a vendor signed or encrypted: opaque, and good only where it came from. `kind` is the author's own word for what

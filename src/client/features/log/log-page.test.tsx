@@ -395,3 +395,68 @@ test("a refusal row that counts repetitions says how many, and until when", asyn
   );
   expect(document.body.textContent).toContain("该令牌已被禁用");
 });
+
+test("an error row says its cause and code, in the reader's language whatever its caller spoke", async () => {
+  const failed = row(1, {
+    type: 5,
+    code: "model_price_missing",
+    params: JSON.stringify({ model: "model-1" }),
+    content: "Model model-1 has no price; please contact the administrator",
+    quota: 0,
+  });
+  await openPage(<LogPage />, "/log", { procedures: procedures([failed]) });
+  expect(await screen.findByText("模型 model-1 的价格未设置，请联系管理员 · model_price_missing")).toBeDefined();
+});
+
+test.each([
+  ["model_price_missing", { model: "model-1" }, "设置价格", "/setting/pricing?q=model-1"],
+  ["model_not_found", { model: "model-1", group: "vip" }, "查看渠道", "/channel?group=vip"],
+  ["insufficient_user_quota", { balance: 1 }, "编辑用户", "/user?edit=5"],
+])("the inspector of an error opens on the cause %s with the way to remove it", async (code, params, label, href) => {
+  const failed = row(1, { type: 5, code, params: JSON.stringify(params), quota: 0, channel: 0 });
+  await openPage(<LogInspector id="1" known={failed} admin onClose={() => {}} onStep={() => {}} />, "/log", {
+    procedures: { "log.get": () => failed },
+  });
+  const cause = within(await screen.findByTestId("log-cause"));
+  expect(cause.getByText(code)).toBeDefined();
+  expect(cause.getByRole("link", { name: label }).getAttribute("href")).toBe(href);
+  expect(screen.getByRole("tab", { name: "尝试" }).getAttribute("aria-selected")).toBe("true");
+  // Said once: not again among the facts.
+  expect(screen.queryByText("详情")).toBeNull();
+});
+
+test("channel, token and model of a row are links, in the list and in the inspector", async () => {
+  const item = row(1);
+  await openPage(<LogPage />, "/log?open=1", { procedures: { ...procedures([item]), "log.get": () => item } });
+  const drawer = within(await screen.findByRole("dialog"));
+  for (const [name, href] of [
+    ["7 · c", "/channel?open=7"],
+    ["t", "/log?token_id=3"],
+    ["model-1", "/log?model_name=model-1"],
+  ] as const)
+    expect([name, (await drawer.findByRole("link", { name })).getAttribute("href")]).toEqual([name, href]);
+});
+
+test("a row that is no call has no duration and no tokens, a refund has its sign, and less than a second is no zero", async () => {
+  await openPage(<LogPage />, "/log", {
+    procedures: procedures([
+      row(1, { type: 1, quota: 0, use_time: 0, prompt_tokens: 0, model_name: "", content: "topped up" }),
+      row(2, { type: 6, quota: 500_000, use_time: 0, model_name: "" }),
+      row(3, { use_time: 0, is_stream: true }),
+    ]),
+  });
+  await screen.findByText("model-3");
+  const cell = (id: number, column: string) =>
+    document.querySelectorAll("[data-row]")[id - 1]?.querySelector(`[data-column=${column}]`)?.textContent;
+  expect([cell(1, "timing"), cell(1, "in"), cell(1, "cost")]).toEqual(["—", "—", "—"]);
+  expect([cell(2, "timing"), cell(2, "cost")]).toEqual(["—", "+$1.000000"]);
+  expect(cell(3, "timing")).toBe("不到 1 秒流");
+});
+
+test("warnings are told as sentences", async () => {
+  const item = row(1, { other: JSON.stringify({ warnings: ["limited_output: 24973"] }) });
+  await openPage(<LogInspector id="1" known={item} admin onClose={() => {}} onStep={() => {}} />, "/log", {
+    procedures: { "log.get": () => item },
+  });
+  expect(await screen.findByText("剩余额度只够 24,973 个输出 Token，回答以此为上限")).toBeDefined();
+});
