@@ -10,7 +10,7 @@ import { Quota } from "../../components/quota";
 import { durationHue, firstTokenHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
 import { UsageDoubtText } from "../../components/usage-doubts";
-import { formatMilliseconds, formatNumber, formatTime } from "../../lib/format";
+import { formatDollars, formatMilliseconds, formatNumber, formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
@@ -157,6 +157,9 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
           <FactLine name={t`上游请求 ID`}>
             <Id value={row.upstream_request_id} />
           </FactLine>
+        ) : null}
+        {typeof row.upstream_cost === "number" ? (
+          <FactLine name={t`上游成本`}>{formatDollars(row.upstream_cost, 1e9, 9)}</FactLine>
         ) : null}
         {row.ip ? <FactLine name="IP">{row.ip}</FactLine> : null}
         {text && row.type !== LOG_TYPE.error ? <FactLine name={t`详情`}>{text}</FactLine> : null}

@@ -11,6 +11,7 @@ import type { Granted, Refusal } from "../../contracts/admission";
 import { type HoldRequest, type Settlement, WALLET } from "../../contracts/ledger";
 import { refusalError } from "../admission/refusal";
 import type { Admitted, Asked, Attempted } from "../call/call";
+import { costOfCall } from "./call-cost";
 import { chargeAtEnd, type Ending } from "./final-charge";
 import { askBudgets, releaseSlots } from "./budgets";
 import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
@@ -173,7 +174,8 @@ export class CallBilling {
     if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
     engine.observer.ended(call, { attempt, end_reason, quota, usage });
     const { lines: bill, rule } = charge;
-    const log = callRow(call, { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts });
+    const outcome = { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts };
+    const log = callRow(call, { ...outcome, cost: costOfCall(attempt, usage) });
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
     const committed = this.#commit(settlement);
     const used = { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: quota };

@@ -32,6 +32,8 @@ export interface Outcome {
   /** The rule of its price. */
   rule?: PriceRule | undefined;
   usage: Usage | undefined;
+  /** What the vendor asks for it, in billionths of a dollar; absent: unknown. */
+  cost?: number | null;
   /** Tokens are an estimate, or a part of them. */
   estimated: boolean;
   /** Counts of the upstream that were rejected as impossible. */
@@ -175,7 +177,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: lastAnswerId(call),
-    upstream_cost: null,
+    upstream_cost: outcome.cost ?? null,
     price_rule: outcome.rule?.name ?? "",
     plan_quota: 0,
     tags: "",
