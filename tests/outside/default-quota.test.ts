@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         "length",
       );
       const { body } = vendor.last();
-      const limit = Number(body.max_completion_tokens ?? body.max_tokens);
+      const limit = Number(body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens);
       expect(limit).toBeGreaterThanOrEqual(LEAST);
       expect(limit * dear.ratio * dear.completion).toBeLessThanOrEqual(
         Math.max(125_000, LEAST * dear.ratio * dear.completion),
@@ -393,10 +393,10 @@ for (const engine of ENGINES) {
       };
       const messages = [{ role: "user", content: PROMPT }];
       const contents = [{ role: "user", parts: [{ text: PROMPT }] }];
-      // OpenAI's older member, and the one of its reasoning models.
+      // OpenAI's older member, and the one of Responses for a model that is served there only.
       expect((await tell("/v1/chat/completions", ask("gpt-4"))).max_tokens).toBeGreaterThan(LEAST);
       const thinking = await tell("/v1/chat/completions", ask("gpt-5.2-pro"));
-      expect([thinking.max_completion_tokens, thinking.max_tokens]).toEqual([LEAST, undefined]);
+      expect([thinking.max_output_tokens, thinking.max_tokens]).toEqual([LEAST, undefined]);
       expect((await tell("/v1/completions", { model: "gpt-4", prompt: PROMPT })).max_tokens).toBeGreaterThan(LEAST);
       expect((await tell("/v1/responses", { model: "o4-wire", input: PROMPT })).max_output_tokens).toBeGreaterThan(
         LEAST,
