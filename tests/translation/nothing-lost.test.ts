@@ -1,7 +1,8 @@
 /**
- * Whatever a caller asks for arrives at the vendor by its value, or a warning names it: over every member of the
- * neutral prompt, from every caller's dialect to every upstream dialect. What has to be asked, where a value may stand
- * and who can say it are tables whose types follow the neutral types (nothing-lost-samples.ts, nothing-lost-wire*.ts).
+ * Whatever a caller asks for arrives at the vendor by its value, or a warning names it, or the call is refused: over
+ * every member of the neutral prompt, from every caller's dialect to every upstream dialect. What has to be asked,
+ * where a value may stand and who can say it are tables whose types follow the neutral types (nothing-lost-samples.ts,
+ * nothing-lost-wire*.ts).
  */
 import { describe, expect, test } from "bun:test";
 import {
@@ -13,6 +14,7 @@ import {
 } from "../../src/server/protocol/chat-events";
 import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
 import { isObject } from "../../src/server/protocol/dialects/shared/json";
+import { LostMedia } from "../../src/server/protocol/dialects/shared/lost-media";
 import { Warnings } from "../../src/server/protocol/dialects/shared/warnings";
 import { type UpstreamDialectKey, upstreamDialects } from "../../src/server/protocol/dialects/vendor-dialects";
 import { translateRequest } from "../../src/server/protocol/translate";
@@ -66,7 +68,13 @@ interface Sent {
 function send(source: Source, to: UpstreamDialectKey, key: Key, model: string): Sent[] {
   if (source !== "neutral") {
     const said = wire[source][key];
-    return said ? [translateRequest(source, to, { ...plain[source], ...said }, model, { model: "asked" })] : [];
+    try {
+      return said ? [translateRequest(source, to, { ...plain[source], ...said }, model, { model: "asked" })] : [];
+    } catch (error) {
+      // A call that is refused for it loses nothing.
+      if (error instanceof LostMedia) return [];
+      throw error;
+    }
   }
   const { prompt, others = [] } = samples[key];
   const { encodeRequest, fromOthers = (same) => same } = upstreamDialects[to];

@@ -9,6 +9,8 @@ import { channelType } from "../../src/shared/channel-types";
 import { type DialectKey, dialectKeys, type WireObject } from "../../src/server/protocol/chat-events";
 import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
 import { membersToRefuse, OWN_MEMBERS } from "../../src/server/protocol/dialects/own-members";
+import { LostMedia } from "../../src/server/protocol/dialects/shared/lost-media";
+import { translateRequest } from "../../src/server/protocol/translate";
 import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
 import { makeBench, makeChannel, serve, TEST_KEY } from "../relay/kit";
 
@@ -177,6 +179,38 @@ describe("a call that only its own dialect can serve", () => {
     await made.quiet();
     const { other } = made.ledger.settlements[0]?.log ?? expect.unreachable();
     expect(JSON.stringify(other)).toContain("container");
+  });
+
+  const sound = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } };
+  const asks = (...content: unknown[]) => ({ model: "m", messages: [{ role: "user", content }] });
+
+  test("with a sound that only another channel takes, goes there; without one it is refused, and never answered unheard", async () => {
+    const { made, sent } = bench(14, 1);
+    made.options.retryTimes = 1;
+    expect((await made.send("/v1/chat/completions", asks(sound))).status).toBe(200);
+    expect(sent.map(({ host }) => host)).toEqual(["up-1.test"]);
+    const alone = bench(14);
+    const answer = await alone.made.send("/v1/chat/completions", asks({ type: "text", text: "hi" }, sound));
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { type: "invalid_request_error", param: "messages[0].content" } },
+    ]);
+    expect([alone.sent, alone.made.ledger.charged]).toEqual([[], 0]);
+  });
+
+  test.each([
+    ["openai-chat", "baidu", { type: "image_url", image_url: { url: "https://example.com/a.png" } }],
+    ["openai-chat", "anthropic", { type: "video_url", video_url: { url: "https://example.com/a.mp4" } }],
+    ["anthropic", "spark", { type: "image", source: { type: "url", url: "https://example.com/a.png" } }],
+  ] as const)("what a user shows is refused where the vendor cannot see it: %s to %s", (from, to, block) => {
+    const message = (role: string) => ({ role, content: [{ type: "text", text: "hi" }, block] });
+    const translated = (...messages: unknown[]) => translateRequest(from, to, { max_tokens: 9, messages }, "m");
+    expect(() => translated(message("user"))).toThrow(LostMedia);
+    // What was seen in an earlier answer may be missing.
+    if (from === "openai-chat")
+      expect(() =>
+        translated({ role: "user", content: "draw" }, { role: "assistant", content: "drawn" }),
+      ).not.toThrow();
   });
 
   test("Anthropic's SDK runs its tools without threads there, over several turns", async () => {

@@ -5,6 +5,7 @@
  */
 import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
+import { refuseLostMedia } from "./dialects/shared/lost-media";
 import { wholeTurns } from "./dialects/shared/turns";
 import { Warnings } from "./dialects/shared/warnings";
 import type { AnswerContext, OutFrame, RequestAddress, StreamDecoder, StreamEncoder } from "./dialects/translation";
@@ -33,7 +34,8 @@ export interface TranslatedRequest {
 
 /**
  * A caller's request for a channel of another dialect. `model` is the upstream's name; usage is always asked for;
- * `edit` is what the channel changes in the prompt. Throws RequestFault where the body is not a call of `from`.
+ * `edit` is what the channel changes in the prompt. Throws RequestFault where the body is not a call of `from`, and
+ * LostMedia where the user's media would get lost.
  */
 export function translateRequest(
   from: DialectKey,
@@ -52,7 +54,9 @@ export function translateRequest(
   const { encodeRequest, fromOthers } = upstreamDialects[to];
   // A caller of the same dialect knows which vendor it speaks to, and reads the answer as it comes.
   const adapted = from !== to && fromOthers ? fromOthers(prompt, warnings.warn) : prompt;
-  return { prompt, body: encodeRequest(adapted, warnings.warn), warnings: warnings.list };
+  const written = encodeRequest(adapted, warnings.warn);
+  if (from !== to) refuseLostMedia(decoded, warnings.list);
+  return { prompt, body: written, warnings: warnings.list };
 }
 
 /** The error of an answer that its vendor calls unusable. */

@@ -21,6 +21,8 @@ export interface AnswerContext {
   readonly model?: string;
   /** Epoch seconds, used where the upstream does not say. */
   readonly created: number;
+  /** The time in epoch seconds; where it is absent, an answer ends when it was created. */
+  readonly now?: () => number;
   /** The caller wants usage in a stream. */
   readonly include_usage: boolean;
   /** The call as the caller made it; some dialects repeat parts of it in every answer. */

@@ -4,6 +4,7 @@ import { answerReader, contentFinder, readAnswer } from "./read-answer";
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Asked, Attempted } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { LostMedia } from "../../protocol/dialects/shared/lost-media";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import type { ChatResult, Warn, WireError } from "../../protocol/chat-events";
 import { UpstreamError } from "../../protocol/upstream-error";
@@ -98,6 +99,7 @@ function explain(error: unknown, status: number, cut: Failure | undefined): Fail
     const { message, param } = error;
     return {
       ...failureOf("caller_mistake"),
+      ...(error instanceof LostMedia && { retry: "other_channel" as const }),
       status: 400,
       error: { message, type: "invalid_request_error", code: "invalid_request", param },
     };

@@ -25,9 +25,16 @@ import type { AnswerReader } from "./answer-reader";
 /** Larger whole responses are only scanned (embeddings are lists of numbers of any length). */
 const LARGE_ANSWER = 64 * 1024;
 
-function contextOf({ request, request_id, arrived }: Asked): AnswerContext {
+function contextOf({ engine, request, request_id, arrived }: Asked): AnswerContext {
   const { model, include_usage, wire } = request;
-  return { id: request_id, model, created: Math.floor(arrived / 1000), include_usage, ...(wire && { request: wire }) };
+  return {
+    id: request_id,
+    model,
+    created: Math.floor(arrived / 1000),
+    now: () => Math.floor(engine.controlPlane.now() / 1000),
+    include_usage,
+    ...(wire && { request: wire }),
+  };
 }
 
 /** The channel's settings for its chat responses. */

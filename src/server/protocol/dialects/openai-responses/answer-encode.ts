@@ -91,6 +91,7 @@ export function shellOf(context: AnswerContext, model: string, created: number |
 
 /** The end of a response: how it went, what it said, what it used. */
 export function outcomeOf(
+  { now, created }: Pick<AnswerContext, "now" | "created">,
   finish: FinishReason | undefined,
   output: readonly WireObject[],
   usage: Usage | undefined,
@@ -103,7 +104,7 @@ export function outcomeOf(
         : undefined;
   return {
     status: reason ? "incomplete" : "completed",
-    completed_at: reason ? null : Math.floor(Date.now() / 1000),
+    completed_at: reason ? null : (now?.() ?? created),
     incomplete_details: reason ? { reason } : null,
     output,
     usage: usage ? encodeUsage(usage) : null,
@@ -208,6 +209,6 @@ export function encodeAnswer(answer: ChatAnswer, context: AnswerContext, warn: W
   });
   return {
     ...shellOf(context, answer.model, answer.created),
-    ...outcomeOf(choice?.finish, output, answer.usage),
+    ...outcomeOf(context, choice?.finish, output, answer.usage),
   };
 }

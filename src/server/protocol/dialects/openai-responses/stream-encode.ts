@@ -155,7 +155,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       return this.fail({ status: 502, type: "upstream_error", code: "server_error", message, param: null }, out);
     }
     if (this.#usage) warnMembers(this.#usage, answerSupport.usage, "usage", this.warn);
-    const outcome = outcomeOf(this.#finish, this.#output, this.#usage);
+    const outcome = outcomeOf(this.context, this.#finish, this.#output, this.#usage);
     this.#event(`response.${String(outcome.status)}`, { response: { ...this.#shell, ...outcome } }, out);
   }
 
