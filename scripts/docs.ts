@@ -15,6 +15,7 @@ import { type Ability, features } from "../src/server/protocol/dialects/features
 import { listedRoutes } from "../src/server/relay/entry/routes";
 import { upstreamDialects } from "../src/server/protocol/dialects/vendor-dialects";
 import { appRouter } from "../src/server/router";
+import { OWN_MEMBERS } from "../src/server/protocol/dialects/own-members";
 import { failuresPage } from "./failures-page";
 import { notice } from "./licenses";
 import { withLines } from "./line-links";
@@ -90,6 +91,27 @@ function dialectsPage(): string {
 
 const coverage = specCoverage(root);
 
+const membersPage = (): string =>
+  `# Members of a request\n\n${NOTE}Members that only one dialect has, and what becomes of each at a channel of another dialect. ` +
+  `*Refused*: the call goes to a channel of its own dialect, and is an error (400, ${code("member_unsupported")}) where there is none. ` +
+  `*Dropped*: the log row names it (${code("other.warnings")}). Members that several dialects have are translated; ` +
+  `what a channel's dialect does with each of them is in its ${code("support.ts")}, and what it has no word for is dropped and named. ` +
+  `Members that are not listed are dropped and named as well.\n` +
+  Object.entries(OWN_MEMBERS)
+    .map(
+      ([dialect, members]) =>
+        `\n## ${dialect}\n\n` +
+        table(
+          ["Member", "At another dialect", "Meaning"],
+          Object.entries(members).map(([name, { fate, meaning, only }]) => [
+            code(name),
+            only ? `${fate} ${only.values}, else dropped` : fate,
+            meaning,
+          ]),
+        ),
+    )
+    .join("");
+
 const pages: Record<string, () => string> = {
   "env.md": () =>
     `# Environment variables\n\n${NOTE}A bad value refuses to start and says why; an unknown \`WEIR_\` name warns.\n\n` +
@@ -99,6 +121,7 @@ const pages: Record<string, () => string> = {
     ),
   "options.md": optionsPage,
   "dialects.md": dialectsPage,
+  "members.md": membersPage,
   "errors.md": () =>
     `# Errors\n\n${NOTE}Status is that of /v1 and tRPC; /api answers 200 unless its own status is named.\n\n` +
     table(

@@ -1,8 +1,11 @@
 /**
- * `npm run trials -- [minutes] [--engine sqlite|postgres] [--seed N] [--only NAME]`: real processes, calls in all
- * dialects and faults by a seeded schedule, compared with an independent book (docs/trials.md). One minute and both
+ * `npm run trials -- [minutes] [--engine sqlite|postgres] [--seed N] [--only NAME] [--smoke]`: real processes, calls of
+ * all kinds and faults by a seeded schedule, compared with an independent book (docs/trials.md). One minute and both
  * engines unless named; the time is shared by the trials of tests/trials/. Prints what was done and what did not hold,
  * and ends with 1 then; the output of the processes is kept in tests/.artifacts.
+ *
+ * `--smoke`: one small round of each trial, each on one engine in turn, always by the same seed unless one is named;
+ * over after 75 seconds whatever happens.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,6 +16,10 @@ import type { Tally } from "../tests/kit/trial/testbed";
 import { ROOT } from "./run-command";
 
 const ARTIFACTS = join(ROOT, "tests/.artifacts");
+
+/** A smoke run is over by then, and its rounds have such a share of a whole round's calls and faults. */
+const SMOKE_MS = 75_000;
+const SMOKE_SHARE = 0.2;
 
 const trialNames = (): string[] =>
   [...new Bun.Glob("tests/trials/*.ts").scanSync({ cwd: ROOT })]
@@ -32,26 +39,41 @@ const linesOf = (tally: Tally): string[] =>
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { engine: { type: "string" }, seed: { type: "string" }, only: { type: "string" } },
+    options: {
+      engine: { type: "string" },
+      seed: { type: "string" },
+      only: { type: "string" },
+      smoke: { type: "boolean", default: false },
+    },
   });
+  const { smoke } = values;
   const minutes = Number(positionals[0] ?? 1);
-  const seed = Number(values.seed ?? Math.floor(Date.now() / 1000));
+  const seed = Number(values.seed ?? (smoke ? 1 : Math.floor(Date.now() / 1000)));
   const engines = ENGINES.filter((engine) => values.engine === undefined || values.engine === engine);
   const names = trialNames().filter((name) => values.only === undefined || values.only === name);
   if (!(minutes > 0) || !Number.isInteger(seed) || engines.length === 0 || names.length === 0) {
     console.error(
-      `usage: npm run trials -- [minutes] [--engine ${ENGINES.join("|")}] [--seed N] [--only ${trialNames().join("|")}]`,
+      `usage: npm run trials -- [minutes] [--engine ${ENGINES.join("|")}] [--seed N] [--only ${trialNames().join("|")}] [--smoke]`,
     );
     return 2;
   }
-  console.log(`seed ${seed}, ${minutes} min: ${names.join(", ")} on ${engines.join(" and ")}`);
-  const ms = (minutes * 60_000) / (engines.length * names.length);
+  const length = smoke ? "one small round each" : `${minutes} min`;
+  console.log(`seed ${seed}, ${length}: ${names.join(", ")} on ${engines.join(" and ")}`);
+  if (smoke) {
+    const late = (): void => {
+      console.log(`\nNot over after ${SMOKE_MS / 1000} s (seed ${seed}).`);
+      process.exit(1);
+    };
+    setTimeout(late, SMOKE_MS).unref();
+  }
+  const ms = smoke ? 0 : (minutes * 60_000) / (engines.length * names.length);
+  const share = smoke ? SMOKE_SHARE : 1;
   const broken: string[] = [];
-  for (const engine of engines) {
-    for (const name of names) {
+  for (const [turn, engine] of engines.entries()) {
+    for (const name of names.filter((_, index) => !smoke || index % engines.length === turn)) {
       const { trial } = (await import(join(ROOT, "tests/trials", `${name}.ts`))) as { trial: Trial };
       const began = Date.now();
-      const result = await runTrial(name, trial, { engine, seed, ms });
+      const result = await runTrial(name, trial, { engine, seed, ms, share });
       const seconds = ((Date.now() - began) / 1000).toFixed(0);
       console.log(`\n${name} on ${engine}: ${trial.what}. ${result.rounds} rounds, ${seconds} s`);
       for (const line of linesOf(result.tally)) console.log(`  ${line}`);

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../shared/errors";
 import { TELEGRAM_ORIGIN } from "../shared/identity";
 import { callbackRoutes } from "./wiring/callbacks";
-import type { ClientFiles } from "./http/client-files";
+import { type ClientFiles, isForConsole } from "./http/client-files";
 import type { Ctx, Services } from "./contracts/context";
 import type { Ready } from "./wiring/readiness";
 import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
@@ -56,6 +56,8 @@ const GLOBAL_WINDOW_SECONDS = 180;
 const RELAY_PATHS = [
   "/v1/*",
   "/v1beta/*",
+  "/v1alpha/*",
+  "/openai/*",
   "/dashboard/*",
   "/suno/*",
   "/mj/*",
@@ -108,7 +110,7 @@ function newApp({ env, log }: Services) {
   });
   // The last boundary: an error that no route caught leaves a request id and nothing more.
   app.onError(({ error, code, request }) => {
-    if (code === "NOT_FOUND") return;
+    if (code === "NOT_FOUND") return notFound(request);
     const request_id = newRequestId();
     const found = toAppError(error);
     logUnexpected({ log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
@@ -226,8 +228,10 @@ function addTrpc(app: App, services: Services, incoming: Incoming, rest: readonl
       req: boundedRequest(request, bodyLimit(ctx, trpcIsPublic(appRouter, names))),
       router: appRouter,
       createContext: () => ctx,
-      responseMeta: () => {
+      responseMeta: ({ errors }) => {
         const headers = new Headers({ ...API_HEADERS, "x-request-id": ctx.request_id });
+        const waits = errors.flatMap((error) => toAppError(error).values.retry_after ?? []);
+        if (waits.length > 0) headers.set("retry-after", String(Math.max(...waits.map(Number))));
         for (const line of cookies) headers.append("set-cookie", line);
         return { headers };
       },
@@ -361,6 +365,7 @@ function addDemo(app: App, { secrets }: Services): void {
 function addConsole(app: App, { services, files }: AppParts): void {
   const { options } = services;
   const answer = ({ request }: { request: Request }): Response => {
+    if (!isForConsole(request)) return notFound(request);
     const telegram = options.get("TelegramOAuthEnabled") ? [TELEGRAM_ORIGIN] : [];
     const scripts = options.get("TurnstileCheckEnabled") ? [TURNSTILE_ORIGIN] : [];
     const frames = [

@@ -1,4 +1,5 @@
 /** The tRPC tree: the source of the console's types and of every /api route. */
+import { absentRouter } from "./features/absent/router";
 import { auditRouter } from "./features/audit/router";
 import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
@@ -24,6 +25,7 @@ import { userRouter } from "./features/user/router";
 import { createCallerFactory, router } from "./http/trpc";
 
 export const appRouter = router({
+  absent: absentRouter,
   audit: auditRouter,
   auth: authRouter,
   channel: channelRouter,

@@ -3,7 +3,7 @@
  * disabled by hand, 3 disabled automatically.
  */
 import * as z from "zod";
-import { idNumber } from "./envelope";
+import { idNumber, MAX_PAGE_SIZE } from "./envelope";
 
 /** How an attempt chooses one of the keys: at random, or each in turn. */
 export const MULTI_KEY_MODES = ["random", "polling"] as const;
@@ -38,3 +38,24 @@ export const keysAdd = z.object({ id, key: z.string().max(200_000) });
 const key_ids = z.array(idNumber).min(1).max(MAX_KEYS);
 export const keysRemove = z.object({ id, key_ids });
 export const keysStatus = z.object({ id, key_ids, status: z.union([z.literal(1), z.literal(2)]) });
+
+/** What `POST /api/channel/multi_key/manage` can do (new-api ManageMultiKeys, read 2026-11). */
+const KEY_ACTIONS = [
+  "get_key_status",
+  "disable_key",
+  "enable_key",
+  "delete_key",
+  "enable_all_keys",
+  "disable_all_keys",
+  "delete_disabled_keys",
+] as const;
+
+/** `key_index` counts from 0; keys are on pages from 1, of those with `status` where it is named. */
+export const keyManage = z.object({
+  channel_id: z.int().positive(),
+  action: z.enum(KEY_ACTIONS),
+  key_index: z.int().min(0).optional(),
+  page: z.int().min(1).catch(1).default(1),
+  page_size: z.int().min(1).max(MAX_PAGE_SIZE).catch(50).default(50),
+  status: z.int().optional().catch(undefined),
+});

@@ -2,6 +2,7 @@
  * The members of a channel's `setting`, declared once: form, validation and relay read them here. The names of the
  * first block are the original API's. Undeclared members are kept as they are.
  */
+import { parseCostPrices } from "./cost";
 import type { Text } from "./text";
 
 interface MemberBase {
@@ -16,6 +17,8 @@ interface TextMember extends MemberBase {
   readonly kind: "text" | "long-text" | "proxy";
   readonly max: number;
   readonly placeholder?: string;
+  /** The reason why a text that is not empty does not fit. */
+  readonly check?: (text: string) => Text | undefined;
 }
 interface NumberMember extends MemberBase {
   readonly kind: "number";
@@ -155,6 +158,26 @@ export const settingMembers = {
       },
     ],
   },
+  cache_marks: {
+    kind: "choice",
+    section: "billing",
+    label: { zh: "自动缓存标记（Anthropic）", en: "Automatic cache marks (Anthropic)" },
+    hint: {
+      zh: "其他格式的带工具对话转给 Claude 时加上缓存标记：写入缓存略贵，之后每轮读取便宜得多；自带标记的调用保持原样",
+      en: "Conversations with tools that are translated for Claude get cache marks: writing costs a little more, reading in every later turn far less; calls with marks of their own stay as they are",
+    },
+    choices: [
+      {
+        value: "auto",
+        label: {
+          zh: "缓存读取价不超过输入价的五分之一时",
+          en: "Where reads cost at most a fifth of the input",
+        },
+      },
+      { value: "always", label: { zh: "总是", en: "Always" } },
+      { value: "never", label: { zh: "从不", en: "Never" } },
+    ],
+  },
   stateless: {
     kind: "switch",
     section: "answer",
@@ -214,6 +237,34 @@ export const settingMembers = {
       { value: "requested", label: { zh: "请求的模型", en: "The model that was asked for" } },
       { value: "upstream", label: { zh: "发给上游的模型", en: "The model sent upstream" } },
     ],
+  },
+  cost_percent: {
+    kind: "number",
+    section: "billing",
+    label: { zh: "成本占公布价的比例", en: "Cost as a share of the list price" },
+    hint: {
+      zh: "此渠道实付相当于供应商公布价的百分之几；留空为 100，0 表示不花钱。只用于记录成本，不影响对用户的计费",
+      en: "What this channel really costs, in percent of the vendor's list price; empty is 100, 0 costs nothing. For the record of costs only: users pay the same",
+    },
+    min: 0,
+    max: 10_000,
+    unit: { zh: "%", en: "%" },
+  },
+  cost_prices: {
+    kind: "long-text",
+    section: "billing",
+    max: 50_000,
+    label: { zh: "成本价格（美元）", en: "Cost prices (USD)" },
+    hint: {
+      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；没有列出的模型按公布价的比例计算',
+      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; models not listed cost their share of the list price',
+    },
+    check: (text) => {
+      const parsed = parseCostPrices(text);
+      return "problem" in parsed
+        ? { zh: `不是合法的成本价格：${parsed.problem}`, en: `must be cost prices: ${parsed.problem}` }
+        : undefined;
+    },
   },
   trust_usage: {
     kind: "switch",
@@ -296,7 +347,9 @@ export function settingProblem(name: SettingName, value: unknown): Text | undefi
       if (typeof value !== "string") return { zh: "应为文本", en: "must be a text" };
       if (value.length > member.max)
         return { zh: `最多 ${member.max} 个字符`, en: `has at most ${member.max} characters` };
-      if (member.kind !== "proxy" || value.trim() === "" || proxyAddress(value)) return undefined;
+      if (value.trim() === "") return undefined;
+      if (member.check) return member.check(value);
+      if (member.kind !== "proxy" || proxyAddress(value)) return undefined;
       return { zh: "应为 http、https、socks5 或 socks4 地址", en: "must be an http, https, socks5 or socks4 address" };
     }
   }

@@ -176,8 +176,27 @@ export type ChannelFields = z.output<typeof channelFields>;
 export const channelCreate = channelFields.extend({ mode: z.enum(["single", "batch", "multi_to_single"]).optional() });
 export type ChannelCreate = z.output<typeof channelCreate>;
 
+/** REST: the fields, or since July 2025 `{mode, multi_key_mode, channel: {fields}}` (new-api AddChannelRequest). */
+export const channelCreateRest = channelCreate.extend({ channel: channelFields.optional() });
+
+/** The fields of either form. A mode of several keys counts only where one channel gets several. */
+export function createdChannel({ channel, ...sent }: z.output<typeof channelCreateRest>): ChannelCreate {
+  if (!channel) return sent;
+  const { mode = "single", multi_key_mode } = sent;
+  return { ...channel, mode, multi_key_mode: mode === "multi_to_single" ? multi_key_mode || "random" : "" };
+}
+
 export const channelId = z.object({ id: z.int().positive() });
-export const channelUpdate = channelFields.extend({ id: z.int().positive() });
+/** REST: only the status. */
+export const channelStatus = z.object({ id: z.int().positive(), status: z.union([z.literal(1), z.literal(2)]) });
+/** `suffix` of the copy's name; absent = COPY_SUFFIX. */
+export const channelCopy = z.object({ id: z.int().positive(), suffix: z.string().max(20).optional() });
+/** `key_mode`: the keys of the form join those of a channel that has several, or replace them. */
+export const channelUpdate = channelFields.extend({
+  id: z.int().positive(),
+  key_mode: z.enum(["append", "replace"]).optional(),
+});
+export type ChannelUpdate = z.output<typeof channelUpdate>;
 
 /** Filters of REST; `disabled` is by hand or automatically (new-api controller/channel.go, read 2026-11). */
 const restFilter = {

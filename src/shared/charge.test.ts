@@ -11,6 +11,7 @@ const empty: PriceTables = {
   CreateCacheRatio: {},
   CreateCache1hRatio: {},
   LongContextRatio: {},
+  PriceRules: {},
   ImageRatio: {},
   ImageCompletionRatio: {},
   AudioRatio: {},

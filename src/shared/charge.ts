@@ -1,6 +1,7 @@
 /** What a call costs by a compiled price (pricing.ts): the bill, the running cost, and an upper bound. */
 import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, toDecimal, zero } from "./decimal";
 import { tierFor } from "./long-context";
+import { inRange, type PriceRule } from "./price-rules";
 import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices, type Usage } from "./pricing";
 import { CHARGE_LIMIT } from "./quota";
 
@@ -25,6 +26,8 @@ export interface Charge {
   /** The exact cost before rounding, as a decimal text: the sum of the lines. */
   readonly exact: string;
   readonly lines: readonly BillLine[];
+  /** The rule that made the price; absent: the plain one. */
+  readonly rule?: PriceRule;
 }
 
 /** Multipliers of a price per call: how many results, and factors such as size, quality or seconds. */
@@ -40,15 +43,28 @@ function count(value: number | undefined): number {
 
 const inputKinds = tokenKinds.filter((kind) => !outputKinds.has(kind));
 
+const inputOf = (usage: Usage): number => inputKinds.reduce((total, kind) => total + count(usage[kind]), 0);
+
 /** The prices of a call: those of the tier that its whole input reaches. */
 function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices {
-  if (tiers.length === 0) return tokens;
-  return (
-    tierFor(
-      tiers,
-      inputKinds.reduce((total, kind) => total + count(usage[kind]), 0),
-    )?.tokens ?? tokens
+  return tiers.length === 0 ? tokens : (tierFor(tiers, inputOf(usage))?.tokens ?? tokens);
+}
+
+/** The price that the usage decides, where rules wait for it. */
+function priceFor(price: CompiledPrice, usage: Usage): CompiledPrice {
+  if (!price.open) return price;
+  const input = inputOf(usage);
+  const cached = count(usage.cache_read) > 0;
+  const rule = price.open.find(
+    ({ when }) =>
+      (when.input === undefined || inRange(when.input, input)) && (when.cached === undefined || when.cached === cached),
   );
+  return rule?.price ?? price;
+}
+
+/** Every price that a call of at most so many input tokens may come to. */
+function pricesWithin({ open = [], ...price }: CompiledPrice, inputTokens: number): readonly CompiledPrice[] {
+  return [price, ...open.filter(({ when }) => inputTokens > (when.input?.over ?? -1)).map((rule) => rule.price)];
 }
 
 function toQuota(units: bigint): number {
@@ -96,7 +112,9 @@ function sum(values: readonly Decimal[]): Decimal {
  * tools are lines in both. A call with a price above 0 costs at least 1 unit once anything was used: the line "minimum"
  * then has the difference. Never negative; at most CHARGE_LIMIT.
  */
-export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = {}): Charge {
+export function chargeOf(listed: CompiledPrice, usage: Usage, times: CallTimes = {}): Charge {
+  const price = priceFor(listed, usage);
+  const rule = price.rule && { rule: price.rule };
   const lines: BillLine[] = [];
   const units: Decimal[] = [];
   let used = false;
@@ -125,15 +143,25 @@ export function chargeOf(price: CompiledPrice, usage: Usage, times: CallTimes = 
   const total = sum(units);
   const rounded = roundHalfAway(total.digits, total.scale === price.scale ? price.unit : 10n ** BigInt(total.scale));
   if (rounded > 0n || (total.digits === 0n && !used)) {
-    return { quota: toQuota(rounded), exact: printDecimal(total), lines };
+    return { quota: toQuota(rounded), exact: printDecimal(total), lines, ...rule };
   }
   const missing = sum([one, { digits: -total.digits, scale: total.scale }]);
   lines.push({ kind: "minimum", count: 1, usd: "0", ratios: {}, units: printDecimal(missing) });
-  return { quota: 1, exact: "1", lines };
+  return { quota: 1, exact: "1", lines, ...rule };
+}
+
+/** Exact units that a cache saved against plain input, as a decimal text; below zero where writing cost more. */
+export function savedByCache(price: CompiledPrice, usage: Usage): string {
+  const prices = tokensFor(price, usage);
+  let digits = 0n;
+  for (const kind of ["cache_read", "cache_write_5m", "cache_write_1h"] as const)
+    digits += (prices.input.weight - prices[kind].weight) * BigInt(count(usage[kind]));
+  return printDecimal({ digits, scale: price.scale });
 }
 
 /** The quota of `chargeOf` without the bill, for running costs. By ratio only; tools are not counted. */
-export function quotaOf(price: CompiledPrice, usage: Usage): number {
+export function quotaOf(listed: CompiledPrice, usage: Usage): number {
+  const price = priceFor(listed, usage);
   if (price.by === "call") return chargeOf(price, {}).quota;
   const prices = tokensFor(price, usage);
   let total = 0n;
@@ -162,8 +190,8 @@ export interface InputKinds {
 
 /**
  * An upper bound of the cost of a call of at most so many tokens, for holds: every token at the highest price that the
- * request allows, in the highest-priced tier that its input can reach, rounded up. Equal to the charge when the call
- * uses all of it and is plain text.
+ * request allows, by the dearest rule that may still apply and in the highest-priced tier that its input can reach,
+ * rounded up. Equal to the charge when the call uses all of it and is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,
@@ -171,21 +199,35 @@ export function estimateUpperBound(
   outputTokens: number,
   kinds: InputKinds = {},
 ): number {
-  if (price.by === "call") return chargeOf(price, {}).quota;
   const longest = Math.max(count(inputTokens), count(kinds.context));
+  if (price.open)
+    return Math.max(
+      ...pricesWithin(price, longest).map((one) => estimateUpperBound(one, inputTokens, outputTokens, kinds)),
+    );
+  if (price.by === "call") return chargeOf(price, {}).quota;
   const reachable = [price.tokens, ...price.tiers.filter(({ over }) => longest > over).map((tier) => tier.tokens)];
   const bounds = reachable.map((tokens) => boundAt(price, tokens, inputTokens, outputTokens, kinds));
   return Math.max(...bounds);
 }
 
+/** The most that `times` of a price per call may cost, with at most so many input tokens. */
+export const callUpperBound = (price: CompiledPrice, inputTokens: number, times: CallTimes = {}): number =>
+  Math.max(...pricesWithin(price, inputTokens).map((one) => chargeOf(one, {}, times).quota));
+
 /**
  * The most output tokens, up to `most`, whose `estimateUpperBound` with so many input tokens does not exceed `units`.
  */
-export function outputWithin(price: CompiledPrice, inputTokens: number, units: number, most: number): number {
+export function outputWithin(
+  price: CompiledPrice,
+  inputTokens: number,
+  units: number,
+  most: number,
+  kinds?: InputKinds,
+): number {
   let [covered, beyond] = [0, most + 1];
   while (beyond - covered > 1) {
     const middle = Math.floor((covered + beyond) / 2);
-    if (estimateUpperBound(price, inputTokens, middle) <= units) covered = middle;
+    if (estimateUpperBound(price, inputTokens, middle, kinds) <= units) covered = middle;
     else beyond = middle;
   }
   return covered;

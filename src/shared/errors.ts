@@ -277,6 +277,7 @@ export const errors = {
   model_not_found: fact(404, "operator", "当前分组 {group} 下对于模型 {model} 无可用渠道", "The model {model} does not exist: group {group} has no channel for it"),
   model_unavailable: fact(503, "operator", "当前分组 {group} 下模型 {model} 的渠道均已停用", "Every channel of model {model} in group {group} is switched off"),
   channels_paused: fact(503, "operator", "可用渠道暂时均不可用，请 {retry_after_s} 秒后再试", "Every channel that could serve this is unavailable; try again in {retry_after_s} s"),
+  member_unsupported: fact(400, "caller", "当前分组 {group} 下没有支持参数 {members} 的渠道（模型 {model}）", "No channel of model {model} in group {group} takes {members}; without it the request would mean something else"),
   channel_disabled: fact(403, "operator", "该渠道已被禁用", "This channel is disabled"),
   input_too_long: fact(400, "caller", "输入超过了所有可用渠道允许的长度（模型 {model}）", "The input is longer than any available channel allows (model {model})"),
   operation_unsupported: fact(404, "operator", "当前分组 {group} 下没有支持此接口的渠道（模型 {model}）", "No channel of model {model} in group {group} serves this endpoint"),

@@ -75,6 +75,15 @@ export const passkeyAnswerInput = z.object({
     }),
   }),
 });
+/** The same two without their envelope, as programs of new-api send them. */
+export const passkeyCreated = passkeyRegisterInput.shape.response;
+export const passkeyUsed = passkeyAnswerInput.shape.response;
+
+/** `POST /api/verify`: a step-up by a code, or by the passkey that was used just before. */
+export const verifyInput = z.object({
+  method: z.enum(["2fa", "passkey"]),
+  code: z.string().max(60).default(""),
+});
 export const passkeyRenameInput = z.object({
   id: z.int().positive(),
   name: z.string().trim().min(1).max(PASSKEY_NAME_MAX),

@@ -39,6 +39,8 @@ export interface LogColumns {
   end_reason: string;
   ip: string;
   upstream_request_id: string;
+  /** What the vendor asks for the call, in billionths of a dollar; null: unknown. Administrators alone see it. */
+  upstream_cost?: number | null;
   /** Of a refund: request id of the charge. */
   refund_of: string;
   /** Refusals that the row stands for besides its own, and when the last of them was (epoch seconds). */
@@ -79,6 +81,7 @@ export const ADMIN_LOG_FIELDS = [
   "channel",
   "channel_name",
   "upstream_request_id",
+  "upstream_cost",
 ] as const satisfies readonly (keyof LogColumns)[];
 
 export const LOG_FIELDS = [...OWN_LOG_FIELDS, ...ADMIN_LOG_FIELDS] as const;

@@ -1,4 +1,5 @@
 import type { Text } from "./text";
+import type { PriceRule } from "./price-rules";
 import type { UsageDoubt } from "./usage-doubt";
 
 /** Types of log rows. 1 to 4 are the original API's; 5 and 6 are decided in C-360. */
@@ -91,6 +92,8 @@ export interface ConsumeOther {
   /** The name that was priced, where that is not the requested model. */
   billed_model?: string;
   request_path: string;
+  /** The rule of its price; absent: the plain price. */
+  price_rule?: PriceRule;
   /** The job that the call submitted, by the id that its owner uses. */
   task_id?: string;
   /** The program that called (shared/client-type.ts). */
@@ -108,6 +111,8 @@ export interface ConsumeOther {
    */
   waived?: boolean;
   end_reason: EndReason;
+  /** Units that Weir's own cache marks saved against plain input, exact; below zero where writing cost more. */
+  cache_saved?: string;
   /** Bill lines of shared/charge.ts; their units sum to the charge before its one rounding. */
   bill: readonly unknown[];
   warnings?: string[];

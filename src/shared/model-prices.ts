@@ -1,9 +1,9 @@
 /**
  * The built-in price table, from the vendors' public price pages (November 2026). It only supplies the defaults of the
  * price options; an operator's table replaces it. Where a vendor has several prices for one model this is the standard
- * one (not that of batches), and where the price depends on the hour the highest, with a note (`priceNotes`): a call
- * must not be sold below its cost. Long contexts are in a table below. A model that is missing here has no price, and
- * calls of it are refused until the operator sets one.
+ * one (not that of batches), and where the price depends on the hour the highest, which rules lower
+ * (built-in-rules.ts). Long contexts are in a table below. A model that is missing here has no price, and calls of it
+ * are refused until the operator sets one.
  */
 import type { ContextTiers } from "./long-context";
 import type { Text } from "./text";
@@ -254,8 +254,8 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
 );
 
 const DEEPSEEK_HOURS: Text = {
-  zh: "DeepSeek 在高峰时段（北京时间周一至周五 9:00–12:00 与 14:00–18:00，中国法定节假日除外）按两倍价格计费。价格还不区分时段，因此内置的是高峰价；其余时段官方只收一半。",
-  en: "DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC, Chinese public holidays excepted). Prices do not know the hour yet, so the built-in one is the peak rate; at all other hours DeepSeek asks half of it.",
+  zh: "DeepSeek 在高峰时段（北京时间周一至周五 9:00–12:00 与 14:00–18:00）按两倍价格计费：内置的是高峰价，其余时段由内置规则减半。中国法定节假日官方不算高峰，内置规则不含这些日期。",
+  en: "DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC): the built-in price is the peak rate, and a built-in rule halves it at all other hours. Chinese public holidays have no peak hours; the built-in rule does not know their dates.",
 };
 
 /** What the built-in price of a model leaves out; shown beside it while that price is in force (price-rows.ts). */

@@ -231,6 +231,10 @@ describe("options", () => {
     ["SystemName", "  ", "不能为空"],
     ["ServerAddress", "example.com", "地址必须以 http:// 或 https:// 开头"],
     ["TopUpLink", "java\tscript:alert(1)", "请输入合法的链接"],
+    ["TopUpLink", "data:text/html,<script>alert(1)</script>", "请输入合法的链接"],
+    ["general_setting.docs_link", " VBScript:msgbox(1)", "请输入合法的链接"],
+    ["ChatLink", "blob:https://a.example/1", "请输入合法的链接"],
+    ["Logo", "data:text/html;base64,PHNjcmlwdD4=", "请输入合法的链接"],
     ["ModelRatio", "{", "不是合法的 JSON 字符串"],
     // spec: D-51
     ["ModelRatio", "[]", "必须是 JSON 对象"],

@@ -37,6 +37,7 @@ import {
   safetySettings,
   textMap,
 } from "./options/shapes";
+import { priceRulesShape } from "./price-rules";
 import type { Text } from "./text";
 
 export type { Card, Option, Parsed } from "./options/kinds";
@@ -128,6 +129,9 @@ const options = {
   LongContextRatio: jsonOption(longContextTiers, contextTiers(), "pricing", "长上下文倍率", "Long-context ratios",
     { hint: { zh: "输入超过 over 个 Token 的调用，整次按 input 与 output 倍数计费",
       en: "Calls whose input exceeds `over` tokens are charged as a whole by the factors `input` and `output`" } }),
+  PriceRules: jsonOption({}, priceRulesShape(), "pricing", "价格规则", "Price rules",
+    { hint: { zh: "模型 → 规则列表 {name, when, then}：第一条适用的规则生效，都不适用时按普通价格计费",
+      en: "Model → list of rules {name, when, then}: the first that applies counts, without one the plain price does" } }),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     {}),

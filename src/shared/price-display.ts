@@ -1,5 +1,7 @@
 /** A compiled price (pricing.ts) for display and for log rows. */
 import { type Decimal, multiply, printDecimal, roundTo, toDecimal } from "./decimal";
+import { ruleText } from "./price-rule-text";
+import type { PriceRule } from "./price-rules";
 import type { Lang } from "./text";
 import { type CompiledPrice, type TokenKind, tokenKinds, type TokenPrices, type FactorName } from "./pricing";
 
@@ -43,8 +45,16 @@ export function displayPrices(price: CompiledPrice): DisplayPrices {
 
 type PlainFactor = Exclude<FactorName, `image${string}` | `audio${string}` | "cache_creation_1h_ratio">;
 
-/** The text of a charge: what its price was made of. */
-export function priceText(facts: PriceTextFacts, lang: Lang): string {
+/** The text of a charge: what its price was made of, and the rule that applied. */
+export function priceText(facts: PriceTextFacts, lang: Lang, rule?: PriceRule): string {
+  const plain = plainText(facts, lang);
+  if (!rule) return plain;
+  return lang === "zh"
+    ? `${plain}；价格规则“${rule.name}”：${ruleText(rule, "zh")}`
+    : `${plain}; price rule "${rule.name}": ${ruleText(rule, "en")}`;
+}
+
+function plainText(facts: PriceTextFacts, lang: Lang): string {
   const { model_price, model_ratio, completion_ratio, group_ratio, user_group_ratio } = facts;
   const group = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
   if (model_price >= 0) {

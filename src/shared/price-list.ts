@@ -6,7 +6,9 @@ import * as z from "zod";
 import type { GroupChoice } from "./group";
 import type { ContextTiers } from "./long-context";
 import { compilePrice, type CompiledPrice, type Factors } from "./pricing";
+import type { PriceRule } from "./price-rules";
 import type { Text } from "./text";
+import { vendorId } from "./vendors";
 
 /** A row of GET /api/pricing. */
 export interface PriceListRow {
@@ -22,7 +24,14 @@ export interface PriceListRow {
   completion_ratio: number;
   /** Groups of the caller in which an enabled channel serves the model. Never null, never empty. */
   enable_groups: readonly string[];
+  /** Id in `vendors`, 0 when unknown. */
+  vendor_id: number;
+  /** Keys of `supported_endpoint`. */
+  supported_endpoint_types: readonly string[];
 }
+
+/** Where models are called; the family's name for it (new-api constant/endpoint_type.go, read 2026-11). */
+export const ENDPOINTS = { openai: { path: "/v1/chat/completions", method: "POST" } } as const;
 
 /** The members of GET /api/pricing beside success and message. */
 export interface PriceList {
@@ -31,6 +40,11 @@ export interface PriceList {
   group_ratio: Record<string, number>;
   /** Display names of those groups. */
   usable_group: Record<string, string>;
+  /** The makers of the listed models. */
+  vendors: { id: number; name: string }[];
+  /** The groups of "auto" that the caller may use, in order. */
+  auto_groups: string[];
+  supported_endpoint: typeof ENDPOINTS;
 }
 
 export interface CatalogueModel {
@@ -43,6 +57,8 @@ export interface CatalogueModel {
   readonly factors?: Factors;
   /** Prices that rise with the length of the input; absent where they do not. */
   readonly long_context?: ContextTiers;
+  /** Rules that replace the price when they apply, the first first; absent for most. */
+  readonly rules?: readonly PriceRule[];
   /** What the built-in price leaves out, while it is in force. */
   readonly note?: Text;
 }
@@ -65,13 +81,14 @@ export function billingOf({ factors }: CatalogueModel): "ratio" | "call" | null 
  * The price of a model in a group with this ratio, ready for `displayPrices` and `chargeOf`; undefined without a price.
  */
 export function catalogPrice(
-  { model, factors, long_context }: CatalogueModel,
+  { model, factors, long_context, rules }: CatalogueModel,
   ratio: number,
   quotaPerUnit: number,
 ): CompiledPrice | undefined {
   if (!factors) return undefined;
   const why: Factors = { ...factors, group_ratio: { value: ratio, source: "GroupRatio" } };
-  return compilePrice(model, "", why, { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} }, long_context);
+  const tables = { QuotaPerUnit: quotaPerUnit, "tool_price_setting.prices": {} };
+  return { ...compilePrice(model, "", why, tables, long_context), ...(rules && { rules }) };
 }
 
 /** The row of GET /api/pricing; undefined without a price. */
@@ -85,6 +102,8 @@ export function priceListRow({ model, vendor, enable_groups, factors }: Catalogu
     owner_by: vendor,
     completion_ratio: factors.completion_ratio?.value ?? 1,
     enable_groups: [...enable_groups],
+    vendor_id: vendorId(vendor),
+    supported_endpoint_types: Object.keys(ENDPOINTS),
   };
 }
 

@@ -51,7 +51,8 @@ export function numbersOf(tables: RatioTables, name: string): PriceNumbers {
 
 export const sameNumbers = (a: PriceNumbers, b: PriceNumbers): boolean => priceKeys.every((key) => a[key] === b[key]);
 
-const asBuiltIn = (tables: RatioTables, name: string): boolean =>
+/** Whether all prices of a model are the built-in ones. */
+export const asBuiltIn = (tables: RatioTables, name: string): boolean =>
   sameNumbers(numbersOf(tables, name), numbersOf(builtInTables, name));
 
 /** The note on a model's price while it is the built-in one; undefined for most. */

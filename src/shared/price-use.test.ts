@@ -10,6 +10,7 @@ const tables: PriceTables = {
   CompletionRatio: { m: 4 },
   ModelPrice: { call: 0.01 },
   LongContextRatio: {},
+  PriceRules: {},
   GroupRatio: { default: 1, vip: 0.5 },
 };
 const use = (more: Partial<DayUse> = {}): DayUse => ({

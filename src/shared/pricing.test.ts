@@ -24,6 +24,7 @@ const empty: PriceTables = {
   CreateCacheRatio: {},
   CreateCache1hRatio: {},
   LongContextRatio: {},
+  PriceRules: {},
   ImageRatio: {},
   ImageCompletionRatio: {},
   AudioRatio: {},

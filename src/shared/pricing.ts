@@ -7,9 +7,11 @@
  *
  * Here factors become a compiled price; charge.ts charges and estimates by it, price-display.ts shows it.
  */
+import { builtInRulesOf } from "./built-in-rules";
 import { type Decimal, multiply, one, printDecimal, rescale, toDecimal, zero } from "./decimal";
 import { type ContextTiers } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
+import type { PriceRule, RuleConditions } from "./price-rules";
 import { modelBehind } from "./thinking-suffix";
 
 /**
@@ -62,6 +64,7 @@ export interface PriceTables {
   readonly AudioRatio: Readonly<Record<string, number>>;
   readonly AudioCompletionRatio: Readonly<Record<string, number>>;
   readonly LongContextRatio: Readonly<Record<string, ContextTiers>>;
+  readonly PriceRules: Readonly<Record<string, readonly PriceRule[]>>;
   readonly GroupRatio: Readonly<Record<string, number>>;
   readonly GroupGroupRatio: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly "tool_price_setting.prices": Readonly<Record<string, number>>;
@@ -82,6 +85,7 @@ export const priceTableKeys = [
   "AudioRatio",
   "AudioCompletionRatio",
   "LongContextRatio",
+  "PriceRules",
   "GroupRatio",
   "GroupGroupRatio",
   "tool_price_setting.prices",
@@ -144,6 +148,12 @@ export interface CompiledPrice {
   readonly quotaPerUnit: Decimal;
   /** USD per 1000 calls of a tool: the tables' entries that concern this model. */
   readonly tools: ReadonlyMap<string, Decimal>;
+  /** Rules that `priceAt` (ruled-price.ts) has not applied yet; absent for most models. */
+  readonly rules?: readonly PriceRule[];
+  /** The rule that made this price; absent: it is the plain one. */
+  readonly rule?: PriceRule;
+  /** Rules that the usage decides, in their order: the first whose condition holds replaces this price. */
+  readonly open?: readonly { readonly when: Pick<RuleConditions, "input" | "cached">; readonly price: CompiledPrice }[];
 }
 
 /** No option has a price for this model: calls of it are refused (model_price_error). */
@@ -320,7 +330,7 @@ export function resolvePrice(
   const base = isListed(model) ? undefined : modelBehind(model);
   if (base !== undefined && isListed(base)) return { ...resolvePrice(base, group, userGroup, tables), model };
   const model_price = lookUp(tables.ModelPrice, model, "ModelPrice");
-  if (model_price) return compilePrice(model, group, { model_price, ...groups }, tables);
+  if (model_price) return withRules(compilePrice(model, group, { model_price, ...groups }, tables), tables);
   const listed = lookUp(tables.ModelRatio, model, "ModelRatio");
   if (!listed && !tables.SelfUseModeEnabled) return { unpriced: true, model, group };
   const optional = (name: FactorName, key: OptionalRatio): Factors => {
@@ -342,7 +352,17 @@ export function resolvePrice(
     ...optional("audio_completion_ratio", "AudioCompletionRatio"),
     ...groups,
   };
-  return compilePrice(model, group, why, tables, longContextOf(model, tables));
+  return withRules(compilePrice(model, group, why, tables, longContextOf(model, tables)), tables);
+}
+
+function withRules(price: CompiledPrice, tables: PriceTables): CompiledPrice {
+  const rules = rulesOf(price.model, tables);
+  return rules.length > 0 ? { ...price, rules } : price;
+}
+
+/** The rules of a model: by its own entry, one that ends in `*`, or its vendor's; none for most. */
+function rulesOf(model: string, tables: PriceTables): readonly PriceRule[] {
+  return lookUp(tables.PriceRules, model, "PriceRules")?.value ?? builtInRulesOf(model, tables);
 }
 
 /** The long-context tiers of a model, by its own entry or one that ends in `*`; none for most. */

@@ -1,6 +1,7 @@
 import { LOG_TYPE } from "./log";
 import { logText, readParams, textOfRow } from "./log-text";
 import { priceText, type PriceTextFacts } from "./price-display";
+import { parseRules, type PriceRule } from "./price-rules";
 import type { Lang } from "./text";
 
 /**
@@ -14,7 +15,15 @@ export function rowText(
   const text = textOfRow(row);
   if (text) return logText(text, lang, units) ?? (row.content || row.code);
   const facts = row.type === LOG_TYPE.consume ? priceFactsIn(row.other) : undefined;
-  return facts ? priceText(facts, lang) : row.content;
+  return facts ? priceText(facts, lang, ruleIn(row.other)) : row.content;
+}
+
+/** The rule in a charge's `other`; undefined where there is none, or one of a form that is no longer known. */
+function ruleIn(other: string): PriceRule | undefined {
+  const { price_rule } = readParams(other);
+  if (price_rule === undefined) return undefined;
+  const parsed = parseRules([price_rule]);
+  return "rules" in parsed ? parsed.rules[0] : undefined;
 }
 
 /** The price in a charge's `other`; undefined where there is none. */

@@ -4,7 +4,7 @@
  */
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { DEFAULT_PAGE_SIZE, idNumber, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
 import { pageShape, searchShape } from "./paging";
@@ -160,7 +160,8 @@ export const tokenCreate = z.object({
   model_limits: fields.model_limits.default(""),
   allow_ips: fields.allow_ips.default(""),
   deny_ips: fields.deny_ips.default(""),
-  group: fields.group.default(""),
+  /** Absent: the group "auto" where it is the default of new tokens (C-260), else the user's own. */
+  group: fields.group.optional(),
   rpm: fields.rpm.default(0),
   tpm: fields.tpm.default(0),
   concurrency: fields.concurrency.default(0),
@@ -205,6 +206,9 @@ export const tokenSearchRest = z.object({
   keyword: z.string().optional(),
   token: z.string().optional(),
 });
+
+/** Several tokens at once; at most as many as one batch makes. */
+export const tokenIds = z.object({ ids: z.array(idNumber).min(1).max(TOKEN_LIMITS.batch) });
 
 /** The console's list: a page with its total, filtered by name and key. */
 export const tokenListInput = z.object({

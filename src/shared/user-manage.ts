@@ -43,6 +43,9 @@ export const userListRest = z.object({ p: page, page_size: pageSize });
 export const userSearchRest = userListRest.extend({
   keyword: z.string().max(USER_LIMITS.keyword).default(""),
   group: z.string().max(USER_LIMITS.group).default(""),
+  role: z.int().optional().catch(undefined),
+  /** Of living accounts (USER_STATUS). */
+  status: z.enum(["1", "2", "3"]).optional().catch(undefined),
 });
 
 /** The console's list. */
@@ -114,6 +117,20 @@ export const userPut = z.object(fields).partial().extend({ id: z.int().positive(
 export const userManage = z.object({
   id: z.int().positive(),
   action: z.enum(MANAGE_ACTIONS, { error: "user_action_unknown" }),
+});
+
+/** REST also changes the balance: by `value`, or to it with mode override (new-api ManageRequest, read 2026-11). */
+export const userManageRest = userManage.extend({
+  action: z.enum([...MANAGE_ACTIONS, "add_quota"], { error: "user_action_unknown" }),
+  mode: z.enum(["add", "subtract", "override"]).default("add"),
+  value: quota.min(0, "user_quota_invalid").default(0),
+});
+
+/** one-api's top-up by an administrator. */
+export const userTopUp = z.object({
+  user_id: z.int().positive(),
+  quota,
+  remark: z.string().trim().max(USER_LIMITS.note).default(""),
 });
 
 /** The next part of an export: everything but the log first, then the log in slices. */

@@ -67,6 +67,9 @@ export const vendors: readonly Vendor[] = [
 const byKey = new Map(vendors.map((entry) => [entry.key, entry]));
 const priced = new Map(modelPrices.map((row) => [row.model, row.vendor]));
 
+/** A vendor's number in price lists, from 1; 0 = unknown. */
+export const vendorId = (key: string): number => vendors.findIndex((one) => one.key === key) + 1;
+
 /** The vendor with this key. */
 export const vendorByKey = (key: string): Vendor | undefined => byKey.get(key);
 

@@ -117,7 +117,7 @@ describe("REST of channels, tokens, groups and logs", () => {
     expect(await json(await call("DELETE", `/api/token/${token.id}/`))).toMatchObject({ success: true });
   });
 
-  test("invalid ids are refused as bad parameters, with HTTP 200 and a message", async () => {
+  test("numbers that no row has as its id are refused with HTTP 200, other texts are 404, both with a message", async () => {
     for (const id of ["abc", "1'--", "-1", "0", "1.5", "1e999", "%00", "9".repeat(40), "[1]", "1%20or%201=1"]) {
       for (const path of [
         `/api/channel/${id}`,
@@ -126,7 +126,7 @@ describe("REST of channels, tokens, groups and logs", () => {
         `/api/channel/fetch_models/${id}`,
       ]) {
         const answer = await json(await call("GET", path));
-        expect([path, answer.status, answer.success]).toEqual([path, 200, false]);
+        expect([path, answer.status, answer.success]).toEqual([path, /^-?\d+$/.test(id) ? 200 : 404, false]);
         expect(answer.message).not.toBe("");
         expect(answer.message).not.toContain("SQL");
       }
@@ -141,7 +141,6 @@ describe("REST of channels, tokens, groups and logs", () => {
       "channel/search?group=",
       "token/search?keyword=",
       "token/search?token=",
-      "log/?model_name=",
       "log/?username=",
       "log/?request_id=",
     ]) {
@@ -150,6 +149,11 @@ describe("REST of channels, tokens, groups and logs", () => {
       expect([path, success, (data.items ?? data).length]).toEqual([path, true, 0]);
       expect(performance.now() - started).toBeLessThan(1000);
     }
+    // A pattern of a model's name has at most two wildcards.
+    expect(await json(await call("GET", `/api/log/?model_name=${term}`))).toMatchObject({
+      success: false,
+      code: "invalid_parameter",
+    });
   });
 
   test("without sign-in every call is 401, and with a wrong user-id header too", async () => {

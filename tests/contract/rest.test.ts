@@ -261,6 +261,29 @@ describe("bodies", () => {
   });
 });
 
+test("an unknown path is 404 in JSON to all who do not ask for a page, by any method", async () => {
+  for (const [method, path] of [
+    ["GET", "/chat/completions"],
+    ["HEAD", "/no-such"],
+    ["POST", "/chat/completions"],
+    ["DELETE", "/no-such"],
+    ["GET", "/openai/no-such"],
+  ] as const) {
+    const answer = await fetch(weir.url + path, { method });
+    expect([path, answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([
+      path,
+      404,
+      "application/json",
+    ]);
+    const text = await answer.text();
+    if (method !== "HEAD") expect(JSON.parse(text)).toBeObject();
+  }
+  const page = await fetch(`${weir.url}/console/token`, { headers: { accept: "text/html" } });
+  // 503: the console is not built where only the server is tested.
+  expect([200, 503]).toContain(page.status);
+  await page.text();
+});
+
 describe("texts follow the caller's language", () => {
   test("Chinese by default, English on request", async () => {
     const said = async (language?: string) =>

@@ -20,7 +20,57 @@ const call = (line: string, access: Access, issue: number): Call => {
   return { method, path, access, issue };
 };
 
+/** What new-api has added since July 2025 (router/api-router.go, read 2026-11), served as its front-end reads it. */
+const SINCE_JULY_2025: readonly Call[] = [
+  call("POST /api/token/{id}/key", "user", 2),
+  call("POST /api/token/batch", "user", 2),
+  call("POST /api/token/batch/keys", "user", 2),
+  call("POST /api/channel/copy/{id}", "admin", 2),
+  call("POST /api/channel/{id}/status", "admin", 2),
+  call("POST /api/channel/multi_key/manage", "admin", 2),
+  call("GET /api/channel/tag/models", "admin", 2),
+  call("GET /api/channel/ops", "admin", 2),
+  call("POST /api/topup", "admin", 2),
+  call("GET /api/user/available_models", "user", 2),
+  call("GET /api/user/dashboard", "user", 2),
+  call("DELETE /api/user/{id}/2fa", "admin", 2),
+  call("DELETE /api/user/{id}/reset_passkey", "admin", 2),
+  call("GET /api/user/passkey", "user", 2),
+  call("DELETE /api/user/passkey", "user", 2),
+  call("POST /api/user/passkey/register/begin", "user", 2),
+  call("POST /api/user/passkey/register/finish", "user", 2),
+  call("POST /api/user/passkey/verify/begin", "user", 2),
+  call("POST /api/user/passkey/verify/finish", "user", 2),
+  call("POST /api/user/passkey/login/begin", "public", 2),
+  call("POST /api/user/passkey/login/finish", "public", 2),
+  call("POST /api/verify", "user", 2),
+  call("POST /api/oauth/email/bind", "user", 2),
+  call("POST /api/oauth/wechat/bind", "user", 2),
+  // Asked by pages that are opened; the answer says off.
+  call("GET /api/uptime/status", "public", 2),
+  call("GET /api/user-agreement", "public", 2),
+  call("GET /api/privacy-policy", "public", 2),
+  call("GET /api/rankings", "public", 2),
+  call("GET /api/perf-metrics/summary", "user", 2),
+  call("GET /api/subscription/plans", "user", 2),
+  call("GET /api/subscription/self", "user", 2),
+  call("GET /api/data/flow/self", "user", 2),
+  call("GET /api/data/flow", "admin", 2),
+  call("GET /api/prefill_group/", "admin", 2),
+  call("GET /api/vendors/", "admin", 2),
+  call("GET /api/deployments/settings", "admin", 2),
+  call("GET /api/custom-oauth-provider/", "root", 2),
+  call("GET /api/system-task/list", "root", 2),
+  call("GET /api/system-task/current", "root", 2),
+  call("GET /api/system-info/instances", "root", 2),
+  call("GET /api/ratio_sync/channels", "root", 2),
+  call("GET /api/option/channel_affinity_cache", "root", 2),
+  call("GET /api/performance/stats", "root", 2),
+  call("GET /api/performance/logs", "root", 2),
+];
+
 export const CALLS: readonly Call[] = [
+  ...SINCE_JULY_2025,
   // Status, content, first run
   call("GET /api/status", "public", 2),
   call("GET /api/notice", "public", 2),

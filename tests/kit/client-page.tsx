@@ -17,7 +17,7 @@ import { createTrpcClient, trpc } from "../../src/client/lib/trpc";
 import { TooltipProvider } from "../../src/client/ui/tooltip";
 import { type ErrorCode, errors, errorText } from "../../src/shared/errors";
 
-/** The result of a procedure for its input; a thrown `Refusal` becomes the server's error. */
+/** The result of a procedure for its input, at once or later; a thrown `Refusal` becomes the server's error. */
 export type Procedures = Record<string, (input: never) => unknown>;
 
 export class Refusal extends Error {
@@ -55,13 +55,13 @@ export async function openPage(
   history.replaceState(null, "", address);
   await activateLanguage("zh");
   const calls: RenderedPage["calls"] = [];
-  const answer = (path: string, input: unknown): object => {
+  const answer = async (path: string, input: unknown): Promise<object> => {
     calls.push({ path, input });
     const procedure = procedures[path];
     if (!procedure) return refusal("not_found", path);
     try {
       // A test names the expected input.
-      return { result: { data: procedure(input as never) } };
+      return { result: { data: await procedure(input as never) } };
     } catch (error) {
       return refusal(error instanceof Refusal ? error.code : "internal", path);
     }
@@ -77,12 +77,8 @@ export async function openPage(
     if (!url.pathname.startsWith("/trpc/")) return new Response("", { status: 404 });
     const text = request.method === "POST" ? await request.text() : url.searchParams.get("input");
     const inputs: Record<string, unknown> = text ? JSON.parse(text) : {};
-    return Response.json(
-      url.pathname
-        .slice("/trpc/".length)
-        .split(",")
-        .map((name, index) => answer(name, inputs[index])),
-    );
+    const names = url.pathname.slice("/trpc/".length).split(",");
+    return Response.json(await Promise.all(names.map((name, index) => answer(name, inputs[index]))));
   };
   globalThis.fetch = Object.assign(fake, { preconnect: realFetch.preconnect });
 

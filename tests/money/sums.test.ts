@@ -13,6 +13,7 @@ import { audit } from "../../src/server/features/wallet/audit";
 import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
+import { HOOK_MS } from "../kit/harness";
 import { addToken, addUser, calls, NOON } from "./world";
 
 const HOUR = 3600;
@@ -46,7 +47,7 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
     const user = await addUser(db, ledger, 10_000_000);
     settle = calls(ledger, user, await addToken(db, user, { unlimited_quota: true })).settle;
     await db.q.insert(db.t.channels).values({ id: 1, type: 1, name: "one", created_time: NOON }).returning();
-  });
+  }, HOOK_MS);
   afterAll(() => fresh.close());
 
   test("an hour is added up some time after its end, and queries return the same before and after", async () => {
@@ -165,5 +166,36 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
       `sums_quota usage_sums channel/${NOON}/1`,
       `sums_quota usage_sums model/${NOON}/o1`,
     ]);
+  });
+});
+
+describe.each(ENGINES)("sums and a clock that was ahead, on %s", (engine) => {
+  let fresh: FreshDatabase;
+  beforeAll(async () => {
+    fresh = await freshDatabase(engine, 4);
+  }, HOOK_MS);
+  afterAll(() => fresh?.close());
+
+  test("once it is set back, the hours that it had counted as over are added up again when they are", async () => {
+    const { db } = fresh;
+    let now = NOON + 3 * HOUR;
+    const cluster = { instanceId: "x", bus: localBus(), lease: localLease(), counter: localCounter(Date.now) };
+    const round = () => fold({ db, cluster, now: () => now * 1000 });
+    const ledger = createLedger(db, "x", () => now * 1000);
+    const user = await addUser(db, ledger, 10_000);
+    const { settle } = calls(ledger, user, 0);
+    await db.q.insert(db.t.channels).values({ id: 1, type: 1, name: "one", created_time: NOON }).returning();
+    await round();
+    expect(await summedUntil(db)).toBe(NOON + 2 * HOUR);
+    now = NOON + 60;
+    await round();
+    expect(await summedUntil(db)).toBe(NOON - HOUR);
+    await settle("after", 7, { created_at: now });
+    now = NOON + HOUR + 901;
+    await round();
+    expect(await summedUntil(db)).toBe(NOON + HOUR);
+    const sums = await db.q.select().from(db.t.usage_sums);
+    expect(sums.find(({ dimension }) => dimension === "model")).toMatchObject({ hour: NOON, quota: 7, count: 1 });
+    expect(await Array.fromAsync(audit(db))).toEqual([]);
   });
 });

@@ -93,6 +93,24 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
   });
 
+  test("heartbeats and holds of a clock that was set back an hour are swept after the usual silence", async () => {
+    const ahead = await olderProcess("ahead", -3600);
+    const user = await addUser(db, alive, 1000);
+    await calls(ahead, user, 0).hold("ahead-1", 100);
+    const { holds, instances } = db.t;
+    const in_an_hour = Math.floor(Date.now() / 1000) + 3600;
+    await db.q.update(holds).set({ created_at: in_an_hour }).where(eq(holds.request_id, "ahead-1"));
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 0 });
+    const [seen] = await db.q.select().from(instances).where(eq(instances.id, "ahead"));
+    const [held] = await db.q.select().from(holds).where(eq(holds.request_id, "ahead-1"));
+    const silent = Math.floor(Date.now() / 1000) - SILENT_SECONDS - 1;
+    for (const time of [seen?.heartbeat_at, held?.created_at]) expect(time).toBeWithin(silent, in_an_hour - 3500);
+    await db.q.update(instances).set({ heartbeat_at: silent }).where(eq(instances.id, "ahead"));
+    await db.q.update(holds).set({ created_at: silent }).where(eq(holds.request_id, "ahead-1"));
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 1 });
+    expect(await expectBalanced(db, user)).toMatchObject({ quota: 1000, held: 0 });
+  });
+
   test("holds of a living instance are not swept, however old they are", async () => {
     const draining = await olderProcess("draining", 25);
     const user = await addUser(db, alive, 1000);

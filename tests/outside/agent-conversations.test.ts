@@ -1,8 +1,9 @@
 /**
- * Conversations of agents, with tools, for callers of every dialect. OpenAI's models that take them through the
- * Responses API only, and histories in pieces: the upstream here refuses what OpenAI refuses, in its words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only
- * supported in v1/responses and not in v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read
- * 22 November 2026), and answers with thoughts that must come back encrypted.
+ * Conversations of agents, with tools, for callers of every dialect: OpenAI's models that take them through the
+ * Responses API only, histories in pieces, and Claude's cache. The upstream here refuses what OpenAI refuses, in its
+ * words (openai/openai-openapi#541; BerriAI/litellm#34569; "This model is only supported in v1/responses and not in
+ * v1/chat/completions."; developers.openai.com/api/docs/guides/reasoning; read 22 November 2026), and answers with
+ * thoughts that must come back encrypted.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -70,6 +71,40 @@ function refusal(body: Json): Response | undefined {
   return open && refused(`No tool output found for function call ${String(open.call_id)}.`, "input");
 }
 
+/** Encrypted thoughts are read by the account that wrote them alone (openai/codex#8145). */
+function ofAnother(request: Request, { input }: Json): Response | undefined {
+  const key = request.headers.get("authorization") ?? "";
+  if (!key.startsWith("Bearer another") || !JSON.stringify(input).includes('"encrypted_content"')) return undefined;
+  return Response.json(
+    {
+      error: {
+        message: "The encrypted content gAAA...hts= could not be verified.",
+        type: "invalid_request_error",
+        param: null,
+        code: "invalid_encrypted_content",
+      },
+    },
+    { status: 400 },
+  );
+}
+
+/** What OpenAI refuses of an organization that is not verified (continuedev/continue#9666). */
+function unverified(request: Request, { reasoning }: Json): Response | undefined {
+  const summary = reasoning !== undefined && (reasoning as Json).summary !== undefined;
+  if (!summary || request.headers.get("authorization") !== "Bearer unverified") return undefined;
+  return Response.json(
+    {
+      error: {
+        message: "Your organization must be verified to generate reasoning summaries.",
+        type: "invalid_request_error",
+        param: "reasoning.summary",
+        code: "unsupported_value",
+      },
+    },
+    { status: 400 },
+  );
+}
+
 function answerOf(body: Json): Json {
   const items = Array.isArray(body.input) ? (body.input as Json[]) : [];
   const answered = items.some(({ type }) => type === "function_call_output");
@@ -134,6 +169,46 @@ function unanswered(messages: readonly Json[]): string | undefined {
   return undefined;
 }
 
+/** The cache marks of a body of Anthropic's. */
+const marksOf = (body: Json): number => JSON.stringify(body).split('"cache_control"').length - 1;
+
+/**
+ * Claude: a first turn is written to the cache where it is marked, a later one read from there and continued
+ * (platform.claude.com/docs/en/build-with-claude/prompt-caching; read 22 November 2026).
+ */
+function claude(body: Json): Response {
+  const marks = marksOf(body);
+  if (marks > 4)
+    return Response.json(
+      {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message: `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`,
+        },
+      },
+      { status: 400 },
+    );
+  const continued = JSON.stringify(body.messages).includes('"tool_result"');
+  const cache = continued
+    ? { cache_read_input_tokens: 1000, cache_creation_input_tokens: 200 }
+    : { cache_read_input_tokens: 0, cache_creation_input_tokens: 1000 };
+  const usage = marks > 0 ? { input_tokens: 10, ...cache } : { input_tokens: continued ? 1210 : 1010 };
+  const content = continued
+    ? [{ type: "text", text: "Both are sunny." }]
+    : [{ type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } }];
+  return Response.json({
+    id: "msg_01",
+    type: "message",
+    role: "assistant",
+    model: body.model,
+    content,
+    stop_reason: continued ? "end_turn" : "tool_use",
+    stop_sequence: null,
+    usage: { ...usage, output_tokens: 20 },
+  });
+}
+
 const upstream = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -142,8 +217,9 @@ const upstream = Bun.serve({
     const body = (await request.json()) as Json;
     seen.push({ path: pathname, body });
     const model = String(body.model);
+    if (pathname === "/v1/messages") return claude(body);
     if (pathname === "/v1/responses" || pathname === "/openai/v1/responses") {
-      const no = refusal(body);
+      const no = refusal(body) ?? unverified(request, body) ?? ofAnother(request, body);
       if (no) return no;
       const answer = answerOf(body);
       return body.stream === true
@@ -305,8 +381,31 @@ describe("a conversation with tools", () => {
       model_mapping: JSON.stringify({ "always/gpt-5.1": "gpt-5.1" }),
       setting: '{"responses_api":"always"}',
     });
+    await weir.newChannel({
+      base_url,
+      key: "unverified",
+      models: ["unverified/gpt-5.5"],
+      model_mapping: '{"unverified/gpt-5.5":"gpt-5.5"}',
+    });
+    await weir.newChannel({
+      base_url,
+      key: "another",
+      models: ["another/gpt-5.5"],
+      model_mapping: '{"another/gpt-5.5":"gpt-5.5"}',
+    });
+    const unmarked = { "never/claude-opus-4-6": "claude-opus-4-6" };
+    await weir.newChannel({ type: 14, base_url, models: ["claude-opus-4-6", "claude-dear-4-6"] });
+    await weir.newChannel({
+      type: 14,
+      base_url,
+      models: Object.keys(unmarked),
+      model_mapping: JSON.stringify(unmarked),
+      setting: '{"cache_marks":"never"}',
+    });
     const models = [
       "gpt-5.5",
+      "unverified/gpt-5.5",
+      "another/gpt-5.5",
       "gpt-5.1-codex",
       "gpt-5.1",
       "mapped",
@@ -315,8 +414,11 @@ describe("a conversation with tools", () => {
       "never/gpt-5.5",
       "always/gpt-5.1",
     ];
-    await weir.priceModels(Object.fromEntries(models.map((model) => [model, 1])));
-    await weir.setOption("CacheRatio", Object.fromEntries(models.map((model) => [model, 0.5])));
+    const claudes = ["claude-opus-4-6", "claude-dear-4-6", ...Object.keys(unmarked)];
+    await weir.priceModels(Object.fromEntries([...models, ...claudes].map((model) => [model, 1])));
+    const reads = (names: readonly string[], ratio: number) => Object.fromEntries(names.map((name) => [name, ratio]));
+    await weir.setOption("CacheRatio", { ...reads(models, 0.5), ...reads(claudes, 0.1), "claude-dear-4-6": 0.3 });
+    await weir.setOption("CreateCacheRatio", reads(claudes, 1.25));
     ({ key } = await weir.newToken());
   }, 30_000);
   afterAll(async () => {
@@ -373,6 +475,36 @@ describe("a conversation with tools", () => {
       expect(answer.usage).toMatchObject({ prompt_tokens: 100, completion_tokens: 30, total_tokens: 130 });
       expect(seen.slice(start)).toMatchObject([{ path, body: { model: "gpt-5.5" } }]);
     }
+  });
+
+  test("an account without summaries of thoughts answers without them, and is charged once", async () => {
+    const [start, before] = [seen.length, (await weir.logs()).length];
+    const answered = await chat("unverified/gpt-5.5", { tools, reasoning_effort: "low" });
+    expect(answered.status).toBe(200);
+    expect(seen.slice(start).map(({ body }) => body.reasoning)).toEqual([
+      { effort: "low", summary: "auto" },
+      { effort: "low" },
+    ]);
+    const rows = (await weir.logs()).slice(before);
+    expect(rows).toMatchObject([{ quota: 110 }]);
+    expect(JSON.parse(rows[0]?.other ?? "{}")).toMatchObject({ warnings: ["dropped_field: reasoning.summary"] });
+    const own = {
+      model: "unverified/gpt-5.5",
+      input: "hi",
+      reasoning: { summary: "auto" },
+      tools: [{ type: "function", name: NAME, parameters: SCHEMA, strict: false }],
+    };
+    const refused = await weir.call(key, own, { path: "/v1/responses" });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("must be verified")]);
+  });
+
+  test("a conversation goes on at another account, without the thoughts that only the first can read", async () => {
+    const [start, before] = [seen.length, (await weir.logs()).length];
+    expect(await callers.messages?.(weir.url, key, "another/gpt-5.5")).toBe(ANSWER);
+    const items = seen.slice(start).map(({ body }) => (body.input as Json[]).map(({ type }) => type));
+    const turn = ["function_call", "function_call", "function_call_output", "function_call_output"];
+    expect(items).toEqual([["message"], ["message", "reasoning", ...turn], ["message", ...turn]]);
+    expect((await weir.logs()).slice(before)).toMatchObject([{ quota: 110 }, { quota: 110 }]);
   });
 
   test("the mapped name decides, not the one that was asked for, and a call without tools stays in chat", async () => {
@@ -471,5 +603,52 @@ describe("a conversation with tools", () => {
     expect(warnings).toEqual(
       expect.arrayContaining(["dropped_field: stop", "dropped_field: seed", "dropped_field: temperature"]),
     );
+  });
+
+  describe("on a Claude", () => {
+    const bodies = (start: number): Json[] => seen.slice(start).map(({ body }) => body);
+    const history = (answer: OpenAI.ChatCompletion): Json => {
+      const message = answer.choices[0]?.message;
+      return {
+        messages: [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: QUESTION },
+          message,
+          ...(message?.tool_calls ?? []).map(({ id }) => ({ role: "tool", tool_call_id: id, content: "sunny" })),
+        ],
+      };
+    };
+
+    test("is marked for its cache turn by turn, and the bill says what that saved", async () => {
+      const [start, before] = [seen.length, (await weir.logs()).length];
+      const model = "claude-opus-4-6";
+      const first = (await (await chat(model, { tools })).json()) as OpenAI.ChatCompletion;
+      expect((await chat(model, { tools, ...history(first) })).status).toBe(200);
+      expect(bodies(start).map(marksOf)).toEqual([2, 3]);
+      const rows = (await weir.logs()).slice(before);
+      // Ten tokens, 1,000 written at 1.25, 20 of output; then 1,000 read at a tenth and 200 written.
+      expect(rows.map(({ quota }) => quota)).toEqual([10 + 1250 + 20, 10 + 100 + 250 + 20]);
+      expect(rows.map(({ other }) => (JSON.parse(other) as Json).cache_saved)).toEqual(["-250", "850"]);
+    });
+
+    test("gets no marks where its cache is dear, where the channel says so, without tools, and from callers that can set their own", async () => {
+      const start = seen.length;
+      await chat("claude-dear-4-6", { tools });
+      await chat("never/claude-opus-4-6", { tools });
+      await chat("claude-opus-4-6");
+      const own = { model: "claude-opus-4-6", max_tokens: 9, messages: [{ role: "user", content: QUESTION }] };
+      const declared = { ...own, tools: [{ name: NAME, input_schema: SCHEMA }] };
+      await weir.call(key, declared, { path: "/v1/messages" });
+      expect(bodies(start).map(marksOf)).toEqual([0, 0, 0, 0]);
+      expect(bodies(start).at(-1)).toEqual(declared);
+      const marked = [{ type: "text", text: QUESTION, cache_control: { type: "ephemeral" } }];
+      await chat("claude-opus-4-6", { tools, messages: [{ role: "user", content: marked }] });
+      expect(bodies(start).slice(4).map(marksOf)).toEqual([1]);
+      for (const row of (await weir.logs()).slice(-5)) expect(row.other).not.toContain("cache_saved");
+    });
+  });
+
+  test("every charge is in the books", async () => {
+    expect([await weir.holds(), await weir.audit()]).toEqual([0, []]);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * DeepSeek charges double at peak hours (api-docs.deepseek.com/quick_start/pricing, "Models & Pricing", notes 1 and 2;
- * in force since 10 September 2026, read 22 November 2026). Prices do not depend on the hour, so the built-in price is
- * the higher rate: no operator sells a peak call at half its cost.
+ * in force since 10 September 2026, read 22 November 2026). The built-in price is the higher rate, which a built-in
+ * rule halves at all other hours (src/shared/built-in-rules.test.ts has their edges).
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test("a call is charged by the peak rate, cached input too", async () => {
+    test("a call is charged by the rate of its hour, cached input too, and its row names the rule", async () => {
       const user = await weir.newUser({ quota: 10 * UNITS_PER_USD });
       const { key } = await weir.newToken({}, user);
       const before = (await weir.balance(user.id)).quota;
@@ -92,17 +92,21 @@ for (const engine of ENGINES) {
         });
         expect(answer.status).toBe(200);
         await answer.body?.cancel();
-        await weir.waitForLog((row) => row.model_name === model && row.type === 2);
+        const row = await weir.waitForLog((one) => one.model_name === model && one.type === 2);
+        const { price_rule } = JSON.parse(row.other) as { price_rule?: { name: string } };
+        // The hour may change between a call and this line: the row says which rate applied.
+        expect([undefined, "DeepSeek off-peak"]).toContain(price_rule?.name);
+        const rate = price_rule ? 0.5 : 1;
         const { prompt, cached, completion } = USED;
         expected += Math.round(
-          (((prompt - cached) * input + cached * cache_read + completion * output) * UNITS_PER_USD) / 1_000_000,
+          (((prompt - cached) * input + cached * cache_read + completion * output) * rate * UNITS_PER_USD) / 1_000_000,
         );
       }
       expect(before - (await weir.balance(user.id)).quota).toBe(expected);
       expect(await weir.audit()).toEqual([]);
     });
 
-    test("the list gives the reason, in both languages, until the operator sets another price", async () => {
+    test("the list gives the reason and the rule, until the operator sets another price", async () => {
       const notes = async () => {
         const { models: listed } = await weir.root.trpc.pricing.catalogue.query();
         return Object.fromEntries(listed.map(({ model, note }) => [model, note]));
@@ -112,8 +116,14 @@ for (const engine of ENGINES) {
         expect([model, said[model]?.zh]).toEqual([model, expect.stringContaining("高峰")]);
         expect([model, said[model]?.en]).toEqual([model, expect.stringContaining("01:00–04:00 and 06:00–10:00 UTC")]);
       }
+      const rules = async () => {
+        const { models: listed } = await weir.root.trpc.pricing.catalogue.query();
+        return listed.find(({ model }) => model === "deepseek-flash")?.rules?.map(({ name }) => name);
+      };
+      expect(await rules()).toEqual(["DeepSeek off-peak"]);
       await weir.priceModels({ "deepseek-flash": 0.15 });
       expect((await notes())["deepseek-flash"]).toBeUndefined();
+      expect(await rules()).toBeUndefined();
     });
   });
 }

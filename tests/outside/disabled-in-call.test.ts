@@ -1,6 +1,6 @@
 /**
- * A channel, or one of its keys, that is disabled in the middle of a call: the call that runs ends as it would have, and
- * is charged exactly; the next is refused, or goes on with another key.
+ * A channel, or one of its keys, that is disabled in the middle of a call: the call that runs ends as it would have,
+ * and is charged exactly; the next is refused, or goes on with another key.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";

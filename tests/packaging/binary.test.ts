@@ -105,7 +105,11 @@ describe("the executable, alone in an empty folder", () => {
           "content-encoding",
         ),
       ).toBe("br");
-      expect((await fetch(`${server.url}/console/channel`)).headers.get("content-type")).toContain("text/html");
+      expect(
+        (await fetch(`${server.url}/console/channel`, { headers: { accept: "text/html" } })).headers.get(
+          "content-type",
+        ),
+      ).toContain("text/html");
       expect((await fetch(`${server.url}/assets/none.js`)).status).toBe(404);
     });
 

@@ -656,3 +656,33 @@ describe("limits", () => {
     expect(bench.ledger.settlements).toHaveLength(2);
   });
 });
+
+test("each response costs what the rule of its own hold's moment says", async () => {
+  let now = Date.parse("2026-11-23T11:00:00Z");
+  const hours = [{ zone: "UTC", from: "12:00", to: "13:00" }];
+  const { bench, connect } = setUp(({ controlPlane }) => {
+    const price = {
+      ...ratioPrice("gpt-realtime", "default", 1),
+      rules: [{ name: "noon", when: { hours }, then: { factor: 3 } }],
+    };
+    controlPlane.price = () => price;
+    controlPlane.now = () => now;
+  });
+  const client = connect("gpt-realtime");
+  await client.open();
+  await client.heard("session.created");
+  // The first response is held already, the second is held when the first is done.
+  now += 3_600_000;
+  for (const count of [1, 2]) {
+    await respond(client, count);
+    await until("charged", () => bench.ledger.settlements.length === count);
+    await until("held", () => bench.ledger.holds.size === 1);
+    now -= 3_600_000;
+  }
+  client.socket.close();
+  await noHolds(bench);
+  expect(bench.ledger.settlements.map(({ quota, log }) => [quota, log.price_rule])).toEqual([
+    [COST, ""],
+    [COST * 3, "noon"],
+  ]);
+});

@@ -245,6 +245,7 @@ describe("a caller's mistakes", () => {
     ["an empty body", "", 400, "bad_json"],
     ["no model", JSON.stringify({ messages: [] }), 400, "model_missing"],
     ["a model of the wrong type", JSON.stringify({ model: 5, messages: [] }), 400, "invalid_request"],
+    ["a model with half a character", '{"model":"\\ud800","messages":[]}', 400, "invalid_request"],
     ["a model that nobody serves", JSON.stringify(ask("served-by-nobody")), 404, "model_not_found"],
     ["a model without a price", JSON.stringify(ask("unpriced")), 500, "model_price_missing"],
   ];

@@ -105,6 +105,23 @@ for (const engine of ENGINES) {
       await openai.files.delete(file.id);
     });
 
+    test("the size of a user's files is bounded however many are sent at once", async () => {
+      const user = await weir.newUser({ quota: 1_000_000 });
+      const owner = client((await weir.newToken({}, user)).key);
+      await weir.setOption("StoredFileMaxMB", 1);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => failing(upload(owner, "x".repeat(300_000), "user_data"))),
+      );
+      const refused = answers.filter((error) => error !== undefined);
+      expect(refused.length).toBeWithin(7, 10);
+      for (const error of refused) expect(error).toMatchObject({ status: 403, code: "files_full" });
+      // A refused or deleted one gives its place back.
+      const [{ id = "" } = {}] = (await owner.files.list()).data;
+      await owner.files.delete(id);
+      expect(await failing(upload(owner, "x".repeat(300_000), "user_data"))).toBeUndefined();
+      await weir.setOption("StoredFileMaxMB", 1024);
+    });
+
     test("a form without its parts is refused before any upstream is called", async () => {
       journal.clear();
       for (const fill of [

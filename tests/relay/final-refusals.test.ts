@@ -317,3 +317,34 @@ describe("the official SDKs ask once", () => {
     }
   });
 });
+
+describe("what vendors say beside an error", () => {
+  const failed_generation = '<function=clock>{"zone": "Europe/Berlin", "id": "0123456789abcdef0123456789abcdef"}';
+
+  test("Groq's failed_generation reaches OpenAI's callers as the model wrote it", async () => {
+    const { bench: made } = bench(refusing(400, { message: "bad call", code: "tool_use_failed", failed_generation }));
+    const { status, error } = await read(made, "chat");
+    expect([status, error.code, error.failed_generation]).toEqual([400, "tool_use_failed", failed_generation]);
+  });
+
+  test("OpenRouter's metadata reaches them without keys and addresses, and no other member does", async () => {
+    const metadata = { provider_name: "Acme", raw: "refused sk-abcdef123456 at 10.1.2.3", secret: "internal" };
+    const { bench: made } = bench(refusing(400, { message: "Provider returned error", code: 400, metadata }));
+    const { error } = await read(made, "chat");
+    expect(error.metadata).toEqual({ provider_name: "Acme", raw: "refused [key] at [address]" });
+  });
+
+  test("the channel's own key is taken out of them", async () => {
+    const { bench: made } = bench(
+      refusing(400, { message: "no", failed_generation: "say upstream-key-1", metadata: { raw: "upstream-key-1" } }),
+    );
+    expect(JSON.stringify((await read(made, "chat")).error)).not.toContain("upstream-key-1");
+  });
+
+  test("an error inside a 200 answer is not told with status 200", async () => {
+    const error = { message: "no", type: "insufficient_quota", code: "insufficient_quota" };
+    const { bench: made } = bench(() => Response.json({ error }));
+    const told = await read(made, "chat");
+    expect(told.error.message).not.toContain("200");
+  });
+});

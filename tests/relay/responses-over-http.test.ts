@@ -263,6 +263,20 @@ for (const engine of ENGINES) {
           expect(journal.last().body).not.toContain("be brief");
         });
 
+        test("a call that continues an answer may leave the model to it", async () => {
+          const first = await openai.responses.create({ model, input: WORDS });
+          const second = await openai.responses.create({ input: "second", previous_response_id: first.id });
+          expect(second).toMatchObject({ output_text: "second", previous_response_id: first.id });
+          const row = await weir.waitForLog(
+            (one) => second.id === `resp_${one.request_id}` || one.model_name === model,
+          );
+          expect(row.model_name).toBe(model);
+          expect(await failing(openai.responses.create({ input: "hi" }))).toMatchObject({
+            status: 400,
+            code: "model_missing",
+          });
+        });
+
         test("its answers can be read, listed and deleted, only by their owner", async () => {
           const first = await openai.responses.create({ model, input: WORDS });
           const second = await openai.responses.create({ model, input: "second", previous_response_id: first.id });
@@ -318,6 +332,12 @@ for (const engine of ENGINES) {
       const first = await openai.responses.create({ model: LOOSE, input: WORDS });
       const second = await openai.responses.create({ model: LOOSE, input: "second", previous_response_id: first.id });
       const sent = JSON.parse(journal.last().body) as { previous_response_id: unknown; input: unknown };
+      // The caller reads what it continues, though the vendor knows of nothing.
+      expect(second.previous_response_id).toBe(first.id);
+      const streamed = await openai.responses
+        .stream({ model: LOOSE, input: "third", previous_response_id: second.id })
+        .finalResponse();
+      expect([streamed.output_text, streamed.previous_response_id]).toEqual(["third", second.id]);
       expect(journal.last().path).toBe("/v1/responses");
       expect(sent.previous_response_id).toBeNull();
       expect(sent.input).toMatchObject([

@@ -227,6 +227,7 @@ describe("claude.thinking_adapter", () => {
       AudioRatio: {},
       AudioCompletionRatio: {},
       LongContextRatio: {},
+      PriceRules: {},
       GroupRatio: {},
       GroupGroupRatio: {},
       "tool_price_setting.prices": {},

@@ -1,6 +1,6 @@
 /** docs/security.md and the tests beside this one say the same, in both directions. */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 interface Flaw {
@@ -54,6 +54,15 @@ test("every advisory that a test is named for is a line", () => {
   const tested = [...names.values()].flat().flatMap((name) => name.match(ADVISORY) ?? []);
   expect(tested.filter((id) => !told.includes(id))).toEqual([]);
   expect(tested.length).toBeGreaterThan(flaws.length / 2);
+});
+
+test("every test that an attack's line names exists, and every file of this folder is in a line", () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/security.md"), "utf8");
+  const table = page.split("\n## ").find((section) => section.startsWith("Attacks that were tried")) ?? "";
+  const told = [...table.matchAll(/`((?:src|tests)\/[\w./-]+\.test\.tsx?)`/g)].map(([, file = ""]) => file);
+  expect(told.filter((file) => !existsSync(join(import.meta.dir, "../..", file)))).toEqual([]);
+  const here = [...names.keys()].map((file) => `tests/security/${file}.test.ts`);
+  expect(here.filter((file) => !told.includes(file))).toEqual([]);
 });
 
 test("a test that is left out, or only written about, is none", () => {

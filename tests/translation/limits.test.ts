@@ -6,6 +6,7 @@ import { RequestFault } from "../../src/server/protocol/dialects/shared/fault";
 import { Warnings } from "../../src/server/protocol/dialects/shared/warnings";
 import { toGeminiSchema } from "../../src/server/protocol/dialects/gemini/schema";
 import { modelFacts } from "../../src/server/protocol/dialects/anthropic/models";
+import { refusedOf } from "../../src/server/protocol/dialects/shared/refused-members";
 import { encodeCountTokens } from "../../src/server/protocol/dialects/anthropic/request-encode";
 import { chatDialects } from "../../src/server/protocol/dialects/chat-dialects";
 import { StreamTranslator, translateAnswer, translateRequest } from "../../src/server/protocol/translate";
@@ -138,7 +139,11 @@ describe("Anthropic's models", () => {
   test("generations are read from the names of every cloud", () => {
     expect(modelFacts("claude-3-5-sonnet-20241022").maxTokens).toBe(8192);
     expect(modelFacts("anthropic.claude-sonnet-4-20250514-v1:0").thinking).toBe("budget");
-    expect(modelFacts("us.anthropic.claude-opus-4-7").sampling).toBe(false);
+    expect(modelFacts("us.anthropic.claude-opus-4-7").xhigh).toBe(true);
+    for (const model of ["us.anthropic.claude-opus-4-7", "claude-sonnet-5@20260601", "claude-fable-5-1"])
+      expect(refusedOf(["anthropic"], model, { top_p: 0.9 }, false).refused).toEqual(["top_p"]);
+    for (const model of ["claude-opus-4-20250514", "claude-3-7-sonnet-20250219", "claude-haiku-4-5"])
+      expect(refusedOf(["anthropic"], model, { top_p: 0.9 }, false).refused).toEqual([]);
     expect(modelFacts("claude-sonnet-5@20260601").thinking).toBe("adaptive");
   });
 

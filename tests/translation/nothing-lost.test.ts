@@ -25,7 +25,7 @@ const models: Readonly<Record<UpstreamDialectKey, readonly string[]>> = {
   "openai-chat": ["gpt-4o", "gpt-5.2", "deepseek-chat"],
   "openai-responses": ["gpt-4o", "gpt-5.2", "deployment"],
   anthropic: ["claude-3-5-sonnet-latest", "claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5"],
-  gemini: ["gemini-2.5-flash", "gemini-3.5-flash"],
+  gemini: ["gemini-2.0-flash", "gemini-2.5-flash", "gemini-3.5-flash"],
   cohere: ["command-a-03-2025"],
   dify: ["chat", "completion"],
   coze: ["bot"],

@@ -525,7 +525,8 @@ describe("Gemini models", () => {
       lost: ["dropped_field frequency_penalty"],
     });
     expect(ask("gemini-2.5-pro", { frequency_penalty: 0.5 }).config).not.toHaveProperty("frequencyPenalty");
-    expect(ask("gemini-3.5-flash", { frequency_penalty: 0.5 }).config).toMatchObject({ frequencyPenalty: 0.5 });
+    expect(ask("gemini-3.5-flash", { frequency_penalty: 0.5 }).config).not.toHaveProperty("frequencyPenalty");
+    expect(ask("gemini-2.0-flash", { frequency_penalty: 0.5 }).config).toMatchObject({ frequencyPenalty: 0.5 });
   });
 
   test("thinking is requested in the model generation's own form, and not where there is none", () => {

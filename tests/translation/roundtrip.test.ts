@@ -151,6 +151,7 @@ describe("streams", () => {
         GroupGroupRatio: {},
         CreateCache1hRatio: {},
         LongContextRatio: {},
+        PriceRules: {},
         "tool_price_setting.prices": {},
         QuotaPerUnit: 500_000,
         SelfUseModeEnabled: false,

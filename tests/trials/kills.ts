@@ -1,58 +1,19 @@
-/** Processes are killed at random moments of all kinds of calls, and started again. */
+/** Processes are killed at random moments of calls in all dialects, and started again. */
 import { type PlannedCall, randomCall } from "../kit/trial/calls";
-import type { Random } from "../kit/trial/random";
-import type { Testbed } from "../kit/trial/testbed";
+import { carryOut, killOf } from "../kit/trial/kill";
 import type { Trial } from "../kit/trial/trial";
 
 const AT_ONCE = 20;
 const CALLS = 200;
 
-interface Kill {
-  node: number;
-  /** Since the kill before it, or the beginning of the round. */
-  afterMs: number;
-  /** From then on it waits for the moment in which a caller has an answer's last byte. */
-  atDelivery: boolean;
-  /** Ends by SIGTERM, and what runs is cut off after two seconds. */
-  softly: boolean;
-  /** Stands still for so long before. */
-  suspendedMs: number;
-  downMs: number;
-}
-
-const killOf = (random: Random): Kill => ({
-  node: random.whole(0, 5),
-  afterMs: random.whole(50, 800),
-  atDelivery: random.chance(0.5),
-  softly: random.chance(0.1),
-  suspendedMs: random.chance(0.2) ? random.whole(50, 1500) : 0,
-  downMs: random.whole(0, 300),
-});
-
-async function carryOut(bed: Testbed, kill: Kill): Promise<void> {
-  const { softly, suspendedMs } = kill;
-  const node = bed.nodes.node(kill.node % bed.nodes.all.length);
-  await Bun.sleep(kill.afterMs);
-  if (!node.isRunning) return;
-  if (suspendedMs > 0) {
-    node.suspend();
-    bed.note("nodes", "suspended");
-    await Bun.sleep(suspendedMs);
-    node.resume();
-  }
-  if (kill.atDelivery) await bed.nextDelivery(node);
-  bed.note("nodes", softly ? "SIGTERM" : "SIGKILL");
-  await (softly ? node.stop() : node.kill());
-  await Bun.sleep(kill.downMs);
-  if (!node.isRunning) await node.restart();
-}
-
 export const trial: Trial = {
-  what: "processes are killed at random moments of all kinds of calls",
+  what: "processes are killed at random moments of calls in all dialects",
   nodes: 2,
-  round: async (bed, random) => {
-    const calls: PlannedCall[] = Array.from({ length: CALLS }, () => randomCall(random, { pauseMs: 300 }));
-    const kills = Array.from({ length: random.whole(4, 8) }, () => killOf(random));
+  round: async (bed, random, share) => {
+    const calls: PlannedCall[] = Array.from({ length: Math.ceil(CALLS * share) }, () =>
+      randomCall(random, { pauseMs: 300 }),
+    );
+    const kills = Array.from({ length: Math.ceil(random.whole(4, 8) * share) }, () => killOf(random));
     const work = bed.run(calls, AT_ONCE);
     for (const kill of kills) await carryOut(bed, kill);
     await work;

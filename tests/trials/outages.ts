@@ -61,9 +61,9 @@ export const trial: Trial = {
   what: "the database, its disk or Redis goes away for some or all processes",
   nodes: 2,
   redis: true,
-  round: async (bed, random) => {
-    const calls = Array.from({ length: CALLS }, () => randomCall(random, { pauseMs: 800 }));
-    const outages = Array.from({ length: random.whole(1, 2) }, () => outageOf(random));
+  round: async (bed, random, share) => {
+    const calls = Array.from({ length: Math.ceil(CALLS * share) }, () => randomCall(random, { pauseMs: 800 }));
+    const outages = Array.from({ length: Math.ceil(random.whole(1, 2) * share) }, () => outageOf(random));
     const work = bed.run(calls, AT_ONCE);
     for (const outage of outages) await carryOut(bed, outage);
     await work;

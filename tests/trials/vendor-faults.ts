@@ -9,8 +9,8 @@ const CALLS = 200;
 export const trial: Trial = {
   what: "vendors fail in every way, in every dialect, streamed and plain",
   nodes: 1,
-  round: async (bed, random) => {
-    const calls = Array.from({ length: CALLS }, () => {
+  round: async (bed, random, share) => {
+    const calls = Array.from({ length: Math.ceil(CALLS * share) }, () => {
       const fate = random.pick(FATE_NAMES);
       // The first attempt alone fails, or all of them do.
       const fates = random.chance(0.5) ? [fate, "answers" as const] : [fate];

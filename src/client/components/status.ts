@@ -118,9 +118,9 @@ export function durationHue(seconds: number): Hue {
   return seconds < 101 ? "green" : seconds < 300 ? "orange" : "red";
 }
 
-/** Time to the first token in milliseconds (C-636 to C-638). */
-export function firstTokenHue(milliseconds: number): Hue {
-  return milliseconds < 3000 ? "green" : milliseconds < 10_000 ? "orange" : "red";
+/** Time to the first token in milliseconds; null: from 10 s on it is not shown (C-636 to C-638). */
+export function firstTokenHue(milliseconds: number): Hue | null {
+  return milliseconds < 3000 ? "green" : milliseconds < 10_000 ? "orange" : null;
 }
 
 /** Price ratio of a group. */

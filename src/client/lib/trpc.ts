@@ -2,6 +2,7 @@ import { httpBatchLink } from "@trpc/client";
 import { createTRPCReact, type CreateTRPCReact } from "@trpc/react-query";
 import type { AppRouter } from "../../server/router";
 import { CallError, callHeaders } from "./http";
+import { onceLink } from "./once";
 import { stepUpLink } from "./step-up";
 
 /** The console's tRPC client: `trpc.<noun>.<verb>.useQuery(input)` and `.useMutation()`. */
@@ -28,6 +29,10 @@ export async function fetchJson(...request: Parameters<typeof fetch>): Promise<R
 /** The client behind `trpc`; calls made in one turn travel together. */
 export function createTrpcClient() {
   return trpc.createClient({
-    links: [stepUpLink, httpBatchLink({ url: "/trpc", headers: callHeaders, maxURLLength: 4000, fetch: fetchJson })],
+    links: [
+      onceLink,
+      stepUpLink,
+      httpBatchLink({ url: "/trpc", headers: callHeaders, maxURLLength: 4000, fetch: fetchJson }),
+    ],
   });
 }

@@ -34,11 +34,12 @@ const linksOf = (name: string) =>
     .map((link) => [link.textContent, link.getAttribute("href")]);
 
 describe("the top bar", () => {
-  test("leads a stranger home, to prices and about, and to sign in or register", async () => {
+  test("leads a stranger home, to the console, to prices and about, and to sign in or register", async () => {
     await openPage(bar(), "/");
-    // spec: C-169, C-171, C-172
+    // spec: C-169, C-170, C-171, C-172
     expect(linksOf("站点")).toEqual([
       ["首页", "/"],
+      ["控制台", "/token"],
       ["定价", "/pricing"],
       ["关于", "/about"],
     ]);
@@ -48,7 +49,7 @@ describe("the top bar", () => {
     expect(screen.getByRole("link", { name: "注册" }).getAttribute("href")).toBe("/register");
   });
 
-  test("links signed-in users to the console as well, and shows their menu instead of the sign-in", async () => {
+  test("links signed-in users to the console, and shows their menu instead of the sign-in", async () => {
     storeUser(person(1));
     const { user } = await openPage(bar(), "/");
     // spec: C-169, C-171, C-172
@@ -87,13 +88,14 @@ describe("the top bar", () => {
       // spec: C-176
       expect(linksOf("Site")).toEqual([
         ["Home", "/"],
+        ["Console", "/token"],
         ["Pricing", "/pricing"],
         ["About", "/about"],
       ]),
     );
     await user.click(screen.getByRole("button", { name: "Language" }));
     await user.click(await screen.findByRole("menuitemradio", { name: "中文" }));
-    await waitFor(() => expect(linksOf("站点").map(([title]) => title)).toEqual(["首页", "定价", "关于"]));
+    await waitFor(() => expect(linksOf("站点").map(([title]) => title)).toEqual(["首页", "控制台", "定价", "关于"]));
   });
 });
 

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Compass, Menu, Search } from "lucide-react";
 import { Link, useLocation } from "wouter";
+import { ROLE } from "../../shared/roles";
 import { cn } from "../lib/cn";
 import { useUser } from "../lib/session";
 import { consoleHome, consolePages } from "../paths";
@@ -27,7 +28,8 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
   const { t, i18n } = useLingui();
   const user = useUser();
   const [path] = useLocation();
-  const home = user ? consoleHome(user.role) : null;
+  // Signed out it leads there by way of the login page (C-170).
+  const home = consoleHome(user?.role ?? ROLE.user);
   const links: { href: string; title: string }[] = consolePages
     .filter((page) => page.topBar)
     .map((page) => ({ href: page.path, title: i18n._(page.title) }));

@@ -14,7 +14,7 @@ export interface ClusterOptions {
   db: Pick<Db, "driver" | "t">;
   env: Pick<Env, "REDIS_URL">;
   log: Pick<Logger, "info" | "warn" | "error">;
-  /** Epoch milliseconds. */
+  /** Milliseconds; never set back. */
   now(): number;
 }
 

@@ -191,12 +191,16 @@ class Subscription {
 const LEASE_SECONDS = 15;
 const RENEW_MS = 5000;
 
-/** Takes or renews; returns a row when this instance has the lease. The database's clock decides, not an instance's. */
+/**
+ * Takes or renews; returns a row when this instance has the lease. The database's clock decides, not an instance's. One
+ * that ends later than a lease lasts was taken before that clock was set back.
+ */
 const TAKE = `
 INSERT INTO leases (name, holder, expires_at)
 VALUES ($1::text, $2::text, extract(epoch from clock_timestamp())::bigint + ${LEASE_SECONDS})
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
 WHERE leases.holder = excluded.holder OR leases.expires_at <= extract(epoch from clock_timestamp())::bigint
+  OR leases.expires_at > excluded.expires_at + ${LEASE_SECONDS}
 RETURNING 1 AS taken`;
 
 /**

@@ -1,6 +1,16 @@
 /** Expressions that mean the same on both engines. */
-import { type AnyColumn, type SQL, sql } from "drizzle-orm";
+import { type AnyColumn, gt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Db } from "./types";
+
+/** Clocks of several instances may differ by so many seconds. */
+export const CLOCKS_DIFFER = 120;
+
+/**
+ * `column` (epoch seconds) lies `pause` seconds back or more. So does a time in the future: the clock was set back
+ * since, and what waits for a pause must not wait for the size of that step.
+ */
+export const isOver = (column: AnyColumn, now: number, pause: number): SQL | undefined =>
+  or(lte(column, now - pause), gt(column, now + CLOCKS_DIFFER));
 
 /** `column` contains `text`, case ignored, `%` and `_` literal. */
 export function contains(column: AnyColumn | SQL, text: string): SQL {

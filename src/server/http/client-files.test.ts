@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
 import { Elysia } from "elysia";
-import { type ClientFiles, createClientFiles } from "./client-files";
+import { type ClientFiles, createClientFiles, isForConsole } from "./client-files";
 
 const PAGE = "<!doctype html><title>Weir</title>";
 const SCRIPT = "console.log('weir');".repeat(40);
@@ -99,4 +99,17 @@ describe("the console's files", () => {
     expect(answer.status).toBe(503);
     expect(await answer.text()).toContain("npm start");
   });
+});
+
+test("a page is for those who ask for HTML or navigate; the first page and files are for all", () => {
+  const asks = (path: string, headers: Record<string, string> = {}): boolean =>
+    isForConsole(new Request(`http://localhost${path}`, { headers }));
+  const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  expect([asks("/console/token", html), asks("/console/token", { "sec-fetch-mode": "navigate" })]).toEqual([
+    true,
+    true,
+  ]);
+  expect([asks("/"), asks("/favicon.ico"), asks("/assets/app-1a2b.js")]).toEqual([true, true, true]);
+  for (const accept of ["*/*", "application/json", ""])
+    expect([accept, asks("/chat/completions", accept ? { accept } : {})]).toEqual([accept, false]);
 });

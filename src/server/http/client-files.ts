@@ -38,6 +38,16 @@ const ENCODINGS = [
   { name: "gzip", ending: ".gz" },
 ] as const;
 
+/**
+ * Whether a request is for the console: for a file, its first page, or a page that a browser goes to. Programs that ask
+ * elsewhere have mistaken the address, and a page would look like success to them.
+ */
+export function isForConsole({ url, headers }: Request): boolean {
+  const { pathname } = new URL(url);
+  if (pathname === "/" || pathname.startsWith("/assets/") || FILE_ENDING.test(pathname)) return true;
+  return headers.get("sec-fetch-mode") === "navigate" || /\btext\/html\b/i.test(headers.get("accept") ?? "");
+}
+
 interface StoredFile {
   type: string;
   immutable: boolean;

@@ -1,5 +1,6 @@
 /** OpenAPI 3.1 of /api and /v1, from the definitions that serve them: procedures and the relay's route table. */
 import * as z from "zod";
+import { API_GENERATIONS } from "../../shared/api-generation";
 import { listedRoutes } from "../relay/entry/routes";
 import { VERSION } from "../version";
 import type { RestRoute } from "./rest";
@@ -17,6 +18,22 @@ const envelope = {
   required: ["success", "message"],
   properties: { success: { type: "boolean" }, message: { type: "string" }, data: {} },
 };
+
+/** How a request chooses the shape of a list. */
+const SHAPE_PARAMETERS = [
+  {
+    name: "shape",
+    in: "query",
+    schema: { enum: ["array", "page"] },
+    description: "Of the list: an array with p from 0, or a page with p from 1",
+  },
+  {
+    name: "Weir-Api-Generation",
+    in: "header",
+    schema: { enum: API_GENERATIONS },
+    description: "The same by generation; else the option ApiGeneration decides",
+  },
+];
 
 const tagOf = (path: string): string => path.split("/")[2] ?? "api";
 
@@ -36,6 +53,7 @@ function apiOperation(route: RestRoute): Json {
       ...(withBody
         ? []
         : rest.map(([name, value]) => ({ name, in: "query", required: required.has(name), schema: value }))),
+      ...(route.meta.answer === "list" ? SHAPE_PARAMETERS : []),
     ],
     ...(withBody && rest.length > 0
       ? {

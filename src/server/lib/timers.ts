@@ -1,4 +1,4 @@
-/** Timers that tests replace. */
+/** Timers that tests replace, and the clock for lengths of time. */
 
 export interface Timers {
   /** Runs once after `ms` milliseconds; the returned function cancels it. */
@@ -11,3 +11,11 @@ export const realTimers: Timers = {
     return () => clearTimeout(timer);
   },
 };
+
+const steadyNow = (): number => performance.timeOrigin + performance.now();
+
+/**
+ * The clock by which lengths of time are measured, in milliseconds: in place of the wall clock, which may be set
+ * forward or back while the process runs, one that only goes on. A test's own clock stays what it is.
+ */
+export const steadyOf = (now: () => number): (() => number) => (now === Date.now ? steadyNow : now);

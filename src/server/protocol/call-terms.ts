@@ -1,5 +1,6 @@
 /** How a call that is no conversation is priced, as far as its request shows. */
 import type { CallTimes, InputKinds } from "../../shared/charge";
+import type { Circumstances } from "../../shared/price-rules";
 import type { CompiledPrice, Usage } from "../../shared/pricing";
 
 /** How a call that is no conversation is priced, as far as its request shows. */
@@ -20,6 +21,8 @@ export interface Terms {
   readonly exact: boolean;
   /** The vendor may work out of sight (hidden-turns.ts). */
   readonly hidden_turns?: true;
+  /** What rules of prices may ask of a picture or a video. */
+  readonly shown?: Pick<Circumstances, "size" | "quality" | "seconds" | "resolution">;
   /** The price of the model made into the price of this operation. */
   priced?(price: CompiledPrice): CompiledPrice;
 }

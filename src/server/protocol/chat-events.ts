@@ -4,13 +4,14 @@
  */
 import type { Dialect } from "../../shared/channel-types";
 import type { Usage } from "../../shared/pricing";
+import type { WarningCode } from "../../shared/warning-text";
 
 import type { Terms } from "./call-terms";
 
 export type { Usage } from "../../shared/pricing";
 
-/** Why a model stopped. */
-export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "other";
+/** Why a model stopped. `failed`: its answer is of no use, and its vendor says so. */
+export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "failed" | "other";
 
 /** An error object of a vendor, read from any dialect. */
 export interface WireError {
@@ -21,6 +22,15 @@ export interface WireError {
   /** When to come again, where the body says it and not a header. */
   retry_after_s?: number;
   violations?: readonly QuotaViolation[];
+  more?: ErrorMembers;
+}
+
+/** What vendors of OpenAI's form say besides, and clients read. */
+export interface ErrorMembers {
+  /** Groq: what the model wrote instead of a valid call (console.groq.com/docs/tool-use, November 2026). */
+  readonly failed_generation?: string;
+  /** OpenRouter: who failed behind it, and how (openrouter.ai/docs/api-reference/errors, November 2026). */
+  readonly metadata?: { readonly provider_name?: string; readonly raw?: string };
 }
 
 /** A limit of the vendor's that a call exceeds (google.rpc.QuotaFailure). */
@@ -93,24 +103,8 @@ export type Extra = Readonly<Partial<Record<DialectKey, WireObject>>>;
 /** Takes note of something that a translation loses or changes. */
 export type Warn = (code: WarningCode, detail: string) => void;
 
-/** Why something was lost. One word per kind, so that a log can be searched. */
-export type WarningCode =
-  /** A field that the other dialect has no place for. */
-  | "dropped_field"
-  /** A content block that the other dialect has no place for. */
-  | "dropped_block"
-  /** A tool of the vendor's own that the other vendor does not run. */
-  | "dropped_tool"
-  /** Reasoning that another vendor signed: only its author may read it. */
-  | "dropped_reasoning"
-  /** A value that was brought into the other dialect's range. */
-  | "changed_value"
-  /** A limit of output tokens that the caller did not name: what is left covers no more. */
-  | "limited_output"
-  /** Blocks that had to change their order. */
-  | "changed_order"
-  /** JSON text that is no JSON. */
-  | "malformed_json";
+/** Why something was lost. */
+export type { WarningCode };
 
 /**
  * What a vendor signed or encrypted: opaque, and good only where it came from. `kind` is the author's own word for what

@@ -1,5 +1,5 @@
 /** Texts of upstreams without what must not leave: addresses, hosts, and what looks like a key. */
-import type { QuotaViolation, WireError } from "./chat-events";
+import type { ErrorMembers, QuotaViolation, WireError } from "./chat-events";
 
 /** Takes the secrets of the channel that was asked out of its upstream's words (providers/redact.ts). */
 export type Redact = (text: string) => string;
@@ -61,13 +61,33 @@ const cleanViolation = (said: Redact, { quotaId, quotaValue }: QuotaViolation): 
   ...(quotaValue !== undefined && { quotaValue: said(quotaValue) }),
 });
 
+/** Most characters of what a model wrote that are passed on with an error. */
+const MOST_WRITTEN = 16_384;
+
+/** What a model wrote is its caller's, like an answer: only the channel's secrets are taken out. */
+function cleanMembers(redact: Redact, { failed_generation, metadata }: ErrorMembers): ErrorMembers {
+  const said = (text: string): string => cleanText(redact(text));
+  const { provider_name, raw } = metadata ?? {};
+  return {
+    ...(failed_generation !== undefined && {
+      failed_generation: redact(failed_generation.slice(0, 2 * MOST_WRITTEN)).slice(0, MOST_WRITTEN),
+    }),
+    ...(metadata && {
+      metadata: {
+        ...(provider_name !== undefined && { provider_name: said(provider_name) }),
+        ...(raw !== undefined && { raw: said(raw) }),
+      },
+    }),
+  };
+}
+
 /**
  * Every member by its name: a new one is lost rather than passed on as it came. The secrets go before anything is cut
  * or guessed.
  */
 export function cleanError(
   redact: Redact,
-  { message, type, code, param, retry_after_s, violations }: WireError,
+  { message, type, code, param, retry_after_s, violations, more }: WireError,
 ): WireError {
   const said = (text: string): string => cleanText(redact(text));
   const error = {
@@ -79,6 +99,7 @@ export function cleanError(
   return {
     ...error,
     ...(retry_after_s !== undefined && { retry_after_s }),
+    ...(more && { more: cleanMembers(redact, more) }),
     ...(violations && { violations: violations.map((violation) => cleanViolation(said, violation)) }),
   };
 }

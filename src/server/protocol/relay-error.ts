@@ -1,5 +1,5 @@
 /** An error answer, before a dialect spells it. */
-import type { QuotaViolation } from "./chat-events";
+import type { ErrorMembers, QuotaViolation } from "./chat-events";
 
 /** Tokens of a call that is longer than its model's context. */
 export interface TokenCounts {
@@ -24,6 +24,10 @@ export interface RelayError {
   retry?: false;
   /** The limits that the upstream names as exceeded. */
   violations?: readonly QuotaViolation[];
+  /** What the vendor says besides, for OpenAI's callers. */
+  more?: ErrorMembers;
+  /** Members of the request that no channel takes. */
+  unsupported?: readonly string[];
   /** The id of the call, for dialects with a member for it. */
   request_id?: string;
 }

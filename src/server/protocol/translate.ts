@@ -55,6 +55,14 @@ export function translateRequest(
   return { prompt, body: encodeRequest(adapted, warnings.warn), warnings: warnings.list };
 }
 
+/** The error of an answer that its vendor calls unusable. */
+export const failedAnswer = ({ raw }: FinishReason): WireError => ({
+  message: `The model's answer is of no use (${raw})`,
+  type: "upstream_error",
+  code: raw,
+  param: null,
+});
+
 /** How a field begins that holds another vendor's signature, and Anthropic's thoughts without one. */
 const marks = ['"w1.', "-w1-", '"dzEu', '"signature":""', '"signature": ""'].map((mark) => Buffer.from(mark));
 
@@ -247,7 +255,9 @@ export class StreamTranslator {
           continue;
         case "finish":
           this.finish = event.finish;
-          break;
+          if (this.error || event.finish.unified !== "failed") break;
+          this.error = failedAnswer(event.finish);
+          continue;
         case "error":
           this.error = event.error;
           break;

@@ -19,6 +19,7 @@ import { createBackground } from "../lib/background";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { createMailer, type MailSettings } from "../lib/mail";
+import { steadyOf } from "../lib/timers";
 import { previewOf } from "../relay/entry/dry-run";
 import { createRouting, type Routing } from "../relay/routing/router";
 import { makeDataFolder } from "./data-folder";
@@ -65,7 +66,8 @@ const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings => ({
 export async function openServices(env: Env, log: Logger, now: () => number = Date.now): Promise<OpenServices> {
   const db = await openDatabase(env, log);
   const secrets = await openSecrets(env, db, log);
-  const cluster = await openCluster({ db, env, log, now });
+  const steady = steadyOf(now);
+  const cluster = await openCluster({ db, env, log, now: steady });
   const options = await openOptionStore({ db, bus: cluster.bus, secrets, log, now });
   const background = createBackground(log);
   const sendMail = createMailer(
@@ -95,7 +97,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   };
   const pool = await createChannelPool(base);
   const tokens = createTokenCache(base);
-  const routing = createRouting(pool, now);
+  const routing = createRouting(pool, steady);
   return {
     services: { ...base, pool, routing: previewOf(routing, vendorRules(base.options)), tokens },
     routing,

@@ -166,9 +166,17 @@ export function longText(card: Card, zh: string, en: string, more: More = {}): O
   return declare("long", "", [card, zh, en], more, { parse: (text) => bounded(text, 500_000), print: asIs });
 }
 
-/** Whether a text is an absolute address that no browser runs as a script (tabs and line breaks in it do not help). */
-export function isHarmlessUrl(url: string): boolean {
-  return URL.canParse(url) && !["javascript:", "vbscript:"].includes(new URL(url).protocol);
+/** Schemes of addresses that a browser runs, or shows as a page of this site. */
+const PAGES_OF_THEIR_OWN = ["javascript:", "vbscript:", "blob:", "filesystem:"];
+
+/**
+ * Whether a text is an absolute address that no browser runs as a script (tabs and line breaks in it do not help); of
+ * data: addresses only pictures.
+ */
+export function isHarmlessUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname } = new URL(text);
+  return protocol === "data:" ? /^image\//i.test(pathname) : !PAGES_OF_THEIR_OWN.includes(protocol);
 }
 
 /** A link for people: http(s), a path of this site, or an application's own scheme; never a script. */

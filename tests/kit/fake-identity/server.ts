@@ -29,8 +29,8 @@ export interface FakeIdentity {
   /** Merged over the next ID tokens' claims. */
   claims: JWTPayload;
   /**
-   * How ID tokens are signed: by its key; not at all; by a key that it does not publish, which "embedded" writes into the
-   * token's head; or, "public", by HMAC with its public key as the secret.
+   * How ID tokens are signed: by its key; not at all; by a key that it does not publish, which "embedded" writes into
+   * the token's head; or, "public", by HMAC with its public key as the secret.
    */
   signing: "key" | "none" | "foreign" | "embedded" | "public";
   /** WeChat codes and their users. */

@@ -68,6 +68,21 @@ describe("the book says", () => {
     ]);
   });
 
+  test("what a session's charges add up to, and that it has more of them than responses", () => {
+    const session: Expected = { call: 8, least: 30, most: 50, rows: 2, words: "a session" };
+    const charges = (...units: number[]): LedgerAtRest => ({
+      ...clean,
+      charges: units.map((amount, n) => ({ request_id: `req-8-${n}`, call: 8, units: amount })),
+    });
+    expect(brokenPromises([session], charges(15, 20))).toEqual([]);
+    expect(brokenPromises([session], charges(15, 10))).toEqual([
+      "a session is charged 25 units as req-8-0 and req-8-1, and costs 30 to 50 units",
+    ]);
+    expect(brokenPromises([session], charges(15, 20, 5))).toEqual([
+      "a session is charged 3 times: req-8-0 15, req-8-1 20, req-8-2 5",
+    ]);
+  });
+
   test("that a delivered answer is not charged, or at another price", () => {
     expect(brokenPromises([delivered], { ...clean, charges: [] })).toEqual([
       expect.stringMatching(/^req-7: .* is not charged, and costs 42 units$/),

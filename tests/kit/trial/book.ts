@@ -10,13 +10,15 @@ export interface Expected {
   call: number;
   least: number;
   most: number;
+  /** The most charges that it may be made of: a realtime session has one for each response. Default 1. */
+  rows?: number;
   /** The call in words, with its request id where the caller knows it. */
   words: string;
 }
 
 /** Weir's ledger when nothing runs any more. */
 export interface LedgerAtRest {
-  /** Rows of consumption. `call`: undefined where no call has the row's address. */
+  /** Rows of consumption, less what was given back of each. `call`: undefined where no call has the row's address. */
   charges: readonly { request_id: string; call: number | undefined; units: number }[];
   /** Request ids of holds. */
   holds: readonly string[];
@@ -61,14 +63,16 @@ export function brokenPromises(expected: readonly Expected[], ledger: LedgerAtRe
     if (call !== undefined && known.has(call)) continue;
     for (const { request_id, units } of rows) broken.push(`${request_id}: ${units} units for a call that was not made`);
   }
-  for (const { call, least, most, words } of expected) {
+  for (const { call, least, most, words, rows: allowed = 1 } of expected) {
     const rows = charges.get(call) ?? [];
     const ids = rows.map(({ request_id, units }) => `${request_id} ${units}`).join(", ");
-    if (rows.length > 1) broken.push(`${words} is charged ${rows.length} times: ${ids}`);
-    const [row] = rows;
-    if (!row && least > 0) broken.push(`${words} is not charged, and costs ${range(least, most)}`);
-    if (rows.length === 1 && row && (row.units < least || row.units > most))
-      broken.push(`${words} is charged ${row.units} units as ${row.request_id}, and costs ${range(least, most)}`);
+    if (rows.length > allowed) broken.push(`${words} is charged ${rows.length} times: ${ids}`);
+    if (rows.length === 0 && least > 0) broken.push(`${words} is not charged, and costs ${range(least, most)}`);
+    if (rows.length === 0 || rows.length > allowed) continue;
+    const units = rows.reduce((sum, row) => sum + row.units, 0);
+    const as = rows.map(({ request_id }) => request_id).join(" and ");
+    if (units < least || units > most)
+      broken.push(`${words} is charged ${units} units as ${as}, and costs ${range(least, most)}`);
   }
   for (const id of ledger.holds) broken.push(`${id}: still held`);
   for (const finding of ledger.findings) broken.push(`audit: ${finding}`);

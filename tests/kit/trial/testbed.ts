@@ -2,12 +2,14 @@
  * Everything a trial needs, in one place: nodes, vendors with channels and prices, accounts, callers and the book. What
  * was made is mended, at rest and compared by `settle()`.
  */
-import { and, eq, gte, lt, notInArray } from "drizzle-orm";
+import { and, eq, gte, inArray, lt, ne, notInArray } from "drizzle-orm";
 import { LOG_TYPE } from "../../../src/shared/log";
+import { FINAL_STATUSES } from "../../../src/shared/task";
 import { channelOf } from "../fake-vendors";
 import { brokenPromises, type Expected, expectationOf, type LedgerAtRest } from "./book";
-import { callOf, type CallRecord, fateOf, makeCall, modelsOf, type PlannedCall, VENDORS } from "./calls";
+import { addressOf, callOf, type CallRecord, fateOf, makeCall, modelsOf, type PlannedCall, VENDORS } from "./calls";
 import { type Node, type Nodes, type NodesOptions, startNodes } from "./nodes";
+import type { Session } from "../weir";
 import { startVendors, type Vendors } from "./vendors";
 
 /** After everything is mended: how long until the ledger agrees with the book. */
@@ -29,8 +31,22 @@ export interface Testbed {
   readonly vendors: Vendors;
   /** What happened so far, by subject: "callers of chat" -> "delivered whole" -> 12. */
   readonly tally: Tally;
+  /** Whose balance every call is charged to. */
+  readonly user: Session;
   /** Counts something that the trial did. */
   note(subject: string, what: string): void;
+  /** For calls that a trial makes itself: the call's number, its key and the address that it has to come from. */
+  newCall(token: number): { call: number; key: string; address: string };
+  /** What calls of this round must have cost that the trial has made itself. */
+  alsoExpect(read: () => Expected[]): void;
+  /** The user will have so many units more. */
+  give(units: number): void;
+  /** One unit a token for more models. */
+  price(models: readonly string[]): Promise<void>;
+  /** What is done before the ledger is compared, again until it agrees. */
+  beforeRest(work: () => Promise<void>): void;
+  /** What ends with the testbed. */
+  atEnd(work: () => Promise<void>): void;
   /** Makes the calls, so many at a time. Resolves when the last has ended. */
   run(calls: readonly PlannedCall[], atOnce: number): Promise<void>;
   /** Resolves in the moment in which a call at this node is delivered to its last byte; after two seconds anyway. */
@@ -76,6 +92,10 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
   };
   /** Of calls that were compared before. */
   const settled: Expected[] = [];
+  let given = CREDIT;
+  const others: (() => Expected[])[] = [];
+  const chores: (() => Promise<void>)[] = [];
+  const ends: (() => Promise<void>)[] = [];
   let records: CallRecord[] = [];
   let made = 0;
   /** Who waits for a delivery of a node. */
@@ -84,18 +104,26 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
   const readLedger = async (): Promise<LedgerAtRest> => {
     const { users, tokens, logs, holds } = db.t;
     const rows = await db.q
-      .select({ request_id: logs.request_id, ip: logs.ip, units: logs.quota })
+      .select({ request_id: logs.request_id, type: logs.type, ip: logs.ip, units: logs.quota })
       .from(logs)
-      .where(eq(logs.type, LOG_TYPE.consume));
+      .where(inArray(logs.type, [LOG_TYPE.consume, LOG_TYPE.refund]));
+    // "/refund" gives back of a charge, "/extra" adds to it: a job that came to another price than it began with.
+    const moves = Map.groupBy(rows, ({ request_id }) => request_id.replace(/\/(refund|extra)$/, ""));
+    const charges = [...moves].flatMap(([request_id, its]) => {
+      const charge = its.find((row) => row.request_id === request_id);
+      const units = its.reduce((sum, row) => sum + (row.type === LOG_TYPE.refund ? -row.units : row.units), 0);
+      // Given back whole, it is no charge.
+      return units === 0 && its.length > 1 ? [] : [{ request_id, units, call: callOf(charge?.ip ?? "") }];
+    });
     const [account] = await db.q.select().from(users).where(eq(users.id, user.id));
     const [token] = await db.q.select().from(tokens).where(eq(tokens.id, limited.id));
     if (!account || !token) throw new Error("an account is gone");
     return {
-      charges: rows.map(({ request_id, ip, units }) => ({ request_id, units, call: callOf(ip) })),
+      charges,
       holds: (await db.q.select({ id: holds.request_id }).from(holds)).map(({ id }) => id),
       findings: (await weir.audit()).map(({ rule, row, expected: right, found }) => `${rule} ${row} ${right} ${found}`),
       accounts: [
-        { name: "the user", given: CREDIT, left: account.quota, used: account.used_quota },
+        { name: "the user", given, left: account.quota, used: account.used_quota },
         { name: "the limited token", given: TOKEN_QUOTA, left: token.remain_quota, used: token.used_quota },
       ],
     };
@@ -104,7 +132,20 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
     nodes,
     vendors,
     tally,
+    user,
     note,
+    newCall: (token) => {
+      const call = ++made;
+      return { call, key: keys[token % keys.length] ?? "", address: addressOf(call) };
+    },
+    alsoExpect: (read) => void others.push(read),
+    give: (units) => void (given += units),
+    price: async (names) => {
+      models.push(...names);
+      await weir.priceModels(Object.fromEntries(models.map((model) => [model, 1])));
+    },
+    beforeRest: (work) => void chores.push(work),
+    atEnd: (work) => void ends.push(work),
     run: async (calls, atOnce) => {
       const left = [...calls];
       const caller = async (): Promise<void> => {
@@ -144,14 +185,18 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
       const lives = new Map(nodes.all.map((node) => [node.name, node.lives]));
       // Read again each time: a vendor's answer may end after its caller has left.
       const expectedNow = (): Expected[] =>
-        records.map((record) =>
-          expectationOf(record, vendors.answersTo(record.call), lives.get(record.node) === record.life),
-        );
+        records
+          .map((record) =>
+            expectationOf(record, vendors.answersTo(record.call), lives.get(record.node) === record.life),
+          )
+          .concat(others.flatMap((read) => read()));
       let broken: string[] = [];
       const limit = Date.now() + limitMs;
       // Once more after a while: what comes late must not change anything.
       for (let agreed = 0; agreed < 2 && Date.now() < limit;) {
         await ageTheDead(nodes);
+        await hurryJobs(nodes);
+        for (const work of chores) await work();
         broken = [
           ...brokenPromises([...settled, ...expectedNow()], await readLedger()),
           ...(await Promise.all(nodes.all.map(unready))).flat(),
@@ -165,6 +210,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
       if (vendors.strangers > 0) broken.push(`vendors: ${vendors.strangers} requests that no caller made`);
       settled.push(...expectedNow());
       records = [];
+      others.length = 0;
       vendors.forget();
       return broken;
     },
@@ -172,6 +218,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
       vendors.letGo();
       await nodes.stop();
       vendors.stop();
+      for (const work of ends) await work();
     },
   };
 }
@@ -198,6 +245,15 @@ async function unready(node: Node): Promise<string[]> {
   } catch (error) {
     return [`${node.name}: ${String(error)}`];
   }
+}
+
+/** Jobs that are not over are asked about in the next round. */
+async function hurryJobs({ weir: { db } }: Nodes): Promise<void> {
+  const { tasks } = db.t;
+  await db.q
+    .update(tasks)
+    .set({ next_poll_at_ms: 1 })
+    .where(and(ne(tasks.next_poll_at_ms, 0), notInArray(tasks.status, [...FINAL_STATUSES])));
 }
 
 /**

@@ -12,9 +12,9 @@ export interface Trial {
   readonly redis?: boolean;
   /**
    * One round. It may leave everything broken: the testbed mends and restarts afterwards. The schedule follows from
-   * `random` alone.
+   * `random` and `share` alone. `share`: of the calls and faults of a whole round.
    */
-  round(bed: Testbed, random: Random): Promise<void>;
+  round(bed: Testbed, random: Random, share: number): Promise<void>;
 }
 
 export interface TrialResult {
@@ -27,13 +27,19 @@ export interface TrialResult {
 }
 
 /**
- * Rounds until `ms` are over, at least one; stops at the first round that breaks a promise. `restMs`: how long the
- * ledger has after a round to agree with the book.
+ * Rounds until `ms` are over, at least one, each with a `share` of its calls and faults; stops at the first round that
+ * breaks a promise. `restMs`: how long the ledger has after a round to agree with the book.
  */
 export async function runTrial(
   name: string,
   trial: Trial,
-  { engine, seed, ms, restMs }: { engine: Engine; seed: number; ms: number; restMs?: number },
+  {
+    engine,
+    seed,
+    ms,
+    restMs,
+    share = 1,
+  }: { engine: Engine; seed: number; ms: number; restMs?: number; share?: number },
 ): Promise<TrialResult> {
   const end = Date.now() + ms;
   const bed = await startTestbed({ engine, count: trial.nodes, ...(trial.redis && { redis: true }) });
@@ -43,7 +49,7 @@ export async function runTrial(
   try {
     do {
       rounds++;
-      await trial.round(bed, randomOf(seed, name, rounds));
+      await trial.round(bed, randomOf(seed, name, rounds), share);
       broken = (await bed.settle(restMs)).map((line) => `${name} on ${engine}, seed ${seed}, round ${rounds}: ${line}`);
     } while (broken.length === 0 && Date.now() < end);
     return { rounds, tally: bed.tally, broken, output: outputs() };

@@ -127,7 +127,7 @@ function Cell<R extends object>({ id, ...props }: BodyRowProps<R> & { id: string
         {rowButtons?.(row.original)}
         {rowActions ? (
           <RowMenu
-            actions={menuId === row.id ? rowActions(row.original) : []}
+            actions={rowActions(row.original)}
             open={menuId === row.id}
             onOpenChange={(open) => onMenu(open ? row.id : null)}
           />

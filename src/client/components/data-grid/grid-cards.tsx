@@ -93,7 +93,7 @@ function Card<R extends object>(props: CardProps<R>) {
         {props.rowButtons?.(row.original)}
         {props.rowActions ? (
           <RowMenu
-            actions={props.menuId === row.id ? props.rowActions(row.original) : []}
+            actions={props.rowActions(row.original)}
             open={props.menuId === row.id}
             onOpenChange={(shown) => props.onMenu(shown ? row.id : null)}
           />

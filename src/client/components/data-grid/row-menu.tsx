@@ -13,7 +13,7 @@ import {
 import { IconButton } from "../../ui/icon-button";
 import type { GridAction } from "./types";
 
-/** The ⋯ of a row. */
+/** The ⋯ of a row; a row without actions has none. */
 export function RowMenu({
   actions,
   open,
@@ -24,6 +24,7 @@ export function RowMenu({
   onOpenChange: (open: boolean) => void;
 }) {
   const { t } = useLingui();
+  if (actions.length === 0) return null;
   return (
     <DropdownMenu open={open} onOpenChange={onOpenChange}>
       <DropdownMenuTrigger asChild>

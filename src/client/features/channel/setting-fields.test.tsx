@@ -34,9 +34,9 @@ const label = (name: (typeof settingNames)[number]) => settingMembers[name].labe
 
 test("every declared member has a field; what is typed becomes JSON, and an emptied field is no member", async () => {
   render(<Fields />);
-  // spec: C-215, C-239
   // One look at the labels: a search for each would take seconds.
   const labelled = [...document.querySelectorAll("label")].flatMap((one) => (one.control ? [one.textContent] : []));
+  // spec: C-215, C-239
   expect(labelled).toEqual(expect.arrayContaining(settingNames.map(label)));
   await userEvent.type(screen.getByLabelText(label("proxy")), "socks5://h:1");
   await userEvent.type(screen.getByLabelText(label("idle_timeout")), "30");

@@ -1,11 +1,14 @@
 import { cleanup, render, screen, userEvent } from "../../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { useState } from "react";
 import { channelType, channelTypes } from "../../../shared/channel-types";
 import { TooltipProvider } from "../../ui/tooltip";
 import { TypePicker } from "./type-picker";
+
+// Slow while other test files run.
+setDefaultTimeout(30_000);
 
 /** The types that the specification names, by requirement, number and what its name is known by. */
 const SPECIFIED: readonly [string, number, string][] = [

@@ -5,6 +5,7 @@ import { useForm, useWatch } from "react-hook-form";
 import type { ChannelView } from "../../../shared/channel";
 import { useFormDraft } from "../../lib/drafts";
 import { faultOf } from "../../lib/errors";
+import { useOnce } from "../../lib/once";
 import { toastError, toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { changedFields, channelResolver, emptyChannel, fieldsOf, refusedField, valuesOf } from "./channel-values";
@@ -64,10 +65,10 @@ export function useChannelForm({
     }
   });
 
+  const saveOnce = useOnce(save);
   const submit = () => {
-    if (saving) return;
     if (!Array.isArray(form.getValues("models"))) toastError(t`提交失败，请勿重复提交！`);
-    else void save();
+    else void saveOnce();
   };
 
   return { form, formId, draft, stored, before, channelId: channel?.id, saving, changes, submit };

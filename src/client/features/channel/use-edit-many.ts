@@ -5,6 +5,7 @@ import { isUntouched, type ChannelEdits } from "../../../shared/channel-operatio
 import { errorText, type ErrorCode } from "../../../shared/errors";
 import { faultOf } from "../../lib/errors";
 import { currentLanguage } from "../../lib/i18n";
+import { useOnce } from "../../lib/once";
 import { toastError, toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { readRoutingNumber } from "./channel-numbers";
@@ -101,5 +102,7 @@ export function useEditMany(tag: string | undefined, channels: readonly ChannelV
     }
   };
 
-  return { typed, set, problems, save: () => void save(), saving: tagEdit.isPending || batchEdit.isPending };
+  const once = useOnce(save);
+
+  return { typed, set, problems, save: () => void once(), saving: tagEdit.isPending || batchEdit.isPending };
 }

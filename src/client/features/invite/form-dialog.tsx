@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { type ReactNode, useId } from "react";
 import { FormStack } from "../../components/form-field";
+import { useOnce } from "../../lib/once";
 import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 
@@ -19,6 +20,7 @@ interface FormDialogProps {
 export function FormDialog({ title, description, action, pending, onSubmit, onClose, children }: FormDialogProps) {
   const { t } = useLingui();
   const form = useId();
+  const submit = useOnce(onSubmit);
   return (
     <Dialog
       open
@@ -40,7 +42,7 @@ export function FormDialog({ title, description, action, pending, onSubmit, onCl
         className="mt-3"
         onSubmit={(event) => {
           event.preventDefault();
-          void onSubmit();
+          void submit();
         }}
       >
         <FormStack>{children}</FormStack>

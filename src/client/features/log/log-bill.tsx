@@ -63,6 +63,20 @@ function WithoutLines({ row }: { row: LogView }) {
   );
 }
 
+/** What Weir's own cache marks saved, or cost where the cache was written first. */
+function CacheSaving({ saved }: { saved: string | undefined }) {
+  const { t } = useLingui();
+  if (typeof saved !== "string") return null;
+  const more = saved.replace("-", "");
+  return (
+    <p className="text-sm" data-testid="bill-cache">
+      {more === saved
+        ? t`自动缓存标记为这次调用节省了 ${saved} 额度。`
+        : t`自动缓存标记：写入缓存比普通输入多花 ${more} 额度，之后的读取会省回来。`}
+    </p>
+  );
+}
+
 /** The bill of a call: lines whose units sum to the charge, rounded once. Nothing is computed that was not charged. */
 export function LogBill({ row }: { row: LogView }) {
   const { t, i18n } = useLingui();
@@ -130,6 +144,7 @@ export function LogBill({ row }: { row: LogView }) {
           </tr>
         </tfoot>
       </Table>
+      <CacheSaving saved={details.cache_saved} />
       <p className="text-xs text-muted">{t`各行按精确小数计算，最后只四舍五入一次。`}</p>
     </div>
   );

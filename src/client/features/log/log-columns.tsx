@@ -1,4 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
+import { AudioLines } from "lucide-react";
 import { useMemo } from "react";
 import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
@@ -10,18 +11,33 @@ import type { GridColumn } from "../../components/data-grid/types";
 import { formatMilliseconds } from "../../lib/format";
 import { Badge } from "../../ui/badge";
 import { attemptsOf, readDetails } from "./log-details";
+import { ChannelLink, Seconds, TokenLink } from "./log-links";
 import { LogUser } from "./log-user";
 import { textOf } from "./row-text";
+
+/** Rows of calls; the others are of money and of administration, and took no time and no tokens. */
+const isCall = ({ type }: LogView): boolean => type === LOG_TYPE.consume || type === LOG_TYPE.error;
+
+const None = () => <span className="text-muted">—</span>;
 
 /** Seconds of the call, milliseconds to its first token, and whether it was streamed. */
 function Timing({ row }: { row: LogView }) {
   const { t } = useLingui();
-  const { frt } = readDetails(row.other);
+  if (!isCall(row)) return <None />;
+  const { frt = -1 } = readDetails(row.other);
+  const hue = frt >= 0 ? firstTokenHue(frt) : null;
   return (
     <span className="flex items-center gap-1">
-      <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
-      {frt !== undefined && frt >= 0 ? <Badge hue={firstTokenHue(frt)}>{formatMilliseconds(frt)}</Badge> : null}
-      {row.is_stream ? <Badge hue="blue">{t`流`}</Badge> : null}
+      <Badge hue={durationHue(row.use_time)}>
+        <Seconds value={row.use_time} />
+      </Badge>
+      {hue ? <Badge hue={hue}>{formatMilliseconds(frt)}</Badge> : null}
+      {row.is_stream ? (
+        <span title={t`流`} className="shrink-0 text-blue-fg">
+          <AudioLines aria-hidden className="size-4" />
+          <span className="sr-only">{t`流`}</span>
+        </span>
+      ) : null}
     </span>
   );
 }
@@ -29,20 +45,40 @@ function Timing({ row }: { row: LogView }) {
 /** The channel that served and how many were tried before it. */
 function Served({ row }: { row: LogView }) {
   const tried = attemptsOf(readDetails(row.other)).map((attempt) => attempt.channel);
-  if (row.channel === 0 && tried.length === 0) return <span className="text-muted">—</span>;
-  return (
-    <span className="truncate">{tried.length > 1 ? tried.join(" → ") : `${row.channel} · ${row.channel_name}`}</span>
-  );
+  if (tried.length > 1) return <span className="truncate">{tried.join(" → ")}</span>;
+  return row.channel === 0 ? <span className="truncate text-muted">{tried[0] ?? "—"}</span> : <ChannelLink row={row} />;
 }
 
 function Model({ row }: { row: LogView }) {
   const { is_model_mapped: mapped, upstream_model_name: upstream } = readDetails(row.other);
-  return (
+  const model = (
     <span className="truncate font-mono text-xs">
       {mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}
     </span>
   );
+  if (row.type !== LOG_TYPE.error) return model;
+  const cause = [textOf(row), row.code].filter(Boolean).join(" · ");
+  return (
+    <span className="grid min-w-0 leading-4" title={cause}>
+      {model}
+      <span className="truncate text-xs text-red-fg">{cause}</span>
+    </span>
+  );
 }
+
+/** What was charged; what was given back has its sign; other rows move no charge. */
+function Cost({ row }: { row: LogView }) {
+  if (row.type === LOG_TYPE.refund && row.quota > 0)
+    return (
+      <span className="whitespace-nowrap text-green-fg">
+        +<Quota value={row.quota} decimals={6} />
+      </span>
+    );
+  return isCall(row) || row.quota !== 0 ? <Quota value={row.quota} decimals={6} /> : <None />;
+}
+
+/** Tokens of a call. */
+const Tokens = ({ row, count }: { row: LogView; count: number }) => (isCall(row) ? <Count value={count} /> : <None />);
 
 /** The group, in the colour of the ratio that the row was charged by (A-521 to A-524); without one it has none. */
 function Group({ row }: { row: LogView }) {
@@ -83,19 +119,31 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
         width: 92,
         cell: (row) => <LogUser id={row.user_id} name={row.username} />,
       },
-      { id: "token", header: t`令牌`, width: 92, cell: (row) => <span className="truncate">{row.token_name}</span> },
+      { id: "token", header: t`令牌`, width: 92, cell: (row) => <TokenLink row={row} /> },
       { id: "group", header: t`分组`, width: 84, cell: (row) => <Group row={row} /> },
       { id: "model", header: t`模型`, width: 150, grow: true, card: "fact", cell: (row) => <Model row={row} /> },
       { id: "timing", header: t`用时 / 首字`, width: 156, cell: (row) => <Timing row={row} /> },
-      { id: "in", header: t`输入`, width: 64, align: "end", cell: (row) => <Count value={row.prompt_tokens} /> },
-      { id: "out", header: t`输出`, width: 64, align: "end", cell: (row) => <Count value={row.completion_tokens} /> },
+      {
+        id: "in",
+        header: t`输入`,
+        width: 64,
+        align: "end",
+        cell: (row) => <Tokens row={row} count={row.prompt_tokens} />,
+      },
+      {
+        id: "out",
+        header: t`输出`,
+        width: 64,
+        align: "end",
+        cell: (row) => <Tokens row={row} count={row.completion_tokens} />,
+      },
       {
         id: "cost",
         header: t`花费`,
         width: 100,
         align: "end",
         card: "fact",
-        cell: (row) => <Quota value={row.quota} decimals={6} />,
+        cell: (row) => <Cost row={row} />,
       },
       {
         id: "content",

@@ -92,6 +92,8 @@ export const ratioNames: Readonly<Record<string, MessageDescriptor>> = {
   image_completion_ratio: msg`图片补全倍率`,
   audio_ratio: msg`音频倍率`,
   audio_completion_ratio: msg`音频补全倍率`,
+  rule_ratio: msg`规则倍率`,
+  batch_ratio: msg`批处理倍率`,
   group_ratio: msg`分组倍率`,
   seconds: msg`秒数`,
   resolution: msg`清晰度系数`,

@@ -1,7 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronDown, ChevronUp } from "lucide-react";
-import { END_REASONS } from "../../../shared/log";
+import { END_REASONS, LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
+import { warningText } from "../../../shared/warning-text";
 import { readDoubts } from "../../../shared/usage-doubt";
 import { ErrorPanel } from "../../components/error-panel";
 import { FactLine } from "../../components/facts";
@@ -9,7 +10,7 @@ import { Quota } from "../../components/quota";
 import { durationHue, firstTokenHue, logType } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
 import { UsageDoubtText } from "../../components/usage-doubts";
-import { formatMilliseconds, formatNumber, formatTime } from "../../lib/format";
+import { formatDollars, formatMilliseconds, formatNumber, formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
@@ -21,9 +22,11 @@ import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { LogAttempts } from "./log-attempts";
 import { LogBill } from "./log-bill";
+import { LogCause } from "./log-cause";
 import { LogContent } from "./log-content";
 import { attemptsOf, readDetails, reasonHue } from "./log-details";
 import { LogSelection } from "./log-selection";
+import { ChannelLink, ModelLink, Seconds, TokenLink } from "./log-links";
 import { LogUser } from "./log-user";
 import { textOf } from "./row-text";
 
@@ -96,11 +99,14 @@ function endReason(reason: string): string {
 function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
   const { t } = useLingui();
   const details = readDetails(row.other);
+  const { frt = -1 } = details;
+  const firstToken = frt >= 0 ? firstTokenHue(frt) : null;
   const text = textOf(row);
   const doubts = readDoubts(details.usage_doubts);
   const attempts = attemptsOf(details);
   return (
     <div className="grid gap-4">
+      {row.type === LOG_TYPE.error ? <LogCause row={row} /> : null}
       <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
         <FactLine name={t`时间`}>{formatTime(row.created_at)}</FactLine>
         <FactLine name={t`花费`}>
@@ -111,18 +117,31 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             <Badge hue={reasonHue(row.end_reason)}>{endReason(row.end_reason)}</Badge>
           </FactLine>
         ) : null}
+        {row.model_name ? (
+          <FactLine name={t`模型`}>
+            <ModelLink row={row} />
+          </FactLine>
+        ) : null}
         <FactLine name={t`用户`}>{admin ? <LogUser id={row.user_id} name={row.username} /> : row.username}</FactLine>
-        {row.token_name ? <FactLine name={t`令牌`}>{row.token_name}</FactLine> : null}
+        {row.token_name ? (
+          <FactLine name={t`令牌`}>
+            <TokenLink row={row} />
+          </FactLine>
+        ) : null}
         {row.group ? <FactLine name={t`分组`}>{row.group}</FactLine> : null}
-        {admin && row.channel > 0 ? <FactLine name={t`渠道`}>{`${row.channel} · ${row.channel_name}`}</FactLine> : null}
+        {admin && row.channel > 0 ? (
+          <FactLine name={t`渠道`}>
+            <ChannelLink row={row} />
+          </FactLine>
+        ) : null}
         {details.is_model_mapped ? <FactLine name={t`上游模型`}>{details.upstream_model_name}</FactLine> : null}
         <FactLine name={t`输入 / 输出`}>{`${row.prompt_tokens} / ${row.completion_tokens}`}</FactLine>
         <FactLine name={t`用时`}>
           <span className="flex flex-wrap items-center gap-1">
-            <Badge hue={durationHue(row.use_time)}>{t`${row.use_time} 秒`}</Badge>
-            {details.frt !== undefined && details.frt >= 0 ? (
-              <Badge hue={firstTokenHue(details.frt)}>{t`首字 ${formatMilliseconds(details.frt)}`}</Badge>
-            ) : null}
+            <Badge hue={durationHue(row.use_time)}>
+              <Seconds value={row.use_time} />
+            </Badge>
+            {firstToken ? <Badge hue={firstToken}>{t`首字 ${formatMilliseconds(frt)}`}</Badge> : null}
             {row.is_stream ? <Badge hue="blue">{t`流式`}</Badge> : null}
           </span>
         </FactLine>
@@ -139,15 +158,18 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             <Id value={row.upstream_request_id} />
           </FactLine>
         ) : null}
+        {typeof row.upstream_cost === "number" ? (
+          <FactLine name={t`上游成本`}>{formatDollars(row.upstream_cost, 1e9, 9)}</FactLine>
+        ) : null}
         {row.ip ? <FactLine name="IP">{row.ip}</FactLine> : null}
-        {text ? <FactLine name={t`详情`}>{text}</FactLine> : null}
+        {text && row.type !== LOG_TYPE.error ? <FactLine name={t`详情`}>{text}</FactLine> : null}
         {row.repeated > 0 ? (
           <FactLine
             name={t`重复`}
           >{t`同样的拒绝还有 ${formatNumber(row.repeated)} 次，最后一次在 ${formatTime(row.repeated_until)}`}</FactLine>
         ) : null}
       </dl>
-      <Tabs defaultValue="bill">
+      <Tabs defaultValue={row.type === LOG_TYPE.error && admin ? "attempts" : "bill"}>
         <TabsList aria-label={t`日志详情`}>
           <TabsTrigger value="bill">{t`账单`}</TabsTrigger>
           {admin ? <TabsTrigger value="attempts">{t`尝试`}</TabsTrigger> : null}
@@ -184,7 +206,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
       {details.warnings?.length ? (
         <ul className="list-disc pl-5 text-yellow-fg">
           {details.warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
+            <li key={warning}>{warningText(warning, currentLanguage())}</li>
           ))}
         </ul>
       ) : null}

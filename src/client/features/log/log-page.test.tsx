@@ -8,6 +8,7 @@ import type { LogTail, LogView } from "../../../shared/log-list";
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { fireEvent, within } = await import("@testing-library/react");
 const { default: LogPage } = await import("./log-page");
+const { LogAttempts } = await import("./log-attempts");
 const { LogBill } = await import("./log-bill");
 const { LogCleaning, monthAgo } = await import("./log-cleaning");
 const { LogContent, curlOf } = await import("./log-content");
@@ -258,6 +259,11 @@ test("every row's bill lines sum to its charge, or say what the row is", async (
   const cases: [Partial<LogView>, string][] = [
     [{ quota: 10, other: JSON.stringify({ bill }) }, "与账单一致"],
     [{ quota: 11, other: JSON.stringify({ bill }) }, "与账单不一致"],
+    [{ quota: 10, other: JSON.stringify({ bill, cache_saved: "850" }) }, "自动缓存标记为这次调用节省了 850 额度。"],
+    [
+      { quota: 10, other: JSON.stringify({ bill, cache_saved: "-250" }) },
+      "自动缓存标记：写入缓存比普通输入多花 250 额度，之后的读取会省回来。",
+    ],
     [{ quota: 0, type: 5 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2, other: JSON.stringify({ waived: true, bill: [] }) }, "渠道的设置是：这样结束的调用不收费。"],
@@ -272,6 +278,23 @@ test("every row's bill lines sum to its charge, or say what the row is", async (
     expect(screen.getByText(text)).toBeTruthy();
     closePage();
   }
+});
+
+test("an attempt names the dialect in which its channel was called, where that is not the channel's own", async () => {
+  const attempt = {
+    channel: 1,
+    channel_name: "a",
+    status: 200,
+    failure: "",
+    message: "",
+    start_ms: 0,
+    duration_ms: 5,
+    first_content_ms: 3,
+    upstream_request_id: "",
+  };
+  const attempts = [attempt, { ...attempt, start_ms: 6, dialect: "openai-responses" }];
+  await openPage(<LogAttempts attempts={attempts} />, "/log");
+  expect(screen.getAllByText("openai-responses")).toHaveLength(1);
 });
 
 test("the bill of a video names seconds and every factor", async () => {
@@ -295,7 +318,7 @@ test("the colours change where the specification says (C-633 to C-638, A-521 to 
   // spec: C-633..C-635
   expect([100, 101, 299, 300].map(durationHue)).toEqual(["green", "orange", "orange", "red"]);
   // spec: C-636..C-638
-  expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", "red"]);
+  expect([2999, 3000, 9999, 10_000].map(firstTokenHue)).toEqual(["green", "orange", "orange", null]);
 });
 
 test("deleting old logs asks for a time, reports how many rows it deleted, and says why it failed (A-397, A-398, A-485, A-486)", async () => {
@@ -371,4 +394,69 @@ test("a refusal row that counts repetitions says how many, and until when", asyn
     `同样的拒绝还有 12,345 次，最后一次在 ${formatTime(1_790_000_500)}`,
   );
   expect(document.body.textContent).toContain("该令牌已被禁用");
+});
+
+test("an error row says its cause and code, in the reader's language whatever its caller spoke", async () => {
+  const failed = row(1, {
+    type: 5,
+    code: "model_price_missing",
+    params: JSON.stringify({ model: "model-1" }),
+    content: "Model model-1 has no price; please contact the administrator",
+    quota: 0,
+  });
+  await openPage(<LogPage />, "/log", { procedures: procedures([failed]) });
+  expect(await screen.findByText("模型 model-1 的价格未设置，请联系管理员 · model_price_missing")).toBeDefined();
+});
+
+test.each([
+  ["model_price_missing", { model: "model-1" }, "设置价格", "/setting/pricing?q=model-1"],
+  ["model_not_found", { model: "model-1", group: "vip" }, "查看渠道", "/channel?group=vip"],
+  ["insufficient_user_quota", { balance: 1 }, "编辑用户", "/user?edit=5"],
+])("the inspector of an error opens on the cause %s with the way to remove it", async (code, params, label, href) => {
+  const failed = row(1, { type: 5, code, params: JSON.stringify(params), quota: 0, channel: 0 });
+  await openPage(<LogInspector id="1" known={failed} admin onClose={() => {}} onStep={() => {}} />, "/log", {
+    procedures: { "log.get": () => failed },
+  });
+  const cause = within(await screen.findByTestId("log-cause"));
+  expect(cause.getByText(code)).toBeDefined();
+  expect(cause.getByRole("link", { name: label }).getAttribute("href")).toBe(href);
+  expect(screen.getByRole("tab", { name: "尝试" }).getAttribute("aria-selected")).toBe("true");
+  // Said once: not again among the facts.
+  expect(screen.queryByText("详情")).toBeNull();
+});
+
+test("channel, token and model of a row are links, in the list and in the inspector", async () => {
+  const item = row(1);
+  await openPage(<LogPage />, "/log?open=1", { procedures: { ...procedures([item]), "log.get": () => item } });
+  const drawer = within(await screen.findByRole("dialog"));
+  for (const [name, href] of [
+    ["7 · c", "/channel?open=7"],
+    ["t", "/log?token_id=3"],
+    ["model-1", "/log?model_name=model-1"],
+  ] as const)
+    expect([name, (await drawer.findByRole("link", { name })).getAttribute("href")]).toEqual([name, href]);
+});
+
+test("a row that is no call has no duration and no tokens, a refund has its sign, and less than a second is no zero", async () => {
+  await openPage(<LogPage />, "/log", {
+    procedures: procedures([
+      row(1, { type: 1, quota: 0, use_time: 0, prompt_tokens: 0, model_name: "", content: "topped up" }),
+      row(2, { type: 6, quota: 500_000, use_time: 0, model_name: "" }),
+      row(3, { use_time: 0, is_stream: true }),
+    ]),
+  });
+  await screen.findByText("model-3");
+  const cell = (id: number, column: string) =>
+    document.querySelectorAll("[data-row]")[id - 1]?.querySelector(`[data-column=${column}]`)?.textContent;
+  expect([cell(1, "timing"), cell(1, "in"), cell(1, "cost")]).toEqual(["—", "—", "—"]);
+  expect([cell(2, "timing"), cell(2, "cost")]).toEqual(["—", "+$1.000000"]);
+  expect(cell(3, "timing")).toBe("不到 1 秒流");
+});
+
+test("warnings are told as sentences", async () => {
+  const item = row(1, { other: JSON.stringify({ warnings: ["limited_output: 24973"] }) });
+  await openPage(<LogInspector id="1" known={item} admin onClose={() => {}} onStep={() => {}} />, "/log", {
+    procedures: { "log.get": () => item },
+  });
+  expect(await screen.findByText("剩余额度只够 24,973 个输出 Token，回答以此为上限")).toBeDefined();
 });

@@ -91,8 +91,10 @@ export default function LogPage() {
           views={[
             { id: "errors", title: t`错误`, filters: { type: String(LOG_TYPE.error) } },
             { id: "consume", title: t`消费`, filters: { type: String(LOG_TYPE.consume) } },
+            { id: "hour", title: t`最近 1 小时`, filters: { start_timestamp: String(now - DAY / 24) } },
             { id: "day", title: t`最近 24 小时`, filters: { start_timestamp: String(now - DAY) } },
             { id: "three-days", title: t`最近 3 天`, filters: { start_timestamp: String(now - 3 * DAY) } },
+            { id: "week", title: t`最近 7 天`, filters: { start_timestamp: String(now - 7 * DAY) } },
           ]}
           toolbar={<LiveSwitch on={following} onChange={follow} live={live} />}
           onOpen={(row) => grid.setOpen(row.id)}

@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
+import { Link } from "wouter";
 import { ErrorPanel } from "../../components/error-panel";
 import { Count, Quota } from "../../components/quota";
 import { trpc } from "../../lib/trpc";
@@ -34,6 +35,9 @@ export function LogUser({ id, name }: { id: number; name: string }) {
         </button>
       </PopoverTrigger>
       <PopoverContent aria-label={t`用户信息`} className="w-64" onClick={(event) => event.stopPropagation()}>
+        <Link href={`/user?edit=${id}`} className="mb-2 block truncate font-medium text-accent-text hover:underline">
+          {t`打开用户 ${name}`}
+        </Link>
         {facts ? (
           <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
             {facts.map(([term, value]) => (

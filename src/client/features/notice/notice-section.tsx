@@ -4,6 +4,7 @@ import { NOTIFY_TYPE_NAMES, NOTIFY_TYPES } from "../../../shared/notice";
 import { FormField } from "../../components/form-field";
 import { faultOf, reportError } from "../../lib/errors";
 import { currentLanguage } from "../../lib/i18n";
+import { useOnce } from "../../lib/once";
 import { toastError, toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -60,6 +61,7 @@ function NoticeForm({ setting, email }: { setting: string; email: string }) {
       reportError(error);
     }
   });
+  const submit = useOnce(save);
 
   const test = async () => {
     try {
@@ -71,7 +73,14 @@ function NoticeForm({ setting, email }: { setting: string; email: string }) {
   };
 
   return (
-    <form noValidate className="grid max-w-xl gap-4" onSubmit={(event) => void save(event)}>
+    <form
+      noValidate
+      className="grid max-w-xl gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
       <FormField control={control} name="notify_type" label={t`通知方式`}>
         {(field) => (
           <Select

@@ -5,10 +5,11 @@ import type { PayMethod } from "../../../shared/options/shapes";
 import { PAYMENT_PROVIDERS, type PaymentForm, TOPUP_MAX, type TopupInfo } from "../../../shared/order";
 import { confirm } from "../../components/confirm";
 import { currentLanguage } from "../../lib/i18n";
+import { useOnce } from "../../lib/once";
 import { trpc } from "../../lib/trpc";
 import { moneyText } from "./money";
 import { postForm } from "./post-form";
-import { useDebounced } from "./use-debounced";
+import { useDebounced } from "../../lib/use-debounced";
 
 const isOrderable = (amount: number | null, least: number): amount is number =>
   amount !== null && Number.isInteger(amount) && amount >= least && amount <= TOPUP_MAX;
@@ -48,8 +49,8 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
   const agreed = (way: string, price: string) =>
     confirm({ title: t`确认充值 ${dollars}？`, description: t`使用${way}支付 ${price}。`, action: t`去支付` });
 
-  const startGateway = async (method: PayMethod, price: string) => {
-    if (busy || amount === null || !(await agreed(method.name, price))) return;
+  const startGateway = useOnce(async (method: PayMethod, price: string) => {
+    if (amount === null || !(await agreed(method.name, price))) return;
     try {
       const form = await payByGateway.mutateAsync({ amount, payment_method: method.type });
       postForm(form);
@@ -58,16 +59,16 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
     } catch {
       // The query client shows the error.
     }
-  };
-  const startCard = async (price: string) => {
-    if (busy || amount === null || !(await agreed(PAYMENT_PROVIDERS.stripe[currentLanguage()], price))) return;
+  });
+  const startCard = useOnce(async (price: string) => {
+    if (amount === null || !(await agreed(PAYMENT_PROVIDERS.stripe[currentLanguage()], price))) return;
     try {
       const { data } = await payByCard.mutateAsync({ amount });
       location.assign(data.pay_link);
     } catch {
       // The query client shows the error.
     }
-  };
+  });
 
   // The shown price belongs to the typed amount: while it is being quoted there is none.
   const current = amount === debounced;

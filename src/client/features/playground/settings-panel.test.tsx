@@ -18,14 +18,15 @@ test.each([
   expect(screen.getByRole("combobox", { name: "模型" }).textContent).toBe(words);
 });
 
-test("the temperature goes from 0 to 1 in tenths, and the limit of tokens starts at none", async () => {
+test("the temperature is 0 until it is set, from 0.1 to 1 in tenths, and the limit of tokens starts at none", async () => {
   await openPage(
     <SettingsPanel settings={settings} onChange={() => {}} groups={{}} models={[]} job={false} />,
     "/playground",
   );
-  const { min, max, step, value } = screen.getByLabelText<HTMLInputElement>(/^温度/);
+  const { min, max, step } = screen.getByLabelText<HTMLInputElement>(/^温度/);
   // spec: C-652..C-654
-  expect({ min, max, step, value }).toEqual({ min: "0", max: "1", step: "0.1", value: "0" });
+  expect({ min, max, step }).toEqual({ min: "0.1", max: "1", step: "0.1" });
+  expect(screen.getByText("0.0")).toBeDefined();
   // spec: C-655
   expect(screen.getByLabelText<HTMLInputElement>("最大 token 数").value).toBe("0");
   expect(screen.getByText("0 = 不限")).toBeDefined();

@@ -102,7 +102,7 @@ function ChatFields({ settings, onChange: setSettings, models }: Pick<PanelProps
         </Label>
         <Slider
           id={`${id}-temperature`}
-          min={0}
+          min={0.1}
           max={1}
           step={0.1}
           value={temperature}

@@ -9,10 +9,11 @@ import { isUnpriced, PriceGrid } from "./price-grid";
 import { PriceImport } from "./price-import";
 import { PriceJson } from "./price-json";
 import { PriceWhy } from "./price-why";
+import { RulesEditor } from "./rules-editor";
 import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
 
-const TABS = ["visual", "tools", "json", "import", "why"] as const;
+const TABS = ["visual", "rules", "tools", "json", "import", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
 
 /** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
@@ -42,6 +43,7 @@ export default function PriceEditorPage() {
             {t`可视化编辑`}
             {unpriced > 0 ? <Badge hue="orange" className="ml-2">{t`${unpriced} 个未定价`}</Badge> : null}
           </TabsTrigger>
+          <TabsTrigger value="rules">{t`价格规则`}</TabsTrigger>
           <TabsTrigger value="tools">{t`工具价格`}</TabsTrigger>
           <TabsTrigger value="json">JSON</TabsTrigger>
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
@@ -49,6 +51,11 @@ export default function PriceEditorPage() {
         </TabsList>
         <TabsContent value="visual">
           <PriceGrid prices={prices} query={query} saver={saver} />
+        </TabsContent>
+        <TabsContent value="rules">
+          {when((all) => (
+            <RulesEditor prices={all} saver={saver} />
+          ))}
         </TabsContent>
         <TabsContent value="tools">
           {when((all) => (

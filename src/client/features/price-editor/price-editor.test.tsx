@@ -4,7 +4,7 @@ import { builtInTables, priceKeys, type PriceNumbers } from "../../../shared/pri
 import { inUnit, numbersFrom, textsOf } from "./price-fields";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
-const { within } = await import("@testing-library/react");
+const { fireEvent, within } = await import("@testing-library/react");
 const { default: PriceEditorPage } = await import("./price-editor-page");
 
 /** What the fake server stores. */
@@ -385,5 +385,42 @@ describe("a built-in price that leaves something out", () => {
     await open(`?tab=why&model=${name}`);
     await screen.findByRole("cell", { name: "模型倍率" });
     expect(screen.queryByText(/DeepSeek 在高峰时段/)).toBeNull();
+  });
+});
+
+describe("the rules of a model", () => {
+  const night = [
+    { name: "night", when: { hours: [{ zone: "UTC", from: "22:00", to: "06:00" }] }, then: { factor: 0.5 } },
+  ];
+
+  test("are checked while they are written, read as sentences, and stored beside those of other models", async () => {
+    stored["PriceRules"] = JSON.stringify({ other: night });
+    const { calls, user } = await open("?tab=rules&model=gpt-4o");
+    const editor = await screen.findByLabelText<HTMLTextAreaElement>("规则的 JSON");
+    expect(editor.value).toBe("[]");
+    await user.click(screen.getByRole("button", { name: "添加时段规则" }));
+    expect(screen.getByText("当周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2")).toBeDefined();
+    const good = editor.value;
+    fireEvent.change(editor, { target: { value: good.replace("Asia/Shanghai", "Mars/Base") } });
+    expect(screen.getByRole("alert").textContent).toContain("unknown time zone");
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "保存" }).disabled).toBe(true);
+    const twice = [...(JSON.parse(good) as object[]), ...(JSON.parse(good.replace("peak", "again")) as object[])];
+    fireEvent.change(editor, { target: { value: JSON.stringify(twice) } });
+    expect(await screen.findByText("“again”永远不会生效：“peak”总是先适用。")).toBeDefined();
+    fireEvent.change(editor, { target: { value: good } });
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    await waitFor(() => expect(puts(calls)).toHaveLength(1));
+    expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
+      ["PriceRules", { other: night, "gpt-4o": JSON.parse(good) }],
+    ]);
+  });
+
+  test("of its own are removed, and those for many models show again", async () => {
+    stored["PriceRules"] = JSON.stringify({ "gpt-*": night, "gpt-4o": [] });
+    const { calls, user } = await open("?tab=rules&model=gpt-4o");
+    expect((await screen.findByLabelText<HTMLTextAreaElement>("规则的 JSON")).value).toBe("[]");
+    await user.click(screen.getByRole("button", { name: "删除自己的规则" }));
+    await waitFor(() => expect(puts(calls).map(({ value }) => JSON.parse(value))).toEqual([{ "gpt-*": night }]));
+    expect(await screen.findByText("当每天 22:00–06:00（UTC）时：价格 × 0.5")).toBeDefined();
   });
 });

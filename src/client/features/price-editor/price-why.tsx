@@ -16,6 +16,7 @@ import { Select } from "../../ui/select";
 import { Table, Td, Th } from "../../ui/table";
 import { PriceCalculator } from "../pricing/price-calculator";
 import { PriceNote } from "../pricing/price-note";
+import { PriceRules } from "../pricing/price-rules";
 import type { Prices } from "./use-prices";
 
 const PARAMS = { model: textParam(), group: textParam("default"), user_group: textParam("default") };
@@ -144,6 +145,7 @@ function Explanation({ prices, price, model, group, user_group }: ExplanationPro
           >{t`输入超过 ${limit} 个 Token 的调用：输入 $${input}，输出 $${output}（LongContextRatio）`}</p>
         );
       })}
+      <PriceRules rules={price.rules} />
       <section className="grid gap-2">
         <h2 className="text-md">{t`费用计算器`}</h2>
         <Calculator
@@ -181,7 +183,7 @@ function Source({ source, entry }: { source: string; entry?: string | undefined 
 }
 
 /** The public page's calculator over every model that has a price. */
-function Calculator({
+export function Calculator({
   prices,
   model,
   group,
@@ -199,7 +201,8 @@ function Calculator({
       const base = { model: name, vendor: vendorOf(name)?.key ?? "", enable_groups: [group] };
       if (price.unpriced) return base;
       const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
-      return { ...base, factors, long_context: longContextOf(name, tables) };
+      const { rules } = price;
+      return { ...base, factors, long_context: longContextOf(name, tables), ...(rules && { rules }) };
     });
     const own = tables.GroupGroupRatio[userGroup]?.[group];
     return {

@@ -11,6 +11,7 @@ import { Availability, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
 import { VideoPrices } from "./video-prices";
 import { PriceNote } from "./price-note";
+import { PriceRules } from "./price-rules";
 import { longPricesIn, pricesIn, type PricedRow } from "./prices";
 
 interface ModelDrawerProps {
@@ -60,6 +61,7 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
           <>
             <PriceMatrix catalogue={catalogue} row={row} group={group} />
             <PriceNote note={row.item.note} />
+            <PriceRules rules={row.item.rules} />
             <VideoPrices row={row} group={group} />
           </>
         )}

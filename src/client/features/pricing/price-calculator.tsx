@@ -5,6 +5,7 @@ import { videoTariff } from "../../../shared/video-tariffs";
 import { formatDollars, formatNumber } from "../../lib/format";
 import { Textarea } from "../../ui/input";
 import { Label } from "../../ui/label";
+import { DateTimeField } from "../../ui/date-time-field";
 import { NumberField } from "../../ui/number-field";
 import { Table, Td, Th } from "../../ui/table";
 import { TokenInput } from "../../ui/token-input";
@@ -51,7 +52,8 @@ export function PriceCalculator({
   group: string;
 }) {
   const { t } = useLingui();
-  const ids = { text: useId(), others: useId() };
+  const ids = { text: useId(), others: useId(), moment: useId() };
+  const [moment, setMoment] = useState(() => Math.floor(Date.now() / 1000));
   const [tokens, setTokens] = useState({ input: 1000, cached: 0, output: 500, calls: 1000 });
   const [text, setText] = useState("");
   const [others, setOthers] = useState<string[]>([]);
@@ -79,6 +81,16 @@ export function PriceCalculator({
         <Field label={t`输出 Token`} value={tokens.output} onValue={(value) => set({ output: value })} />
         <Field label={t`每天调用次数`} value={tokens.calls} onValue={(value) => set({ calls: value })} />
       </div>
+      {compared.some(({ rules }) => rules) ? (
+        <div className="grid gap-1">
+          <Label htmlFor={ids.moment}>{t`调用时间`}</Label>
+          <DateTimeField
+            id={ids.moment}
+            value={moment}
+            onValueChange={(next) => setMoment(next ?? Math.floor(Date.now() / 1000))}
+          />
+        </div>
+      ) : null}
       <div className="grid gap-1">
         <Label htmlFor={ids.text}>{t`或粘贴文本作为输入`}</Label>
         <Textarea id={ids.text} rows={3} value={text} onChange={(event) => setText(event.target.value)} />
@@ -111,11 +123,18 @@ export function PriceCalculator({
         </thead>
         <tbody>
           {compared.map((model) => {
-            const units = costOf(catalogue, model, group, usage);
+            const charge = costOf(catalogue, model, group, usage, moment * 1000);
+            const units = charge?.quota;
+            const rule = charge?.rule?.name;
             const cell = (times: number) => (units === undefined ? "—" : dollars(units * times));
             return (
               <tr key={model.model}>
-                <Td className="font-mono text-xs wrap-anywhere">{model.model}</Td>
+                <Td className="text-xs wrap-anywhere">
+                  <span className="font-mono">{model.model}</span>
+                  {model.rules ? (
+                    <span className="block text-muted">{rule === undefined ? t`普通价格` : t`规则：${rule}`}</span>
+                  ) : null}
+                </Td>
                 <Td className="text-right tabular-nums">{cell(1)}</Td>
                 <Td className="text-right tabular-nums">{cell(tokens.calls)}</Td>
                 <Td className="text-right tabular-nums">{cell(tokens.calls * DAYS)}</Td>

@@ -2,9 +2,10 @@
  * The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts).
  */
 import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "../../../shared/price-list";
-import { chargeOf } from "../../../shared/charge";
+import { type Charge, chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
 import { type Usage } from "../../../shared/pricing";
+import { priceAt } from "../../../shared/ruled-price";
 import { videoFactors, videoTariff } from "../../../shared/video-tariffs";
 import type { GridSort } from "../../components/data-grid/grid-state";
 
@@ -65,12 +66,19 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
 }
 
 /**
- * Units of quota that one call of a model in a group costs, as the ledger would charge it (a video of its usual
- * length); undefined without a price.
+ * What one call of a model in a group costs at a moment (epoch milliseconds), as the ledger would charge it (a video of
+ * its usual length); undefined without a price.
  */
-export function costOf(catalogue: Catalogue, item: CatalogueModel, group: string, usage: Usage): number | undefined {
+export function costOf(
+  catalogue: Catalogue,
+  item: CatalogueModel,
+  group: string,
+  usage: Usage,
+  moment: number,
+): Charge | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
-  return price && chargeOf(price, usage, { factors: videoFactors(item.model, {}) }).quota;
+  const now = price && priceAt(price, { moment, member: () => [] });
+  return now && chargeOf(now, usage, { factors: videoFactors(item.model, {}) });
 }
 
 export interface PriceFilter {

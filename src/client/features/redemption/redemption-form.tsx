@@ -4,6 +4,7 @@ import { useForm } from "react-hook-form";
 import { REDEMPTION_LIMITS, type RedemptionView } from "../../../shared/redemption";
 import { FormField, FormStack } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
+import { useOnce } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -57,6 +58,7 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
       // The query client shows the error.
     }
   });
+  const submit = useOnce(save);
 
   return (
     <Drawer
@@ -79,7 +81,7 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!saving) void save();
+          void submit();
         }}
       >
         <FormStack>

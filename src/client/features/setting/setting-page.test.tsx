@@ -389,3 +389,18 @@ test.each(["operation", "system", "other"] as const)(
     expect(await screen.findByLabelText("倍率，第 1 行")).toBeDefined();
   },
 );
+
+test("under the cards of operation are two tabs: the ratios of models as JSON, and the visual editor", async () => {
+  const page = await open("operation", {
+    more: {
+      "option.list": () => [{ key: "ModelRatio", value: '{"gpt-4o":1.25}' }],
+      "channel.modelsEnabled": () => ["gpt-4o"],
+    },
+  });
+  const tabs = within(await screen.findByRole("tablist", { name: "模型倍率" }));
+  // spec
+  expect(tabs.getAllByRole("tab").map((tab) => tab.textContent)).toEqual(["模型倍率设置", "可视化倍率设置"]);
+  expect(await screen.findByText(/"gpt-4o": 1.25/)).toBeDefined();
+  await page.user.click(tabs.getByRole("tab", { name: "可视化倍率设置" }));
+  expect(await screen.findByText("gpt-4o")).toBeDefined();
+});

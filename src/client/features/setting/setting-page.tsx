@@ -18,6 +18,7 @@ import { SettingCard } from "./setting-card";
 import { cardKeys, cardsOf, foundCards, type Stored } from "./setting-values";
 import { SettingsProvider, useSettingsState } from "./use-settings";
 
+const PriceTabs = lazy(() => import("./price-tabs"));
 const PersonalTab = lazy(() => import("../personal/personal-tab"));
 
 type Tab = SettingTab | "personal";
@@ -89,6 +90,11 @@ function Loaded({ tab, stored }: { tab: Tab; stored: Stored }) {
       {tab === "personal" ? null : (
         <TabsContent value={tab}>
           <Cards key={tab} tab={tab} />
+          {tab === "operation" ? (
+            <WhileLoading show={<Skeleton className="mt-6 h-64" />}>
+              <PriceTabs />
+            </WhileLoading>
+          ) : null}
         </TabsContent>
       )}
       {dirty > 0 ? (

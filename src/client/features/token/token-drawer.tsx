@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Pencil } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
+import { AUTO_GROUP } from "../../../shared/group";
 import type { TokenView, TokenWithKey } from "../../../shared/token";
 import { ErrorPanel } from "../../components/error-panel";
 import { useUser } from "../../lib/session";
@@ -45,9 +46,8 @@ export function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
   }
   if (edit === NEW) {
     return (
-      <FormDrawer
+      <NewDrawer
         key={NEW}
-        token={undefined}
         onClose={() => onEdit(null)}
         onCreated={(tokens) => {
           onEdit(null);
@@ -61,7 +61,7 @@ export function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
   if (edit !== null) {
     return (
       <LoadedDrawer key={`edit ${edit}`} id={edit} title={t`编辑令牌`} onClose={() => onEdit(null)}>
-        {(token) => <FormDrawer token={token} onClose={() => onEdit(null)} onCreated={() => undefined} />}
+        {(token) => <FormDrawer token={token} group="" onClose={() => onEdit(null)} onCreated={() => undefined} />}
       </LoadedDrawer>
     );
   }
@@ -111,19 +111,33 @@ function DrawerSkeleton() {
   );
 }
 
-function FormDrawer({
-  token,
-  onClose,
-  onCreated,
-}: {
+type FormDrawerProps = {
   token: TokenView | undefined;
+  /** What a new token begins with. */
+  group: string;
   onClose: () => void;
   onCreated: (tokens: readonly TokenWithKey[]) => void;
-}) {
+};
+
+/** The form of a new token, which begins with "auto" where that is the default: it waits for the groups (C-260). */
+function NewDrawer(props: Pick<FormDrawerProps, "onClose" | "onCreated">) {
   const { t } = useLingui();
   const groups = trpc.group.own.useQuery(undefined, { staleTime: 60_000 });
-  const auto = useStatus().default_use_auto_group === true && Object.hasOwn(groups.data ?? {}, AUTO_GROUP);
-  const state = useTokenForm({ token, group: auto ? AUTO_GROUP : "", onCreated, onSaved: onClose });
+  const wanted = useStatus().default_use_auto_group === true;
+  if (!wanted || !groups.isPending) {
+    const auto = wanted && Object.hasOwn(groups.data ?? {}, AUTO_GROUP);
+    return <FormDrawer token={undefined} group={auto ? AUTO_GROUP : ""} {...props} />;
+  }
+  return (
+    <Drawer open modal={false} onOpenChange={(next) => !next && props.onClose()} title={t`添加令牌`}>
+      <DrawerSkeleton />
+    </Drawer>
+  );
+}
+
+function FormDrawer({ token, group, onClose, onCreated }: FormDrawerProps) {
+  const { t } = useLingui();
+  const state = useTokenForm({ token, group, onCreated, onSaved: onClose });
   const name = token?.name ?? "";
   const close = () => {
     // Closing needs no confirmation, nothing is lost: the draft is offered when the form is opened again.
@@ -142,9 +156,6 @@ function FormDrawer({
     </Drawer>
   );
 }
-
-/** The group that stands for "whichever of AutoGroups serves" (C-260). */
-const AUTO_GROUP = "auto";
 
 /** A token's facts, and what to paste where. */
 function ConnectDrawer({ token, onEdit, onClose }: { token: TokenView; onEdit: () => void; onClose: () => void }) {

@@ -27,7 +27,7 @@ import type { TokenFormState } from "./use-token-form";
 /** The fields of a token, new or stored. */
 export function TokenForm({ state }: { state: TokenFormState }) {
   const { form, formId, draft, stored } = state;
-  useHotkeys({ "$mod+Enter": state.submit });
+  useHotkeys({ "$mod+Enter": () => void state.submit() });
   return (
     <FormProvider {...form}>
       <DraftNotice {...draft} />
@@ -37,7 +37,7 @@ export function TokenForm({ state }: { state: TokenFormState }) {
         className="grid grid-cols-[minmax(0,1fr)] gap-5"
         onSubmit={(event) => {
           event.preventDefault();
-          state.submit();
+          void state.submit();
         }}
       >
         <NameField />

@@ -3,10 +3,11 @@ import "../../../../tests/dom";
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TokenView } from "../../../shared/token";
 
-const { closePage, openPage, screen } = await import("../../../../tests/kit/client-page");
+const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { within } = await import("@testing-library/react");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { default: TokenPage } = await import("./token-page");
+const { loadStatus } = await import("../../lib/status");
 const { timeZoneName } = await import("./expiry-field");
 const { parseExpiry } = await import("./token-values");
 
@@ -157,4 +158,47 @@ test("copying with nothing selected says so", async () => {
   await user.click(screen.getByRole("button", { name: "复制所选" }));
   // spec: C-435
   expect(await screen.findByText("请至少选择一个令牌！")).toBeDefined();
+});
+
+test("the first form after a page load begins with the group auto where that is the default of new tokens", async () => {
+  const groups = Promise.withResolvers<object>();
+  let status: object = { default_use_auto_group: true };
+  const { user, calls } = await openPage(<TokenPage />, "/token", {
+    procedures: {
+      "token.list": () => ({ items: [], page: 1, page_size: 10, total: 0 }),
+      "group.own": () => groups.promise,
+      "group.models": () => [],
+      "token.create": () => [],
+    },
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+  });
+  await loadStatus();
+  const [add] = await screen.findAllByRole("button", { name: "添加令牌" });
+  await user.click(add ?? document.body);
+  await screen.findByRole("dialog", { name: "添加令牌" });
+  groups.resolve({ default: { desc: "d", ratio: 1 }, auto: { desc: "a", ratio: 1 } });
+  await user.type(await screen.findByLabelText(/^名称/), "first");
+  await user.click(screen.getByRole("button", { name: /^创建/ }));
+  await waitFor(() =>
+    // spec: A-196, C-260
+    expect(calls.find(({ path }) => path === "token.create")?.input).toMatchObject({ name: "first", group: "auto" }),
+  );
+  status = {};
+  await loadStatus();
+});
+
+test("a double click on Create, or Enter twice, makes one token", async () => {
+  const { user, calls } = await openPage(<TokenPage />, "/token?edit=new", {
+    procedures: {
+      "token.list": () => ({ items: [], page: 1, page_size: 10, total: 0 }),
+      "group.own": () => ({ default: { desc: "d", ratio: 1 } }),
+      "group.models": () => [],
+      // Never answered: the network is slow.
+      "token.create": () => new Promise(() => undefined),
+    },
+  });
+  await user.type(await screen.findByLabelText(/^名称/), "once{Enter}{Enter}");
+  await user.dblClick(screen.getByRole("button", { name: /^创建/ }));
+  await waitFor(() => expect(calls.some(({ path }) => path === "token.create")).toBe(true));
+  expect(calls.filter(({ path }) => path === "token.create")).toHaveLength(1);
 });

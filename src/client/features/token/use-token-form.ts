@@ -5,6 +5,7 @@ import { useForm, useWatch } from "react-hook-form";
 import type { TokenView, TokenWithKey } from "../../../shared/token";
 import { useFormDraft } from "../../lib/drafts";
 import { faultOf, reportError } from "../../lib/errors";
+import { useOnce } from "../../lib/once";
 import { toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { changedFields, emptyToken, fieldsOf, refusedField, tokenResolver, valuesOf } from "./token-values";
@@ -82,9 +83,7 @@ export function useTokenForm({
     () => focusComplaint(formId),
   );
 
-  const submit = () => {
-    if (!saving) void save();
-  };
+  const submit = useOnce(save);
 
   return { form, formId, draft, stored: token !== undefined, saving, changes, submit };
 }

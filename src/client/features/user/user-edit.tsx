@@ -2,12 +2,15 @@ import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
 import { FormProvider, useForm, useFormContext, useWatch } from "react-hook-form";
 import { type ManagedUser, USER_LIMITS, userUpdate } from "../../../shared/user-manage";
+import { ROLE } from "../../../shared/roles";
 import { PASSWORD_MAX, USERNAME_MAX } from "../../../shared/user";
 import { FormField, FormStack } from "../../components/form-field";
 import { Quota } from "../../components/quota";
 import { roleLooks } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
 import { faultOf } from "../../lib/errors";
+import { useHasRole } from "../../lib/session";
+import { useOnce } from "../../lib/once";
 import { toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { randomId } from "../../lib/random-id";
@@ -32,7 +35,9 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
   // What was there when the form was opened: only what differs from it is sent.
   const [before] = useState(() => valuesOf(user));
   const [key, setKey] = useState(randomId);
-  const { adopt } = useUserActions();
+  const { adopt, erase } = useUserActions();
+  // A deleted account has no actions in the list (A-321); what is left of the person is removed here.
+  const erasable = useHasRole(ROLE.root) && user.DeletedAt !== null;
   const utils = trpc.useUtils();
   const update = trpc.user.update.useMutation();
   const refusal = useRefusal()(user, "update");
@@ -41,8 +46,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
     resolver: schemaResolver(userUpdate, (values) => changeOf(id, before, values, key) ?? { id }),
     mode: "onTouched",
   });
-  const submit = form.handleSubmit(async (values) => {
-    if (update.isPending) return;
+  const save = form.handleSubmit(async (values) => {
     const change = changeOf(id, before, values, key);
     if (!change) {
       toastInfo(t`你似乎并没有修改什么`);
@@ -59,6 +63,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
       if (faultOf(error).kind === "refused") setKey(randomId());
     }
   });
+  const submit = useOnce(save);
 
   return (
     <Drawer
@@ -80,9 +85,12 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
             <Button type="submit" form={formId} variant="primary" loading={update.isPending}>{t`保存`}</Button>
           </>
         ) : (
-          <p role="status" className="text-ink-2">
-            {refusal}
-          </p>
+          <>
+            <p role="status" className="mr-auto text-ink-2">
+              {refusal}
+            </p>
+            {erasable ? <Button variant="danger" onClick={() => void erase(user)}>{t`清除个人数据`}</Button> : null}
+          </>
         )
       }
     >
@@ -94,7 +102,15 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
         </TabsList>
         <TabsContent value="profile" forceMount className="data-[state=inactive]:hidden">
           <FormProvider {...form}>
-            <form id={formId} noValidate autoComplete="off" onSubmit={(event) => void submit(event)}>
+            <form
+              id={formId}
+              noValidate
+              autoComplete="off"
+              onSubmit={(event) => {
+                event.preventDefault();
+                void submit();
+              }}
+            >
               <fieldset disabled={refusal !== undefined}>
                 <ProfileFields balance={user.quota} />
               </fieldset>

@@ -6,6 +6,7 @@ import { USER_LIMITS, userCreate } from "../../../shared/user-manage";
 import { PASSWORD_MAX, USERNAME_MAX } from "../../../shared/user";
 import { FormField, FormStack } from "../../components/form-field";
 import { useHasRole } from "../../lib/session";
+import { useOnce } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -34,8 +35,7 @@ export function UserNew({ onClose }: { onClose: () => void }) {
     resolver: schemaResolver(userCreate, (values) => ({ ...values, role: Number(values.role) })),
     mode: "onTouched",
   });
-  const submit = handleSubmit(async ({ role, ...fields }) => {
-    if (create.isPending) return;
+  const save = handleSubmit(async ({ role, ...fields }) => {
     try {
       await create.mutateAsync({ ...fields, role: Number(role) === ROLE.admin ? ROLE.admin : ROLE.user });
       toastSuccess(t`用户账户创建成功！`);
@@ -45,6 +45,7 @@ export function UserNew({ onClose }: { onClose: () => void }) {
       // The query client shows the error; the form keeps what was typed.
     }
   });
+  const submit = useOnce(save);
 
   return (
     <Drawer
@@ -60,7 +61,15 @@ export function UserNew({ onClose }: { onClose: () => void }) {
         </>
       }
     >
-      <form id={formId} noValidate autoComplete="off" onSubmit={(event) => void submit(event)}>
+      <form
+        id={formId}
+        noValidate
+        autoComplete="off"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
         <FormStack>
           <FormField control={control} name="username" label={t`用户名`} required errorValues={{ max: USERNAME_MAX }}>
             {(field) => <Input {...field.input} autoComplete="off" />}

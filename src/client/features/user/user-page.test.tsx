@@ -103,21 +103,32 @@ test("an administrator's menu has the refused actions off, with the reason", asy
   expect(screen.getByTitle("普通管理员无法提升其他用户为管理员")).toBeDefined();
 });
 
-test("nothing may be done to a super administrator, and a deleted account has no actions", async () => {
-  const page = await open(10, [
-    user({ id: 3, username: "boss", role: 100 }),
-    user({ id: 4, username: "gone", DeletedAt: "2026-01-01T00:00:00Z" }),
-  ]);
+test("nothing may be done to a super administrator", async () => {
+  const page = await open(10, [user({ id: 3, username: "boss", role: 100 })]);
   await menuOf(page, "boss");
   for (const name of ["编辑", "提升", "降级", "启用", "禁用", "删除"])
     // spec: A-415
     expect([name, await disabled(name)]).toEqual([name, true]);
-  await page.user.keyboard("{Escape}");
+});
+
+test.each([10, 100])("a deleted account has no actions in the list, for role %d", async (role) => {
+  await open(role, [user({ id: 4, username: "gone", DeletedAt: "2026-01-01T00:00:00Z" })]);
+  const row = (await screen.findByText("gone")).closest<HTMLElement>("tr") ?? document.body;
   // spec: A-320
-  expect(screen.getByText("已注销")).toBeDefined();
-  const row = screen.getByText("gone").closest("tr");
-  row?.querySelector<HTMLElement>('button[aria-label="行菜单"]')?.click();
-  expect(screen.queryByRole("menuitem")).toBeNull();
+  expect(within(row).getByText("已注销")).toBeDefined();
+  // spec: A-321
+  expect(within(row).queryByRole("button", { name: "行菜单" })).toBeNull();
+});
+
+test("what is left of a deleted person is removed in the account's drawer, by a super administrator", async () => {
+  const gone = user({ id: 4, username: "gone", DeletedAt: "2026-01-01T00:00:00Z" });
+  await open(10, [gone], "/user?edit=4");
+  await screen.findByRole("dialog", { name: /gone/ });
+  expect(screen.queryByRole("button", { name: "清除个人数据" })).toBeNull();
+  closePage();
+  const page = await open(100, [gone], "/user?edit=4");
+  await page.user.click(await screen.findByRole("button", { name: "清除个人数据" }));
+  expect(await screen.findByRole("alertdialog")).toBeDefined();
 });
 
 test("after an action the row takes what was answered; the list is not read again", async () => {
@@ -430,4 +441,27 @@ test("the list has four page sizes, says which rows it shows, and takes the size
   await page.user.click(screen.getByRole("option", { name: "20 条/页" }));
   // spec: A-112
   expect(localStorage.getItem("page-size")).toBe("20");
+});
+
+test("a double click on Save adds quota once; a retry after a lost answer has the same key", async () => {
+  let lost = true;
+  const page = await open(100, [user({})], "/user?edit=2", {
+    "user.update": () => {
+      if (lost) throw new Refusal("internal");
+      return user({ quota: 1_000_000 });
+    },
+  });
+  const add = await screen.findByLabelText(/^添加额度/);
+  await page.user.clear(add);
+  await page.user.type(add, "5");
+  await page.user.dblClick(screen.getByRole("button", { name: "保存" }));
+  const updates = () => page.calls.filter(({ path }) => path === "user.update");
+  await waitFor(() => expect(updates()).toHaveLength(1));
+  await screen.findByText(/服务器内部错误/);
+  lost = false;
+  await page.user.dblClick(screen.getByRole("button", { name: "保存" }));
+  await waitFor(() => expect(updates()).toHaveLength(2));
+  const [first, second] = updates().map(({ input }) => Reflect.get(Object(input), "adjust_key"));
+  expect(first).toBeString();
+  expect(second).toBe(first);
 });

@@ -150,9 +150,8 @@ function useRowActions(setEdit: (id: number) => void): (row: ManagedUser) => rea
       const hint = refusal(row, id);
       return { id, label, icon, onSelect, ...(hint === undefined ? {} : { disabled: true, hint }), ...more };
     };
-    const erase = act("erase", t`清除个人数据`, Eraser, () => void actions.erase(row), { danger: true });
-    // A deleted account has no actions, but for removing what is left of a person (A-321).
-    if (row.DeletedAt !== null) return root ? [erase] : [];
+    // What is left of the person is removed in the account's drawer (A-321).
+    if (row.DeletedAt !== null) return [];
     return [
       act("update", t`编辑`, Pencil, () => setEdit(row.id), { shortcut: "E" }),
       {
@@ -167,7 +166,7 @@ function useRowActions(setEdit: (id: number) => void): (row: ManagedUser) => rea
       act("disable", t`禁用`, Ban, () => void actions.manage(row, "disable")),
       act("read", t`导出数据`, Download, () => void actions.download(row), { separated: true }),
       act("delete", t`删除`, Trash2, () => void actions.manage(row, "delete"), { danger: true, separated: true }),
-      ...(root ? [erase] : []),
+      ...(root ? [act("erase", t`清除个人数据`, Eraser, () => void actions.erase(row), { danger: true })] : []),
     ];
   };
 }

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { ExternalLink } from "lucide-react";
-import { useId, useState, type FormEvent } from "react";
+import { useId, useState } from "react";
 import { errorText } from "../../../shared/errors";
 import { bareCode } from "../../../shared/redemption";
 import { FieldFrame } from "../../components/form-field";
@@ -8,6 +8,7 @@ import { faultOf } from "../../lib/errors";
 import { currentLanguage } from "../../lib/i18n";
 import { quotaText } from "../../lib/quota-text";
 import { useStatus } from "../../lib/status";
+import { useOnce } from "../../lib/once";
 import { toastError, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -25,9 +26,7 @@ export function RedeemCard() {
   // What the server says against it is shown at the field.
   const redeeming = trpc.redemption.redeem.useMutation({ meta: { quiet: true } });
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (redeeming.isPending) return;
+  const submit = useOnce(async () => {
     if (bareCode(code) === "") {
       setComplaint(errorText("redemption_key_missing", {}, currentLanguage()));
       return;
@@ -42,7 +41,7 @@ export function RedeemCard() {
       const fault = faultOf(error);
       setComplaint(fault.kind === "refused" ? fault.message : t`请求失败`);
     }
-  };
+  });
 
   return (
     <Card>
@@ -65,7 +64,14 @@ export function RedeemCard() {
         }
       />
       <CardBody>
-        <form noValidate onSubmit={(event) => void submit(event)} className="flex items-start gap-2">
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            void submit();
+          }}
+          className="flex items-start gap-2"
+        >
           <FieldFrame id={id} label={t`输入兑换码`} error={complaint} className="min-w-0 flex-1">
             <Input
               id={id}

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { desc, eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
-import { errorText } from "../../../shared/errors";
+import { AppError, errorText } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
 import type { OptionKey } from "../../../shared/options";
 import { audit } from "../wallet/audit";
@@ -350,6 +350,19 @@ describe.each([...ENGINES])("accounts on %s", (engine) => {
       house.advance(31);
       expect(await verify("pause@example.com")).toMatchObject({ success: true });
       expect(house.mails).toHaveLength(3);
+    });
+
+    test("a mail that could not be sent does not make the next one wait", async () => {
+      const { sendMail } = house.services;
+      house.services.sendMail = () => Promise.reject(new AppError("mail_failed"));
+      try {
+        expect(await verify("refused@example.com")).toMatchObject({ success: false });
+      } finally {
+        house.services.sendMail = sendMail;
+      }
+      // spec: D-40
+      expect(await verify("refused@example.com")).toMatchObject({ success: true });
+      expect(await verify("refused@example.com")).toMatchObject({ code: "mail_too_soon" });
     });
 
     test.each([

@@ -5,6 +5,7 @@
  */
 import { and, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
+import { isOver } from "../../db/sql";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 
@@ -45,10 +46,25 @@ export async function issueCode(
     .onConflictDoUpdate({
       target: [codes.purpose, codes.target],
       set: row,
-      setWhere: lte(codes.created_at, now - pause),
+      setWhere: isOver(codes.created_at, now, pause),
     })
     .returning({ purpose: codes.purpose });
   return kept.length > 0;
+}
+
+/** Forgets a code that could not be sent, and with it the pause until the next one. */
+export async function withdrawCode(services: Keeper, code: Code): Promise<void> {
+  const { codes } = services.db.t;
+  await services.db.q
+    .delete(codes)
+    .where(
+      and(
+        eq(codes.purpose, code.purpose),
+        eq(codes.target, targetOf(services, code)),
+        eq(codes.code_hash, hashOf(services, code)),
+      ),
+    )
+    .returning({ purpose: codes.purpose });
 }
 
 /**
@@ -115,7 +131,7 @@ export async function issueLink(
         .onConflictDoUpdate({
           target: [codes.purpose, codes.target],
           set: last,
-          setWhere: lte(codes.created_at, created_at - pause),
+          setWhere: isOver(codes.created_at, created_at, pause),
         })
         .returning({ purpose: codes.purpose }),
     );

@@ -11,7 +11,7 @@ import { run, type Steps } from "../../db/transaction";
 import { withoutNul } from "../../db/sql";
 import { isUniqueViolation } from "../../db/errors";
 import { randomText } from "../../lib/secrets";
-import { issueCode, issueLink, takeCode, isLinkGood, takeLink } from "./codes";
+import { isLinkGood, issueCode, issueLink, takeCode, takeLink, withdrawCode } from "./codes";
 import { requirePerson } from "./step-up";
 import { requireHuman } from "./turnstile";
 
@@ -70,21 +70,25 @@ export async function sendVerification(ctx: Ctx, { email, turnstile }: z.output<
   await requireHuman(ctx, turnstile);
   if (ctx.options.get("SMTPServer") === "") fail("mail_not_configured");
   checkEmail(ctx, email);
-  const code = randomText(CODE_LENGTH, CODE_ALPHABET);
-  const kept = await issueCode(ctx, {
+  const issued = {
     purpose: "verify-email",
     target: email,
-    code,
-    lifetime: CODE_SECONDS,
-    pause: MAIL_PAUSE_SECONDS,
-  });
+    code: randomText(CODE_LENGTH, CODE_ALPHABET),
+  } as const;
+  const kept = await issueCode(ctx, { ...issued, lifetime: CODE_SECONDS, pause: MAIL_PAUSE_SECONDS });
   if (!kept) throw tooSoon();
   const name = ctx.options.get("SystemName");
-  await ctx.sendMail({
-    to: email,
-    subject: filled(VERIFY_SUBJECT[ctx.lang], { name }),
-    text: filled(VERIFY_TEXT[ctx.lang], { code }),
-  });
+  try {
+    await ctx.sendMail({
+      to: email,
+      subject: filled(VERIFY_SUBJECT[ctx.lang], { name }),
+      text: filled(VERIFY_TEXT[ctx.lang], { code: issued.code }),
+    });
+  } catch (error) {
+    // No mail left: the next try need not wait (D-40).
+    await withdrawCode(ctx, issued);
+    throw error;
+  }
 }
 
 /** Takes a verification code; false when it is wrong. Upper and lower case are the same. */

@@ -38,7 +38,7 @@ export const authRouter = router({
     .mutation(({ ctx, input }) => resetPassword(ctx, input)),
   bindEmail: userProcedure
     .meta({
-      rest: "GET /api/oauth/email/bind",
+      rest: ["GET /api/oauth/email/bind", "POST /api/oauth/email/bind"],
       summary: "Bind an address by the code that was mailed to it",
       critical: true,
     })

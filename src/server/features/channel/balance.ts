@@ -250,7 +250,7 @@ export async function updateBalancesWhenDue(services: Services): Promise<void> {
   const minutes = services.env.CHANNEL_UPDATE_FREQUENCY;
   if (minutes === 0) return;
   const last = await readRun(services, "balance");
-  if (last && (last.running || seconds(services) - last.started_at < minutes * 60)) return;
+  if (last && (last.running || Math.abs(seconds(services) - last.started_at) < minutes * 60)) return;
   await startBalanceRun(services, "").catch((error: unknown) => {
     // Another instance was faster.
     if (!(error instanceof AppError && error.code === "channel_balance_running")) throw error;

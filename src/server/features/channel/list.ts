@@ -10,7 +10,13 @@ import { desc } from "drizzle-orm";
 import type { SQL } from "drizzle-orm";
 import type * as z from "zod";
 import type { Ctx } from "../../contracts/context";
-import { CHANNEL_STATUS, type ChannelFilter, type channelSearchRest, type ChannelView } from "../../../shared/channel";
+import {
+  CHANNEL_STATUS,
+  type ChannelFilter,
+  type channelSearchRest,
+  type ChannelView,
+  splitList,
+} from "../../../shared/channel";
 import { contains, count, hasItem, withoutNul } from "../../db/sql";
 import { presentChannel } from "./present";
 import type { Page } from "../../../shared/envelope";
@@ -201,4 +207,14 @@ export async function listTags(ctx: Ctx): Promise<string[]> {
     .where(ne(channels.tag, ""))
     .orderBy(asc(channels.tag));
   return rows.map((row) => row.tag);
+}
+
+/** The models of the tag's channel that has the most, as a comma list; '' = no channel has the tag. */
+export async function modelsOfTag(ctx: Ctx, tag: string): Promise<string> {
+  const { channels } = ctx.db.t;
+  const rows = await ctx.db.read
+    .select({ models: channels.models })
+    .from(channels)
+    .where(and(ne(channels.tag, ""), eq(channels.tag, withoutNul(tag))));
+  return rows.reduce((most, { models }) => (splitList(models).length > splitList(most).length ? models : most), "");
 }

@@ -1,15 +1,19 @@
 /** Routes of channels. Administrators only, but for the registry's model lists, which every form needs. */
 import {
+  channelCopy,
   channelCreate,
+  channelCreateRest,
   channelId,
   channelListInput,
   channelListRest,
   channelSearchRest,
+  channelStatus,
   channelTestInput,
   channelUpdate,
+  createdChannel,
   fetchModelsInput,
 } from "../../../shared/channel";
-import { keysAdd, keysOf, keysRemove, keysStatus } from "../../../shared/channel-keys";
+import { keyManage, keysAdd, keysOf, keysRemove, keysStatus } from "../../../shared/channel-keys";
 import {
   batchEdit,
   batchInput,
@@ -32,7 +36,8 @@ import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
 import { readRun } from "./runs";
 import { copyChannel, createChannels, deleteChannel, getChannel, revealKeys, updateChannel } from "./service";
-import { countByStatus, listTags, pageChannels, pageTags, restPage } from "./list";
+import { countByStatus, listTags, modelsOfTag, pageChannels, pageTags, restPage } from "./list";
+import { manageKeys, withInfo } from "./multi-key";
 import { testAll } from "./test-all";
 import { channelHealth, upstreamUse } from "./usage";
 
@@ -43,7 +48,10 @@ export const channelRouter = router({
   listRest: adminProcedure
     .meta({ rest: "GET /api/channel/", summary: "Channels", answer: "list" })
     .input(channelListRest)
-    .query(({ ctx, input }) => restPage(ctx, input)),
+    .query(async ({ ctx, input }) => {
+      const page = await restPage(ctx, input);
+      return { ...page, items: await withInfo(ctx, page.items) };
+    }),
 
   search: adminProcedure
     .meta({
@@ -52,7 +60,10 @@ export const channelRouter = router({
       answer: "list",
     })
     .input(channelSearchRest)
-    .query(({ ctx, input }) => restPage(ctx, input)),
+    .query(async ({ ctx, input }) => {
+      const page = await restPage(ctx, input);
+      return { ...page, items: await withInfo(ctx, page.items) };
+    }),
 
   /** The console's tag mode: tags with their channels, then the channels without a tag, as one paged list. */
   tagPage: adminProcedure.input(tagPageInput).query(({ ctx, input }) => pageTags(ctx, input)),
@@ -132,18 +143,43 @@ export const channelRouter = router({
     .input(channelTestInput)
     .mutation(({ ctx, input }) => testChannel(ctx, input.id, input.model)),
 
-  get: adminProcedure
+  get: adminProcedure.input(channelId).query(({ ctx, input }) => getChannel(ctx, input.id)),
+
+  getRest: adminProcedure
     .meta({ rest: "GET /api/channel/{id}", summary: "One channel, without its key" })
     .input(channelId)
-    .query(({ ctx, input }) => getChannel(ctx, input.id)),
+    .query(async ({ ctx, input }) => (await withInfo(ctx, [await getChannel(ctx, input.id)]))[0]),
+
+  create: adminProcedure.input(channelCreate).mutation(({ ctx, input }) => createChannels(ctx, input)),
 
   /** One channel per line of the key. Old clients ignore the answer. */
-  create: adminProcedure
+  createRest: adminProcedure
     .meta({ rest: "POST /api/channel/", summary: "Create channels, one per line of the key" })
-    .input(channelCreate)
-    .mutation(({ ctx, input }) => createChannels(ctx, input)),
+    .input(channelCreateRest)
+    .mutation(({ ctx, input }) => createChannels(ctx, createdChannel(input))),
 
-  copy: adminProcedure.input(channelId).mutation(({ ctx, input }) => copyChannel(ctx, input.id)),
+  copy: adminProcedure
+    .meta({ rest: "POST /api/channel/copy/{id}", summary: "Copy a channel with its keys" })
+    .input(channelCopy)
+    .mutation(({ ctx, input }) => copyChannel(ctx, input.id, input.suffix)),
+
+  setStatus: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/status", summary: "Enable (1) or disable (2) a channel" })
+    .input(channelStatus)
+    .mutation(({ ctx, input }) => updateChannel(ctx, input)),
+
+  manageKeys: adminProcedure
+    .meta({
+      rest: "POST /api/channel/multi_key/manage",
+      summary: "Read or change the keys of a channel that has several, by their index",
+    })
+    .input(keyManage)
+    .mutation(({ ctx, input }) => manageKeys(ctx, input)),
+
+  modelsOfTag: adminProcedure
+    .meta({ rest: "GET /api/channel/tag/models", summary: "Models of the tag's channel that has the most" })
+    .input(tagInput)
+    .query(({ ctx, input }) => modelsOfTag(ctx, input.tag)),
 
   update: adminProcedure
     .meta({ rest: "PUT /api/channel/", summary: "Change the fields that are sent" })
@@ -202,6 +238,11 @@ export const channelRouter = router({
   testAll: adminProcedure
     .meta({ rest: "GET /api/channel/test", summary: "Start a test of all channels that are not disabled by hand" })
     .mutation(({ ctx }) => testAll(ctx)),
+
+  /** What today's channel page wants to know of the relay. */
+  ops: adminProcedure
+    .meta({ rest: "GET /api/channel/ops", summary: "How often a failed call is tried on another channel" })
+    .query(({ ctx }) => ({ retry_times: ctx.options.get("RetryTimes") })),
 
   /** How far a run over all channels is, or how the last one ended; null before the first. */
   run: adminProcedure.input(runInput).query(async ({ ctx, input }) => (await readRun(ctx, input.kind)) ?? null),

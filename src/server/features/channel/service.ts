@@ -6,6 +6,7 @@ import {
   type ChannelCreate,
   type ChannelDraft,
   type ChannelFields,
+  type ChannelUpdate,
   channelIssues,
   type ChannelView,
   cleanList,
@@ -183,7 +184,7 @@ async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKe
 }
 
 /** The server's copy: same settings and key, new counters, the name with its suffix. */
-export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
+export async function copyChannel(ctx: Ctx, id: number, suffix = COPY_SUFFIX): Promise<ChannelView> {
   const { channels } = ctx.db.t;
   const { id: _id, ...row } = await findChannel(ctx, id);
   const keys = row.multi_key_mode === "" ? [] : await clearKeys(ctx, id);
@@ -193,7 +194,7 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
         .insert(channels)
         .values({
           ...row,
-          name: row.name + COPY_SUFFIX,
+          name: row.name + suffix,
           // A copy of a channel that was disabled automatically is enabled; a copy of one disabled by hand stays
           // disabled.
           status: row.status === CHANNEL_STATUS.disabled ? CHANNEL_STATUS.disabled : CHANNEL_STATUS.enabled,
@@ -226,7 +227,7 @@ export async function copyChannel(ctx: Ctx, id: number): Promise<ChannelView> {
  * calls would go elsewhere: then the keys and secret headers of the form are the only ones. Throws
  * channel_key_required, channel_headers_required, and the form's errors for a bad field.
  */
-export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields & { id: number }): Promise<ChannelView> {
+export async function updateChannel(ctx: Ctx, { id, key_mode, ...fields }: ChannelUpdate): Promise<ChannelView> {
   const { channels } = ctx.db.t;
   const stored = await findChannel(ctx, id);
   const type = fields.type ?? stored.type;
@@ -244,6 +245,7 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
   const keys = several ? checkedKeys(ctx, type, key) : splitKeys(type, key);
   if (!several && keys.length > 1) fail("channel_key_invalid", { detail: ONE_KEY[ctx.lang] });
   const was = stored.multi_key_mode !== "";
+  const replaced = key_mode === "replace" && several && keys.length > 0;
   const before = several === was ? [] : (await keysOfRow(ctx, stored)).keys.filter(Boolean);
   if (several && !was && before.length + keys.length === 0) fail("channel_name_and_key");
   // Back to one key: the new one, or the only one there is.
@@ -272,15 +274,15 @@ export async function updateChannel(ctx: Ctx, { id, ...fields }: ChannelFields &
     if (fields.status === CHANNEL_STATUS.enabled) yield* run(reviveKeys(ctx, q, eq(channels.id, id)));
     const [changed] = yield* run(q.update(channels).set(set).where(eq(channels.id, id)).returning());
     if (!changed) return fail("channel_not_found");
-    if (was && (elsewhere || !several)) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
+    if (was && (elsewhere || replaced || !several)) yield* run(dropKeys(ctx, q, eq(channels.id, id)));
     // Its single key becomes the first of several.
-    if (several) yield* insertKeys(ctx, q, id, elsewhere ? keys : [...before, ...keys]);
+    if (several) yield* insertKeys(ctx, q, id, elsewhere || replaced ? keys : [...before, ...keys]);
     yield* noteChannel(ctx, q, "channel.update", stored, changed, keys.length > 0);
     yield* announceChange(ctx, q, id);
     return changed;
   });
   // Another change came first, and the decisions above are outdated.
-  if (!row) return updateChannel(ctx, { id, ...fields });
+  if (!row) return updateChannel(ctx, { id, key_mode, ...fields });
   return presentChannel(row);
 }
 

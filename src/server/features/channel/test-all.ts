@@ -117,7 +117,7 @@ export async function testAllWhenDue(services: Services): Promise<void> {
   const minutes = services.env.CHANNEL_TEST_FREQUENCY;
   if (minutes === 0) return;
   const last = await readRun(services, "test");
-  if (last && (last.running || seconds(services) - last.started_at < minutes * 60)) return;
+  if (last && (last.running || Math.abs(seconds(services) - last.started_at) < minutes * 60)) return;
   await startTestRun(services, TIMER).catch((error: unknown) => {
     // Another instance was faster.
     if (!(error instanceof AppError && error.code === "channel_test_running")) throw error;

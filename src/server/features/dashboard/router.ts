@@ -11,6 +11,7 @@ import {
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { attention } from "./attention";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "./service";
+import { ownWeek } from "./week";
 
 export const dashboardRouter = router({
   attention: adminProcedure.query(({ ctx }) => attention(ctx)),
@@ -39,4 +40,8 @@ export const dashboardRouter = router({
     })
     .input(dataSelfRest)
     .query(({ ctx, input }) => dataByModel(ctx, "own", input)),
+
+  ownWeek: userProcedure
+    .meta({ rest: "GET /api/user/dashboard", summary: "Own consumption of seven days by day and model, as in one-api" })
+    .query(({ ctx }) => ownWeek(ctx)),
 });

@@ -336,5 +336,56 @@ describe.each(ENGINES)("second factors on %s", (engine) => {
       expect((await user.trpc.factor.status.query()).passkeys).toEqual([]);
       expect(await useKey(key, "sign-in")).toMatchObject({ error: "passkey_refused" });
     });
+
+    test("the calls of new-api make, use, show and remove a passkey, with the rules of the console's", async () => {
+      const { user, secret } = await withTotp();
+      const key = keyOf();
+      /** REST with the session's cookies and those that calls set. */
+      const jar = new Map<string, string>();
+      const rest = async (method: string, path: string, body?: object, who: Session | null = user) => {
+        const cookie = [...(who ? [who.cookie] : []), ...jar.values()].join("; ");
+        const headers = { cookie, ...(who && { "new-api-user": String(who.id) }) };
+        const answer = await weir.anonymous(method, path, body ?? (method === "POST" ? {} : undefined), headers);
+        for (const line of answer.headers.getSetCookie()) jar.set(line.split("=")[0] ?? "", line.split(";")[0] ?? "");
+        return answer.body;
+      };
+      const passkey = "/api/user/passkey";
+      type Options = Parameters<FakeAuthenticator["create"]>[0];
+      const optionsIn = ({ data }: { data?: unknown }) =>
+        (data as { options: { publicKey: Options } }).options.publicKey;
+      expect((await rest("GET", passkey)).data).toEqual({ enabled: false });
+      expect(await rest("DELETE", passkey)).toMatchObject({ success: false, code: "passkey_not_found" });
+      const made = await rest("POST", `${passkey}/register/begin`);
+      expect((await rest("POST", `${passkey}/register/finish`, key.create(optionsIn(made)))).success).toBe(true);
+      expect((await rest("GET", passkey)).data).toEqual({ enabled: true });
+
+      // A step-up, by the passkey and by a code.
+      const old = () => weir.db.q.update(weir.db.t.sessions).set({ verified_at: 0 });
+      await old();
+      expect(await rest("POST", "/api/verify", { method: "passkey" })).toMatchObject({ code: "step_up_required" });
+      expect(await rest("POST", `${passkey}/register/begin`)).toMatchObject({ code: "step_up_required" });
+      const begun = await rest("POST", `${passkey}/verify/begin`);
+      const used = key.get(optionsIn(begun));
+      expect((await rest("POST", `${passkey}/verify/finish`, used)).success).toBe(true);
+      expect((await rest("POST", "/api/verify", { method: "passkey" })).data).toMatchObject({ verified: true });
+      expect((await rest("GET", passkey)).data).toEqual({ enabled: true, last_used_at: expect.stringMatching(/Z$/) });
+      await old();
+      await rewind(user.id);
+      expect(await rest("POST", "/api/verify", { method: "2fa", code: "000000" })).toMatchObject({
+        code: "factor_code_wrong",
+      });
+      expect((await rest("POST", "/api/verify", { method: "2fa", code: codeOf(secret) })).data).toMatchObject({
+        verified: true,
+        expires_at: expect.any(Number),
+      });
+
+      jar.clear();
+      const entering = await rest("POST", `${passkey}/login/begin`, undefined, null);
+      const entered = key.get(optionsIn(entering));
+      expect((await rest("POST", `${passkey}/login/finish`, entered, null)).data).toMatchObject({ id: user.id });
+      jar.clear();
+      expect((await rest("DELETE", passkey)).success).toBe(true);
+      expect((await rest("GET", passkey)).data).toEqual({ enabled: false });
+    });
   });
 });

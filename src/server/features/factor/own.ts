@@ -28,15 +28,25 @@ export async function ownedFactors(services: Pick<Services, "db">, user_id: numb
   return { totp, passkeys };
 }
 
+export const FACTOR_KINDS = ["totp", "passkeys"] as const;
+export type FactorKind = (typeof FACTOR_KINDS)[number];
+
 /**
- * Removes all second factors of an account, recovery codes included; returns which there were. One-time codes that were
- * never confirmed do not count.
+ * Removes second factors of an account, all unless named, recovery codes with the one-time codes; returns which were
+ * removed. One-time codes that were never confirmed do not count.
  */
-export function* removeFactorSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<OwnedFactors> {
+export function* removeFactorSteps(
+  { db }: Pick<Services, "db">,
+  q: Q,
+  user_id: number,
+  which: readonly FactorKind[] = FACTOR_KINDS,
+): Steps<OwnedFactors> {
   const { totps, passkeys } = db.t;
-  const codes = yield* run(
-    q.delete(totps).where(eq(totps.user_id, user_id)).returning({ enabled_at: totps.enabled_at }),
-  );
-  const keys = yield* run(q.delete(passkeys).where(eq(passkeys.user_id, user_id)).returning({ id: passkeys.id }));
+  const codes = which.includes("totp")
+    ? yield* run(q.delete(totps).where(eq(totps.user_id, user_id)).returning({ enabled_at: totps.enabled_at }))
+    : [];
+  const keys = which.includes("passkeys")
+    ? yield* run(q.delete(passkeys).where(eq(passkeys.user_id, user_id)).returning({ id: passkeys.id }))
+    : [];
   return { totp: codes.some(({ enabled_at }) => enabled_at > 0), passkeys: keys.length };
 }

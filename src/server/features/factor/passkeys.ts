@@ -32,7 +32,7 @@ import { siteOf } from "../../http/site";
 import { recordAct } from "../audit/record";
 import { requirePerson, requireStepUp } from "../auth/step-up";
 import { issueTicket, takeTicket } from "../auth/tickets";
-import { assertLoginRemains } from "../auth/login-methods";
+import { assertLoginRemains, lockLogins } from "../auth/login-methods";
 
 /** Extensions are sent, but their type has buffers that JSON does not have. */
 export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;
@@ -158,6 +158,7 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
   requireStepUp(ctx);
   const { passkeys } = ctx.db.t;
   await ctx.db.tx(function* (q) {
+    yield* lockLogins(ctx, q, ctx.actor.id);
     const [removed] = yield* run(
       q
         .delete(passkeys)
@@ -168,6 +169,21 @@ export async function removePasskey(ctx: UserCtx, id: number): Promise<void> {
     yield* assertLoginRemains(ctx, q, ctx.actor.id);
   });
   await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, before: { passkey: id } });
+}
+
+/** Removes all own passkeys, unless they are the last way to sign in. */
+export async function removePasskeys(ctx: UserCtx): Promise<void> {
+  requireStepUp(ctx);
+  const { passkeys } = ctx.db.t;
+  const removed = await ctx.db.tx(function* (q) {
+    const gone = yield* run(
+      q.delete(passkeys).where(eq(passkeys.user_id, ctx.actor.id)).returning({ id: passkeys.id }),
+    );
+    if (gone.length === 0) return fail("passkey_not_found");
+    yield* assertLoginRemains(ctx, q, ctx.actor.id);
+    return gone.length;
+  });
+  await recordAct(ctx, { action: "user.factor", target: ctx.actor.id, before: { passkeys: removed } });
 }
 
 /** The options for using a passkey: any of this site, or one of `user_id`'s. */

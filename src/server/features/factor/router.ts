@@ -3,14 +3,28 @@ import {
   factorCodeInput,
   passkeyAnswerInput,
   passkeyBeginInput,
+  passkeyCreated,
   passkeyIdInput,
   passkeyRegisterInput,
   passkeyRenameInput,
+  passkeyUsed,
+  verifyInput,
 } from "../../../shared/factor";
 import { publicProcedure, router, userProcedure } from "../../http/trpc";
-import { beginRegistration, finishRegistration, removePasskey, renamePasskey } from "./passkeys";
-import { beginPasskey, codeSecondStep, codeStepUp, factorStatus, finishPasskey } from "./service";
+import { beginRegistration, finishRegistration, removePasskey, removePasskeys, renamePasskey } from "./passkeys";
+import {
+  beginPasskey,
+  codeSecondStep,
+  codeStepUp,
+  factorStatus,
+  finishPasskey,
+  passkeyStatus,
+  verifyStepUp,
+} from "./service";
 import { beginTotp, disableTotp, enableTotp, renewRecoveryCodes } from "./totp";
+
+/** Options as the family's pages give them to the browser. */
+const asked = <O>(publicKey: O) => ({ options: { publicKey } });
 
 export const factorRouter = router({
   status: userProcedure
@@ -61,6 +75,54 @@ export const factorRouter = router({
     .meta({ critical: "proof" })
     .input(passkeyAnswerInput)
     .mutation(({ ctx, input }) => finishPasskey(ctx, input)),
+  // As programs of new-api (controller/passkey.go, read 2026-11) ask for the same.
+
+  passkeyStatus: userProcedure
+    .meta({ rest: "GET /api/user/passkey", summary: "Whether one has a passkey" })
+    .query(({ ctx }) => passkeyStatus(ctx)),
+  passkeyRegisterBegin: userProcedure
+    .meta({ rest: "POST /api/user/passkey/register/begin", summary: "The options for making a passkey" })
+    .mutation(async ({ ctx }) => asked(await beginRegistration(ctx))),
+  passkeyRegisterFinish: userProcedure
+    .meta({ rest: "POST /api/user/passkey/register/finish", summary: "Keep the passkey that the browser made" })
+    .input(passkeyCreated)
+    .mutation(({ ctx, input }) => finishRegistration(ctx, { name: "", response: input })),
+  passkeyDelete: userProcedure
+    .meta({ rest: "DELETE /api/user/passkey", summary: "Remove one's passkeys" })
+    .mutation(({ ctx }) => removePasskeys(ctx)),
+  passkeyVerifyBegin: userProcedure
+    .meta({
+      rest: "POST /api/user/passkey/verify/begin",
+      summary: "The options for a step-up by passkey",
+      critical: "proof",
+    })
+    .mutation(async ({ ctx }) => asked(await beginPasskey(ctx, "step-up"))),
+  passkeyVerifyFinish: userProcedure
+    .meta({ rest: "POST /api/user/passkey/verify/finish", summary: "Step-up by passkey", critical: "proof" })
+    .input(passkeyUsed)
+    .mutation(async ({ ctx, input }) => {
+      await finishPasskey(ctx, { use: "step-up", response: input });
+    }),
+  passkeyLoginBegin: publicProcedure
+    .meta({
+      rest: "POST /api/user/passkey/login/begin",
+      summary: "The options for a sign-in by passkey",
+      critical: "proof",
+    })
+    .mutation(async ({ ctx }) => asked(await beginPasskey(ctx, "sign-in"))),
+  passkeyLoginFinish: publicProcedure
+    .meta({ rest: "POST /api/user/passkey/login/finish", summary: "Sign in by passkey", critical: "proof" })
+    .input(passkeyUsed)
+    .mutation(({ ctx, input }) => finishPasskey(ctx, { use: "sign-in", response: input })),
+  verify: userProcedure
+    .meta({
+      rest: "POST /api/verify",
+      summary: "Step-up by a one-time or recovery code, or by the passkey just used",
+      critical: true,
+    })
+    .input(verifyInput)
+    .mutation(({ ctx, input }) => verifyStepUp(ctx, input)),
+
   beginRegistration: userProcedure.mutation(({ ctx }) => beginRegistration(ctx)),
   finishRegistration: userProcedure
     .input(passkeyRegisterInput)

@@ -1,13 +1,19 @@
 /** Second factors in use: the second step of a sign-in, sign-in by passkey, step-up. */
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
-import type { FactorStatus, passkeyAnswerInput, PasskeyUse } from "../../../shared/factor";
+import {
+  factorCodeInput,
+  type FactorStatus,
+  type passkeyAnswerInput,
+  type PasskeyUse,
+  type verifyInput,
+} from "../../../shared/factor";
 import { ROLE } from "../../../shared/roles";
-import type { SignedInUser } from "../../../shared/user";
-import type { Ctx, UserCtx } from "../../contracts/context";
+import { type SignedInUser, STEP_UP_SECONDS } from "../../../shared/user";
+import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { signedIn } from "../../http/trpc";
 import { enterAs, finishSecondStep, secondStepOf } from "../auth/sign-in";
-import { markVerified } from "../auth/step-up";
+import { markVerified, requireStepUp } from "../auth/step-up";
 import { isThrottled } from "../auth/throttle";
 import { type AskedPasskey, askPasskey, ownPasskeys, passkeyOwner } from "./passkeys";
 import { recoveryCodesLeft, verifyCode } from "./totp";
@@ -38,6 +44,26 @@ export async function codeSecondStep(ctx: Ctx, code: string): Promise<SignedInUs
 export async function codeStepUp(ctx: UserCtx, code: string): Promise<void> {
   await verifyCode(ctx, ctx.actor.id, code);
   await markVerified(ctx);
+}
+
+/**
+ * Step-up in the family's words: by a code now, or by the passkey used in the call before. Throws factor_code_missing,
+ * factor_code_wrong, step_up_required, access_token_refused.
+ */
+export async function verifyStepUp(
+  ctx: UserCtx,
+  { method, code }: z.output<typeof verifyInput>,
+): Promise<{ verified: true; method: string; expires_at: number }> {
+  if (method === "2fa") await codeStepUp(ctx, factorCodeInput.parse({ code }).code);
+  else requireStepUp(ctx);
+  const proved = method === "2fa" ? seconds(ctx) : ctx.actor.verified_at;
+  return { verified: true, method, expires_at: proved + STEP_UP_SECONDS };
+}
+
+/** Whether the account has passkeys, and when one was last used (ISO 8601). */
+export async function passkeyStatus(ctx: UserCtx): Promise<{ enabled: boolean; last_used_at?: string }> {
+  const last = Math.max(-1, ...(await ownPasskeys(ctx)).map(({ last_used_at }) => last_used_at));
+  return { enabled: last >= 0, ...(last > 0 && { last_used_at: new Date(last * 1000).toISOString() }) };
 }
 
 export async function beginPasskey(ctx: Ctx, use: PasskeyUse): Promise<AskedPasskey> {

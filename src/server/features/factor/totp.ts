@@ -2,7 +2,7 @@
  * One-time codes (RFC 6238) and the recovery codes beside them. The secret is kept encrypted; a recovery code as a
  * salted hash: it has 80 random bits, so it needs no key and outlives a change of the master secret.
  */
-import { and, eq, gt, lt } from "drizzle-orm";
+import { and, eq, gt, lt, or } from "drizzle-orm";
 import { Secret, TOTP } from "otpauth";
 import { AppError, fail } from "../../../shared/errors";
 import { RECOVERY_CODES, TOTP_DIGITS, TOTP_PERIOD } from "../../../shared/factor";
@@ -18,6 +18,11 @@ const RECOVERY_LENGTH = 16;
 
 /** Codes of the period before and after are taken too: clocks differ. */
 const WINDOW = 1;
+/**
+ * A used code of so many steps ahead (5 minutes) was used before the clock was set back; else no code would be accepted
+ * for the size of that step.
+ */
+const FAR_STEPS = 10;
 
 const totpOf = (base32: string, label = "", issuer = ""): TOTP =>
   new TOTP({
@@ -133,7 +138,7 @@ async function spendCode(ctx: Ctx, user_id: number, code: string): Promise<boole
     const used = await ctx.db.q
       .update(totps)
       .set({ last_step: step })
-      .where(and(mine, lt(totps.last_step, step)))
+      .where(and(mine, or(lt(totps.last_step, step), gt(totps.last_step, step + FAR_STEPS))))
       .returning({ id: totps.user_id });
     return used.length > 0;
   }

@@ -27,7 +27,7 @@ export const groupRouter = router({
     .query(({ ctx }) => usableGroups(groupFacts(ctx), groupOf(ctx.actor))),
 
   models: userProcedure
-    .meta({ rest: "GET /api/user/models", summary: "Models the user may call" })
+    .meta({ rest: ["GET /api/user/models", "GET /api/user/available_models"], summary: "Models the user may call" })
     .input(userModelsInput)
     .query(({ ctx, input }) => userModels(ctx, input.group)),
 });

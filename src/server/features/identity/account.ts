@@ -17,7 +17,7 @@ import { isUniqueViolation } from "../../db/errors";
 import { NO_PASSWORD } from "../auth/password";
 import { registerSteps } from "../auth/register";
 import { requireStepUp } from "../auth/step-up";
-import { assertLoginRemains } from "../auth/login-methods";
+import { assertLoginRemains, lockLogins } from "../auth/login-methods";
 import type { ProvenPerson } from "./oauth";
 
 /** A provider's name in the caller's language, for messages. */
@@ -140,6 +140,7 @@ export async function unbindIdentity(ctx: UserCtx, provider: IdentityProvider): 
   const id = ctx.actor.id;
   requireStepUp(ctx);
   await ctx.db.tx(function* (q) {
+    yield* lockLogins(ctx, q, id);
     const removed = yield* run(
       q
         .delete(identities)

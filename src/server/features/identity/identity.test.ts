@@ -324,6 +324,24 @@ describe.each(ENGINES)("sign-in elsewhere on %s", (engine) => {
     }
   });
 
+  test("of the last two ways to sign in, removed at once, one stays", async () => {
+    const { users, identities } = weir.db.t;
+    for (let round = 0; round < 25; round++) {
+      const user = await weir.newUser();
+      await weir.db.q.update(users).set({ password_hash: "-" }).where(eq(users.id, user.id));
+      const row = { user_id: user.id, name: "", created_at: 1 };
+      await weir.db.q.insert(identities).values([
+        { ...row, provider: "github", subject: String(++subjects) },
+        { ...row, provider: "linuxdo", subject: String(++subjects) },
+      ]);
+      const answers = await Promise.all(
+        ["github", "linuxdo"].map((provider) => user.api("DELETE", `/api/user/oauth/bindings/${provider}`)),
+      );
+      expect(answers.map(({ body }) => body.code ?? "removed").sort()).toEqual(["identity_last", "removed"]);
+      expect(await identitiesOf(user.id)).toHaveLength(1);
+    }
+  });
+
   test("registration that is off refuses unknown persons by every provider; a provider that is off refuses every user", async () => {
     newPerson();
     fake.wechat.set("998877", `wechat-${subjects}`);

@@ -48,7 +48,11 @@ export const identityRouter = router({
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatSignIn(ctx, input.code, input.aff)),
   wechatBind: userProcedure
-    .meta({ rest: "GET /api/oauth/wechat/bind", summary: "Bind a WeChat account", critical: true })
+    .meta({
+      rest: ["GET /api/oauth/wechat/bind", "POST /api/oauth/wechat/bind"],
+      summary: "Bind a WeChat account",
+      critical: true,
+    })
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatBind(ctx, input.code)),
   telegram: publicProcedure

@@ -248,6 +248,33 @@ for (const engine of ENGINES) {
       expect(mine.items.map(({ other }) => other).join()).not.toContain(admin.ctx.actor.username);
     });
 
+    test("withdrawals that are paid and refused ten times each while earnings move on leave every unit somewhere once", async () => {
+      const person = await h.person();
+      await give(person, 6 * DOLLAR);
+      const asked = await Promise.all(
+        ["a", "b", "c"].map((account) => person.call.invite.withdraw({ amount: DOLLAR, account })),
+      );
+      const settles = asked.flatMap(({ id }) =>
+        Array.from(
+          { length: 20 },
+          (_, i) => () => admin.call.invite.settle({ id, status: i % 2 ? "paid" : "refused" }),
+        ),
+      );
+      const moves = Array.from({ length: 20 }, () => () => person.call.invite.transfer({ quota: DOLLAR }));
+      const answers = await Promise.allSettled([...settles, ...moves].map((act) => act()));
+      const done = answers.map(({ status }) => status === "fulfilled");
+      expect(done.slice(0, 60).filter(Boolean)).toHaveLength(3);
+      const { items } = await person.call.invite.withdrawals({});
+      const paid = items.filter(({ status }) => status === "paid").length;
+      const moved = done.slice(60).filter(Boolean).length;
+      expect(await self(person)).toMatchObject({
+        quota: moved * DOLLAR,
+        aff_quota: (6 - paid - moved) * DOLLAR,
+        aff_history_quota: 6 * DOLLAR,
+      });
+      expect(await findings()).toEqual([]);
+    });
+
     test("settling a withdrawal is in the audit log, once, with what was decided", async () => {
       const person = await h.person();
       await give(person, DOLLAR);

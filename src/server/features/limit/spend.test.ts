@@ -128,4 +128,41 @@ describe("periods", () => {
     expect(periodsAt(next.day.ends * 1000 - 1).day.name).toBe("2027-01-01");
     expect(periodsAt(new Date(2028, 1, 28, 12).getTime()).day.ends).toBe(new Date(2028, 1, 29).getTime() / 1000);
   });
+
+  const HOUR_MS = 3_600_000;
+  const zone = process.env.TZ;
+  afterAll(() => {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  });
+
+  // Midnight itself is left out in Cairo, and comes twice in Havana.
+  test.each(["UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Africa/Cairo", "America/Havana"])(
+    "in %s no moment of four years is outside its day and month, and each ends where the next begins",
+    (name) => {
+      process.env.TZ = name;
+      const hours = new Map<string, number>();
+      const ends = new Map<string, number>();
+      const wrong: string[] = [];
+      for (let ms = Date.UTC(2024, 0, 1); ms < Date.UTC(2028, 0, 1); ms += HOUR_MS) {
+        const { day, month } = periodsAt(ms);
+        for (const { name: of, ends: end } of [day, month]) {
+          if (end * 1000 <= ms || (ends.get(of) ?? end) !== end) wrong.push(`${of} at ${ms}`);
+          ends.set(of, end);
+        }
+        hours.set(day.name, (hours.get(day.name) ?? 0) + 1);
+      }
+      for (const [of, end] of ends) {
+        const [before, after] = [periodsAt(end * 1000 - 1), periodsAt(end * 1000)];
+        const kind = of.length > 7 ? "day" : "month";
+        if (before[kind].name !== of || after[kind].name <= of) wrong.push(`the end of ${of}`);
+      }
+      expect(wrong).toEqual([]);
+      const lengths = new Set([...hours.values()].slice(1, -1));
+      const changes = !["UTC", "Asia/Shanghai"].includes(name);
+      expect([...lengths].sort()).toEqual(changes ? [23, 24, 25] : [24]);
+      expect([hours.get("2024-02-29"), hours.has("2025-02-29")]).toEqual([24, false]);
+    },
+    30_000,
+  );
 });

@@ -44,7 +44,7 @@ const COLUMNS = [
   "refund_of",
   "repeated",
 ] as const;
-const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id"] as const;
+const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id", "upstream_cost"] as const;
 type Column = (typeof COLUMNS | typeof ADMIN_COLUMNS)[number];
 
 /**
@@ -58,7 +58,7 @@ export function csvCell(value: Cell): string {
 }
 
 const cellOf = (row: LogView, column: Column): Cell =>
-  column === "time" ? new Date(row.created_at * 1000).toISOString() : row[column];
+  column === "time" ? new Date(row.created_at * 1000).toISOString() : (row[column] ?? "");
 
 const columnsOf = (scope: LogScope): readonly Column[] => (scope === "all" ? [...COLUMNS, ...ADMIN_COLUMNS] : COLUMNS);
 

@@ -161,6 +161,7 @@ for (const engine of ENGINES) {
         [admin, ""],
         [bob, "self/"],
       ] as const) {
+        // spec: C-152
         expect(await found(who, door, "gpt-9")).toEqual([["gpt-9"], 1]);
         expect(await found(who, door, "gpt-9%")).toEqual([["gpt-9", "gpt-9-mini"], 11]);
         expect(await found(who, door, "%GPT-9%")).toEqual([["ft:gpt-9", "gpt-9", "gpt-9-mini"], 111]);

@@ -49,7 +49,7 @@ export function createRefusals(services: Needs): Refusals {
 
   function pairOf({ user_id, created_at, model_name = "" }: CallLog, code: string): Pair {
     const now = Math.floor(created_at / HOUR);
-    if (now > hour) {
+    if (now > hour || now < hour - 1) {
       hour = now;
       pairs = 0;
       callers = new Map();

@@ -86,7 +86,18 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
     forUpdate(db, q.select({ value: meta.value }).from(meta).where(eq(meta.name, SUMMED_UNTIL))),
   );
   const from = Number(mark?.value ?? 0);
-  if (from >= until) return false;
+  if (from === until) return false;
+  if (from > until) {
+    // The clock was set back: hours that were over are not, and are added up again.
+    yield* run(
+      q
+        .update(meta)
+        .set({ value: String(until) })
+        .where(eq(meta.name, SUMMED_UNTIL))
+        .returning({ name: meta.name }),
+    );
+    return false;
+  }
   const [next] = yield* run(
     q
       .select({ hour: usage_hourly.hour })

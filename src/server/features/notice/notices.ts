@@ -9,6 +9,7 @@ import { isStoredText, logText, type StoredText } from "../../../shared/log-text
 import { LOW_QUOTA_EVERY_SECONDS, type Notice } from "../../../shared/notice";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import { type Services, seconds } from "../../contracts/context";
+import { isOver } from "../../db/sql";
 import type { Db } from "../../db/types";
 import { createCollector } from "../../lib/collector";
 import { quotaText } from "../wallet/quota-text";
@@ -144,7 +145,7 @@ async function claim(post: Pick<Services, "now"> & { db: Db }, name: string, eve
     .onConflictDoUpdate({
       target: notices.name,
       set: { sent_at: now },
-      setWhere: sql`${notices.sent_at} <= ${now - every}`,
+      setWhere: isOver(notices.sent_at, now, every),
     })
     .returning({ name: notices.name });
   return taken.length > 0;

@@ -2,7 +2,7 @@
  * Lost callbacks: pending orders are queried at their provider, each a minute after it was made and then after a fifth
  * of its age, half an hour at most, for a day; then they expire. One instance does it (a lease).
  */
-import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm";
 import { ORDER_LIFE, STRANGERS, type Verdict } from "../../../shared/order";
 import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
@@ -27,7 +27,10 @@ export const nextWait = (age: number): number => Math.min(Math.max(FIRST_CHECK, 
 export async function askAboutOrders(services: Services): Promise<number> {
   const { orders } = services.db.t;
   // The literal condition makes the partial index usable.
-  const due = and(sql`next_check_at <> 0`, lte(orders.next_check_at, seconds(services)));
+  const now = seconds(services);
+  // Later than any pause lasts: the clock was set back since.
+  const isDue = or(lte(orders.next_check_at, now), gt(orders.next_check_at, now + 2 * LONGEST_WAIT));
+  const due = and(sql`next_check_at <> 0`, isDue);
   const rows = await services.db.q.select().from(orders).where(due).orderBy(asc(orders.next_check_at)).limit(BATCH);
   let credited = 0;
   const queue = rows.values();

@@ -13,6 +13,7 @@ import { audit } from "../wallet/audit";
 import { askAboutOrders, forgetCallbacks, nextWait } from "./ask";
 import { epayNotify, stripeWebhook } from "./callbacks";
 import { paymentOrigins } from "./service";
+import { endOrder } from "./settle";
 
 const DAY = 24 * 3600;
 
@@ -247,6 +248,17 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       );
     });
 
+    test("of thirty orders at once twenty are made", async () => {
+      const answers = await Promise.allSettled(
+        Array.from({ length: 30 }, () => user.call.order.pay({ amount: 1, payment_method: "alipay" })),
+      );
+      expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(20);
+      expect((await user.call.order.own({})).total).toBe(20);
+      // Later tests are not to wait for these to be asked about.
+      const { orders } = harness.services.db.t;
+      await harness.services.db.q.delete(orders).where(eq(orders.user_id, user.ctx.actor.id));
+    });
+
     test("without an address of this server nothing is ordered", async () => {
       await setOption("ServerAddress", "");
       await setOption("CustomCallbackAddress", "");
@@ -291,6 +303,31 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(new Set(answers)).toEqual(new Set(["success"]));
       expect(await balanceOf(user)).toBe(5_000_000);
       expect((await verdictsOf(trade_no)).filter((verdict) => verdict === "credited")).toHaveLength(1);
+      await booksBalance();
+    });
+
+    test("beside an expiry, a failure and an administrator's completion at the same moment, credits once", async () => {
+      const admin = await harness.person({ role: ROLE.admin });
+      const { trade_no } = await paidOrder();
+      await user.call.order.payByCard({ amount: 10 });
+      const by = (await user.call.order.own({})).items[0]?.trade_no ?? "";
+      const paid = { payment_status: "paid", status: "complete" };
+      await Promise.allSettled(
+        Array.from({ length: 6 }, () => [
+          notify(epay.report(trade_no)),
+          endOrder(harness.services, trade_no, "expired", "epay"),
+          admin.call.order.complete({ trade_no }),
+          hook(stripeEvent("checkout.session.expired", by, { status: "expired" })),
+          hook(stripeEvent("checkout.session.completed", by, paid)),
+          hook(stripeEvent("checkout.session.async_payment_failed", by)),
+          admin.call.order.complete({ trade_no: by }),
+        ]).flat(),
+      );
+      expect(await balanceOf(user)).toBe(10_000_000);
+      expect([await orderOf(trade_no), await orderOf(by)]).toMatchObject([
+        { status: "success" },
+        { status: "success" },
+      ]);
       await booksBalance();
     });
 

@@ -21,9 +21,10 @@ import {
 import { QUOTA_PICKS } from "../../../shared/quota";
 import { mayActOn } from "../../../shared/roles";
 import { type Ctx, seconds, type Services, type UserCtx } from "../../contracts/context";
-import { run } from "../../db/transaction";
+import type { Q } from "../../db/types";
+import { run, type Steps } from "../../db/transaction";
 import type { OrderRow } from "../../db/schema";
-import { contains, count, withoutNul } from "../../db/sql";
+import { contains, count, forUpdate, withoutNul } from "../../db/sql";
 import { randomText } from "../../lib/secrets";
 import { auditRow } from "../audit/record";
 import { epayConfig, epayForm, EPAY_CURRENCY } from "./epay";
@@ -100,24 +101,32 @@ async function createOrder(
   quoted: Quote,
 ): Promise<OrderRow> {
   const { orders } = ctx.db.t;
-  const own = and(eq(orders.user_id, ctx.actor.id), eq(orders.status, "pending"));
-  const [waiting] = await ctx.db.q.select({ n: count() }).from(orders).where(own);
-  if ((waiting?.n ?? 0) >= PENDING_MAX) fail("orders_pending_too_many");
   const now = seconds(ctx);
-  const [order] = await ctx.db.q
-    .insert(orders)
-    .values({
-      trade_no: `USR${ctx.actor.id}NO${randomText(6)}${now}`,
-      user_id: ctx.actor.id,
-      amount,
-      ...quoted,
-      provider,
-      payment_method,
-      create_time: now,
-      next_check_at: now + FIRST_CHECK,
-    })
-    .returning();
-  return order ?? fail("internal");
+  const values = {
+    trade_no: `USR${ctx.actor.id}NO${randomText(6)}${now}`,
+    user_id: ctx.actor.id,
+    amount,
+    ...quoted,
+    provider,
+    payment_method,
+    create_time: now,
+    next_check_at: now + FIRST_CHECK,
+  };
+  return ctx.db.tx(function* (q) {
+    yield* claimPlace(ctx, q);
+    const [order] = yield* run(q.insert(orders).values(values).returning());
+    return order ?? fail("internal");
+  });
+}
+
+/** Refuses one unpaid order too many. Locks the user, so that calls at the same time count one after another. */
+function* claimPlace(ctx: UserCtx, q: Q): Steps<void> {
+  const { users, orders } = ctx.db.t;
+  const { id } = ctx.actor;
+  yield* run(forUpdate(ctx.db, q.select({ id: users.id }).from(users).where(eq(users.id, id))));
+  const pending = and(eq(orders.user_id, id), eq(orders.status, "pending"));
+  const [waiting] = yield* run(q.select({ n: count() }).from(orders).where(pending));
+  if ((waiting?.n ?? 0) >= PENDING_MAX) fail("orders_pending_too_many");
 }
 
 /** The page that the payer returns to. */

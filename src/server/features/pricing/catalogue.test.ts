@@ -53,6 +53,8 @@ describe("GET /api/pricing", () => {
           owner_by: "",
           completion_ratio: 1,
           enable_groups: ["default", "vip"],
+          vendor_id: 0,
+          supported_endpoint_types: ["openai"],
         },
         {
           model_name: "m-tokens",
@@ -62,6 +64,8 @@ describe("GET /api/pricing", () => {
           owner_by: "",
           completion_ratio: 2,
           enable_groups: ["default", "vip"],
+          vendor_id: 0,
+          supported_endpoint_types: ["openai"],
         },
         {
           model_name: "m-vip",
@@ -71,10 +75,15 @@ describe("GET /api/pricing", () => {
           owner_by: "",
           completion_ratio: 1,
           enable_groups: ["vip"],
+          vendor_id: 0,
+          supported_endpoint_types: ["openai"],
         },
       ],
       group_ratio: { default: 1, vip: 0.5 },
       usable_group: { default: "Everybody", vip: "Friends" },
+      vendors: [],
+      auto_groups: ["default"],
+      supported_endpoint: { openai: { path: "/v1/chat/completions", method: "POST" } },
     });
   });
 

@@ -2,11 +2,17 @@
  * The price list: which models a caller may use, in which groups, and the factors of their prices. Cached per user
  * group until the pool or an option changes; both replace their values as a whole, so comparing identities is enough.
  */
-import { DEFAULT_GROUP, usableGroups } from "../../../shared/group";
-import { type Catalogue, type CatalogueModel, priceListRow, type PriceList } from "../../../shared/price-list";
+import { autoGroups, DEFAULT_GROUP, usableGroups } from "../../../shared/group";
+import {
+  type Catalogue,
+  type CatalogueModel,
+  ENDPOINTS,
+  priceListRow,
+  type PriceList,
+} from "../../../shared/price-list";
 import { priceNoteOf } from "../../../shared/price-rows";
 import { longContextOf, resolvePrice } from "../../../shared/pricing";
-import { vendorOf } from "../../../shared/vendors";
+import { vendorId, vendorOf, vendors } from "../../../shared/vendors";
 import type { Services } from "../../contracts/context";
 import { groupFacts } from "../group/facts";
 import { createPrices, type LivePrices } from "./price";
@@ -47,6 +53,7 @@ function build({ options, pool }: Sources, prices: LivePrices, userGroup: string
         enable_groups,
         factors,
         ...(long_context.length > 0 && { long_context }),
+        ...(price.rules && { rules: price.rules }),
         ...(note && { note }),
       };
     });
@@ -87,8 +94,13 @@ export function catalogue(sources: Sources, userGroup: string): Catalogue {
 export function priceList(sources: Sources, userGroup: string): PriceList {
   const { models, groups } = catalogue(sources, userGroup);
   const names = Object.entries(groups);
+  const data = models.flatMap((model) => priceListRow(model) ?? []);
+  const listed = new Set(data.map(({ vendor_id }) => vendor_id));
   return {
-    data: models.flatMap((model) => priceListRow(model) ?? []),
+    data,
+    vendors: vendors.map(({ key, name }) => ({ id: vendorId(key), name: name.en })).filter(({ id }) => listed.has(id)),
+    auto_groups: autoGroups(groupFacts(sources), userGroup),
+    supported_endpoint: ENDPOINTS,
     group_ratio: Object.fromEntries(names.map(([group, { ratio }]) => [group, ratio])),
     usable_group: Object.fromEntries(names.map(([group, { desc }]) => [group, desc])),
   };

@@ -256,6 +256,25 @@ for (const engine of ENGINES) {
       expect((await rowOf(code)).quota).toBe((await balance(user)) - before);
     });
 
+    test("a code that is deleted and switched off while it is redeemed is paid out once or never, and says so", async () => {
+      for (let round = 0; round < 5; round++) {
+        const code = await one({ quota: 1000 });
+        const { id } = await rowOf(code);
+        const before = await balance(user);
+        const answers = await Promise.all([
+          admin.rest("PUT", "/api/redemption/?status_only=true", { id, status: 2 }),
+          ...Array.from({ length: 6 }, () => user.rest("POST", "/api/user/topup", { key: code })),
+          admin.rest("DELETE", `/api/redemption/${id}`),
+          admin.rest("DELETE", "/api/redemption/invalid"),
+          user.rest("POST", "/api/user/topup", { key: code }),
+        ]);
+        const won = answers.filter(({ body }) => body.success && body.data === 1000).length;
+        expect([won <= 1, (await balance(user)) - before]).toEqual([true, won * 1000]);
+        expect((await rowOf(code)).status === 3).toBe(won === 1);
+      }
+      expect(await findings()).toEqual([]);
+    });
+
     test("deleting the invalid takes used, disabled and expired codes, nothing else", async () => {
       await admin.rest("DELETE", "/api/redemption/invalid");
       const good = await one();

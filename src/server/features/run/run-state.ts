@@ -17,7 +17,7 @@ export async function saveRunState(db: Db, name: string, state: RunState): Promi
 
 /**
  * The state as `saveRunState` wrote it; undefined before the first. Work that has not been updated for `silentSeconds`
- * does not run any more: its process has died.
+ * does not run any more: its process has died. Nor does work of a time that has not come: the clock was set back.
  */
 export async function readRunState<State extends RunState>(
   services: Pick<Services, "db" | "now">,
@@ -28,5 +28,5 @@ export async function readRunState<State extends RunState>(
   const [row] = await services.db.q.select().from(meta).where(eq(meta.name, name));
   if (!row) return undefined;
   const { updated_at, ...state } = JSON.parse(row.value) as State; // written by saveRunState alone
-  return { ...state, running: state.finished_at === 0 && seconds(services) - updated_at < silentSeconds };
+  return { ...state, running: state.finished_at === 0 && Math.abs(seconds(services) - updated_at) < silentSeconds };
 }

@@ -20,6 +20,13 @@ export async function status(ctx: Ctx) {
     /** Online top-up is offered when a gateway is configured. */
     enable_online_topup: onlineTopupEnabled(ctx),
     enable_batch_update: false,
+    // Names of new-api since July 2025 (controller/misc.go, read 2026-11).
+    quota_display_type: ctx.options.get("DisplayInCurrencyEnabled") ? "USD" : "TOKENS",
+    password_login_enabled: ctx.options.get("PasswordLoginEnabled"),
+    passkey_login: true,
+    checkin_enabled: false,
+    user_agreement_enabled: false,
+    privacy_policy_enabled: false,
   };
 }
 

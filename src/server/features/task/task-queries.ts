@@ -6,6 +6,9 @@ import type { TaskStore } from "../../contracts/task-store";
 import { withoutNul } from "../../db/sql";
 import { findTask, taskOf } from "./row";
 
+/** No job is left alone for longer: the longest pause of relay/tasks/clock.ts, and some more. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
 type Queries = Pick<TaskStore, "byClientKey" | "find" | "findMany" | "list" | "findAny" | "remove" | "due" | "nudge">;
 
 export function taskQueries({ db, now }: Pick<Services, "db" | "now">): Queries {
@@ -65,10 +68,12 @@ export function taskQueries({ db, now }: Pick<Services, "db" | "now">): Queries 
     },
 
     async due(limit) {
+      // Later than any pause lasts: the clock was set back since.
+      const isDue = or(lte(t.next_poll_at_ms, now()), gt(t.next_poll_at_ms, now() + LONGEST_PAUSE_MS));
       const rows = await db.q
         .select()
         .from(t)
-        .where(and(ne(t.next_poll_at_ms, 0), lte(t.next_poll_at_ms, now())))
+        .where(and(ne(t.next_poll_at_ms, 0), isDue))
         .orderBy(asc(t.next_poll_at_ms))
         .limit(limit);
       return rows.map(taskOf);

@@ -10,6 +10,7 @@ import type { Services } from "../../contracts/context";
 import type { TokenRow, UserRow } from "../../db/schema";
 import type { Db } from "../../db/types";
 import { compileNetworks, type Network } from "../../lib/addresses";
+import { steadyOf } from "../../lib/timers";
 
 /** A token with its owner, prepared for many calls. */
 export interface Identity {
@@ -27,6 +28,7 @@ const MAX_ENTRIES = 20_000;
 
 export class IdentityCache {
   readonly #services: Pick<Services, "db" | "secrets" | "cluster" | "now">;
+  readonly #steady: () => number;
   readonly #entries = new Map<string, Identity>();
   readonly #unsubscribe: readonly (() => void)[];
   /** Changes when anything is dropped: what was read before that is not kept. */
@@ -34,6 +36,7 @@ export class IdentityCache {
 
   constructor(services: Pick<Services, "db" | "secrets" | "cluster" | "now">) {
     this.#services = services;
+    this.#steady = steadyOf(services.now);
     const { bus } = services.cluster;
     this.#unsubscribe = [
       bus.subscribe("tokens", (id) => this.#drop(({ token }) => id === "*" || String(token.id) === id)),
@@ -43,10 +46,10 @@ export class IdentityCache {
 
   /** The identity itself when it is cached, as it is for nearly every call. */
   find(key: string): Identity | Promise<Identity | undefined> {
-    const { secrets, cluster, now } = this.#services;
+    const { secrets, cluster } = this.#services;
     const hash = secrets.hash("relay-key", key);
     const cached = this.#entries.get(hash);
-    if (cached && now() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) return cached;
+    if (cached && this.#steady() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) return cached;
     if (cached) this.#entries.delete(hash);
     return this.#load(hash);
   }
@@ -57,11 +60,11 @@ export class IdentityCache {
   }
 
   async #load(hash: string): Promise<Identity | undefined> {
-    const { db, now } = this.#services;
+    const { db } = this.#services;
     const before = this.#epoch;
     const row = await readRow(db, hash);
     if (!row) return undefined;
-    const identity = prepare(row, now());
+    const identity = prepare(row, this.#steady());
     // A token at zero may be refilled by a refund, which no message announces.
     if (this.#epoch === before && !isExhausted(row.token)) this.#keep(hash, identity);
     return identity;

@@ -3,9 +3,11 @@ import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import { wholePage } from "../../../shared/paging";
 import {
+  bareKey,
   tokenBatch,
   tokenCreate,
   tokenId,
+  tokenIds,
   tokenListInput,
   tokenListRest,
   tokenPut,
@@ -19,6 +21,7 @@ import { presentToken, presentWithKey } from "./present";
 import {
   createTokens,
   deleteToken,
+  deleteTokens,
   findToken,
   findTokens,
   pageTokens,
@@ -92,6 +95,24 @@ export const tokenRouter = router({
     .meta({ rest: "GET /api/token/{id}", summary: "One own token" })
     .input(tokenId)
     .query(async ({ ctx, input }) => presentWithKey(ctx, await findToken(ctx, input.id))),
+
+  /** What the list shows of it already, in the words of programs whose lists have no keys. */
+  keyOf: userProcedure
+    .meta({ rest: "POST /api/token/{id}/key", summary: "The key of one own token, without sk-" })
+    .input(tokenId)
+    .mutation(async ({ ctx, input }) => ({ key: presentWithKey(ctx, await findToken(ctx, input.id)).key })),
+
+  keysOf: userProcedure
+    .meta({ rest: "POST /api/token/batch/keys", summary: "The keys of several own tokens, by id" })
+    .input(tokenIds)
+    .mutation(async ({ ctx, input }) => ({
+      keys: Object.fromEntries((await revealTokens(ctx, input.ids)).map(({ id, key }) => [id, bareKey(key)])),
+    })),
+
+  deleteMany: userProcedure
+    .meta({ rest: "POST /api/token/batch", summary: "Delete several own tokens; how many" })
+    .input(tokenIds)
+    .mutation(({ ctx, input }) => deleteTokens(ctx, input.ids)),
 
   createOne: userProcedure
     .meta({ rest: "POST /api/token/", summary: "Create a token" })

@@ -5,7 +5,7 @@
 import { and, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
-import { mayUseGroup } from "../../../shared/group";
+import { AUTO_GROUP, mayUseGroup } from "../../../shared/group";
 import {
   bareKey,
   HINT_HEAD,
@@ -123,7 +123,13 @@ function requireGroup(ctx: UserCtx, group: string): void {
   if (group !== "" && !mayUseGroup(groupFacts(ctx), ctx.actor.group, group)) fail("token_group_forbidden", { group });
 }
 
-const rowOf = (ctx: UserCtx, fields: TokenFields) => {
+/** The group of a new token that names none (C-260, A-196): "" is its user's. */
+function defaultGroup(ctx: UserCtx): string {
+  const facts = groupFacts(ctx);
+  return facts.offer_auto && mayUseGroup(facts, ctx.actor.group, AUTO_GROUP) ? AUTO_GROUP : "";
+}
+
+const rowOf = (ctx: UserCtx, fields: TokenFields & { group: string }) => {
   const key = randomText(KEY_LENGTH);
   return {
     ...fields,
@@ -167,8 +173,9 @@ export async function createTokens(
   ctx: UserCtx,
   { count, ...fields }: TokenFields & { count: number },
 ): Promise<TokenRow[]> {
-  requireGroup(ctx, fields.group);
-  const rows = batchNames(fields.name, count).map((name) => rowOf(ctx, { ...fields, name }));
+  const group = fields.group ?? defaultGroup(ctx);
+  requireGroup(ctx, group);
+  const rows = batchNames(fields.name, count).map((name) => rowOf(ctx, { ...fields, name, group }));
   return ctx.db.tx(function* (q) {
     yield* claimPlaces(ctx, q, rows.length);
     const created: TokenRow[] = [];
@@ -235,4 +242,20 @@ export async function setTokenStatus(ctx: UserCtx, id: number, status: number): 
 /** Soft: log rows keep their name. The key stops working at once, here and elsewhere. */
 export async function deleteToken(ctx: UserCtx, id: number): Promise<void> {
   await store(ctx, id, { deleted_at: seconds(ctx) });
+}
+
+/** Deletes those of the named tokens that are the caller's own; how many. */
+export async function deleteTokens(ctx: UserCtx, ids: readonly number[]): Promise<number> {
+  const { tokens } = ctx.db.t;
+  return ctx.db.tx(function* (q): Steps<number> {
+    const gone = yield* run(
+      q
+        .update(tokens)
+        .set({ deleted_at: seconds(ctx) })
+        .where(and(owned(ctx), inArray(tokens.id, [...ids])))
+        .returning({ id: tokens.id }),
+    );
+    for (const { id } of gone) yield* ctx.cluster.bus.announce(q, "tokens", String(id));
+    return gone.length;
+  });
 }

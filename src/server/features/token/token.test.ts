@@ -59,6 +59,20 @@ for (const engine of ENGINES) {
       expect(token.created_time).toBeGreaterThan(1_700_000_000);
     });
 
+    test("a new token that names no group gets auto where that is the default and can be used", async () => {
+      await h.services.options.set("DefaultUseAutoGroup", "true");
+      try {
+        await h.services.options.set("AutoGroups", "[]");
+        expect((await create()).group).toBe("");
+        await h.services.options.set("AutoGroups", '["default"]');
+        // spec: A-196, C-260
+        expect((await create()).group).toBe("auto");
+        expect((await create({ group: "" })).group).toBe("");
+      } finally {
+        await h.services.options.set("DefaultUseAutoGroup", "false");
+      }
+    });
+
     test("only the owner sees a token, over REST with its key, over tRPC with a hint and a reveal verb", async () => {
       const token = await create({ name: "mine" });
       // spec: C-533

@@ -8,7 +8,7 @@ import type { UserCtx } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { auditRow } from "../audit/record";
 import { requireStepUp } from "../auth/step-up";
-import { ownedFactors, removeFactorSteps } from "../factor/own";
+import { FACTOR_KINDS, type FactorKind, ownedFactors, removeFactorSteps } from "../factor/own";
 import { lockedTarget } from "./manage";
 import { readableUser } from "./manage-list";
 
@@ -18,15 +18,19 @@ export async function factorsOfUser(ctx: UserCtx, id: number): Promise<OwnedFact
 }
 
 /**
- * Removes one-time codes, recovery codes and passkeys of another account; the password and the sessions stay. It opens
- * a way to sign in, so the administrator needs a step-up. Throws step_up_required, user_no_factors, and the errors of
- * the hierarchy.
+ * Removes one-time codes with their recovery codes, passkeys, or both, of another account; the password and the
+ * sessions stay. It opens a way to sign in, so the administrator needs a step-up. Throws step_up_required,
+ * user_no_factors, and the errors of the hierarchy.
  */
-export async function removeFactorsOfUser(ctx: UserCtx, id: number): Promise<void> {
+export async function removeFactorsOfUser(
+  ctx: UserCtx,
+  id: number,
+  which: readonly FactorKind[] = FACTOR_KINDS,
+): Promise<void> {
   requireStepUp(ctx);
   await ctx.db.tx(function* (q) {
     yield* lockedTarget(ctx, q, id, "update");
-    const before = yield* removeFactorSteps(ctx, q, id);
+    const before = yield* removeFactorSteps(ctx, q, id, which);
     if (!before.totp && before.passkeys === 0) fail("user_no_factors");
     const act = {
       action: "user.factor",

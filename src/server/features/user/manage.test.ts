@@ -420,8 +420,8 @@ for (const engine of ENGINES) {
       // spec: A-422, D-15
       expect(ids).toEqual([...new Set(ids)].sort((x, y) => y - x));
       const search = async (query: string) => (await admin.rest("GET", `/api/user/search?${query}`)).body.data;
-      // spec: A-423, D-13
       const tagged = await search(`keyword=${tag.toUpperCase()}&group=null&p=0&page_size=`);
+      // spec: A-423, D-13
       expect(tagged.total).toBe(6);
       // spec: D-15
       expect(tagged.items.map((item: { id: number }) => item.id)).toEqual(

@@ -7,8 +7,10 @@ import {
   userListInput,
   userListRest,
   userManage,
+  userManageRest,
   userPut,
   userSearchRest,
+  userTopUp,
   userUpdate,
 } from "../../../shared/user-manage";
 import { selfUpdate } from "../../../shared/user";
@@ -40,9 +42,11 @@ export const userRouter = router({
     .input(userListRest)
     .query(({ ctx, input: { p, page_size } }) => pageUsers(ctx, { page: p, page_size, desc: true })),
   search: adminProcedure
-    .meta({ rest: "GET /api/user/search", summary: "Accounts by id, part of name or address, and group" })
+    .meta({ rest: "GET /api/user/search", summary: "Accounts by id, part of name or address, group, role and status" })
     .input(userSearchRest)
-    .query(({ ctx, input: { p, ...input } }) => pageUsers(ctx, { page: p, ...input, desc: true })),
+    .query(({ ctx, input: { p, status, ...input } }) =>
+      pageUsers(ctx, { page: p, ...input, state: status ?? "", desc: true }),
+    ),
   get: adminProcedure
     .meta({ rest: "GET /api/user/{id}", summary: "One account of a lower level, or one's own" })
     .input(userId)
@@ -62,10 +66,27 @@ export const userRouter = router({
     .mutation(async ({ ctx, input }) => {
       await manageUser(ctx, input.id, "delete");
     }),
-  manage: adminProcedure
-    .meta({ rest: "POST /api/user/manage", summary: "Promote, demote, enable, disable or delete an account" })
-    .input(userManage)
-    .mutation(({ ctx, input }) => manageUser(ctx, input.id, input.action)),
+  manage: adminProcedure.input(userManage).mutation(({ ctx, input }) => manageUser(ctx, input.id, input.action)),
+  manageRest: adminProcedure
+    .meta({
+      rest: "POST /api/user/manage",
+      summary: "Promote, demote, enable, disable or delete an account, or change its balance",
+    })
+    .input(userManageRest)
+    .mutation(({ ctx, input: { id, action, mode, value } }) => {
+      if (action !== "add_quota") return manageUser(ctx, id, action);
+      return updateUser(
+        ctx,
+        id,
+        mode === "override" ? { quota: value } : { add_quota: mode === "add" ? value : -value },
+      );
+    }),
+  topUp: adminProcedure
+    .meta({ rest: "POST /api/topup", summary: "Change an account's balance, with a remark" })
+    .input(userTopUp)
+    .mutation(async ({ ctx, input }) => {
+      await updateUser(ctx, input.user_id, { add_quota: input.quota, note: input.remark });
+    }),
 
   /** Credits of an account. */
   credits: adminProcedure
@@ -73,6 +94,14 @@ export const userRouter = router({
     .query(({ ctx, input }) => listCredits(ctx, input.id, input.before)),
   factors: adminProcedure.input(userId).query(({ ctx, input }) => factorsOfUser(ctx, input.id)),
   removeFactors: adminProcedure.input(userId).mutation(({ ctx, input }) => removeFactorsOfUser(ctx, input.id)),
+  removeTotp: adminProcedure
+    .meta({ rest: "DELETE /api/user/{id}/2fa", summary: "Remove an account's one-time codes and recovery codes" })
+    .input(userId)
+    .mutation(({ ctx, input }) => removeFactorsOfUser(ctx, input.id, ["totp"])),
+  removePasskeys: adminProcedure
+    .meta({ rest: "DELETE /api/user/{id}/reset_passkey", summary: "Remove an account's passkeys" })
+    .input(userId)
+    .mutation(({ ctx, input }) => removeFactorsOfUser(ctx, input.id, ["passkeys"])),
   /** A mutation, because it is recorded. */
   export: adminProcedure.input(userExport).mutation(({ ctx, input }) => exportUser(ctx, input.id, input.cursor)),
   erase: rootProcedure.input(userId).mutation(({ ctx, input }) => eraseUser(ctx, input.id)),

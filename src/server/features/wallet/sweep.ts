@@ -5,12 +5,13 @@
  * silent. A running stream is charged at the cost that `extend` last recorded; a call without cost yet is released.
  * Both leave a log row with the end reason "gateway_restart", and the caller's budgets keep only what the call cost.
  */
-import { and, eq, isNull, ne, or, sql } from "drizzle-orm";
+import { type AnyColumn, and, eq, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
 import type { Steps } from "../../db/transaction";
 import type { Db, Q } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
+import { CLOCKS_DIFFER } from "../../db/sql";
 import { SWEPT } from "./correct";
 import { databaseNow, reportLost, SILENT_SECONDS } from "./instances";
 import { parseObject, readDraft, type Budgeted } from "./hold-draft";
@@ -42,6 +43,7 @@ export async function sweep(
  */
 export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise<Swept> {
   const swept: Swept = { settled: 0, released: 0 };
+  await endFuture(db);
   for (;;) {
     const orphans = await silentHolds(db, self);
     for (const hold of orphans) {
@@ -70,6 +72,18 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
     }
     if (orphans.length < BATCH) return swept;
   }
+}
+
+/**
+ * Heartbeats and holds of a time that has not come are of a clock that was set back since, or that runs ahead: their
+ * silence begins now, else money would stay held for the size of the step.
+ */
+async function endFuture(db: Db): Promise<void> {
+  const { holds, instances } = db.t;
+  const now = databaseNow(db);
+  const future = (column: AnyColumn): SQL => sql`${column} > ${now} + ${CLOCKS_DIFFER}`;
+  await db.q.update(instances).set({ heartbeat_at: now }).where(future(instances.heartbeat_at));
+  await db.q.update(holds).set({ created_at: now }).where(future(holds.created_at));
 }
 
 /** Of what budgets count for a hold, `units` stay in each; in the common lock order. */

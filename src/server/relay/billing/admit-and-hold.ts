@@ -1,10 +1,11 @@
 /** Admission of a call that costs something: its limits and its hold. */
-import type { CompiledPrice } from "../../../shared/pricing";
 import { reportLimits } from "../admission/limit-headers";
 import { type Admitted, type Asked, startProgress } from "../call/call";
 import { Deadlines } from "../call/deadlines";
+import { steadyOf } from "../../lib/timers";
 import type { Responder } from "../response/responder";
 import type { Selection } from "../routing/channel-selector";
+import { cacheWritesOf } from "./cache-writes";
 import { CallBilling } from "./call-billing";
 import { planHold } from "./hold";
 
@@ -27,13 +28,13 @@ export interface Opened {
 export async function admitAndHold(
   asked: Asked,
   { selection, affinity_key }: Routed,
-  price: CompiledPrice,
+  { price, held_at }: Pick<Admitted, "price" | "held_at">,
   responder: Responder,
   limitable?: () => boolean,
 ): Promise<Opened> {
   const { engine, caller, arrived } = asked;
   const { controlPlane, timers } = engine;
-  const plan = planHold(asked, price, limitable);
+  const plan = planHold(asked, price, limitable, cacheWritesOf(asked, selection.candidates, price));
   const billing = new CallBilling(asked, price, plan);
   const outcome = await controlPlane.admit({ caller, limits: plan.limitRequest, hold: billing.holdRequest() });
   reportLimits(responder, outcome.limits);
@@ -45,10 +46,11 @@ export async function admitAndHold(
     selection,
     affinity_key,
     price,
+    held_at,
     limitRequest: held.limitRequest,
     output_limit: held.output_limit,
     admission: outcome.limits,
-    deadlines: new Deadlines(() => controlPlane.now(), timers),
+    deadlines: new Deadlines(steadyOf(controlPlane.now), timers),
     attempts: [],
     progress: startProgress(arrived),
   };

@@ -11,6 +11,7 @@ import type { Granted, Refusal } from "../../contracts/admission";
 import { type HoldRequest, type Settlement, WALLET } from "../../contracts/ledger";
 import { refusalError } from "../admission/refusal";
 import type { Admitted, Asked, Attempted } from "../call/call";
+import { costOfCall } from "./call-cost";
 import { chargeAtEnd, type Ending } from "./final-charge";
 import { askBudgets, releaseSlots } from "./budgets";
 import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
@@ -87,7 +88,11 @@ export class CallBilling {
     const { input_bound, request } = this.#asked;
     const price = this.#price;
     if (request.terms || request.max_output === 0 || price.by === "call" || units <= 0) return {};
-    return { tokens: Math.floor(outputWithin(price, input_bound, units, MOST_TOKENS) / (request.choices ?? 1)) };
+    return {
+      tokens: Math.floor(
+        outputWithin(price, input_bound, units, MOST_TOKENS, this.#plan.kinds) / (request.choices ?? 1),
+      ),
+    };
   }
 
   /**
@@ -100,7 +105,7 @@ export class CallBilling {
     const units = allowed ? held : least;
     let output_limit: number | undefined;
     if (units < this.#plan.amount) {
-      this.#covered = outputWithin(this.#price, input_bound, units, this.#covered);
+      this.#covered = outputWithin(this.#price, input_bound, units, this.#covered, this.#plan.kinds);
       output_limit = Math.floor(this.#covered / (request.choices ?? 1));
     }
     const tokens = input_bound + this.#covered;
@@ -168,7 +173,9 @@ export class CallBilling {
     const { quota } = charge;
     if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
     engine.observer.ended(call, { attempt, end_reason, quota, usage });
-    const log = callRow(call, { attempt, end_reason, quota, bill: charge.lines, usage, estimated, waived, doubts });
+    const { lines: bill, rule } = charge;
+    const outcome = { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts };
+    const log = callRow(call, { ...outcome, cost: costOfCall(attempt, usage) });
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
     const committed = this.#commit(settlement);
     const used = { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: quota };

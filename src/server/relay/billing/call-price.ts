@@ -5,7 +5,10 @@
  */
 import { estimateUpperBound } from "../../../shared/charge";
 import { fail } from "../../../shared/errors";
+import { membersAt } from "../../../shared/price-rules";
 import { type CompiledPrice } from "../../../shared/pricing";
+import { priceAt } from "../../../shared/ruled-price";
+import { bodyObject } from "../../lib/request-body/json-body";
 import type { Admitted, Asked } from "../call/call";
 import type { Terms } from "../../protocol/call-terms";
 import type { ControlPlane } from "../../contracts/control-plane";
@@ -16,33 +19,45 @@ import type { Caller } from "../../contracts/caller";
 const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): string =>
   setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
 
+/** The price of this call, made of a listed one: of its operation, and by the rules at the moment of its hold. */
+function priceFor({ content, form, request: { terms } }: Asked, moment: number, listed: CompiledPrice): CompiledPrice {
+  // The body is read only where a rule asks for a member.
+  const member = (path: string): readonly unknown[] =>
+    form ? form.parts(path).map(({ value }) => value) : membersAt(bodyObject(content.readNow()) ?? {}, path);
+  return priceAt(terms?.priced?.(listed) ?? listed, { moment, member, ...terms?.shown });
+}
+
 /**
- * The highest price of a model for a caller, over their groups and the names that the candidates bill by; undefined
- * without any.
+ * The highest price of a model for a caller, each as `made` makes it of the listed one, over their groups and the
+ * names that the candidates bill by; undefined without any.
  */
 export function maxPrice(
   { price }: Pick<ControlPlane, "price">,
   { group, groups, user_group }: Caller,
   model: string,
   candidates: readonly PoolChannel[],
+  made: (listed: CompiledPrice) => CompiledPrice,
 ): CompiledPrice | undefined {
   const others = candidates.some(({ setting }) => setting.bill_by === "upstream");
-  if (!groups && !others) return price(model, group, user_group);
+  if (!groups && !others) {
+    const listed = price(model, group, user_group);
+    return listed && made(listed);
+  }
   const names = others ? new Set([model, ...candidates.map((channel) => billedAs(channel, model))]) : [model];
   const prices = [...names]
     .flatMap((name) => (groups ?? [group]).map((one) => price(name, one, user_group)))
-    .filter((found) => found !== undefined);
+    .filter((found) => found !== undefined)
+    .map(made);
   const cost = (found: CompiledPrice): number => estimateUpperBound(found, 1_000_000, 1_000_000);
   return prices.toSorted((a, b) => cost(b) - cost(a))[0];
 }
 
-/** The highest possible price of the call. Throws model_price_missing. */
-export function highestPrice(
-  { engine, caller, request: { model, terms } }: Asked,
-  candidates: readonly PoolChannel[],
-): CompiledPrice {
-  const listed = maxPrice(engine.controlPlane, caller, model, candidates) ?? fail("model_price_missing", { model });
-  return terms?.priced?.(listed) ?? listed;
+/** The highest possible price of the call when it is held at `moment`. Throws model_price_missing. */
+export function highestPrice(asked: Asked, candidates: readonly PoolChannel[], moment: number): CompiledPrice {
+  const { engine, caller, request } = asked;
+  const made = (listed: CompiledPrice): CompiledPrice => priceFor(asked, moment, listed);
+  const { model } = request;
+  return maxPrice(engine.controlPlane, caller, model, candidates, made) ?? fail("model_price_missing", { model });
 }
 
 /** The group that a channel serves the call in, and its price there. */
@@ -56,13 +71,13 @@ export interface Quote {
  * The quote of a channel in a group (undefined: the call has only one). An upstream name without a price is billed as
  * the requested model. The hold covers the most expensive candidate, so no quote is above it.
  */
-export function quoteAt({ asked, price }: Admitted, channel: PoolChannel, group: string | undefined): Quote {
+export function quoteAt({ asked, price, held_at }: Admitted, channel: PoolChannel, group: string | undefined): Quote {
   const { terms } = asked.request;
   const caller = servedIn(asked.caller, group);
   if (caller === asked.caller && billedAs(channel, asked.request.model) === price.model)
     return { caller, price, terms };
   const listed = listedAt(asked, caller, channel);
-  return { caller, price: listed ? (terms?.priced?.(listed) ?? listed) : price, terms };
+  return { caller, price: listed ? priceFor(asked, held_at, listed) : price, terms };
 }
 
 /** The caller in the group that serves. */

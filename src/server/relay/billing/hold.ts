@@ -2,16 +2,22 @@
 import type { CompiledPrice } from "../../../shared/pricing";
 import type { LimitRequest } from "../../contracts/rate-limits";
 import type { Terms } from "../../protocol/call-terms";
-import { chargeOf, estimateUpperBound } from "../../../shared/charge";
+import { callUpperBound, estimateUpperBound, type InputKinds } from "../../../shared/charge";
 import type { Asked } from "../call/call";
 
 /** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
 const LEAST_STEP = 16;
 
 /** Units to hold: the whole price of a call, or every token at the highest rate that the request allows. */
-function holdOf(price: CompiledPrice, inputTokens: number, outputTokens: number, terms: Terms | undefined): number {
-  if (price.by === "call" && terms) return chargeOf(price, {}, terms.times).quota;
-  return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, terms?.kinds));
+function holdOf(
+  price: CompiledPrice,
+  inputTokens: number,
+  outputTokens: number,
+  terms: Terms | undefined,
+  kinds: InputKinds | undefined,
+): number {
+  if (price.by === "call" && terms) return callUpperBound(price, inputTokens, terms.times);
+  return Math.max(terms?.least_hold ?? 0, estimateUpperBound(price, inputTokens, outputTokens, kinds));
 }
 
 /** Output tokens assumed when nothing is known: a stream's first hold, and the least for any other call. */
@@ -30,10 +36,15 @@ function coveredAtFirst({ engine, request }: Asked): number {
  * The smallest sufficient hold, in units, for a call that names no limit and is not streamed: it is then given a limit
  * (output-limit.ts). undefined: only the whole hold will do.
  */
-function leastOf({ engine, request, input_bound }: Asked, price: CompiledPrice, covered: number): number | undefined {
+function leastOf(
+  { engine, request, input_bound }: Asked,
+  price: CompiledPrice,
+  covered: number,
+  kinds: InputKinds | undefined,
+): number | undefined {
   if (request.stream || request.terms || request.max_output !== undefined || price.by === "call") return undefined;
   const least = Math.max(LEAST_STEP * (request.choices ?? 1), usualOutput(engine.controlPlane.option));
-  return least < covered ? holdOf(price, input_bound, least, undefined) : undefined;
+  return least < covered ? holdOf(price, input_bound, least, undefined, kinds) : undefined;
 }
 
 /** A first hold. */
@@ -46,14 +57,25 @@ export interface HoldPlan {
   readonly covered: number;
   /** The call's use, for limits. */
   readonly limitRequest: LimitRequest;
+  /** What its input may be besides plain text. */
+  readonly kinds: InputKinds | undefined;
 }
 
-/** `limitable`: every channel accepts a limit of output tokens, and all have one price. */
-export function planHold(asked: Asked, price: CompiledPrice, limitable = (): boolean => false): HoldPlan {
+/**
+ * `limitable`: every channel accepts a limit of output tokens, and all have one price. `writes`: what the call may
+ * write to a cache.
+ */
+export function planHold(
+  asked: Asked,
+  price: CompiledPrice,
+  limitable = (): boolean => false,
+  writes?: InputKinds,
+): HoldPlan {
   const { request, request_id, input_bound } = asked;
   const covered = coveredAtFirst(asked);
-  const amount = holdOf(price, input_bound, covered, request.terms);
-  const possible = leastOf(asked, price, covered);
+  const kinds = request.terms?.kinds ?? writes;
+  const amount = holdOf(price, input_bound, covered, request.terms, kinds);
+  const possible = leastOf(asked, price, covered, kinds);
   const least = possible !== undefined && possible < amount && limitable() ? possible : undefined;
   const limitRequest: LimitRequest = {
     model: request.model,
@@ -61,5 +83,5 @@ export function planHold(asked: Asked, price: CompiledPrice, limitable = (): boo
     units: least ?? amount,
     hold: request_id,
   };
-  return { amount, least, covered, limitRequest };
+  return { amount, least, covered, limitRequest, kinds };
 }

@@ -1,8 +1,9 @@
 /** The log row of a call, as the usage page and the inspector show it. */
 import type { ConsumeOther, EndReason } from "../../../shared/log";
 import { type StoredText, textColumns } from "../../../shared/log-text";
-import { type BillLine } from "../../../shared/charge";
+import { type BillLine, savedByCache } from "../../../shared/charge";
 import { priceFacts } from "../../../shared/price-display";
+import type { PriceRule } from "../../../shared/price-rules";
 import { type CompiledPrice } from "../../../shared/pricing";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
@@ -28,7 +29,11 @@ export interface Outcome {
   end_reason: EndReason;
   quota: number;
   bill: readonly BillLine[];
+  /** The rule of its price. */
+  rule?: PriceRule | undefined;
   usage: Usage | undefined;
+  /** What the vendor asks for it, in billionths of a dollar; absent: unknown. */
+  cost?: number | null;
   /** Tokens are an estimate, or a part of them. */
   estimated: boolean;
   /** Counts of the upstream that were rejected as impossible. */
@@ -45,6 +50,10 @@ const sum = (...values: (number | undefined)[]): number =>
 /** Input tokens as OpenAI counts them: cached, audio and image tokens included. */
 export const promptTokens = (usage: Usage): number =>
   sum(usage.input, usage.cache_read, usage.cache_write_5m, usage.cache_write_1h, usage.audio_in, usage.image_in);
+
+/** Whether a call read from a cache or wrote to it. */
+const cached = ({ cache_read, cache_write_5m, cache_write_1h }: Usage): boolean =>
+  sum(cache_read, cache_write_5m, cache_write_1h) > 0;
 
 /** Output tokens as OpenAI counts them: reasoning and audio included. */
 export const completionTokens = (usage: Usage): number =>
@@ -121,15 +130,18 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     end_reason: outcome.end_reason,
     bill: outcome.bill,
   };
-  if (request.stream) other.frt = first_content_at < 0 ? -1 : first_content_at - began;
+  if (request.stream) other.frt = first_content_at < 0 ? -1 : Math.max(0, first_content_at - began);
   if (upstream_model !== "" && upstream_model !== request.model) {
     other.is_model_mapped = true;
     other.upstream_model_name = upstream_model;
   }
   if (channel?.setting.bill_by === "upstream" && price.model !== request.model) other.billed_model = price.model;
   if (asked.task_id !== undefined) other.task_id = asked.task_id;
+  if (outcome.rule) other.price_rule = outcome.rule;
   if (outcome.estimated) other.estimated = true;
   if (outcome.waived) other.waived = true;
+  if (attempt?.translation.cacheMarks && usage && !outcome.waived && cached(usage))
+    other.cache_saved = savedByCache(price, usage);
   if (outcome.doubts && outcome.doubts.length > 0) other.usage_doubts = outcome.doubts;
   if (warnings.length > 0) {
     other.warnings = warnings
@@ -165,8 +177,8 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: lastAnswerId(call),
-    upstream_cost: null,
-    price_rule: "",
+    upstream_cost: outcome.cost ?? null,
+    price_rule: outcome.rule?.name ?? "",
     plan_quota: 0,
     tags: "",
     visible: engine.controlPlane.option.logConsume,

@@ -105,6 +105,8 @@ export interface Admitted {
   readonly affinity_key: string | undefined;
   /** The highest price possible: the hold is calculated from it. */
   readonly price: CompiledPrice;
+  /** The moment of the hold, epoch milliseconds: rules of prices that know the hour keep to it. */
+  readonly held_at: number;
   /** Its possible use, for limits. */
   readonly limitRequest: LimitRequest;
   /**
@@ -120,6 +122,9 @@ export interface Admitted {
   readonly progress: Progress;
 }
 
+/** A part of a translated call that an attempt leaves out: the summary of thoughts, or earlier turns' thoughts. */
+export type LeftOut = "summary" | "thoughts";
+
 /** A call at one channel. The next attempt makes another record. */
 export interface Attempted {
   readonly call: Admitted;
@@ -132,6 +137,8 @@ export interface Attempted {
   readonly terms: Terms | undefined;
   /** As in Admitted; lower after a vendor rejected the call. */
   readonly output_limit: number | undefined;
+  /** What the vendor has refused of it. */
+  readonly left_out?: readonly LeftOut[];
   /** The call's use of the channel's own limits. */
   readonly slot: Admission | undefined;
   readonly translation: Translation;
@@ -171,6 +178,8 @@ export const startProgress = (began: number): Progress => ({
 
 /** The conversation of a call, as the later stages use it. */
 export interface Conversation {
+  /** The response that it continues, where its turns are sent again: the vendor knows of none. */
+  readonly continues: string | undefined;
   /** Keeps only the channels that can serve it. Throws the caller's error when there is none. */
   narrow(selection: Selection): void;
   /** Drops the call's content: only the vendor will keep it. */

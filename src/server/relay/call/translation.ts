@@ -6,6 +6,7 @@ const NONE: readonly Warning[] = [];
 export class Translation {
   #upstream_model: string;
   #warnings = NONE;
+  #cacheMarks = false;
 
   /** `upstream_model`: "" until the request is made. */
   constructor(upstream_model = "") {
@@ -22,10 +23,16 @@ export class Translation {
     return this.#warnings;
   }
 
+  /** The conversation got cache marks that its caller did not set. */
+  get cacheMarks(): boolean {
+    return this.#cacheMarks;
+  }
+
   /** The request is made. */
-  sent(upstream_model: string, warnings: readonly Warning[]): void {
+  sent(upstream_model: string, warnings: readonly Warning[], cacheMarks = false): void {
     this.#upstream_model = upstream_model;
     this.#warnings = warnings;
+    this.#cacheMarks = cacheMarks;
   }
 
   warn(more: readonly Warning[]): void {

@@ -1,6 +1,6 @@
 /**
  * GET /dashboard/billing/subscription and /usage: chat clients compute the balance from the two, as hard_limit_usd -
- * total_usage / 100.
+ * total_usage / 100. Others read it from /credit_grants.
  */
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { Caller } from "../../contracts/caller";
@@ -34,4 +34,16 @@ export async function subscription(controlPlane: ControlPlane, caller: Caller) {
 export async function usage(controlPlane: ControlPlane, caller: Caller) {
   const { used } = await figures(controlPlane, caller);
   return { object: "list", total_usage: used * 100 };
+}
+
+/** What OpenAI's earlier billing page read; no grants are listed. */
+export async function creditGrants(controlPlane: ControlPlane, caller: Caller) {
+  const { limit, used } = await figures(controlPlane, caller);
+  return {
+    object: "credit_summary",
+    total_granted: limit,
+    total_used: used,
+    total_available: limit - used,
+    grants: { object: "list", data: [] },
+  };
 }

@@ -19,7 +19,7 @@ export type ListShape = "openai" | "anthropic" | "gemini";
 export function listShape(request: Request): ListShape {
   if (request.headers.has("anthropic-version")) return "anthropic";
   const { search, pathname } = new URL(request.url);
-  if (pathname.startsWith("/v1beta/models")) return "gemini";
+  if (/^\/v1(?:beta|alpha)\/models/.test(pathname)) return "gemini";
   return request.headers.has("x-goog-api-key") || new URLSearchParams(search).has("key") ? "gemini" : "openai";
 }
 

@@ -3,7 +3,7 @@ import { knownClientType } from "../../../shared/client-type";
 import type { Arrival, Engine } from "../call/call";
 import { traceOf } from "../call/observers";
 import { askedVersion, callerLang } from "../admission/request-headers";
-import { fallbackDialect, findRoute, pathOf, type Route } from "./routes";
+import { errorDialect, findRoute, pathOf, type Route } from "./routes";
 
 /** `route` is undefined for a path that the relay does not serve. */
 export function arrive(
@@ -17,7 +17,7 @@ export function arrive(
   const route = findRoute(request.method, path);
   const arrival: Arrival = {
     engine,
-    dialect: route?.dialect ?? fallbackDialect,
+    dialect: errorDialect(route, path, headers),
     lang: callerLang(request),
     ip,
     path,

@@ -164,15 +164,18 @@ async function openCall(
       );
     const opening = StoredConversation.open(engine, caller, operation, received);
     const conversation = opening && (await opening);
+    // A call may leave its model to the answer that it continues.
+    ({ model } = received.asked);
     requireModel(caller, model);
     const asked = askedIn(authenticated, operation, screened(controlPlane, operation, received), conversation);
     known = asked;
     // Routing comes before the price: a model that no channel serves is unknown, whatever its price.
     const routed = routeCall(asked, received.json);
     const { candidates } = routed.selection;
-    const price = highestPrice(asked, candidates);
+    const held_at = controlPlane.now();
+    const price = highestPrice(asked, candidates, held_at);
     const limitable = (): boolean => allTakeLimits(candidates, operation, model) && !answersInMore(asked, price);
-    return await admitAndHold(asked, routed, price, responder, limitable);
+    return await admitAndHold(asked, routed, { price, held_at }, responder, limitable);
   } catch (error) {
     form?.close();
     await recordRefusal(controlPlane, caller, { ...authenticated, model }, error);

@@ -4,7 +4,7 @@ import type { Authenticated } from "../call/call";
 import type { Responder } from "../response/responder";
 import { ownError } from "../response/error-response";
 import type { Route } from "./routes";
-import { subscription, usage } from "../endpoints/account";
+import { creditGrants, subscription, usage } from "../endpoints/account";
 import { findModel, listModels, listShape } from "../endpoints/models";
 
 /** The response. Throws not_found for any other route. */
@@ -23,6 +23,8 @@ export async function answerLookup(
       return responder.json(JSON.stringify(await subscription(controlPlane, caller)));
     case "usage":
       return responder.json(JSON.stringify(await usage(controlPlane, caller)));
+    case "credit_grants":
+      return responder.json(JSON.stringify(await creditGrants(controlPlane, caller)));
     case "model": {
       const entry = findModel(controlPlane, caller, route.model, listShape(request));
       return entry

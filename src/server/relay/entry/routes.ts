@@ -25,7 +25,10 @@ import { taskRoutes } from "../tasks/routes";
 
 export type Route =
   | { dialect: CallerDialect; operation: Operation }
-  | { dialect: CallerDialect; operation: "models" | "subscription" | "usage" | "unserved" | "realtime" }
+  | {
+      dialect: CallerDialect;
+      operation: "models" | "subscription" | "usage" | "credit_grants" | "unserved" | "realtime";
+    }
   | { dialect: CallerDialect; operation: "model"; model: string }
   /** A call that is no model call; `name` is for the API documents. */
   | { dialect: CallerDialect; operation: "side"; name: string; answer: SideHandler; billed?: boolean }
@@ -72,6 +75,8 @@ const relayRoutes: Readonly<Record<string, Route>> = {
   "GET /dashboard/billing/usage": { dialect: openaiChat, operation: "usage" },
   "GET /v1/dashboard/billing/subscription": { dialect: openaiChat, operation: "subscription" },
   "GET /v1/dashboard/billing/usage": { dialect: openaiChat, operation: "usage" },
+  "GET /dashboard/billing/credit_grants": { dialect: openaiChat, operation: "credit_grants" },
+  "GET /v1/dashboard/billing/credit_grants": { dialect: openaiChat, operation: "credit_grants" },
 };
 
 /** Paths that contain the id of a stored object or job: the parts before and after the id. */
@@ -134,8 +139,53 @@ export function pathOf(url: string): string {
   return url.slice(start, end > start + 1 && url[end - 1] === "/" ? end - 1 : end);
 }
 
+/**
+ * Other addresses of the same calls: Google's doors for OpenAI's clients (ai.google.dev/gemini-api/docs/openai) and its
+ * v1alpha (http_options of @google/genai), Azure's for OpenAI's (learn.microsoft.com/azure/ai-foundry/openai, REST
+ * reference, v1 and dated API; all read November 2026).
+ */
+const ALIASES: readonly (readonly [from: RegExp, to: string])[] = [
+  [/^\/v1(?:beta|alpha)\/openai(?=\/)/, "/v1"],
+  [/^\/openai\/v1(?=\/)/, "/v1"],
+  [/^\/openai(?=\/(?!deployments\/))/, "/v1"],
+  [/^\/v1alpha(?=\/)/, "/v1beta"],
+];
+
+/** The path of a call by its ordinary address. */
+function ordinaryPath(path: string): string {
+  for (const [from, to] of ALIASES) if (from.test(path)) return path.replace(from, to);
+  return path;
+}
+
+/** Azure's dated API: the path names the model's deployment. */
+const DEPLOYMENT = /^\/openai\/deployments\/([^/]+)(\/.+)$/;
+
+/** A call of a deployment is one of the model of that name, whatever its body says. */
+function ofDeployment(operation: Operation, model: string): Operation {
+  const { direct } = operation;
+  const readForm = direct?.readForm;
+  return {
+    ...operation,
+    read: (body) => ({ ...operation.read({ ...body, model }), model_added: true }),
+    ...(direct && {
+      direct: {
+        ...direct,
+        ...(readForm && { readForm: async (form) => ({ ...(await readForm(form)), model, model_added: true }) }),
+      },
+    }),
+  };
+}
+
 /** undefined: no such route. */
-export function findRoute(method: string, path: string): Route | undefined {
+export function findRoute(method: string, asked: string): Route | undefined {
+  const [, deployment = "", rest = ""] = DEPLOYMENT.exec(asked) ?? [];
+  if (deployment !== "") {
+    const route = relayRoutes[`${method} /v1${rest}`];
+    return route && typeof route.operation === "object"
+      ? { dialect: route.dialect, operation: ofDeployment(route.operation, decode(deployment)) }
+      : undefined;
+  }
+  const path = ordinaryPath(asked);
   const known = relayRoutes[`${method} ${path}`] ?? findNamed(method, path) ?? taskRoute(method, path);
   if (known) return known;
   const model = method === "GET" ? MODEL_PREFIX.exec(path)?.[1] : undefined;
@@ -153,10 +203,23 @@ export function findRoute(method: string, path: string): Route | undefined {
 }
 
 /** Whether a POST to the path submits a job. */
-export const submitsJob = (path: string): boolean => findTaskRoute("POST", path)?.route.submits === true;
+export const submitsJob = (path: string): boolean => findTaskRoute("POST", ordinaryPath(path))?.route.submits === true;
 
-/** The dialect of the error for an unknown path. */
-export const fallbackDialect: CallerDialect = openaiChat;
+/** Routes whose answers have the form of the client that asks. */
+const SHARED: ReadonlySet<Route["operation"]> = new Set(["models", "model", "unserved"]);
+
+/**
+ * The dialect of a caller's errors: its route's, or, where there is none or several clients share it, that of the
+ * client. Anthropic's SDKs send anthropic-version and x-api-key, Google's x-goog-api-key.
+ */
+export function errorDialect(route: Route | undefined, path: string, headers: Headers): CallerDialect {
+  if (route && !SHARED.has(route.operation)) return route.dialect;
+  const plain = ordinaryPath(path);
+  if (plain.startsWith("/v1beta/")) return gemini;
+  if (/^\/v1\/(?:messages|complete)(?:\/|$)/.test(plain)) return anthropic;
+  if (headers.has("anthropic-version") || headers.has("x-api-key")) return anthropic;
+  return headers.has("x-goog-api-key") ? gemini : openaiChat;
+}
 
 /** The media types that an operation's body may have. */
 function bodiesOf({ direct }: Operation): string[] {

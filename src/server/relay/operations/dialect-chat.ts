@@ -28,7 +28,9 @@ export const responses: Operation = {
   refers: "responses",
   streams: true,
   read(body) {
-    const model = readModel(body);
+    // A call that continues an answer may leave its model to that answer (endpoints/stored/conversation.ts).
+    const continued = typeof body.previous_response_id === "string" && body.previous_response_id !== "";
+    const model = continued && (body.model ?? "") === "" ? "" : readModel(body);
     const { input } = body;
     // A prompt template stored by the vendor, or an answer that is continued, may be the whole input.
     const said =

@@ -20,6 +20,10 @@ export interface ImageRequest {
 /** Models that are billed by the tokens they report; all others have a price per picture. */
 const BY_TOKENS = /^(?:gpt-image|chatgpt-image|gemini-)/;
 
+/**
+ * Of DALL-E alone (openai.com/api/pricing, "Image generation"): other vendors name one price for all sizes, or rules
+ * do.
+ */
 const sizeFactors: Readonly<Record<string, number>> = {
   "256x256": 0.4,
   "512x512": 0.45,
@@ -76,7 +80,7 @@ function pricePerPicture(price: CompiledPrice): CompiledPrice {
     const { group_ratio, user_group_ratio } = price.why;
     const why = { model_price: { ...ratio, value, source: ratio?.source ?? "default" }, group_ratio, user_group_ratio };
     const tables = { QuotaPerUnit: Number(printDecimal(price.quotaPerUnit)), "tool_price_setting.prices": {} };
-    known = compilePrice(price.model, price.group, why, tables);
+    known = { ...compilePrice(price.model, price.group, why, tables), ...(price.rules && { rules: price.rules }) };
     perPicture.set(price, known);
   }
   return known;
@@ -85,20 +89,21 @@ function pricePerPicture(price: CompiledPrice): CompiledPrice {
 /** The price terms of an image call, and the most output tokens that it may have. */
 export function imageTerms(model: string, ask: ImageRequest): { terms: Terms; max_output: number } {
   const factors: Record<string, number> = {};
-  const size = sizeFactors[ask.size ?? ""] ?? 1;
+  const size = model.startsWith("dall-e") ? (sizeFactors[ask.size ?? ""] ?? 1) : 1;
   const quality = qualityFactor(model, ask);
   if (size !== 1) factors.size = size;
   if (quality !== 1) factors.quality = quality;
   const times = { calls: ask.n, factors };
+  const shown = { size: ask.size, quality: ask.quality };
   if (!BY_TOKENS.test(model)) {
-    return { terms: { times, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
+    return { terms: { times, shown, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
   }
   const image_out = tokensOf(model, ask);
   const max_output = image_out + (model.startsWith("gemini-") ? GEMINI_TEXT_TOKENS : 0);
   const input_bound = ask.input_bytes + ask.input_images * INPUT_IMAGE_TOKENS;
   const usage = { input: Math.ceil(ask.input_bytes / 3), image_in: ask.input_images * 1024, image_out };
   return {
-    terms: { times, kinds: { image: ask.input_images > 0, image_out: true }, input_bound, usage, exact: false },
+    terms: { times, shown, kinds: { image: ask.input_images > 0, image_out: true }, input_bound, usage, exact: false },
     max_output,
   };
 }

@@ -2,7 +2,10 @@
  * GET /v1/realtime: authenticate, price, select, hold, connect; only then the caller's connection becomes a session.
  */
 import { AppError, fail } from "../../../shared/errors";
+import type { CompiledPrice } from "../../../shared/pricing";
+import { priceAt } from "../../../shared/ruled-price";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
+import { steadyOf } from "../../lib/timers";
 import { Deadlines } from "../call/deadlines";
 import { type Admitted, type Asked, type Authenticated, startProgress } from "../call/call";
 import { RequestContent } from "../call/request-content";
@@ -104,11 +107,16 @@ function prepare(arrival: Authenticated, model: string): ResponseBilling {
   checkLength("model", model, TEXT_LIMITS.model);
   requireModel(caller, model);
   const selection = engine.routing.select({ caller, operation: realtime, model });
-  const price = maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
-  const deadlines = new Deadlines(() => controlPlane.now(), engine.timers);
+  const now = (listed: CompiledPrice): CompiledPrice =>
+    priceAt(listed, { moment: controlPlane.now(), member: () => [] });
+  const price =
+    maxPrice(controlPlane, caller, model, selection.candidates, now) ?? fail("model_price_missing", { model });
+  const deadlines = new Deadlines(steadyOf(controlPlane.now), engine.timers);
   const attempts: Admitted["attempts"] = [];
   const step = Math.max(LEAST_STEP, controlPlane.option.preConsumedTokens);
-  const round: RoundMaker = (request_id, name, roundPrice, terms) => {
+  const round: RoundMaker = (request_id, name, sessionPrice, terms) => {
+    // Each response has the price of the moment of its own hold.
+    const roundPrice = now(sessionPrice);
     const asked: Asked = {
       ...arrival,
       request_id,
@@ -125,6 +133,7 @@ function prepare(arrival: Authenticated, model: string): ResponseBilling {
       selection,
       affinity_key: undefined,
       price: roundPrice,
+      held_at: controlPlane.now(),
       limitRequest: planHold(asked, roundPrice).limitRequest,
       output_limit: undefined,
       admission: undefined,

@@ -6,6 +6,7 @@ import { AppError } from "../../../shared/errors";
 import type { EndReason } from "../../../shared/log";
 import { quotaOf } from "../../../shared/charge";
 import { type CompiledPrice } from "../../../shared/pricing";
+import { priceAt } from "../../../shared/ruled-price";
 import type { Admitted, Attempted } from "../call/call";
 import type { Usage } from "../../protocol/chat-events";
 import { refusalError } from "../admission/refusal";
@@ -103,7 +104,8 @@ export class ResponseBilling {
   }
 
   #attemptOfRound({ call, terms, places }: Round): Attempted {
-    return this.#attemptOf(call, this.#price, terms, places);
+    const price = priceAt(this.#price, { moment: call.held_at, member: () => [] });
+    return this.#attemptOf(call, price, terms, places);
   }
 
   /** Holds the estimate of the next response; for the first one under `limits`, those of the session. */
@@ -183,9 +185,9 @@ export class ResponseBilling {
     const terms: Terms = { usage: {}, exact: true, kinds: { audio: true } };
     const price = own ?? this.#price;
     const call = this.#next(own && model ? model : this.#model, price, terms);
-    const billing = new CallBilling(call.asked, price);
+    const billing = new CallBilling(call.asked, call.price);
     billing.markUnheld();
-    await billing.settle(this.#attemptOf(call, price, terms), { end_reason: "complete", usage, content_bytes: 0 });
+    await billing.settle(this.#attemptOf(call, call.price, terms), { end_reason: "complete", usage, content_bytes: 0 });
   }
 
   /**

@@ -47,6 +47,11 @@ const OUT_OF_QUOTA: Readonly<Partial<Record<ErrorCode, number>>> = {
 /** Budgets that end with the day or the month: no client waits for that. */
 const USED_UP: ReadonlySet<ErrorCode> = new Set(["budget_day_used_up", "budget_month_used_up"]);
 
+const membersOf = (members: string): Pick<RelayError, "param" | "unsupported"> => {
+  const unsupported = members.split(", ");
+  return { param: unsupported[0] ?? null, unsupported };
+};
+
 /** The reader of an error. */
 export type ErrorReader = Pick<Arrival, "lang" | "request_id"> & {
   readonly engine: { readonly controlPlane: { readonly option: Pick<RelayOptions, "quotaRefusedWith403"> } };
@@ -70,6 +75,7 @@ export function ownError(code: ErrorCode, values: ErrorValues, { lang, request_i
     code: code === "input_too_long" ? OVERFLOW_CODE : code,
     ...common,
     param: parameters[code] ?? null,
+    ...(code === "member_unsupported" && membersOf(String(values.members))),
     ...(typeof retry === "number" && { retry_after_s: retry }),
     ...(USED_UP.has(code) && { retry: false }),
   };
@@ -122,10 +128,18 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
   };
   if (failure.quote && error && error.message !== "") {
     const message = withId(error.message + retriedText(retries, lang), requestId);
-    return { status, ...toldAs(failure, error), message, param: error.param, ...more };
+    return {
+      status,
+      ...toldAs(failure, error),
+      message,
+      param: error.param,
+      ...more,
+      ...(error.more && { more: error.more }),
+    };
   }
   const values = {
-    status: failure.upstream_status || status,
+    // An error inside a 200 answer has the status that it is told with.
+    status: failure.upstream_status >= 300 ? failure.upstream_status : status,
     phase: failure.phase ?? String(failure.upstream_status),
     retry_after_s: failure.retry_after_s ?? 0,
   };

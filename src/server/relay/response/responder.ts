@@ -61,7 +61,7 @@ export class Responder {
     const { status, retry_after_s, retry } = error;
     return this.json(dialect.writeError(error), status, {
       ...(retry_after_s !== undefined && { "retry-after": String(retry_after_s) }),
-      // The SDKs of OpenAI and Anthropic obey it (openai-node and anthropic-sdk-typescript, src/client.ts, November 2026).
+      // Obeyed by the SDKs of OpenAI and Anthropic (src/client.ts of both; read November 2026).
       ...(retry === false && { "x-should-retry": "false" }),
     });
   }

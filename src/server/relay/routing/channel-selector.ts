@@ -4,7 +4,8 @@
  * Highest priority first; inside a tier a draw in proportion to weight, without replacement (all weights 0: equal
  * shares; a weight of 0 beside positive ones waits until those are used up: C-662). A tier is exhausted before the next
  * one begins. A channel in cooldown is skipped while another is left, and tried last when none is: real traffic is what
- * ends a failure. One whose account failed is not tried before its cooldown ends. With group auto the first group that has a channel out of cooldown comes first.
+ * ends a failure. One whose account failed is not tried before its cooldown ends. With group auto the first group that
+ * has a channel out of cooldown comes first.
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { Cooldown } from "./cooldown";

@@ -20,6 +20,8 @@ import { withTaskContext } from "./provider-context";
 
 /** Most jobs of one round; the rest follows in the next. */
 const MOST_A_ROUND = 500;
+/** Until a job of a vendor that this release does not know is looked at again. */
+const UNKNOWN_PAUSE_MS = 1_800_000;
 /** Vendors polled concurrently, and concurrent polls of one vendor. */
 const AT_ONCE = 8;
 
@@ -94,7 +96,10 @@ async function pollTarget(engine: Engine, task: Task): Promise<Omit<PollGroup, "
   if (task.status === "NOT_START") return void (await endInterruptedSubmit(engine, task));
   const watcher = watcherOf(task.platform);
   if (now() >= task.deadline_ms) return void (await failTask(engine.controlPlane, watcher, task, REASONS.late));
-  if (!watcher) return void (await taskStore.note(task, task.status, { next_poll_at_ms: task.deadline_ms }));
+  if (!watcher) {
+    const next_poll_at_ms = Math.min(task.deadline_ms, now() + UNKNOWN_PAUSE_MS);
+    return void (await taskStore.note(task, task.status, { next_poll_at_ms }));
+  }
   // Jobs of a disabled channel are still polled.
   const holder = pool.byId(task.channel_id);
   if (!holder) return void (await failTask(engine.controlPlane, watcher, task, REASONS.channel_gone));

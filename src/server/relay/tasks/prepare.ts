@@ -13,7 +13,7 @@ import { checkLength, type Operation } from "../operations/operation";
 import type { PoolChannel } from "../../contracts/channel";
 import { requireModel } from "../admission/model-access";
 import { refuseSensitive } from "../admission/word-filter";
-import { termsOf, unitsOf } from "./price";
+import { jobPrice, termsOf, unitsOf } from "./price";
 import type { TaskOrder, TaskProvider } from "./provider";
 
 const upstreamName = ({ model_mapping }: PoolChannel, model: string): string => model_mapping.get(model) ?? model;
@@ -59,14 +59,19 @@ export async function prepare<Input>(
   const selection = engine.routing.select({ caller: from, operation, model, supports });
   if (at) selection.restrictTo((channel) => keyOwning(channel, at.channel_key_id));
   if (selection.left === 0) fail("channel_disabled");
-  const listed = maxPrice(controlPlane, caller, model, selection.candidates) ?? fail("model_price_missing", { model });
+  const held_at = controlPlane.now();
+  const highest = (made: (listed: CompiledPrice) => CompiledPrice): CompiledPrice =>
+    maxPrice(controlPlane, caller, model, selection.candidates, made) ?? fail("model_price_missing", { model });
+  highest((listed) => listed);
   const { terms: its, price } =
     dearestOf(
       selection.candidates.flatMap((channel) => {
         const provider = providerFor(order, channel);
         const itsTerms =
           provider && termsOf(provider.terms?.(order.input, upstreamName(channel, model), order.action, parent));
-        return itsTerms ? [{ terms: itsTerms, price: itsTerms.priced?.(listed) ?? listed }] : [];
+        return itsTerms
+          ? [{ terms: itsTerms, price: highest((listed) => jobPrice(order, held_at, itsTerms, listed)) }]
+          : [];
       }),
     ) ?? fail("operation_unsupported", { group: caller.group, model });
   // A price by tokens is held whole as well: its terms give the number of tokens.
@@ -92,7 +97,7 @@ export async function prepare<Input>(
     conversation: undefined,
     task_id,
   };
-  return admitAndHold(asked, { selection, affinity_key: undefined }, price, responder);
+  return admitAndHold(asked, { selection, affinity_key: undefined }, { price, held_at }, responder);
 }
 
 interface Quote {

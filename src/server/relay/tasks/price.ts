@@ -1,9 +1,13 @@
 /** The price terms of a job, and how they are stored until it is finished. */
 import { printDecimal } from "../../../shared/decimal";
 import { chargeOf } from "../../../shared/charge";
+import { membersAt } from "../../../shared/price-rules";
 import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
+import { priceAt } from "../../../shared/ruled-price";
 import type { Terms } from "../../protocol/call-terms";
 import type { Priced } from "../../contracts/task-store";
+import { bodyObject } from "../../lib/request-body/json-body";
+import type { TaskOrder } from "./provider";
 
 /** USD of one job at model ratio 1, for a model without a price per call. */
 const USD_PER_RATIO = 0.5;
@@ -22,7 +26,7 @@ function pricePerJob(price: CompiledPrice): CompiledPrice {
       user_group_ratio,
     };
     const tables = { QuotaPerUnit: Number(printDecimal(price.quotaPerUnit)), "tool_price_setting.prices": {} };
-    known = compilePrice(price.model, price.group, why, tables);
+    known = { ...compilePrice(price.model, price.group, why, tables), ...(price.rules && { rules: price.rules }) };
     perJob.set(price, known);
   }
   return known;
@@ -33,6 +37,20 @@ export function termsOf(terms: Terms | undefined): Terms {
   const { usage, priced, ...rest } = terms ?? { usage: {}, exact: true };
   const byTokens = Object.values(usage).some((count) => count !== undefined);
   return { ...rest, usage, priced: priced ?? (byTokens ? (price) => price : pricePerJob) };
+}
+
+/** The price of a job when it is held at `moment`. A batch counts as a service tier. */
+export function jobPrice(
+  { kind, body, kept }: Pick<TaskOrder<unknown>, "body" | "kept"> & { readonly kind: { readonly operation: string } },
+  moment: number,
+  terms: Terms,
+  listed: CompiledPrice,
+): CompiledPrice {
+  const member = (path: string): readonly unknown[] =>
+    path === "service_tier" && kind.operation === "batches"
+      ? ["batch"]
+      : membersAt(bodyObject(Buffer.from(body)) ?? kept, path);
+  return priceAt(terms.priced?.(listed) ?? listed, { moment, member, ...terms.shown });
 }
 
 /** The cost of a job in units, at a compiled price. */

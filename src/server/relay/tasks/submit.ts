@@ -21,7 +21,7 @@ import { applyReport } from "./apply";
 import { attemptJob } from "./attempt";
 import { SUBMIT_LIMIT_MS, SUBMIT_CHECK_MS, watcherTimes } from "./clock";
 import { prepare, providerFor } from "./prepare";
-import { packPrice, termsOf, unitsOf } from "./price";
+import { jobPrice, packPrice, termsOf, unitsOf } from "./price";
 import type { Accepted, TaskOrder, TaskWatcher } from "./provider";
 import type { Task, TaskState } from "../../contracts/task-store";
 
@@ -185,7 +185,7 @@ const jobQuote =
     const terms = termsOf(provider.terms?.(input, channel.model_mapping.get(model) ?? model, action, parent));
     const caller = servedIn(call.asked.caller, group);
     const listed = listedAt(call.asked, caller, channel) ?? call.price;
-    return { caller, price: terms.priced?.(listed) ?? listed, terms };
+    return { caller, price: jobPrice(order, call.held_at, terms, listed), terms };
   };
 
 /** The part of its price that the job stores. */

@@ -15,7 +15,7 @@ export function beginAttempt({ call, channel }: Attempted): AttemptRecord {
     status: 0,
     failure: "",
     message: "",
-    start_ms: controlPlane.now() - progress.began,
+    start_ms: Math.max(0, controlPlane.now() - progress.began),
     duration_ms: 0,
     first_content_ms: -1,
     upstream_request_id: "",
@@ -29,12 +29,21 @@ export function beginAttempt({ call, channel }: Attempted): AttemptRecord {
 /** When it began, epoch milliseconds. */
 export const startOf = ({ call }: Attempted, { start_ms }: AttemptRecord): number => call.progress.began + start_ms;
 
+/**
+ * Ends the record's time and returns when the attempt began by the clock of cooldowns, which is never set back as that
+ * of the row may be.
+ */
+function endAttempt(attempt: Attempted, record: AttemptRecord): number {
+  const { controlPlane, routing } = attempt.call.asked.engine;
+  record.duration_ms = Math.max(0, controlPlane.now() - startOf(attempt, record));
+  return routing.cooldown.now() - record.duration_ms;
+}
+
 /** The channel has responded. */
 export function attemptServed(attempt: Attempted, record: AttemptRecord): void {
   const { channel, call } = attempt;
   const { engine, request } = call.asked;
-  const started = startOf(attempt, record);
-  record.duration_ms = engine.controlPlane.now() - started;
+  const started = endAttempt(attempt, record);
   engine.routing.cooldown.served(credentialId(channel), request.model, started);
   engine.observer.attempted(channel, "ok");
 }
@@ -48,8 +57,7 @@ export function attemptFailed(
 ): void {
   const { channel, call } = attempt;
   const { engine, request, request_id } = call.asked;
-  const started = startOf(attempt, record);
-  record.duration_ms = engine.controlPlane.now() - started;
+  const started = endAttempt(attempt, record);
   engine.observer.attempted(channel, failure.kind);
   // A token that was valid a moment ago may have been revoked.
   if (failure.upstream_status === 401 || failure.kind === "bad_credentials") engine.accessTokens.drop(channel);

@@ -14,6 +14,8 @@ export class AttemptTimer {
   readonly #record: AttemptRecord;
   readonly #timeouts: Timeouts;
   readonly #controller = new AbortController();
+  /** By the clock of the call's deadlines. */
+  readonly #began: number;
   #expired: Phase | undefined;
   #unreachable = false;
 
@@ -24,6 +26,7 @@ export class AttemptTimer {
     const { asked, deadlines, progress } = call;
     const { option } = asked.engine.controlPlane;
     this.#timeouts = timeoutsFor(option, channel);
+    this.#began = deadlines.now();
     const pingMs = pingsOf(asked, channel);
     if (pingMs !== undefined) deadlines.pings(pingMs);
     // A channel may be given less time than the call has left, never more.
@@ -60,9 +63,9 @@ export class AttemptTimer {
 
   /** Connected, or assumed to be: the rest of the time to the first byte starts. */
   awaitFirstByte(): void {
-    const { deadlines, asked } = this.#attempt.call;
+    const { deadlines } = this.#attempt.call;
     deadlines.onLimit = (phase) => this.#expire(phase);
-    const gone = asked.engine.controlPlane.now() - startOf(this.#attempt, this.#record);
+    const gone = deadlines.now() - this.#began;
     deadlines.limit("first byte", Math.max(0, this.#timeouts.firstByteMs - gone));
   }
 

@@ -47,7 +47,7 @@ export async function runAttempt(attempt: Attempted): Promise<Tried<Answer>> {
   try {
     tried = { ok: true, answer: await ask(attempt, record, timer) };
     progress.first_content_at = asked.engine.controlPlane.now();
-    record.first_content_ms = progress.first_content_at - startOf(attempt, record);
+    record.first_content_ms = Math.max(0, progress.first_content_at - startOf(attempt, record));
   } catch (error) {
     timer.abort();
     tried = { ok: false, failure: explain(error, record.status, timer.failure) };
@@ -69,7 +69,7 @@ async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTime
   const { outgoing, dialect, warnings } = built;
   if (dialect !== channel.type.dialect) record.dialect = dialect;
   if (file) sendFromFile(content, file, outgoing);
-  translation.sent(outgoing.model, warnings);
+  translation.sent(outgoing.model, warnings, built.cacheMarks);
   timer.sent(outgoing.url);
   const warn: Warn = (code, detail) => translation.warn([{ code, detail }]);
   const now = (): number => engine.controlPlane.now();
@@ -147,13 +147,13 @@ async function openStream(
   abort: () => void,
 ): Promise<Answer> {
   const { call, channel } = attempt;
-  const { engine, request_id } = call.asked;
+  const { engine } = call.asked;
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || (type !== "" && !/event-stream|octet-stream|text\/plain/i.test(type)))
     throw noAnswer(attempt, response.status, response.body && tryParse(await readErrorBody(response)));
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const splitter = new FrameSplitter(FRAME_LIMIT);
-  const find = contentFinder(dialect, request_id, redactOf(channel));
+  const find = contentFinder(call.asked, dialect, redactOf(channel));
   const { idleMs } = timeoutsFor(engine.controlPlane.option, channel);
   const kept: Bytes[] = [];
   let size = 0;

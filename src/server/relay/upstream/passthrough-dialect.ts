@@ -20,6 +20,13 @@ const EMPTY: Bytes = Buffer.alloc(0);
 const plain = (frame: Bytes, data: string | undefined): Bytes =>
   data === undefined ? asBuffer(PING) : isPlainFrame(frame) ? frame : writeFrame(data.replaceAll("\n", " "));
 
+/** Inside a text the quotes would be escaped. */
+const CONTINUES_NOTHING = /"previous_response_id"\s*:\s*null/;
+
+/** A response's JSON with the response that it continues, where its vendor knows of none. */
+export const continuing = (json: string, previous: string): string =>
+  json.replace(CONTINUES_NOTHING, () => `"previous_response_id":${JSON.stringify(previous)}`);
+
 export class DialectPassthrough implements AnswerReader {
   readonly #decoder: StreamDecoder;
   readonly #events: AnswerEvent[] = [];
@@ -43,6 +50,8 @@ export class DialectPassthrough implements AnswerReader {
   constructor(
     readonly dialect: DialectKey,
     readonly context: AnswerContext,
+    /** The response that the call continues, if its vendor does not know it. */
+    readonly continues?: string,
   ) {
     this.#decoder = chatDialects[dialect].streamDecoder(context.id);
     this.#plain = dialect === "gemini";
@@ -68,7 +77,7 @@ export class DialectPassthrough implements AnswerReader {
       const { data } = readFrame(frame);
       if (data !== undefined) this.#read(data);
       const bad = this.malformed || this.error !== undefined;
-      const told = this.#plain ? plain(frame, data) : frame;
+      const told = this.#plain ? plain(frame, data) : this.#continued(frame);
       if (this.finished || this.over) {
         if (sent === region.length) sent = from;
         // A copy: the region may be large.
@@ -85,6 +94,13 @@ export class DialectPassthrough implements AnswerReader {
     }
     const rest = region.subarray(rewritten, sent);
     return parts.length === 0 ? rest : Buffer.concat([...parts, rest]);
+  }
+
+  /** The frame as it came, or with the response that the call continues. */
+  #continued(frame: Bytes): Bytes {
+    if (this.continues === undefined) return frame;
+    const text = frame.toString("utf8");
+    return CONTINUES_NOTHING.test(text) ? Buffer.from(continuing(text, this.continues)) : frame;
   }
 
   end(): Uint8Array {

@@ -8,17 +8,17 @@ import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
 import type { AnswerContext } from "../../protocol/dialects/translation";
 import type { AnswerEvent, ChatAnswer, ChatEvent, ChatResult } from "../../protocol/chat-events";
 import { UpstreamError } from "../../protocol/upstream-error";
-import type { Redact } from "../../protocol/clean-text";
+import { asIs, type Redact } from "../../protocol/clean-text";
 import { classifyErrorIn200, failureOf } from "../../protocol/upstream-failure";
 import { isObject, outline, tryParse } from "../../lib/json-bytes";
 import { OpenAiPassthrough } from "./passthrough-openai";
 import type { RequestAdapter } from "../operations/operation";
-import { DialectPassthrough } from "./passthrough-dialect";
+import { continuing, DialectPassthrough } from "./passthrough-dialect";
 import { type Bytes, firstFrameEnd, readFrame } from "../../lib/sse";
 import { type UpstreamDialectKey, upstreamDialects } from "../../protocol/dialects/vendor-dialects";
 import { standardForm } from "../../protocol/strict-openai-answer";
 import { ThoughtsInText, thoughtsInText } from "../../protocol/think-tags";
-import { StreamTranslator, translateAnswer } from "../../protocol/translate";
+import { failedAnswer, StreamTranslator, translateAnswer } from "../../protocol/translate";
 import { wantsContent } from "../../protocol/usage-check";
 import type { AnswerReader } from "./answer-reader";
 
@@ -52,11 +52,14 @@ export function answerReader(
   const { rewritten, thoughts } = wishesOf(asked, channel);
   if (key !== dialect || rewritten) {
     const decoder = upstreamDialects[dialect].streamDecoder(asked.request_id);
-    return new StreamTranslator(dialect, key, contextOf(asked), thoughts ? new ThoughtsInText(decoder) : decoder);
+    const context = contextOf(asked);
+    // Mistral's streams always end with usage, and its own clients have no word to ask for it.
+    const told = dialect === "mistral" ? { ...context, include_usage: true } : context;
+    return new StreamTranslator(dialect, key, told, thoughts ? new ThoughtsInText(decoder) : decoder);
   }
   return key === "openai-chat"
     ? new OpenAiPassthrough(openaiChat, asked.request.include_usage)
-    : new DialectPassthrough(key, contextOf(asked));
+    : new DialectPassthrough(key, contextOf(asked), asked.conversation?.continues);
 }
 
 /**
@@ -76,15 +79,28 @@ export function readAnswer(
   if (key === "openai-chat" && dialect === key && !rewritten) return readOwn(bytes);
   const parsed = tryParse(bytes);
   const edit = (answer: ChatAnswer): ChatAnswer => {
+    if (key !== dialect) refuseFailed(answer);
     const told = thoughts ? thoughtsInText(answer) : answer;
     return standard ? standardForm(told) : told;
   };
   const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(asked), edit) : undefined;
   if (!answer) return undefined;
   const result = { usage: answer.usage, content_bytes: answer.contentBytes };
-  if (key === dialect && !rewritten) return { body: bytes, result };
+  if (key === dialect && !rewritten) {
+    const continues = asked.conversation?.continues;
+    return {
+      body: continues === undefined ? bytes : Buffer.from(continuing(bytes.toString("utf8"), continues)),
+      result,
+    };
+  }
   translation.warn(answer.warnings);
   return { body: Buffer.from(JSON.stringify(answer.body)), result };
+}
+
+/** Throws UpstreamError for an answer that its vendor calls unusable: in another dialect it would look like success. */
+function refuseFailed({ choices }: ChatAnswer): void {
+  const failed = choices.find(({ finish }) => finish?.unified === "failed")?.finish;
+  if (failed) throw new UpstreamError(classifyErrorIn200(asIs, failedAnswer(failed)));
 }
 
 /** A response in OpenAI's dialect for a caller who did not request the operation in OpenAI's. */
@@ -126,10 +142,18 @@ type Found = "content" | "end" | "nothing";
 
 /**
  * The meaning of one frame's data for the start of a response. Throws Failed for an error, and for an invalid frame.
+ * `translated`: an answer that its vendor calls unusable is an error as well.
  */
-function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (data: string) => Found {
+function frameReader(
+  dialect: UpstreamDialectKey,
+  id: string,
+  redact: Redact,
+  translated: boolean,
+): (data: string) => Found {
   const judge = (event: AnswerEvent | ChatEvent, content: boolean): Found => {
     if (event.type === "error") throw new UpstreamError(classifyErrorIn200(redact, event.error));
+    if (translated && event.type === "finish" && "finish" in event && event.finish.unified === "failed")
+      throw new UpstreamError(classifyErrorIn200(redact, failedAnswer(event.finish)));
     return event.type === "done" ? "end" : content ? "content" : "nothing";
   };
   const malformed = (): never => {
@@ -156,8 +180,12 @@ function frameReader(dialect: UpstreamDialectKey, id: string, redact: Redact): (
  * Searches the whole frames of one stream for content, region after region; "end" when the response ended without any.
  * Throws Failed for an error frame.
  */
-export function contentFinder(dialect: UpstreamDialectKey, id: string, redact: Redact): (region: Bytes) => Found {
-  const read = frameReader(dialect, id, redact);
+export function contentFinder(
+  { request_id, dialect: caller }: Pick<Asked, "request_id" | "dialect">,
+  dialect: UpstreamDialectKey,
+  redact: Redact,
+): (region: Bytes) => Found {
+  const read = frameReader(dialect, request_id, redact, caller.key !== dialect);
   return (region) => {
     for (let from = 0; from < region.length;) {
       const next = firstFrameEnd(region, from, region.length);

@@ -2,8 +2,11 @@
 import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
 import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
-import type { Asked, Attempted } from "../call/call";
+import type { Asked, Attempted, LeftOut } from "../call/call";
+import { leaveOut } from "./left-out";
 import type { AnswerReader } from "./answer-reader";
+import { withCacheMarks } from "../../protocol/dialects/anthropic/cache-marks";
+import { getsCacheMarks } from "../providers/cache-marks";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 import { adaptBody } from "../providers/model-quirks";
 import { withLimit } from "../billing/output-limit";
@@ -27,6 +30,7 @@ import {
   effortMembers,
   isPassthrough,
 } from "../providers/vendor-rules";
+import { isAnother, withoutRefused } from "../providers/mapped-model";
 import { type ModelNames, namesOf } from "../providers/model-mapping";
 import { type Bytes, type FrameSplitter, readFrame } from "../../lib/sse";
 
@@ -39,6 +43,8 @@ export interface UpstreamRequest {
   dialect: UpstreamDialectKey;
   /** The content that the channel's dialect could not express. */
   warnings: readonly Warning[];
+  /** The conversation got cache marks that its caller did not set. */
+  cacheMarks?: boolean;
 }
 
 /**
@@ -46,7 +52,8 @@ export interface UpstreamRequest {
  * forwarded, except the names of Anthropic's beta features, to Anthropic. Throws RequestFault where the body is no
  * valid call in the caller's dialect.
  */
-export function buildRequest({ call, channel, output_limit }: Attempted): UpstreamRequest | undefined {
+export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
+  const { call, channel, price, output_limit } = attempt;
   const { asked } = call;
   const { request, operation, form, content } = asked;
   const rules = asked.engine.controlPlane.option.vendorRules;
@@ -106,12 +113,17 @@ export function buildRequest({ call, channel, output_limit }: Attempted): Upstre
       dialect,
       warnings: ours,
     };
-  const said = ordinary(bodyFor(asked, channel, dialect, names), asked, channel);
+  const edits: Edits = {
+    cacheMarks: getsCacheMarks(asked, channel, model, price),
+    leftOut: attempt.left_out ?? [],
+  };
+  const said = ordinary(bodyFor(asked, channel, dialect, names, edits), asked, channel);
+  const { cacheMarks = false } = said;
   const fit =
     operationKey === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
   const warnings =
     fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
-  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings };
+  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings, cacheMarks };
 }
 
 /**
@@ -126,6 +138,14 @@ function addAnthropicHeaders(headers: Record<string, string>): void {
 interface Said {
   body: Bytes;
   warnings: readonly Warning[];
+  /** The conversation got cache marks. */
+  cacheMarks?: boolean;
+}
+
+/** What an attempt changes in a translated prompt. */
+interface Edits {
+  readonly cacheMarks: boolean;
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** Operations that have service tiers. Elsewhere the same members mean something else: the speed of speech. */
@@ -143,7 +163,7 @@ function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolCh
   const left = own ? surchargedFields(own, setting) : [];
   if (!own || left.length === 0) return said;
   const rest = without(own, left);
-  return { body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
+  return { ...said, body: Buffer.from(JSON.stringify(rest.body)), warnings: [...said.warnings, ...rest.warnings] };
 }
 
 /**
@@ -166,7 +186,7 @@ function named({ request }: Asked, body: Bytes, to: UpstreamDialectKey, model: s
 }
 
 /** The body for a channel: as the caller wrote it where both use one dialect, translated otherwise. */
-function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames): Said {
+function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, names: ModelNames, edits: Edits): Said {
   const { request, dialect, engine, operation, content } = asked;
   const { model, thoughts } = names;
   const rules = engine.controlPlane.option.vendorRules;
@@ -187,9 +207,16 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
   if (isChat && rewritten) {
     const own = bodyObject(body) ?? {};
     const address = { model: request.model, stream: request.stream };
-    const translated = translateRequest(from, to, own, model, address, (prompt) =>
-      applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules),
-    );
+    let cacheMarks = false;
+    let lost: readonly Warning[] = [];
+    const translated = translateRequest(from, to, own, model, address, (prompt) => {
+      const ruled = applyVendorRules(withSystemPrompt(prompt, channel), from, to, names, rules);
+      const left = edits.leftOut.length > 0 ? leaveOut(ruled, edits.leftOut) : { prompt: ruled, warnings: [] };
+      lost = left.warnings;
+      const marked = edits.cacheMarks ? withCacheMarks(left.prompt) : left.prompt;
+      cacheMarks = marked !== left.prompt;
+      return marked;
+    });
     const { stream_options: _, ...without } = translated.body;
     const { top_p } = translated.body;
     const kept = to === "openai-chat" && !include_usage && !request.include_usage ? without : translated.body;
@@ -199,7 +226,7 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
         : from === to && from === "openai-responses"
           ? withMemory(kept, own)
           : kept;
-    return { body: Buffer.from(JSON.stringify(written)), warnings: translated.warnings };
+    return { body: Buffer.from(JSON.stringify(written)), warnings: [...translated.warnings, ...lost], cacheMarks };
   }
   const { adapter } = operation;
   const hinted = adapter && !providerOf(channel)?.direct?.[operation.key] ? bodyObject(body) : undefined;
@@ -214,8 +241,13 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
   if (to === "openai-chat" && max_top_p !== undefined) {
     if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
-  const sent = named(asked, body, to, model);
-  return { body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent, warnings: [] };
+  const mapped =
+    isChat && isAnother(request.model, model) ? withoutRefused(from, model, bodyObject(body) ?? {}) : undefined;
+  const sent = named(asked, mapped ? Buffer.from(JSON.stringify(mapped.body)) : body, to, model);
+  return {
+    body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent,
+    warnings: mapped?.warnings ?? [],
+  };
 }
 
 const tooGreat = (top_p: unknown, most: number | undefined): boolean =>

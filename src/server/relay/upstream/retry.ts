@@ -6,11 +6,12 @@ import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import { type Quote, quoteAt } from "../billing/call-price";
 import { loweredLimit } from "../billing/output-limit";
-import type { Admitted, Answered, Attempted } from "../call/call";
+import type { Admitted, Answered, Attempted, LeftOut } from "../call/call";
 import { Translation } from "../call/translation";
 import { hasAnotherKey } from "../routing/key-rotation";
 import { type Answer, runAttempt, type Tried } from "./attempt";
 import { spillToDisk } from "./body-release";
+import { refusedPart } from "./left-out";
 import { whyNotAgain } from "./retry-policy";
 
 export interface Refused {
@@ -53,7 +54,8 @@ async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
  * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that no other channel
  * can fix, none that could pay twice for an expensive call or come too late (retry-policy.ts), none for a caller who
  * has left. A channel at its own limit is skipped, which does not count as an attempt. A pinned channel is the only
- * one. No channel is tried twice, except with another of its keys, or with a lower output limit.
+ * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a part that it
+ * refused.
  */
 export async function tryChannels<Answer>(
   call: Admitted,
@@ -66,6 +68,7 @@ export async function tryChannels<Answer>(
   const { option, limits } = engine.controlPlane;
   const { retries, keys, cooldown } = engine.routing;
   let { output_limit } = call;
+  let left_out: readonly LeftOut[] = [];
   let failure: Failure = failureOf("unreachable");
   retries.called(model);
   for (let tries = 0; tries <= option.retryTimes;) {
@@ -98,6 +101,7 @@ export async function tryChannels<Answer>(
       price,
       terms,
       output_limit,
+      left_out,
       slot,
       translation: new Translation(),
     };
@@ -116,6 +120,13 @@ export async function tryChannels<Answer>(
     const lowered = loweredLimit(output_limit, failure);
     if (lowered !== undefined) {
       output_limit = lowered;
+      selection.requeue(channel);
+      tries--;
+      continue;
+    }
+    const part = refusedPart(attempt, failure);
+    if (part) {
+      left_out = [...left_out, part];
       selection.requeue(channel);
       tries--;
       continue;

@@ -129,10 +129,11 @@ function bodyOf(block: Block, upstream: boolean, warn: Warn): WireObject | undef
       return block.text === "" ? undefined : { type: "text", text: block.text };
     case "reasoning":
       return thoughtsBody(block, upstream, warn);
+    // Answers hold neither (types of @anthropic-ai/sdk 1.11, ContentBlock): a client would reject all of the answer.
     case "image":
-      return imageBody(block, warn);
+      return upstream ? imageBody(block, warn) : undefined;
     case "file":
-      return documentBody(block, warn);
+      return upstream ? documentBody(block, warn) : undefined;
     case "tool_call":
       return callBody(block, warn);
     case "tool_result":

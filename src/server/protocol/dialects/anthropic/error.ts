@@ -50,17 +50,23 @@ const messageOf = (error: RelayError): string =>
   );
 
 /**
- * An empty balance is Anthropic's billing_error, by whose words Claude Code knows it (anthropics/claude-code issue
- * 4207); `request_id` stands beside the error (platform.claude.com/docs/en/api/errors; read November 2026).
+ * A call that is to continue a thread is refused as Anthropic refuses it, so that its SDK goes on with the whole
+ * conversation (@anthropic-ai/sdk 1.11, lib/internal/threads/ThreadState). An empty balance is Anthropic's
+ * billing_error, by whose words Claude Code knows it (anthropics/claude-code issue 4207); `request_id` stands beside
+ * the error (platform.claude.com/docs/en/api/errors; read November 2026).
  */
 export function writeError(error: RelayError): WireObject {
-  const { status, code, message, request_id } = error;
+  const { status, code, message, request_id, unsupported = [] } = error;
+  const details = unsupported.includes("thread")
+    ? { error_code: "thread_unsupported_request", unsupported: ["thread"] }
+    : undefined;
   const fault =
     code === OUT_OF_QUOTA_CODE
       ? { type: "billing_error", message: `Your credit balance is too low: ${message}` }
       : {
           type: types[status] ?? (status < 500 ? "invalid_request_error" : "api_error"),
           message: messageOf(error),
+          ...(details && { details }),
         };
   return { type: "error", error: fault, ...(request_id !== undefined && { request_id }) };
 }

@@ -14,8 +14,6 @@ export interface ModelFacts {
   readonly xhigh: boolean;
   /** A tool may be forced. */
   readonly forcedTools: boolean;
-  /** temperature, top_p and top_k may be set. */
-  readonly sampling: boolean;
   /** output_config.format and strict tools. */
   readonly structured: boolean;
   /** Messages of role system in the middle of a conversation. */
@@ -29,7 +27,6 @@ const unknownModel: ModelFacts = {
   off: "disabled",
   xhigh: false,
   forcedTools: true,
-  sampling: true,
   structured: false,
   midSystem: false,
   maxTokens: 8192,
@@ -65,7 +62,6 @@ export function modelFacts(model: string): ModelFacts {
     off,
     xhigh: age >= 4.7,
     forcedTools: !always,
-    sampling: age < 4.7,
     structured: true,
     midSystem: age >= 5,
     maxTokens: 32_000,

@@ -7,6 +7,7 @@ import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { describeFreeForm } from "../shared/functions";
 import { annotatedSchema, jsonInWords } from "../shared/output-format";
+import { takenOf } from "../shared/refused-members";
 import { warnUnsupported } from "../shared/unsupported";
 import { serverToolFor } from "../shared/web-search";
 import { cacheMember, encodeBlocks } from "./content-encode";
@@ -182,33 +183,11 @@ function thoughtOf(
   return { thinking: { type: "enabled", budget_tokens, ...display }, max_tokens: room };
 }
 
-/**
- * The least top_p of a thinking Claude, which refuses every temperature but 1 and every top_k too; adaptive mode is
- * thinking (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Feature compatibility", and the API's own
- * refusal: "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode"; read 22 November 2026).
- */
-const LEAST_TOP_P_OF_THOUGHT = 0.95;
-
 const thinks = ({ thinking }: Thought): boolean => thinking?.type === "enabled" || thinking?.type === "adaptive";
 
-type Sampling = Partial<Pick<ChatPrompt, "temperature" | "top_p" | "top_k">>;
-
-/** What the model takes of the sampling that was asked for. */
-function takenOf({ temperature, top_p, top_k }: Sampling, facts: ModelFacts, thought: Thought): Sampling {
-  if (!facts.sampling) return {};
-  if (!thinks(thought)) return compact({ temperature, top_p, top_k });
-  return compact({
-    temperature: temperature === 1 ? temperature : undefined,
-    top_p: top_p !== undefined && top_p >= LEAST_TOP_P_OF_THOUGHT ? top_p : undefined,
-  });
-}
-
-function sampling(prompt: ChatPrompt, facts: ModelFacts, thought: Thought, warn: Warn): WireObject {
-  const taken = takenOf(prompt, facts, thought);
-  for (const key of ["temperature", "top_p", "top_k"] as const) {
-    if (prompt[key] !== undefined && taken[key] === undefined) warn("dropped_field", key);
-  }
-  const { temperature, top_p, top_k } = taken;
+function sampling(prompt: ChatPrompt, thought: Thought, warn: Warn): WireObject {
+  const call = { temperature: prompt.temperature, top_p: prompt.top_p, top_k: prompt.top_k };
+  const { temperature, top_p, top_k } = takenOf(["anthropic"], prompt.model, call, thinks(thought), warn);
   if (temperature === undefined) return compact({ top_p, top_k });
   if (temperature > 1) warn("changed_value", "temperature");
   // Newer models take one of the two.
@@ -261,7 +240,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     tool_choice: choice,
     thinking: thought.thinking,
     output_config: Object.keys(output).length > 0 ? output : undefined,
-    ...sampling(prompt, facts, thought, warn),
+    ...sampling(prompt, thought, warn),
     stop_sequences: stop && stop.length > 0 ? stop : undefined,
     metadata: prompt.user === undefined ? undefined : { user_id: prompt.user },
     ...cacheMember(prompt.cache, warn),

@@ -16,6 +16,7 @@ const words: Readonly<Record<Finish, string>> = {
   length: "max_tokens",
   tool_calls: "tool_use",
   content_filter: "refusal",
+  failed: "end_turn",
   other: "end_turn",
 };
 

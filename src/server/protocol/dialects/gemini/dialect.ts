@@ -3,6 +3,7 @@ import type { ChatDialect } from "../translation";
 import { decodeAnswer, encodeAnswer } from "./answer";
 import { readError, writeError } from "./error";
 import { geminiFeatures } from "./features";
+import { withVideos } from "./from-others";
 import { decodeRequest } from "./request-decode";
 import { encodeRequest } from "./request-encode";
 import { GeminiStreamDecoder } from "./stream-decode";
@@ -13,6 +14,7 @@ export const geminiDialect: ChatDialect = {
   key: "gemini",
   decodeRequest,
   encodeRequest,
+  fromOthers: withVideos,
   decodeAnswer,
   encodeAnswer: (answer, context, warn) =>
     encodeAnswer({ ...answer, id: answer.id || context.id, model: context.model ?? answer.model }, warn),

@@ -1,7 +1,7 @@
 /**
  * What Gemini models want, by name (ai.google.dev/gemini-api/docs: thinking, thought-signatures, function-calling;
- * model table of @ai-sdk/google 4.0.121; errors "Function calling with a response mime type: 'application/json' is
- * unsupported" and "Penalty is not enabled for this model"; read November 2026).
+ * model table of @ai-sdk/google 4.0.121; error "Function calling with a response mime type: 'application/json' is
+ * unsupported"; read November 2026). What they refuse of sampling is in shared/refused-members.ts.
  */
 export interface GeminiFacts {
   /** How thinking is asked for: a number of tokens up to 2.5, a level from 3 on. Some do not think. */
@@ -16,7 +16,6 @@ export interface GeminiFacts {
   readonly resultImages: boolean;
   /** JSON may be demanded beside functions. */
   readonly formatBesideTools: boolean;
-  readonly penalties: boolean;
 }
 
 /** The generation in a name; an alias is that of the newest. */
@@ -41,7 +40,6 @@ export function geminiFacts(model: string): GeminiFacts {
     signedCalls: version >= 3,
     resultImages: version >= 3,
     formatBesideTools: version >= 3,
-    penalties: !model.includes("gemini-2.5"),
   };
 }
 

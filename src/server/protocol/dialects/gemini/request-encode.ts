@@ -6,6 +6,7 @@ import type { ChatPrompt, Tool, ToolChoice, Warn, WireObject } from "../../chat-
 import { budgetOf, wantedEffort } from "../shared/effort";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { annotatedSchema, jsonInWords } from "../shared/output-format";
+import { takenOf } from "../shared/refused-members";
 import { warnUnsupported } from "../shared/unsupported";
 import { describeFreeForm } from "../shared/functions";
 import { serverToolFor } from "../shared/web-search";
@@ -139,11 +140,9 @@ function thinkingConfig(prompt: ChatPrompt, facts: GeminiFacts, warn: Warn): Wir
   return { includeThoughts, thinkingLevel: level.toUpperCase() };
 }
 
-function penalties({ presence_penalty, frequency_penalty }: ChatPrompt, facts: GeminiFacts, warn: Warn): WireObject {
-  if (facts.penalties) return { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty };
-  for (const [name, value] of Object.entries({ presence_penalty, frequency_penalty }))
-    if (value) warn("dropped_field", name);
-  return {};
+function penalties({ model, presence_penalty, frequency_penalty }: ChatPrompt, warn: Warn): WireObject {
+  const taken = takenOf(["google"], model, { presence_penalty, frequency_penalty }, true, warn);
+  return { presencePenalty: taken.presence_penalty, frequencyPenalty: taken.frequency_penalty };
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
@@ -160,7 +159,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     candidateCount: prompt.choices,
     stopSequences: prompt.stop,
     seed: prompt.seed,
-    ...penalties(prompt, facts, warn),
+    ...penalties(prompt, warn),
     ...formatMembers(prompt, facts.formatBesideTools || tools.length === 0, system, warn),
     thinkingConfig: thinkingConfig(prompt, facts, warn),
     ...(isObject(rest.generationConfig) ? rest.generationConfig : {}),

@@ -8,6 +8,7 @@ import type { StreamDecoder } from "../translation";
 import { decodeGrounding } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
+import { PartialCalls } from "./partial-calls";
 import { CallIds, decodeParts } from "./parts-decode";
 import { readUsage, searchesOf, withSearches } from "./usage";
 
@@ -26,6 +27,7 @@ class CandidateReader {
   #called = false;
   #finished = false;
   readonly #ids: CallIds;
+  readonly #partial = new PartialCalls();
 
   constructor(
     readonly index: number,
@@ -35,7 +37,7 @@ class CandidateReader {
   }
 
   read(candidate: WireObject, out: AnswerEvent[]): void {
-    const { parts } = object(candidate.content);
+    const parts = this.#partial.join(object(candidate.content).parts);
     const said = plainPart(parts);
     if (said) this.#say(said.thought === true ? "reasoning" : "text", said.text, out);
     else if (parts !== undefined) for (const block of decodeParts(parts, this.#ids, false)) this.#take(block, out);
@@ -45,6 +47,7 @@ class CandidateReader {
     const raw = text(candidate.finishReason);
     if (raw === "" || raw === "FINISH_REASON_UNSPECIFIED" || this.#finished) return;
     this.#finished = true;
+    for (const block of decodeParts(this.#partial.end(), this.#ids, false)) this.#take(block, out);
     this.close(out);
     out.push({ type: "finish", choice: this.index, finish: decodeFinish(raw, this.#called) });
   }

@@ -3,14 +3,12 @@
  * digits; thoughts are parts of the content (docs.mistral.ai/api, chat completions; docs/capabilities/reasoning; read
  * November 2026).
  */
-import type { AnswerEvent, ChatPrompt, Warn, WireError, WireObject } from "../../chat-events";
+import type { ChatPrompt, Warn, WireError, WireObject } from "../../chat-events";
 import { openaiChatDialect } from "../openai-chat/chat-dialect";
 import { chatFeatures } from "../openai-chat/features";
 import { forLikeness } from "../openai-chat/likeness";
-import { ChatStreamDecoder } from "../openai-chat/stream-decode";
-import { compact, dataObject, isObject, list, object, objects, text } from "../shared/json";
+import { compact, list, object, objects, text } from "../shared/json";
 import { warnUnsupported } from "../shared/unsupported";
-import type { StreamDecoder } from "../translation";
 import type { VendorDialect } from "../vendor-dialect";
 import { requestSupport } from "./support";
 
@@ -116,48 +114,6 @@ function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   });
 }
 
-/** Content of several parts as most vendors write it: the text, and thoughts beside it. */
-function plain(message: WireObject): WireObject {
-  if (!Array.isArray(message.content)) return message;
-  const parts = objects(message.content);
-  const thoughts = parts.flatMap(({ thinking }) =>
-    typeof thinking === "string" ? [thinking] : objects(thinking).map((part) => text(part.text)),
-  );
-  return {
-    ...message,
-    content: parts.map((part) => text(part.text)).join(""),
-    reasoning_content: thoughts.join("") || undefined,
-  };
-}
-
-const plainChoices = (body: WireObject, member: "message" | "delta"): WireObject => ({
-  ...body,
-  choices: list(body.choices).map((choice) =>
-    isObject(choice) && isObject(choice[member]) ? { ...choice, [member]: plain(choice[member]) } : choice,
-  ),
-});
-
-class MistralStreamDecoder implements StreamDecoder {
-  readonly #chunks: ChatStreamDecoder;
-
-  constructor(id: string) {
-    this.#chunks = new ChatStreamDecoder(id);
-  }
-
-  decode(data: string, out: AnswerEvent[]): boolean {
-    // Only parts need a look: their texts are not where OpenAI's are.
-    if (!data.includes('"content":[') && !data.includes('"content": [')) return this.#chunks.decode(data, out);
-    const chunk = dataObject(data);
-    if (!chunk) return false;
-    this.#chunks.read(plainChoices(chunk, "delta"), out);
-    return true;
-  }
-
-  end(out: AnswerEvent[]): void {
-    this.#chunks.end(out);
-  }
-}
-
 /** OpenAI's object, or what was wrong with which member: {detail: [{loc, msg}]}, sometimes under `message`. */
 function readError(body: unknown): WireError | undefined {
   const { detail, message } = object(body);
@@ -170,9 +126,8 @@ function readError(body: unknown): WireError | undefined {
 export const mistralDialect: VendorDialect = {
   encodeRequest,
   fromOthers: forLikeness,
-  decodeAnswer: (body, id) =>
-    Array.isArray(body.choices) ? openaiChatDialect.decodeAnswer(plainChoices(body, "message"), id) : undefined,
-  streamDecoder: (id) => new MistralStreamDecoder(id),
+  decodeAnswer: openaiChatDialect.decodeAnswer,
+  streamDecoder: openaiChatDialect.streamDecoder,
   readError,
   requestSupport,
   features: {

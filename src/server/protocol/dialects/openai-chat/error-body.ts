@@ -15,6 +15,6 @@ export const openaiMessage = (error: RelayError): string =>
   });
 
 export const toWire = (error: RelayError): WireObject => {
-  const { type, param, code } = error;
-  return { error: { message: openaiMessage(error), type, param, code } };
+  const { type, param, code, more } = error;
+  return { error: { message: openaiMessage(error), type, param, code, ...more } };
 };

@@ -29,5 +29,5 @@ export function decodeFinish(raw: string, called: boolean): FinishReason {
 
 export function encodeFinish(finish: FinishReason): string {
   if (own[finish.raw] === finish.unified) return finish.raw;
-  return finish.unified === "other" ? "stop" : finish.unified;
+  return finish.unified === "other" || finish.unified === "failed" ? "stop" : finish.unified;
 }

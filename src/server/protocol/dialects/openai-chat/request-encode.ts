@@ -21,7 +21,8 @@ import type {
 } from "../../chat-events";
 import { compact, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
-import { effortFor, isOpenai, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
+import { effortFor, isOpenai, openaiFacts, userFor, withCommon } from "../shared/openai-models";
+import { takenOf } from "../shared/refused-members";
 import { strictFor } from "../shared/strict-schema";
 import { SEARCH_OPTIONS } from "../shared/web-search";
 import { encodeCitation } from "./citations";
@@ -248,18 +249,20 @@ function reasoningMembers(prompt: ChatPrompt, functions: boolean, warn: Warn): W
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
-/** Penalties and stop sequences, which OpenAI's models that think refuse. */
-function curbs({ model, frequency_penalty, presence_penalty, stop }: ChatPrompt, warn: Warn): WireObject {
-  if (openaiFacts(model).thinks) {
-    for (const [name, value] of Object.entries({ frequency_penalty, presence_penalty, stop })) {
-      const isIdle = value === undefined || value === 0 || (Array.isArray(value) && value.length === 0);
-      if (!isIdle) warn("dropped_field", name);
-    }
-    return {};
-  }
-  const long = isOpenai(model) && stop !== undefined && stop.length > MOST_STOPS;
-  if (long) warn("changed_value", "stop");
-  return { frequency_penalty, presence_penalty, stop: long ? stop.slice(0, MOST_STOPS) : stop };
+/** Members for thoughts, as far as the model takes them. */
+function thoughtsOf(prompt: ChatPrompt, functions: boolean, warn: Warn): WireObject {
+  const { reasoning_effort, ...rest } = reasoningMembers(prompt, functions, warn);
+  return { ...rest, ...takenOf(["xai"], prompt.model, { reasoning_effort }, true, warn) };
+}
+
+/** Sampling, penalties and stop sequences, as far as the model takes them with that effort. */
+function samplingOf(prompt: ChatPrompt, effort: unknown, warn: Warn): WireObject {
+  const { model, temperature, top_p, frequency_penalty, presence_penalty, stop } = prompt;
+  const call = { temperature, top_p, frequency_penalty, presence_penalty, stop };
+  const taken = takenOf(["openai", "xai", "deepseek"], model, call, effort !== "none", warn);
+  if (!isOpenai(model) || taken.stop === undefined || taken.stop.length <= MOST_STOPS) return taken;
+  warn("changed_value", "stop");
+  return { ...taken, stop: taken.stop.slice(0, MOST_STOPS) };
 }
 
 /** What the caller's own call says of a search stands beside its tools. */
@@ -276,7 +279,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
   const dropTopK = top_k !== undefined && isOpenai(model);
   if (dropTopK) warn("dropped_field", "top_k");
   const declared = tools.flatMap((tool) => toolOf(tool, warn) ?? []);
-  const thoughts = reasoningMembers(prompt, declared.length > 0, warn);
+  const thoughts = thoughtsOf(prompt, declared.length > 0, warn);
   return compact({
     model,
     messages: prompt.messages.flatMap((message) => messagesOf(message, warn)),
@@ -285,10 +288,9 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     web_search_options: searchOptions(tools),
     parallel_tool_calls: declared.length > 0 ? prompt.parallel_tools : undefined,
     response_format: prompt.format && formatOf(prompt.format),
-    ...samplingFor(prompt, thoughts.reasoning_effort, warn),
+    ...samplingOf(prompt, thoughts.reasoning_effort, warn),
     top_k: dropTopK ? undefined : top_k,
     seed: prompt.seed,
-    ...curbs(prompt, warn),
     n: prompt.choices,
     ...(newLimit(model) ? { max_completion_tokens: max_output } : { max_tokens: max_output }),
     ...thoughts,

@@ -12,7 +12,7 @@ import { CallTracker, type TrackedCall } from "./call-tracker";
 import { decodeCitation, searchAnnotations } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
-import { plainSignature, signatureOfDetail } from "./thoughts";
+import { plainSignature, signatureOfDetail, thinkingIn } from "./thoughts";
 import { readUsage } from "./usage";
 
 const KEY = "openai-chat";
@@ -53,7 +53,11 @@ class ChoiceReader {
     if (typeof content === "string") {
       if (content !== "") this.#say("text", content, out);
     } else if (content) {
-      for (const part of objects(content)) if (text(part.text) !== "") this.#say("text", text(part.text), out);
+      for (const part of objects(content)) {
+        const thought = thinkingIn(part);
+        if (thought !== "") this.#say("reasoning", thought, out);
+        if (text(part.text) !== "") this.#say("text", text(part.text), out);
+      }
     }
     if (typeof delta.refusal === "string" && delta.refusal !== "") this.#say("refusal", delta.refusal, out);
     if (delta.annotations) this.cite(delta.annotations, out);

@@ -21,7 +21,21 @@ import {
 /** Thoughts as text only, as most vendors write them: back to such a vendor and nowhere else. */
 export const plainSignature: ReasoningSignature = { from: "openai-chat", kind: "detail", data: "" };
 
-const said = (message: WireObject): string => text(message.reasoning_content) || text(message.reasoning);
+/**
+ * The thoughts of a part of the content, as Mistral writes them: {type: "thinking", thinking: text or a list of texts}
+ * (docs.mistral.ai/capabilities/reasoning, November 2026).
+ */
+export const thinkingIn = ({ type, thinking }: WireObject): string =>
+  type !== "thinking"
+    ? ""
+    : typeof thinking === "string"
+      ? thinking
+      : objects(thinking)
+          .map((part) => text(part.text))
+          .join("");
+
+const said = ({ reasoning_content, reasoning, content }: WireObject): string =>
+  text(reasoning_content) || text(reasoning) || objects(content).map(thinkingIn).join("");
 
 /** The signature of one entry of reasoning_details: the entry without its text. */
 export function signatureOfDetail(detail: WireObject): ReasoningSignature {

@@ -1,7 +1,7 @@
 /** The neutral answer as a response object (types of the `openai` SDK 7.55, Response; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, Warn, WireObject } from "../../chat-events";
 import { encodeUsage as encodeChatUsage } from "../openai-chat/usage-encode";
-import { object } from "../shared/json";
+import { isObject, list, object } from "../shared/json";
 import { warnUnsupportedAnswer } from "../shared/unsupported";
 import type { AnswerContext } from "../translation";
 import { encodeAnnotation, freeFormInput, itemOfThoughts, KEY } from "./items";
@@ -33,8 +33,23 @@ export function encodeUsage(usage: Usage): WireObject {
 }
 
 /**
- * What a response repeats of its request. Its id is ours: callers come back with it, and vendors' ids are not all
- * unique.
+ * A tool as responses repeat it: `strict` and the like are required of functions there, null where the call says
+ * nothing.
+ */
+const toolOf = (tool: unknown): unknown =>
+  isObject(tool) && tool.type === "function" ? { description: null, parameters: null, strict: null, ...tool } : tool;
+
+/** The text settings as responses repeat them: with a format, whose members are all there. */
+function textOf(asked: unknown): WireObject {
+  const { format, ...rest } = object(asked);
+  const own = isObject(format) ? format : { type: "text" };
+  return { format: own.type === "json_schema" ? { description: null, strict: false, ...own } : own, ...rest };
+}
+
+/**
+ * What a response repeats of its request, with every member that the Open Responses specification requires
+ * (openresponses/openresponses, schema/components/schemas/ResponseResource.json, read November 2026). Its id is ours:
+ * callers come back with it, and vendors' ids are not all unique.
  */
 export function shellOf(context: AnswerContext, model: string, created: number | undefined): WireObject {
   const request = context.request ?? {};
@@ -42,24 +57,31 @@ export function shellOf(context: AnswerContext, model: string, created: number |
     id: responseId(context.id),
     object: "response",
     created_at: created ?? context.created,
+    completed_at: null,
     status: "in_progress",
     background: false,
     error: null,
+    frequency_penalty: request.frequency_penalty ?? 0,
     incomplete_details: null,
     instructions: request.instructions ?? null,
     max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
     metadata: request.metadata ?? {},
     model: context.model ?? model,
     output: [],
     parallel_tool_calls: request.parallel_tool_calls ?? true,
+    presence_penalty: request.presence_penalty ?? 0,
     previous_response_id: request.previous_response_id ?? null,
-    reasoning: request.reasoning ?? { effort: null, summary: null },
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: { effort: null, summary: null, ...object(request.reasoning) },
+    safety_identifier: request.safety_identifier ?? null,
     service_tier: "default",
     store: request.store ?? true,
     temperature: request.temperature ?? 1,
-    text: request.text ?? { format: { type: "text" } },
+    text: textOf(request.text),
     tool_choice: request.tool_choice ?? "auto",
-    tools: request.tools ?? [],
+    tools: list(request.tools).map(toolOf),
+    top_logprobs: request.top_logprobs ?? 0,
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? "disabled",
     usage: null,
@@ -81,6 +103,7 @@ export function outcomeOf(
         : undefined;
   return {
     status: reason ? "incomplete" : "completed",
+    completed_at: reason ? null : Math.floor(Date.now() / 1000),
     incomplete_details: reason ? { reason } : null,
     output,
     usage: usage ? encodeUsage(usage) : null,

@@ -19,11 +19,16 @@ import { serverToolFor } from "../shared/web-search";
 import { FREE_FORM } from "../shared/free-form";
 import { compact, isObject, ownExtra } from "../shared/json";
 import { audioFormat, base64Of, dataUrlOf } from "../shared/media";
-import { effortFor, openaiFacts, samplingFor, userFor, withCommon } from "../shared/openai-models";
+import { effortFor, openaiFacts, userFor, withCommon } from "../shared/openai-models";
+import { takenOf } from "../shared/refused-members";
 import { strictFor } from "../shared/strict-schema";
 import { warnUnsupported } from "../shared/unsupported";
 import { encodeAnnotation, KEY } from "./items";
 import { requestSupport } from "./support";
+
+/** Uploads are one account's, whichever of OpenAI's dialects names them. */
+const isOwnUpload = (source: Source): boolean =>
+  source.kind === "id" && (source.from === KEY || source.from === "openai-chat");
 
 /** The least limit that OpenAI takes. */
 const LEAST_OUTPUT = 16;
@@ -38,7 +43,7 @@ function imagePart(source: Source, detail: string | undefined): WireObject | und
   const shown = { type: "input_image", detail: detail ?? "auto" };
   if (source.kind === "url") return { ...shown, image_url: source.url };
   if (source.kind === "data") return { ...shown, image_url: dataUrlOf(source.media_type, source.data) };
-  return source.kind === "id" && source.from === KEY ? { ...shown, file_id: source.id } : undefined;
+  return source.kind === "id" && isOwnUpload(source) ? { ...shown, file_id: source.id } : undefined;
 }
 
 function filePart(source: Source, name: string | undefined): WireObject | undefined {
@@ -54,7 +59,7 @@ function filePart(source: Source, name: string | undefined): WireObject | undefi
         file_data: dataUrlOf(source.media_type ?? "text/plain", base64Of(source.text)),
       };
     case "id":
-      return source.from === KEY ? { type: "input_file", file_id: source.id } : undefined;
+      return isOwnUpload(source) ? { type: "input_file", file_id: source.id } : undefined;
   }
 }
 
@@ -233,7 +238,7 @@ function reasoningOf(prompt: ChatPrompt, warn: Warn): WireObject | undefined {
 }
 
 export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
-  const { tools = [] } = prompt;
+  const { tools = [], temperature, top_p } = prompt;
   const [first, ...others] = prompt.messages;
   const instructions = instructionsOf(first);
   const messages = instructions === undefined ? prompt.messages : others;
@@ -258,7 +263,7 @@ export function encodeRequest(prompt: ChatPrompt, warn: Warn): WireObject {
     parallel_tool_calls: declared.length > 0 ? prompt.parallel_tools : undefined,
     text: Object.keys(words).length > 0 ? words : undefined,
     reasoning,
-    ...samplingFor(prompt, reasoning?.effort, warn),
+    ...takenOf(["openai", "xai"], prompt.model, { temperature, top_p }, reasoning?.effort !== "none", warn),
     max_output_tokens: prompt.max_output === undefined ? undefined : Math.max(LEAST_OUTPUT, prompt.max_output),
     user: userFor(prompt.user, warn),
     metadata: prompt.metadata,

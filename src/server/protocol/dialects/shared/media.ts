@@ -65,6 +65,8 @@ const extensions: Readonly<Record<string, string>> = {
   ogg: "audio/ogg",
   mp4: "video/mp4",
   webm: "video/webm",
+  mov: "video/quicktime",
+  mpeg: "video/mpeg",
 };
 
 /** A guess from the ending of an address, undefined when it says nothing. */

@@ -2,7 +2,7 @@
  * What OpenAI's models refuse, by name: a member that one generation wants is an error for another. Sources: types of
  * the `openai` SDK 7.55 (ReasoningEffort, stop, include), the model table of @ai-sdk/openai 4.0.118, OpenAI's error
  * texts "Encrypted content is not supported with this model" and "Invalid 'user': string too long" (read November
- * 2026).
+ * 2026). What they refuse while they think is in refused-members.ts.
  */
 import { type ChatPrompt, type Effort, efforts, type Warn } from "../../chat-events";
 import { wantedEffort } from "./effort";
@@ -12,13 +12,11 @@ export interface OpenaiFacts {
   readonly thinks?: boolean;
   /** The efforts it takes; undefined: not known, every word goes to it. */
   readonly efforts?: readonly Effort[];
-  /** temperature and top_p: those that think take them without thoughts at most. */
-  readonly sampling: "yes" | "without thoughts" | "no";
   /** In chat it takes functions without thoughts only (Responses is the place for both). */
   readonly eitherFunctionsOrThoughts?: boolean;
 }
 
-const unknownModel: OpenaiFacts = { sampling: "yes" };
+const unknownModel: OpenaiFacts = {};
 
 /** gpt-4o of openai/gpt-4o and of ft:gpt-4o:org::id. */
 const nameOf = (model: string): string => model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
@@ -43,20 +41,18 @@ function effortsOfGpt5(minor: number): Effort[] {
 
 export function openaiFacts(model: string): OpenaiFacts {
   const name = nameOf(model);
-  if (/^o\d/.test(name)) return { thinks: true, efforts: ["low", "medium", "high"], sampling: "no" };
+  if (/^o\d/.test(name)) return { thinks: true, efforts: ["low", "medium", "high"] };
   const [, generation, point = "", variant] = /^gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(name) ?? [];
   if (generation === undefined || Number(generation) < 5) {
-    return /^(gpt-[34]|chatgpt-)/.test(name) ? { thinks: false, sampling: "yes" } : unknownModel;
+    return /^(gpt-[34]|chatgpt-)/.test(name) ? { thinks: false } : unknownModel;
   }
-  if (point === "" && variant?.startsWith("chat")) return { thinks: false, sampling: "yes" };
-  if (Number(generation) > 5)
-    return { thinks: true, efforts: ["low", "medium", "high", "xhigh", "max"], sampling: "no" };
+  if (point === "" && variant?.startsWith("chat")) return { thinks: false };
+  if (Number(generation) > 5) return { thinks: true, efforts: ["low", "medium", "high", "xhigh", "max"] };
   const minor = Number(point);
   const plain = variant === undefined || plainVariant.test(variant);
   return {
     thinks: true,
     ...(plain && { efforts: effortsOfGpt5(minor) }),
-    sampling: minor > 0 ? "without thoughts" : "no",
     eitherFunctionsOrThoughts: minor > 5,
   };
 }
@@ -82,21 +78,6 @@ export function effortFor({ model, reasoning }: ChatPrompt, warn: Warn): Effort 
   if (effort !== reasoning?.effort)
     warn("changed_value", reasoning?.effort === undefined ? "reasoning.budget" : "reasoning.effort");
   return effort;
-}
-
-/** The members that decide by chance, as far as the model takes them with that effort; 1 is what it does anyway. */
-export function samplingFor(
-  { model, temperature, top_p }: ChatPrompt,
-  effort: unknown,
-  warn: Warn,
-): Pick<ChatPrompt, "temperature" | "top_p"> {
-  const { sampling } = openaiFacts(model);
-  if (sampling === "yes" || (sampling === "without thoughts" && effort === "none")) {
-    return { ...(temperature !== undefined && { temperature }), ...(top_p !== undefined && { top_p }) };
-  }
-  if (temperature !== undefined && temperature !== 1) warn("dropped_field", "temperature");
-  if (top_p !== undefined && top_p !== 1) warn("dropped_field", "top_p");
-  return {};
 }
 
 /** Members that chat and Responses have in common and no other dialect has. */

@@ -92,6 +92,10 @@ export class StoredConversation {
     private input: readonly JsonObject[] | undefined,
   ) {}
 
+  get continues(): string | undefined {
+    return this.ids.length > 0 ? this.previous : undefined;
+  }
+
   /** Frees the input: the vendor stores it. */
   forgetInput(): void {
     if (this.input) this.input = [];
@@ -157,6 +161,11 @@ export class StoredConversation {
     const missing = previousMissing(previous);
     const entry = await storedObjects.find("response", previous, user_id);
     if (!entry) throw missing;
+    // The model is that of the answer, where the call names none (openai SDK 7.55, ResponseCreateParams: optional).
+    if (received.asked.model === "") {
+      if (entry.model === "") fail("model_missing");
+      received.asked = { ...received.asked, model: entry.model, model_added: true };
+    }
     if (entry.channel_id !== 0) {
       if (binding?.at && !isSamePlace(binding.at, entry)) throw binding.missing;
       if (resolved) rewrite(received, { input: own.map(withoutId) }, option.maxBodyBytes);

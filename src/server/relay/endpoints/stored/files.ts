@@ -94,6 +94,28 @@ export async function findOwnFile(
   return { entry, channel, missing };
 }
 
+/** Bytes of each user that are on their way to a vendor; each instance counts its own. */
+const underWay = new WeakMap<SideRequest["engine"], Map<number, number>>();
+
+/**
+ * Counts a file against its owner's limit before it is stored, so that uploads at once cannot exceed it together.
+ * `ahead`: the bytes that came before; one that is being stored may be counted twice for a moment.
+ */
+function claimSpace(engine: SideRequest["engine"], user_id: number, size: number): Disposable & { ahead: number } {
+  const claimed = underWay.get(engine) ?? new Map<number, number>();
+  underWay.set(engine, claimed);
+  const ahead = claimed.get(user_id) ?? 0;
+  claimed.set(user_id, ahead + size);
+  return {
+    ahead,
+    [Symbol.dispose]: () => {
+      const left = (claimed.get(user_id) ?? 0) - size;
+      if (left > 0) claimed.set(user_id, left);
+      else claimed.delete(user_id);
+    },
+  };
+}
+
 /** POST /v1/files. When one channel fails, the next is tried. */
 export const createFile: SideHandler = async (sideRequest) => {
   const { engine, request, caller, responder } = sideRequest;
@@ -107,7 +129,8 @@ export const createFile: SideHandler = async (sideRequest) => {
     const [file, second] = form.files("file");
     if (!file || second) fail("invalid_request", { detail: "file" });
     const size = file.end - file.start;
-    if ((await storedObjects.size("file", caller.user_id)) + size > storedObjects.fileLimit)
+    using place = claimSpace(engine, caller.user_id, size);
+    if ((await storedObjects.size("file", caller.user_id)) + place.ahead + size > storedObjects.fileLimit)
       fail("files_full", { limit: Math.floor(storedObjects.fileLimit / MB) });
     for (let tries = 0; ; tries++) {
       const channel = channels[tries];

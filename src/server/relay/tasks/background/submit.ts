@@ -37,7 +37,7 @@ export const submitBackground =
     refuseSensitive(engine.controlPlane, body);
     const { model, max_output } = received.asked;
     const input: BackgroundInput = {
-      body: { ...body, store: true },
+      body: { ...body, model, store: true },
       input: Math.ceil(received.input_bound / BYTES_PER_TOKEN),
       output: Math.min(max_output ?? Infinity, option.maxHoldOutputTokens),
     };

@@ -1,37 +1,26 @@
 /** The price of a batch: its lines at their model's price, times the option BatchRatio. */
-import { multiply, printDecimal, rescale, toDecimal } from "../../../../shared/decimal";
+import { multiply, printDecimal, toDecimal } from "../../../../shared/decimal";
+import type { PriceRule } from "../../../../shared/price-rules";
 import type { CompiledPrice } from "../../../../shared/pricing";
+import { timesPrice } from "../../../../shared/ruled-price";
 
 /**
- * A price for all lines together: scaled, and without the tiers for long inputs, because the sum of many short inputs
- * is not a long one.
+ * A price for all lines together: scaled, and without the tiers and the rules for lengths of input or for its cache,
+ * because the sum of many short inputs is not a long one.
  */
 export function batchPrice(price: CompiledPrice, ratio: number): CompiledPrice {
+  const { rules, ...scaled } = timesPrice({ ...price, tiers: [] }, "batch_ratio", ratio);
+  const others = rules?.filter(({ when }) => when.input === undefined && when.cached === undefined) ?? [];
+  return { ...scaled, ...(others.length > 0 && { rules: others.map((rule) => scaledRule(rule, ratio)) }) };
+}
+
+/** Prices in dollars are those of single calls as well; factors multiply the batch's price. */
+function scaledRule(rule: PriceRule, ratio: number): PriceRule {
+  if (!("usd" in rule.then)) return rule;
   const factor = toDecimal(ratio);
-  const scale = price.scale + factor.scale;
-  const text = printDecimal(factor);
-  const scaled = (digits: bigint): bigint => rescale(multiply({ digits, scale: price.scale }, factor), scale);
-  const tokens: Record<string, CompiledPrice["tokens"]["input"]> = Object.fromEntries(
-    Object.entries(price.tokens).map(([kind, { weight, usd, ratios }]) => [
-      kind,
-      {
-        weight: scaled(weight),
-        usd: printDecimal(multiply(toDecimal(usd), factor)),
-        ratios: { ...ratios, batch_ratio: text },
-      },
-    ]),
-  );
-  const { model_price } = price.why;
-  const why = model_price
-    ? { ...price.why, model_price: { ...model_price, value: model_price.value * ratio } }
-    : price.why;
+  const scaled = (usd: number): number => Number(printDecimal(multiply(toDecimal(usd), factor)));
   return {
-    ...price,
-    why,
-    scale,
-    unit: 10n ** BigInt(scale),
-    tokens: { ...price.tokens, ...tokens },
-    tiers: [],
-    call: scaled(price.call),
+    ...rule,
+    then: { usd: Object.fromEntries(Object.entries(rule.then.usd).map(([k, usd]) => [k, scaled(usd)])) },
   };
 }

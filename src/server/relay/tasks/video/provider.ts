@@ -175,7 +175,9 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
       // A remix has the duration and size of its original.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
       const asked = parent?.model ?? input.model;
-      return { usage: usageOf(traits, model, spec), times: { factors: factorsOf(asked, model, spec) }, exact: true };
+      const { seconds, resolution } = spec;
+      const times = { factors: factorsOf(asked, model, spec) };
+      return { usage: usageOf(traits, model, spec), times, shown: { seconds, resolution }, exact: true };
     },
     async submit({ channel, model, input, action, parent }, context) {
       const vendor = vendorOf(channel);

@@ -1,0 +1,43 @@
+/** The names of a row as links: they open in a new tab, and their addresses can be copied. */
+import { useLingui } from "@lingui/react/macro";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { LogView } from "../../../shared/log-list";
+import { useUser } from "../../lib/session";
+
+function NameLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Link href={href} className="truncate text-accent-text hover:underline">
+      {children}
+    </Link>
+  );
+}
+
+/** The channel that served. */
+export function ChannelLink({ row }: { row: LogView }) {
+  return <NameLink href={`/channel?open=${row.channel}`}>{`${row.channel} · ${row.channel_name}`}</NameLink>;
+}
+
+/** The token: an own one opens, another user's leads to its calls. */
+export function TokenLink({ row }: { row: LogView }) {
+  const own = useUser()?.id === row.user_id;
+  if (row.token_id === 0) return <span className="truncate">{row.token_name}</span>;
+  return (
+    <NameLink href={own ? `/token?open=${row.token_id}` : `/log?token_id=${row.token_id}`}>{row.token_name}</NameLink>
+  );
+}
+
+/** The model's calls. */
+export function ModelLink({ row }: { row: LogView }) {
+  return (
+    <NameLink href={`/log?model_name=${encodeURIComponent(row.model_name)}`}>
+      <span className="font-mono text-xs">{row.model_name}</span>
+    </NameLink>
+  );
+}
+
+/** Whole seconds of a call; one under a second did take time. */
+export function Seconds({ value }: { value: number }) {
+  const { t } = useLingui();
+  return <>{value > 0 ? t`${value} 秒` : t`不到 1 秒`}</>;
+}

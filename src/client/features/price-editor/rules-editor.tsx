@@ -1,0 +1,166 @@
+import { useLingui } from "@lingui/react/macro";
+import { useDeferredValue, useId, useMemo, useState } from "react";
+import { parseOption } from "../../../shared/options";
+import { checkRules } from "../../../shared/price-rule-check";
+import type { PriceRule } from "../../../shared/price-rules";
+import { resolvePrice } from "../../../shared/pricing";
+import { EmptyState } from "../../components/empty-state";
+import { FieldFrame } from "../../components/form-field";
+import { JsonEditor } from "../../components/json-editor";
+import { currentLanguage } from "../../lib/i18n";
+import { textParam, useUrlState } from "../../lib/url-state";
+import { Button } from "../../ui/button";
+import { Combobox } from "../../ui/combobox";
+import { PriceRules } from "../pricing/price-rules";
+import { Calculator } from "./price-why";
+import type { Prices, useSavePrices } from "./use-prices";
+
+const PARAMS = { model: textParam() };
+const EXAMPLE: PriceRule = {
+  name: "peak",
+  when: { hours: [{ zone: "Asia/Shanghai", days: [1, 2, 3, 4, 5], from: "09:00", to: "12:00" }] },
+  then: { factor: 2 },
+};
+
+interface RulesEditorProps {
+  prices: Prices;
+  saver: ReturnType<typeof useSavePrices>;
+}
+
+/** The rules of one model: written as JSON, shown as sentences, with what overlaps and what a call would cost. */
+export function RulesEditor({ prices, saver }: RulesEditorProps) {
+  const { t } = useLingui();
+  const id = useId();
+  const [{ model }, patch] = useUrlState(PARAMS);
+  const models = useMemo(() => {
+    const names = new Set([...Object.keys(prices.tables.PriceRules), ...prices.rows.map(({ name }) => name)]);
+    return [...names].sort().map((name) => ({ value: name, label: name }));
+  }, [prices]);
+  return (
+    <div className="grid max-w-[960px] gap-4">
+      <p className="text-muted">{t`按时段、输入长度、服务档位、缓存、图片、视频或请求的成员改变价格。第一条适用的规则生效，都不适用时按普通价格计费。`}</p>
+      <FieldFrame id={id} label={t`模型`} className="w-72">
+        <Combobox
+          id={id}
+          aria-labelledby={`${id}-label`}
+          placeholder={t`选择模型`}
+          value={model || null}
+          options={models}
+          onValueChange={(next) => patch({ model: next ?? "" })}
+        />
+      </FieldFrame>
+      {model === "" ? (
+        <EmptyState title={t`选择一个模型`} description={t`这里会显示它的价格规则。`} />
+      ) : (
+        <ModelRules
+          key={`${model} ${JSON.stringify(prices.tables.PriceRules[model])}`}
+          model={model}
+          prices={prices}
+          saver={saver}
+        />
+      )}
+    </div>
+  );
+}
+
+const laidOut = (rules: readonly PriceRule[]): string => JSON.stringify(rules, null, 2);
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string }) {
+  const { t } = useLingui();
+  const { tables } = prices;
+  const own = Object.hasOwn(tables.PriceRules, model) ? tables.PriceRules[model] : undefined;
+  const price = resolvePrice(model, "default", "default", tables);
+  const first = laidOut(own ?? (price.unpriced ? [] : (price.rules ?? [])));
+  const [text, setText] = useState(first);
+  const parsed = parseOption("PriceRules", JSON.stringify({ [model]: parsedJson(text) ?? null }));
+  const rules = parsed.ok ? parsed.value[model] : undefined;
+  const after = useMemo(
+    () => rules && { ...tables, PriceRules: { ...tables.PriceRules, [model]: rules } },
+    // The text decides: the parsed list is another object at every rendering.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    [text, tables, model],
+  );
+  const store = (next: Readonly<Record<string, readonly PriceRule[]>>) =>
+    void saver
+      .saveText("PriceRules", JSON.stringify(tables.PriceRules, null, 2), JSON.stringify(next, null, 2))
+      .catch(() => false);
+  const { [model]: _, ...others } = tables.PriceRules;
+  return (
+    <>
+      {own === undefined ? (
+        <p className="text-muted">{t`这个模型没有自己的规则，下面是它现在适用的规则；保存后成为它自己的规则，空列表表示没有规则。`}</p>
+      ) : null}
+      <JsonEditor
+        aria-label={t`规则的 JSON`}
+        rows={14}
+        value={text}
+        onValueChange={setText}
+        aria-invalid={!parsed.ok}
+      />
+      {parsed.ok ? null : (
+        <p role="alert" className="text-red-fg">
+          {parsed.problem[currentLanguage()]}
+        </p>
+      )}
+      <div className="flex flex-wrap gap-2">
+        <Button
+          variant="primary"
+          disabled={!after}
+          loading={saver.saving}
+          onClick={() => after && store(after.PriceRules)}
+        >{t`保存`}</Button>
+        <Button disabled={text === first} onClick={() => setText(first)}>{t`撤销修改`}</Button>
+        <Button
+          disabled={!rules || rules.some(({ name }) => name === EXAMPLE.name)}
+          onClick={() => rules && setText(laidOut([...rules, EXAMPLE]))}
+        >{t`添加时段规则`}</Button>
+        {own === undefined ? null : <Button onClick={() => store(others)}>{t`删除自己的规则`}</Button>}
+      </div>
+      {after && rules ? (
+        <>
+          <PriceRules rules={after.PriceRules[model]} />
+          <Report rules={after.PriceRules[model] ?? []} />
+          <section className="grid gap-2">
+            <h2 className="text-md">{t`哪条规则会适用`}</h2>
+            <Calculator prices={{ ...prices, tables: after }} model={model} group="default" userGroup="default" />
+          </section>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+/** Rules that overlap, rules that never apply, and lengths that no rule has. */
+function Report({ rules }: { rules: readonly PriceRule[] }) {
+  const { t } = useLingui();
+  const [now] = useState(() => Date.now());
+  const checked = useDeferredValue(rules);
+  const { overlaps, gaps } = useMemo(() => checkRules(checked, now), [checked, now]);
+  if (overlaps.length === 0 && gaps.length === 0) return null;
+  const name = (place: number): string => checked[place]?.name ?? "";
+  return (
+    <ul className="grid list-disc gap-1 pl-5 text-ink-2" aria-label={t`规则的重叠与空隙`}>
+      {overlaps.map(({ first, second, hidden }) => {
+        const [one, other] = [name(first), name(second)];
+        return (
+          <li key={`${first} ${second}`}>
+            {hidden
+              ? t`“${other}”永远不会生效：“${one}”总是先适用。`
+              : t`“${one}”与“${other}”重叠，重叠处“${one}”生效。`}
+          </li>
+        );
+      })}
+      {gaps.map(({ over = 0, up_to = 0 }) => (
+        <li key={over}>{t`输入超过 ${over}、至多 ${up_to} 个 Token 时没有规则，按普通价格计费。`}</li>
+      ))}
+    </ul>
+  );
+}

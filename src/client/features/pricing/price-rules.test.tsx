@@ -1,0 +1,69 @@
+import { cleanup, render, screen, within } from "../../../../tests/dom";
+import { fireEvent } from "@testing-library/react";
+import { i18n } from "@lingui/core";
+import { I18nProvider } from "@lingui/react";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Catalogue } from "../../../shared/price-list";
+import type { PriceRule } from "../../../shared/price-rules";
+import { PriceCalculator } from "./price-calculator";
+import { PriceRules } from "./price-rules";
+
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const rules: PriceRule[] = [
+  { name: "lunch", when: { hours: [{ zone, from: "12:00", to: "13:00" }] }, then: { factor: 2 } },
+  { name: "long", when: { input: { over: 5000 } }, then: { factor: 10 } },
+];
+const item = {
+  model: "m",
+  vendor: "",
+  enable_groups: ["default"],
+  factors: { model_ratio: { value: 1, source: "test" }, completion_ratio: { value: 1, source: "test" } },
+  rules,
+};
+const catalogue: Catalogue = {
+  models: [item],
+  groups: { default: { desc: "d", ratio: 1 } },
+  user_group: "default",
+  quota_per_unit: 500_000,
+};
+
+beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
+afterEach(cleanup);
+const show = (element: React.ReactNode) => render(<I18nProvider i18n={i18n}>{element}</I18nProvider>);
+
+test("rules are sentences, and the hours of the next seven days are drawn in the reader's own time", () => {
+  show(<PriceRules rules={rules} />);
+  expect(screen.getByText(`当每天 12:00–13:00（${zone}）时：价格 × 2`)).toBeDefined();
+  expect(screen.getByText("当输入超过 5000 个 Token时：价格 × 10")).toBeDefined();
+  const days = screen.getAllByRole("img");
+  expect(days).toHaveLength(7);
+  for (const day of days) {
+    expect(day.getAttribute("aria-label")).toBe("00:00–12:00 普通价格, 12:00–13:00 lunch, 13:00–00:00 普通价格");
+  }
+});
+
+test("a model without rules shows none, and its calculator asks for no time", () => {
+  const { rules: _, ...plain } = item;
+  show(
+    <>
+      <PriceRules rules={undefined} />
+      <PriceCalculator catalogue={{ ...catalogue, models: [plain] }} item={plain} group="default" />
+    </>,
+  );
+  expect(screen.queryByRole("img")).toBeNull();
+  expect(screen.queryByLabelText("调用时间")).toBeNull();
+});
+
+test("the calculator says which rule applies at a moment and to a number of tokens, with its price", () => {
+  show(<PriceCalculator catalogue={catalogue} item={item} group="default" />);
+  const row = () => within(screen.getByRole("table", { name: "费用" })).getAllByRole("row")[1]?.textContent ?? "";
+  const at = (text: string) => fireEvent.change(screen.getByLabelText("调用时间"), { target: { value: text } });
+  at("2026-11-23T12:59");
+  expect(row()).toStartWith("m规则：lunch$0.006");
+  at("2026-11-23T13:00");
+  expect(row()).toStartWith("m普通价格$0.003");
+  const input = screen.getByLabelText("输入 Token");
+  fireEvent.change(input, { target: { value: "6000" } });
+  fireEvent.blur(input);
+  expect(row()).toStartWith("m规则：long$0.13");
+});

@@ -1,0 +1,75 @@
+import { useLingui } from "@lingui/react/macro";
+import { useMemo, useState } from "react";
+import { type Stretch, weekOf } from "../../../shared/price-rule-check";
+import { ruleText } from "../../../shared/price-rule-text";
+import type { PriceRule } from "../../../shared/price-rules";
+import { cn } from "../../lib/cn";
+import { currentLanguage } from "../../lib/i18n";
+
+/** The rules of a model's price as sentences, and the week where hours matter; nothing for most models. */
+export function PriceRules({ rules }: { rules: readonly PriceRule[] | undefined }) {
+  const { t } = useLingui();
+  if (!rules || rules.length === 0) return null;
+  return (
+    <section className="grid gap-2" aria-label={t`价格规则`}>
+      <p className="text-muted">{t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。时间以调用开始时为准。`}</p>
+      <ol className="grid list-decimal gap-1 pl-5">
+        {rules.map((rule) => (
+          <li key={rule.name}>
+            <b>{rule.name}</b> <span>{ruleText(rule, currentLanguage())}</span>
+          </li>
+        ))}
+      </ol>
+      {rules.some(({ when }) => when.hours) ? <Week rules={rules} /> : null}
+    </section>
+  );
+}
+
+const COLOURS = ["bg-blue-fg", "bg-green-fg", "bg-orange-fg", "bg-red-fg", "bg-yellow-fg"] as const;
+
+/** The next seven days in the reader's own time, a line a day. */
+function Week({ rules }: { rules: readonly PriceRule[] }) {
+  const { t } = useLingui();
+  const [today] = useState(() => new Date().setHours(0, 0, 0, 0));
+  const days = useMemo(() => Array.from({ length: 7 }, (_, i) => dayOf(rules, today, i)), [rules, today]);
+  const format = new Intl.DateTimeFormat(currentLanguage(), { weekday: "short", month: "numeric", day: "numeric" });
+  const clock = new Intl.DateTimeFormat(currentLanguage(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const said = ({ from, to, rule }: Stretch): string =>
+    `${clock.format(from)}–${clock.format(to)} ${rule?.name ?? t`普通价格`}`;
+  return (
+    <figure className="grid gap-1">
+      <figcaption className="text-xs text-muted">{t`未来七天的时段（${zone}）`}</figcaption>
+      {days.map(({ start, end, stretches }) => (
+        <div key={start} className="grid grid-cols-[6rem_1fr] items-center gap-2">
+          <span className="text-xs tabular-nums">{format.format(start)}</span>
+          <div
+            role="img"
+            aria-label={stretches.map(said).join(", ")}
+            className="flex h-4 overflow-hidden rounded-sm bg-muted/20"
+          >
+            {stretches.map((stretch) => (
+              <span
+                key={stretch.from}
+                title={said(stretch)}
+                className={cn("h-full", colourOf(rules, stretch.rule))}
+                style={{ width: `${((stretch.to - stretch.from) / (end - start)) * 100}%` }}
+              />
+            ))}
+          </div>
+        </div>
+      ))}
+    </figure>
+  );
+}
+
+/** A day of the reader's calendar: 23 or 25 hours where their clock changes. */
+function dayOf(rules: readonly PriceRule[], today: number, after: number) {
+  const date = new Date(today);
+  const at = (days: number): number => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime();
+  const [start, end] = [at(after), at(after + 1)];
+  return { start, end, stretches: weekOf(rules, start, end - start) };
+}
+
+const colourOf = (rules: readonly PriceRule[], rule: PriceRule | undefined): string =>
+  rule ? (COLOURS[rules.indexOf(rule) % COLOURS.length] ?? "") : "";

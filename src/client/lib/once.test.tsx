@@ -1,0 +1,115 @@
+/** What is pressed twice happens once: for every call of the console that changes something, and for its forms. */
+import "../../../tests/dom";
+import { Glob } from "bun";
+import { afterEach, expect, test } from "bun:test";
+import { join } from "node:path";
+
+const { closePage, openPage, screen, waitFor } = await import("../../../tests/kit/client-page");
+const { useOnce } = await import("./once");
+const { trpc } = await import("./trpc");
+afterEach(closePage);
+
+const CLIENT = join(import.meta.dir, "..");
+const sources = await Promise.all(
+  [...new Glob("**/*.{ts,tsx}").scanSync(CLIENT)]
+    .filter((path) => !path.includes(".test."))
+    .map(async (path) => ({ path, text: await Bun.file(join(CLIENT, path)).text() })),
+);
+/** Every mutation that a page calls. */
+const mutations = [
+  ...new Set(
+    sources.flatMap(({ text }) => [...text.matchAll(/\btrpc((?:\.\w+)+)\.useMutation\(/g)].map((found) => found[1])),
+  ),
+].flatMap((path) => (path === undefined ? [] : [path.slice(1)]));
+
+function Caller({ path, onCall }: { path: string; onCall: (call: (input: object) => Promise<unknown>) => void }) {
+  const { client } = trpc.useUtils();
+  onCall((input) => {
+    // The procedures are named by text here, so their types are unknown.
+    const procedure = path.split(".").reduce<unknown>((at, name) => Reflect.get(Object(at), name), client);
+    const { mutate } = procedure as { mutate: (sent: object) => Promise<unknown> };
+    return mutate(input);
+  });
+  return null;
+}
+
+test("every mutation of the console is known to this test", () => {
+  expect(mutations.length).toBeGreaterThan(80);
+});
+
+test("every mutation that is asked twice at once is sent once and answers both; after its answer it is sent again", async () => {
+  const callers = new Map<string, (input: object) => Promise<unknown>>();
+  const answer = Promise.withResolvers<string>();
+  const { calls } = await openPage(
+    <>
+      {mutations.map((path) => (
+        <Caller key={path} path={path} onCall={(call) => callers.set(path, call)} />
+      ))}
+    </>,
+    "/",
+    { procedures: Object.fromEntries(mutations.map((path) => [path, () => answer.promise])) },
+  );
+  const sent = (path: string) => calls.filter((call) => call.path === path).length;
+  const press = () => mutations.map((path) => callers.get(path)?.({ id: 1 }));
+  const first = [...press(), ...press()];
+  await waitFor(() => expect(calls.length).toBeGreaterThanOrEqual(mutations.length));
+  // While the network is slow a third press is the same call, too.
+  first.push(...press());
+  answer.resolve("done");
+  expect(new Set(await Promise.all(first))).toEqual(new Set(["done"]));
+  expect(mutations.filter((path) => sent(path) !== 1)).toEqual([]);
+  await Promise.all(press());
+  expect(mutations.filter((path) => sent(path) !== 2)).toEqual([]);
+});
+
+test("calls that differ are not one call", async () => {
+  let call: (input: object) => Promise<unknown> = () => Promise.reject(new Error("not rendered"));
+  const { calls } = await openPage(<Caller path="token.delete" onCall={(made) => (call = made)} />, "/", {
+    procedures: { "token.delete": () => null },
+  });
+  await Promise.all([call({ id: 1 }), call({ id: 2 })]);
+  expect(calls).toHaveLength(2);
+});
+
+test("after a failure the next press is a new call", async () => {
+  let call: (input: object) => Promise<unknown> = () => Promise.reject(new Error("not rendered"));
+  let failing = true;
+  const { calls } = await openPage(<Caller path="token.delete" onCall={(made) => (call = made)} />, "/", {
+    procedures: {
+      "token.delete": () => {
+        if (failing) throw new Error("broken");
+        return "done";
+      },
+    },
+  });
+  expect(await call({ id: 1 }).catch(() => "failed")).toBe("failed");
+  failing = false;
+  expect(await call({ id: 1 })).toBe("done");
+  expect(calls).toHaveLength(2);
+});
+
+test("a submit runs once at a time, and again after it has ended or failed", async () => {
+  const ends: PromiseWithResolvers<void>[] = [];
+  function Form() {
+    const submit = useOnce(() => {
+      const end = Promise.withResolvers<void>();
+      ends.push(end);
+      return end.promise;
+    });
+    return <button onClick={() => void submit().catch(() => undefined)}>save</button>;
+  }
+  const { user } = await openPage(<Form />, "/");
+  const button = screen.getByRole("button");
+  await user.dblClick(button);
+  expect(ends).toHaveLength(1);
+  ends[0]?.reject(new Error("lost"));
+  await Bun.sleep(0);
+  await user.dblClick(button);
+  expect(ends).toHaveLength(2);
+});
+
+test("every form of react-hook-form that makes a call submits through the lock: it validates before the call begins", () => {
+  const forms = sources.filter(({ text }) => /\bhandleSubmit\(/.test(text) && text.includes("useMutation("));
+  expect(forms.length).toBeGreaterThan(3);
+  expect(forms.filter(({ text }) => !text.includes("useOnce(")).map(({ path }) => path)).toEqual([]);
+});

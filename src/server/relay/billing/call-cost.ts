@@ -1,0 +1,19 @@
+/** What a charged call cost its operator. */
+import { canonicalModel } from "../../../shared/channel-types";
+import { costOf } from "../../../shared/cost";
+import type { Usage } from "../../protocol/chat-events";
+import type { Attempted } from "../call/call";
+
+/** Billionths of a dollar; null: not known. What was waived or paid by the caller makes no difference to the vendor. */
+export function costOfCall({ call, channel, terms, translation }: Attempted, usage: Usage): number | null {
+  const { held_at, asked } = call;
+  const model = canonicalModel(translation.upstream_model || asked.request.model);
+  const times = terms?.times;
+  return costOf(channel.setting, {
+    model,
+    moment: held_at,
+    usage,
+    times,
+    ...(terms?.priced && { priced: terms.priced }),
+  });
+}

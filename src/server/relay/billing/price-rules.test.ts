@@ -1,0 +1,87 @@
+import { afterAll, expect, test } from "bun:test";
+import { startFakeUpstream } from "../../../../tests/kit/fake-upstream/server";
+import { type Bench, chatBody, makeBench, makeChannel, simplePrice } from "../../../../tests/relay/kit";
+import type { ConsumeOther } from "../../../shared/log";
+import { LOG_TYPE } from "../../../shared/log";
+import type { PriceRule } from "../../../shared/price-rules";
+import { rowText } from "../../../shared/row-text";
+
+const upstream = startFakeUpstream();
+afterAll(() => upstream.close());
+const path = "/v1/chat/completions";
+
+const NINE = Date.parse("2026-11-23T01:00:00Z");
+const peak: PriceRule = {
+  name: "peak",
+  when: { hours: [{ zone: "Asia/Shanghai", days: [1, 2, 3, 4, 5], from: "09:00", to: "12:00" }] },
+  then: { factor: 2 },
+};
+
+/** A relay whose model has these rules, at this moment; `during`: the moment when the upstream is asked. */
+function ruled(rules: PriceRule[], moment: number, during = moment): Bench {
+  let now = moment;
+  const bench = makeBench([makeChannel(1, upstream.url)], {
+    now: () => now,
+    fetch: (url, init) => {
+      now = during;
+      return fetch(url, init);
+    },
+  });
+  const price = { ...simplePrice, rules };
+  bench.controlPlane.price = () => price;
+  return bench;
+}
+
+async function settled(bench: Bench, body: Record<string, unknown> = {}) {
+  const answer = await bench.send(path, chatBody("gpt-4o", body));
+  await answer.text();
+  await bench.quiet();
+  const [settlement] = bench.ledger.settlements;
+  if (!settlement) throw new Error(`not charged: ${answer.status}`);
+  return { ...settlement, held: bench.ledger.holdRequests[0]?.amount ?? 0 };
+}
+
+test("a call is held and charged at the price of its moment, and its row names the rule in both languages", async () => {
+  const plain = await settled(ruled([peak], NINE - 1));
+  const dear = await settled(ruled([peak], NINE));
+  expect(plain.quota).toBeGreaterThan(0);
+  expect([dear.quota, dear.held]).toEqual([plain.quota * 2, plain.held * 2]);
+  expect([plain.log.price_rule, dear.log.price_rule]).toEqual(["", "peak"]);
+  const row = { type: LOG_TYPE.consume, content: "", code: "", params: "", other: dear.log.other ?? "" };
+  expect(rowText(row, "en", String)).toEndWith(
+    'price rule "peak": When Mon–Fri 09:00–12:00 (Asia/Shanghai): the price × 2',
+  );
+  expect(rowText(row, "zh", String)).toEndWith("价格规则“peak”：当周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2");
+  const other = JSON.parse(dear.log.other ?? "{}") as ConsumeOther;
+  expect(other.price_rule).toEqual(peak);
+});
+
+test("a window that begins or ends while the call runs changes nothing: the moment of the hold counts", async () => {
+  const [before, inside] = [await settled(ruled([peak], NINE - 1, NINE)), await settled(ruled([peak], NINE, NINE - 1))];
+  expect([before.log.price_rule, inside.log.price_rule]).toEqual(["", "peak"]);
+  expect(inside.quota).toBe(before.quota * 2);
+});
+
+test("a rule by the length of the input is held where the input may reach it, and charged where it does", async () => {
+  const rule: PriceRule = { name: "long", when: { input: { over: 10 } }, then: { factor: 10 } };
+  const plain = await settled(ruled([], NINE));
+  const open = await settled(ruled([rule], NINE));
+  // The bound of the input is higher than what the vendor counts.
+  const prompt = plain.log.prompt_tokens ?? 0;
+  expect(open.held).toBe(plain.held * 10);
+  expect(open.quota).toBe(prompt > 10 ? plain.quota * 10 : plain.quota);
+  const beyond: PriceRule = { ...rule, when: { input: { over: prompt } } };
+  const short = await settled(ruled([beyond], NINE));
+  expect([short.quota, short.log.price_rule, short.held]).toEqual([plain.quota, "", plain.held * 10]);
+});
+
+test("a rule on a member of the request reads the request, extra_body too, and never makes it cheaper by itself", async () => {
+  const rule: PriceRule = { name: "tier", when: { service_tier: ["priority"] }, then: { factor: 2 } };
+  const plain = await settled(ruled([rule], NINE));
+  expect((await settled(ruled([rule], NINE), { service_tier: "priority" })).quota).toBe(plain.quota * 2);
+  expect((await settled(ruled([rule], NINE), { extra_body: { service_tier: "Priority" } })).quota).toBe(
+    plain.quota * 2,
+  );
+  const cheap: PriceRule = { ...rule, then: { usd: { input: 0.002, output: 0.002 } } };
+  expect((await settled(ruled([cheap], NINE), { service_tier: "priority" })).quota).toBe(plain.quota);
+});

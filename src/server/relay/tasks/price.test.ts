@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { simplePrice } from "../../../../tests/relay/kit";
+import { chargeOf } from "../../../shared/charge";
+import type { PriceRule } from "../../../shared/price-rules";
+import type { CompiledPrice } from "../../../shared/pricing";
+import { priceAt } from "../../../shared/ruled-price";
+import { batchPrice } from "./batch/price";
+import { jobPrice, packPrice, termsOf, unpackPrice } from "./price";
+
+const NOON = Date.parse("2026-11-23T12:00:00Z");
+const job = (operation: string, json: object = {}) => ({
+  kind: { operation },
+  body: Buffer.from(JSON.stringify(json)),
+  kept: {},
+});
+const ruled = (...rules: PriceRule[]): CompiledPrice => ({ ...simplePrice, rules });
+const noon: PriceRule = {
+  name: "noon",
+  when: { hours: [{ zone: "UTC", from: "12:00", to: "13:00" }] },
+  then: { factor: 3 },
+};
+
+test("a job priced by its model's ratio costs what the rule of its moment says", () => {
+  const terms = termsOf({ usage: {}, exact: true });
+  const cost = (moment: number): number => chargeOf(jobPrice(job("video"), moment, terms, ruled(noon)), {}).quota;
+  expect(cost(NOON)).toBe(cost(NOON - 1) * 3);
+});
+
+test("rules see the length, the resolution and the members of a job", () => {
+  const long: PriceRule = { name: "long", when: { seconds: { over: 5 }, resolution: ["1080p"] }, then: { factor: 2 } };
+  const mode: PriceRule = { name: "mode", when: { member: { path: "mode", values: ["pro"] } }, then: { factor: 5 } };
+  const cost = (shown: object, json: object = {}): number =>
+    chargeOf(jobPrice(job("video", json), NOON, termsOf({ usage: {}, exact: true, shown }), ruled(mode, long)), {})
+      .quota;
+  const plain = cost({});
+  expect(cost({ seconds: 6, resolution: "1080p" })).toBe(plain * 2);
+  expect(cost({ seconds: 5, resolution: "1080p" })).toBe(plain);
+  expect(cost({}, { mode: "pro" })).toBe(plain * 5);
+});
+
+test("a batch is the service tier batch; its ratio holds for prices in dollars, and lengths of input are not its own", () => {
+  const dollars: PriceRule = {
+    name: "usd",
+    when: { service_tier: ["batch"] },
+    then: { usd: { input: 20 } },
+    cheaper: true,
+  };
+  const length: PriceRule = { name: "long", when: { input: { over: 10 } }, then: { factor: 9 } };
+  const terms = termsOf({ usage: { input: 1000 }, exact: false, priced: (price) => batchPrice(price, 0.5) });
+  const units = (operation: string, ...rules: PriceRule[]): number =>
+    chargeOf(jobPrice(job(operation), NOON, terms, ruled(...rules)), { input: 1000 }).quota;
+  expect([units("batches"), units("batches", length), units("batches", noon)]).toEqual([500, 500, 1500]);
+  expect([units("batches", dollars), units("video", dollars)]).toEqual([5000, 500]);
+});
+
+test("a stored price keeps the rule that applied and the rules that wait for the usage", () => {
+  const length: PriceRule = { name: "long", when: { input: { over: 10 } }, then: { factor: 9 } };
+  const price = priceAt(ruled(length, noon), { moment: NOON, member: () => [] });
+  const stored = unpackPrice(packPrice(price));
+  if (!stored) throw new Error("nothing stored");
+  for (const input of [10, 11]) {
+    const [before, after] = [chargeOf(price, { input }), chargeOf(stored, { input })];
+    expect(after).toEqual(before);
+    expect(after.rule?.name).toBe(input > 10 ? "long" : "noon");
+  }
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { settingProblem } from "./channel-setting";
+import { type BilledCall, costOf, parseCostPrices } from "./cost";
+import { compilePrice } from "./pricing";
+
+const PEAK = Date.parse("2026-11-23T02:00:00Z");
+const call = (model: string, usage: BilledCall["usage"], more: Partial<BilledCall> = {}): BilledCall => ({
+  model,
+  usage,
+  moment: PEAK,
+  ...more,
+});
+
+describe("the cost of a call", () => {
+  test("is the vendor's list price, to a billionth of a dollar, at the hour of the call", () => {
+    const usage = { input: 1000, cache_read: 500, output: 100 };
+    // 1000 x 2.5 + 500 x 1.25 + 100 x 10 USD per million
+    expect(costOf({}, call("gpt-4o", usage))).toBe(4_125_000);
+    expect(costOf({}, call("gpt-4o", { input: 1 }))).toBe(2_500);
+    // 1000 x 1.32 + 500 x 0.044 + 100 x 3.96; half of it at lunch time in Beijing
+    expect(costOf({}, call("deepseek-v4-pro", usage))).toBe(1_738_000);
+    const lunch = Date.parse("2026-11-23T05:00:00Z");
+    expect(costOf({}, call("deepseek-v4-pro", usage, { moment: lunch }))).toBe(869_000);
+  });
+
+  test("contains pictures, videos and server-side tools", () => {
+    expect(costOf({}, call("dall-e-3", {}, { times: { calls: 2, factors: { size: 2 } } }))).toBe(160_000_000);
+    expect(costOf({}, call("gpt-4o", { server_tools: { web_search: 3 } }))).toBe(30_000_000);
+    const half = compilePrice(
+      "m",
+      "",
+      { model_ratio: { value: 1, source: "test" } },
+      { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+    );
+    expect(costOf({}, call("gpt-4o", { input: 7 }, { priced: () => half }))).toBe(7);
+  });
+
+  test("is the channel's share of the list price, and nothing where that is 0", () => {
+    const usage = { input: 1000 };
+    expect(costOf({ cost_percent: 80 }, call("gpt-4o", usage))).toBe(2_000_000);
+    expect(costOf({ cost_percent: 0 }, call("gpt-4o", usage))).toBe(0);
+  });
+
+  test("is by the channel's own prices where it has them, the exact name before the longest prefix", () => {
+    const cost_prices = JSON.stringify({
+      "gpt-*": { input: 1 },
+      "gpt-4*": { input: 2, output: 8, cache_read: 0.5 },
+      "gpt-4o": { input: 3 },
+      picture: { call: 0.02 },
+    });
+    const of = (model: string, usage: BilledCall["usage"]): number | null =>
+      costOf({ cost_prices, cost_percent: 50 }, call(model, usage));
+    expect(of("gpt-4o", { input: 1000, output: 1000 })).toBe(6_000_000);
+    expect(of("gpt-4.1", { input: 1000, cache_read: 1000, output: 1000, reasoning: 1000 })).toBe(18_500_000);
+    expect(of("gpt-9", { input: 1000, output: 1000 })).toBe(2_000_000);
+    expect(of("picture", {})).toBe(20_000_000);
+    // Not in the channel's table: its share of the list price.
+    expect(of("claude-opus-4-5", { input: 1000 })).toBe(2_500_000);
+  });
+
+  test("is unknown for a model without any price", () => {
+    expect(costOf({}, call("mine", { input: 1000 }))).toBeNull();
+  });
+});
+
+test.each([
+  ["{", "not JSON"],
+  ["[]", ""],
+  ['{"m":{}}', "either input or call"],
+  ['{"m":{"input":0}}', "input"],
+  ['{"m":{"input":-1}}', "input"],
+  ['{"m":{"input":1,"call":1}}', "either input or call"],
+  ['{"m":{"inputs":1}}', ""],
+])("a channel's cost prices %s are refused", (text, problem) => {
+  const parsed = parseCostPrices(text);
+  expect("problem" in parsed ? parsed.problem : "accepted").toContain(problem);
+  expect(settingProblem("cost_prices", text)).toBeDefined();
+});
+
+test("a channel's cost is set in whole percent, its prices as JSON", () => {
+  expect(settingProblem("cost_prices", '{"m*":{"input":0.5,"output":2}}')).toBeUndefined();
+  expect(settingProblem("cost_prices", "")).toBeUndefined();
+  expect([0, 72, 10_000].map((value) => settingProblem("cost_percent", value))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(settingProblem("cost_percent", -1)).toBeDefined();
+});

@@ -1,0 +1,137 @@
+/**
+ * What a call cost its operator, in billionths of a dollar: by the prices of its channel, else by its share of the
+ * vendor's list price (model-prices.ts and the vendor's own rules). Users' prices have no part in it.
+ */
+import { z } from "zod";
+import { type CallTimes, chargeOf, quotaOf } from "./charge";
+import { longContextTiers, toolPrices } from "./model-prices";
+import { builtInTables } from "./price-rows";
+import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
+import { priceAt } from "./ruled-price";
+
+const amount = z.number().min(0).max(1e6);
+const prices = z
+  .strictObject({
+    input: amount.positive(),
+    output: amount,
+    cache_read: amount,
+    cache_write_5m: amount,
+    cache_write_1h: amount,
+    audio_in: amount,
+    audio_out: amount,
+    image_in: amount,
+    image_out: amount,
+    call: amount,
+  })
+  .partial()
+  .refine(({ input, call }) => (input === undefined) !== (call === undefined), { error: "either input or call" });
+const table = z.record(z.string().min(1).max(255), prices);
+type CostTable = z.infer<typeof table>;
+
+/** A channel's prices; the problem is in English. */
+export function parseCostPrices(text: string): { table: CostTable } | { problem: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { problem: "not JSON" };
+  }
+  const parsed = table.safeParse(json);
+  if (parsed.success) return { table: parsed.data };
+  const [issue] = parsed.error.issues;
+  return { problem: [issue?.path.join("."), issue?.message].filter(Boolean).join(": ") };
+}
+
+/** A unit of quota at this ratio is a billionth of a dollar: ratio 1 is 2 USD per million tokens. */
+const BILLIONTHS = { QuotaPerUnit: 500_000, group_ratio: 2000 };
+const group_ratio = { value: BILLIONTHS.group_ratio, source: "cost" };
+
+const list = priceBook({
+  ...builtInTables,
+  LongContextRatio: longContextTiers,
+  PriceRules: {},
+  GroupRatio: { cost: BILLIONTHS.group_ratio },
+  GroupGroupRatio: {},
+  "tool_price_setting.prices": toolPrices,
+  QuotaPerUnit: BILLIONTHS.QuotaPerUnit,
+  SelfUseModeEnabled: false,
+});
+
+const ratio = (value: number | undefined, to: number | undefined): number =>
+  value === undefined || to === undefined || to === 0 ? 1 : value / to;
+
+/** Kinds without a price cost what plain input and output do. */
+function ownPrice(model: string, own: z.infer<typeof prices>): CompiledPrice {
+  const { input = 0, output = input, call } = own;
+  const factor = (value: number) => ({ value, source: "cost" });
+  const why: Factors =
+    call === undefined
+      ? {
+          model_ratio: factor(input / 2),
+          completion_ratio: factor(ratio(output, input)),
+          cache_ratio: factor(ratio(own.cache_read, input)),
+          cache_creation_ratio: factor(ratio(own.cache_write_5m, input)),
+          cache_creation_1h_ratio: factor(ratio(own.cache_write_1h ?? own.cache_write_5m, input)),
+          audio_ratio: factor(ratio(own.audio_in, input)),
+          audio_completion_ratio: factor(ratio(own.audio_out ?? output, own.audio_in ?? input)),
+          image_ratio: factor(ratio(own.image_in, input)),
+          image_completion_ratio: factor(ratio(own.image_out ?? output, input)),
+          group_ratio,
+        }
+      : { model_price: factor(call), group_ratio };
+  return compilePrice(model, "cost", why, { ...BILLIONTHS, "tool_price_setting.prices": toolPrices });
+}
+
+const parsedTables = new Map<string, ReadonlyMap<string, CompiledPrice>>();
+
+/** The compiled prices of a channel, once for each text. */
+function pricesOf(text: string): ReadonlyMap<string, CompiledPrice> {
+  let known = parsedTables.get(text);
+  if (!known) {
+    const parsed = parseCostPrices(text);
+    const entries = "table" in parsed ? Object.entries(parsed.table) : [];
+    known = new Map(entries.map(([model, own]) => [model, ownPrice(model, own)]));
+    if (parsedTables.size >= 1000) parsedTables.clear();
+    parsedTables.set(text, known);
+  }
+  return known;
+}
+
+function ownPriceOf(text: string, model: string): CompiledPrice | undefined {
+  const known = pricesOf(text);
+  const exact = known.get(model);
+  if (exact) return exact;
+  const prefixes = [...known.keys()].filter((name) => name.endsWith("*") && model.startsWith(name.slice(0, -1)));
+  const [longest] = prefixes.toSorted((a, b) => b.length - a.length);
+  return longest === undefined ? undefined : known.get(longest);
+}
+
+/** How a channel costs: the members of its setting. */
+export interface CostSetting {
+  readonly cost_percent?: number;
+  readonly cost_prices?: string;
+}
+
+/** A call as its vendor bills it. */
+export interface BilledCall {
+  /** The model sent upstream. */
+  readonly model: string;
+  /** Of the hold, epoch milliseconds. */
+  readonly moment: number;
+  readonly usage: Usage;
+  readonly times?: CallTimes | undefined;
+  /** The price of the model made into the price of this operation. */
+  priced?(price: CompiledPrice): CompiledPrice;
+}
+
+/** Billionths of a dollar; null where neither the channel nor the vendor's list has a price. */
+export function costOf({ cost_percent = 100, cost_prices }: CostSetting, call: BilledCall): number | null {
+  const { model, moment, usage, times } = call;
+  const own = cost_prices === undefined ? undefined : ownPriceOf(cost_prices, model);
+  const listed = own ?? list.price(model, "cost", "cost");
+  if (listed.unpriced) return null;
+  const price = priceAt(call.priced?.(listed) ?? listed, { moment, member: () => [] });
+  // Without tools the sum alone is enough: this runs in every call.
+  const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
+  return own ? quota : Math.round((quota * cost_percent) / 100);
+}
