@@ -100,8 +100,6 @@ async function main(): Promise<number> {
   const whyNot = await install(isWanted);
   if (values.install !== undefined) return whyNot.length > 0 ? 1 : 0;
   if (values.fresh) rmSync(KEPT, { force: true });
-  // The AI SDK warns of what it mends by itself.
-  process.env.AI_SDK_LOG_WARNINGS = "false";
   const absent = chosen.filter((client) => client.missing() !== undefined);
   for (const client of absent) console.log(`SKIPPED: ${client.name}: ${client.missing()}`);
   const jobs = chosen

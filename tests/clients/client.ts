@@ -32,6 +32,9 @@ export interface Client {
   readonly door: Door;
   /** The model it asks for, and those it asks for besides. */
   readonly models: readonly [string, ...string[]];
+  /** It tries no more once it is told that trying is in vain (x-should-retry): what it asks is counted, not only what
+   * reaches the upstream. */
+  readonly obeys: boolean;
   /** The scenarios that it is tried in. */
   readonly fates: readonly Fate[];
   /** What it must say when the conversation is too long: how an agent knows that it has to compact. */

@@ -179,6 +179,7 @@ export const commandClients: readonly Client[] = commands.map((command) => ({
   version: VERSIONS.npm[command.package],
   kind: "cli",
   from: "npm",
+  obeys: false,
   door: command.door,
   models: command.models ?? [NATURAL_MODELS[command.door]],
   fates: command.fates ?? FATES,

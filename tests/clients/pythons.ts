@@ -62,6 +62,7 @@ const sdk = (name: string, client: string, pip: PipClient, door: Door): Client =
   version: VERSIONS.pip[pip],
   kind: "sdk",
   from: "pip",
+  obeys: true,
   door,
   models: [NATURAL_MODELS[door]],
   fates: FATES,

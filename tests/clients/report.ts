@@ -88,9 +88,10 @@ ${table(
   ]),
 )}
 
-The number is that of the scenarios: ${FATES.map((fate) => SCENARIOS[fate]).join(", ")}. Three turns are two tools at once, one tool, and a
-last text; thoughts come back with their signatures, and every answer's row and charge are what the vendor said, to the unit. After
-an error a client must end as at its vendor, see the same cause, and ask no more often.
+The number is that of the scenarios: ${FATES.map((fate) => SCENARIOS[fate]).join(", ")}.
+Three turns are two tools at once, one tool, and a last text; thoughts come back with their signatures, and every answer's row and
+charge are what the vendor said, to the unit. After an error a client must end and see its cause as at its vendor; a vendor's SDK asks
+no more often than there, and the tries of others reach the upstream no more often. Out of quota is the caller's own balance here.
 
 ## What fails
 

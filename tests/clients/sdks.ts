@@ -13,6 +13,9 @@ import packages from "../../package.json";
 import { type Client, type Door, NATURAL_MODELS, type Outcome, type Target, TOO_LONG } from "./client";
 import { FATES } from "./vendors/server";
 
+// Its warnings are of what it mends by itself.
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+
 /** More turns than the model wants. */
 const TURNS = 6;
 const NAME = "read_note";
@@ -189,6 +192,8 @@ const sdk = (name: string, version: string, door: Door, loop: (target: Target) =
   version,
   kind: "sdk",
   from: "project",
+  // The AI SDK reads the status alone (ai 7, November 2026).
+  obeys: !name.startsWith("AI SDK"),
   door,
   models: [NATURAL_MODELS[door]],
   fates: FATES,

@@ -12,10 +12,10 @@ import { judgeRun, type Verdict } from "./verdict";
 
 /** Where each is tried; a client that is not named is left to `npm run clients`. */
 const FOREIGN: Readonly<Record<string, Upstream>> = {
-  "Claude Code": "oc",
+  "Claude Code": "or",
   Codex: "an",
   "Gemini CLI": "oc",
-  "opencode, OpenAI-compatible": "an",
+  "opencode, OpenAI-compatible": "ge",
 };
 const LIMIT_MS = 110_000;
 

@@ -9,8 +9,8 @@ export const SCENARIOS: Readonly<Record<Fate, string>> = {
   answers: "three turns with tools",
   error_in_stream: "error in a stream",
   dead_key: "dead key",
-  rate_limited: "429, twice",
-  overloaded: "overload, twice",
+  rate_limited: "two limits (429)",
+  overloaded: "two overloads",
   too_long: "context too long",
   out_of_quota: "out of quota",
   unknown_model: "unknown model",
@@ -66,12 +66,12 @@ function problemOf(client: Client, fate: Fate, run: Run, vendorsOwn: Run | undef
   if (fate === "out_of_quota") {
     if (vendor.asked.length > 0) return "the vendor is asked";
     if (!/quota|credit|billing/i.test(outcome.says)) return `it does not see the cause: ${tail(outcome.says)}`;
-    if (client.kind === "sdk" && calls > 1) return `it asks ${calls} times`;
+    if (client.obeys && calls > 1) return `it asks ${calls} times`;
   }
   if (fate === "unknown_model" && door.statuses.some((status) => status !== 404))
     return `answered with ${[...new Set(door.statuses)].join(", ")}, not 404`;
   // An agent's own patience is its user's; what reaches the upstream is not.
-  const made = client.kind === "sdk" ? calls : vendor.asked.length;
+  const made = client.obeys ? calls : vendor.asked.length;
   return own !== undefined && made > own ? oftener(door, own) : undefined;
 }
 

@@ -150,7 +150,10 @@ describe("a channel whose account is dead", () => {
       for (const door of doors) {
         const { status: told, retry, wait, error: words } = await read(made, door);
         // Codex waits as often as Retry-After tells it to, and does not know x-should-retry (0.169, November 2026).
-        expect([told, retry, wait, words.details]).toEqual([503, "false", null, undefined]);
+        expect([told, retry, wait]).toEqual([503, "false", null]);
+        // Gemini CLI knows neither: a 503 is final to it by this reason alone.
+        const reason = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "MODEL_CAPACITY_EXHAUSTED" };
+        expect(words.details).toEqual(door === "gemini" ? [reason] : undefined);
         expect(words.message).toContain(status === 401 ? "59" : "299");
       }
       expect(asked()).toBe(1);

@@ -103,11 +103,21 @@ const messageOf = (error: RelayError): string =>
     return `The input token count${count} exceeds the maximum number of tokens allowed${most}.`;
   });
 
+/**
+ * What ends Gemini CLI's tries of a 503, where trying is in vain: it does not read x-should-retry (gemini-cli 0.61,
+ * googleQuotaErrors.ts, read November 2026).
+ */
+const NO_CAPACITY: WireObject = {
+  "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+  reason: "MODEL_CAPACITY_EXHAUSTED",
+};
+
 export function writeError(error: RelayError): WireObject {
-  const { status, code, retry_after_s, violations = code === OUT_OF_QUOTA_CODE ? NO_BALANCE : [] } = error;
+  const { status, code, retry, retry_after_s, violations = code === OUT_OF_QUOTA_CODE ? NO_BALANCE : [] } = error;
   const word = statuses[status] ?? (status < 500 ? "FAILED_PRECONDITION" : "INTERNAL");
   const details: WireObject[] = [];
   if (violations.length > 0) details.push({ "@type": QUOTA_FAILURE, violations });
+  if (status === 503 && retry === false) details.push(NO_CAPACITY);
   // Google's own programs read when to come again here, not in the header.
   if (retry_after_s !== undefined) details.push({ "@type": RETRY_INFO, retryDelay: `${retry_after_s}s` });
   return {
