@@ -30,7 +30,7 @@ import { CallbacksButton, verdictText } from "./callbacks-button";
 import { moneyText } from "./money";
 import { OrderBadge } from "./order-badge";
 import { usePayMethods } from "./pay-methods";
-import { useDebounced } from "./use-debounced";
+import { useDebounced } from "../../lib/use-debounced";
 
 const PARAMS = { orders: choiceParam(["own", "all"], "own") };
 const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } } as const;

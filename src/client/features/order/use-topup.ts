@@ -9,7 +9,7 @@ import { useOnce } from "../../lib/once";
 import { trpc } from "../../lib/trpc";
 import { moneyText } from "./money";
 import { postForm } from "./post-form";
-import { useDebounced } from "./use-debounced";
+import { useDebounced } from "../../lib/use-debounced";
 
 const isOrderable = (amount: number | null, least: number): amount is number =>
   amount !== null && Number.isInteger(amount) && amount >= least && amount <= TOPUP_MAX;
