@@ -1,13 +1,15 @@
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { QueryClientProvider } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ClipboardFallback } from "./components/clipboard-fallback";
 import { ConfirmHost } from "./components/confirm";
 import { Toasts } from "./components/toasts";
 import { SecondStepHost } from "./features/factor/second-step-host";
 import { StepUpHost } from "./features/auth/step-up-host";
+import { watchConnection } from "./lib/connection";
 import { createQueryClient } from "./lib/query-client";
+import { joinTabs } from "./lib/tabs";
 import { createTrpcClient, trpc } from "./lib/trpc";
 import { Shell } from "./shell/shell";
 import { LayersLabel } from "./ui/layers";
@@ -17,6 +19,10 @@ import { TooltipProvider } from "./ui/tooltip";
 export function App() {
   const [queries] = useState(createQueryClient);
   const [client] = useState(createTrpcClient);
+  useEffect(() => {
+    const ends = [watchConnection(queries), joinTabs(queries)];
+    return () => ends.forEach((end) => end());
+  }, [queries]);
 
   return (
     <I18nProvider i18n={i18n}>

@@ -47,7 +47,7 @@ describe("the price list", () => {
 
     await page.getByRole("combobox", { name: "Group" }).click();
     await page.getByRole("option", { name: /vip/ }).click();
-    expect(await row.locator("del").first().textContent()).toBe("$2.5");
+    expect(await row.locator("del").first().textContent()).toBe("$2.50");
     // spec: C-159
     expect(await row.textContent()).toContain("$2$");
     expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Available");

@@ -9,7 +9,9 @@ export function Toasts() {
   return (
     <Toaster
       theme={dark ? "dark" : "light"}
-      position="bottom-right"
+      // The pager is at the bottom, the buttons of a page at the top right: neither is covered.
+      position="top-center"
+      offset={{ top: 56 }}
       containerAriaLabel={t`通知`}
       toastOptions={{
         classNames: {

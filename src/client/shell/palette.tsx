@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Command } from "cmdk";
-import { FileText, Keyboard, Languages, LogOut, Monitor, Moon, Sun } from "lucide-react";
-import type { ReactNode } from "react";
+import { FileText, Keyboard, Languages, LogOut, Monitor, Moon, Search, Sun } from "lucide-react";
+import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { languageNames, setLanguage } from "../lib/i18n";
 import { useOfferedActions } from "../lib/palette-actions";
@@ -10,6 +10,7 @@ import { setTheme } from "../lib/theme";
 import { consolePages, menuPages } from "../paths";
 import { routes } from "../routes";
 import { layerRoot } from "../ui/layers";
+import { useFound } from "./use-found";
 import { useSignOut } from "./sign-out";
 
 /** The command palette; a chunk of its own, fetched when first used. */
@@ -27,15 +28,18 @@ export default function Palette({
   const [, navigate] = useLocation();
   const signOut = useSignOut();
   const offered = useOfferedActions();
+  const [words, setWords] = useState("");
+  const { groups, searching } = useFound(open ? words : "");
   const pages = [...menuPages(user?.role ?? 0), ...consolePages.filter((page) => page.topBar)];
 
-  const item = (id: string, icon: ReactNode, title: string, run: () => void, keywords: string[] = []) => (
+  const item = (id: string, icon: ReactNode, title: ReactNode, run: () => void, keywords: string[] = []) => (
     <Command.Item
       key={id}
       value={id}
-      keywords={[title, ...keywords]}
+      keywords={[...(typeof title === "string" ? [title] : []), ...keywords]}
       onSelect={() => {
         onOpenChange(false);
+        setWords("");
         run();
       }}
       className="menu-item text-ink! data-[selected=true]:bg-accent-soft [&_svg]:size-4 [&_svg]:text-muted"
@@ -57,11 +61,34 @@ export default function Palette({
       contentClassName="floating fixed top-[12vh] left-1/2 w-[min(560px,calc(100vw-32px))] -translate-x-1/2 overflow-hidden rounded-xl"
     >
       <Command.Input
-        placeholder={t`搜索页面与操作`}
+        placeholder={t`搜索用户、渠道、令牌、模型、请求 ID、设置和页面`}
+        value={words}
+        onValueChange={setWords}
         className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none"
       />
       <Command.List label={t`结果`} className="max-h-[50vh] overflow-y-auto p-2">
-        <Command.Empty className="px-2 py-6 text-center text-muted">{t`没有匹配的结果`}</Command.Empty>
+        <Command.Empty className="px-2 py-6 text-center text-muted">
+          {searching ? t`正在搜索…` : t`没有匹配的结果`}
+        </Command.Empty>
+        {groups.map(({ heading: title, items }) => (
+          <Command.Group key={title} heading={title} className={heading}>
+            {items.map((found) =>
+              // They fit as the server sees it: what was typed is a keyword of each.
+              item(
+                found.id,
+                <Search aria-hidden />,
+                <>
+                  <span className="truncate">{found.title}</span>
+                  {found.note ? (
+                    <span className="ml-auto shrink-0 truncate pl-3 text-xs text-muted">{found.note}</span>
+                  ) : null}
+                </>,
+                () => navigate(found.to),
+                [words, found.title],
+              ),
+            )}
+          </Command.Group>
+        ))}
         <Command.Group heading={t`页面`} className={heading}>
           {pages.map((page) => {
             const Icon = routes[page.path].icon;

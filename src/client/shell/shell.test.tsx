@@ -182,3 +182,10 @@ describe("the side menu", () => {
     }
   });
 });
+
+test("the names of the bar's controls begin with what is seen of them", async () => {
+  storeUser({ ...person(1), display_name: "Ann A." });
+  await openPage(bar(), "/");
+  expect(screen.getByRole("button", { name: /^搜索 (Ctrl K|⌘K)$/ }).textContent).toMatch(/^搜索/);
+  expect(screen.getByRole("button", { name: "用户菜单：Ann A." }).textContent).toContain("Ann A.");
+});

@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Dialog as Radix } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import { Redirect, Route, useLocation, useSearch } from "wouter";
+import { ConnectionBar } from "../components/connection-bar";
 import { ErrorBoundary } from "../components/error-boundary";
 import NotFoundPage from "../features/errors/not-found-page";
 import { ROLE } from "../../shared/roles";
@@ -10,7 +11,7 @@ import { cacheChannelModels } from "../lib/channel-models";
 import { judge } from "../lib/guard";
 import { useHotkeys } from "../lib/hotkeys";
 import { lazy, WhileLoading } from "../lib/lazy";
-import { usePhone } from "../lib/media";
+import { useMedia, usePhone } from "../lib/media";
 import { useHasRole, useUser } from "../lib/session";
 import { useStatus, useStatusLoaded } from "../lib/status";
 import { writeStored } from "../lib/storage";
@@ -32,6 +33,10 @@ export function Shell() {
   const phone = usePhone();
   const [path, navigate] = useLocation();
   const [collapsed, setCollapsed] = useState(sidebarStartsCollapsed);
+  // Beside a narrow page (a tablet, a page at 200 %) the menu shows its icons until it is opened.
+  const narrow = useMedia("(max-width: 1023.98px)");
+  const [openedNarrow, setOpenedNarrow] = useState(false);
+  const small = narrow ? !openedNarrow : collapsed;
   const [menuOpen, setMenuOpen] = useState(false);
   const [paletteOpen, setPaletteOpen] = useState(false);
   const [paletteUsed, setPaletteUsed] = useState(false);
@@ -70,12 +75,13 @@ export function Shell() {
         {withMenu && !phone ? (
           <aside
             data-print="hide"
-            className={`sticky top-12 h-[calc(100dvh-48px)] shrink-0 border-r border-line bg-surface ${collapsed ? "w-14" : "w-58"}`}
+            className={`sticky top-12 h-[calc(100dvh-48px)] shrink-0 border-r border-line bg-surface ${small ? "w-14" : "w-58"}`}
           >
             <Sidebar
               user={user}
-              collapsed={collapsed}
+              collapsed={small}
               onCollapse={(next) => {
+                if (narrow) return setOpenedNarrow(!next);
                 setCollapsed(next);
                 writeStored(SIDEBAR_KEY, String(next));
               }}
@@ -83,6 +89,7 @@ export function Shell() {
           </aside>
         ) : null}
         <div className="flex min-w-0 flex-1 flex-col">
+          <ConnectionBar />
           <Main />
           <Footer />
         </div>

@@ -6,7 +6,10 @@ import { Button } from "../ui/button";
 /** Sign-in and, while it is open, registration, for strangers. */
 export function SignInLinks() {
   const { t } = useLingui();
-  const register = useStatus().register_enabled !== false;
+  const { setup, register_enabled } = useStatus();
+  // Before the first account is made, there is nothing to sign in to.
+  if (setup === false) return null;
+  const register = register_enabled !== false;
   return (
     <>
       <Button asChild>

@@ -35,6 +35,8 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
     .map((page) => ({ href: page.path, title: i18n._(page.title) }));
   if (home) links.splice(1, 0, { href: home, title: t`控制台` });
 
+  const keys = isMac() ? "⌘K" : "Ctrl K";
+
   return (
     <header
       data-print="hide"
@@ -68,13 +70,14 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
           variant="secondary"
           onClick={onPalette}
           onPointerEnter={onPaletteHover}
-          className="justify-start border-line px-2.5 text-muted max-sm:w-10 max-sm:border-transparent max-sm:px-0 max-sm:justify-center sm:w-52"
-          aria-label={t`搜索页面与操作`}
+          className="justify-start border-line px-2.5 text-muted max-lg:w-10 max-lg:justify-center max-lg:px-0 max-sm:border-transparent lg:w-52"
+          // It begins with what is seen of it (WCAG 2.5.3).
+          aria-label={t`搜索 ${keys}`}
           aria-keyshortcuts="Control+K Meta+K"
         >
           <Search aria-hidden />
-          <span className="flex-1 text-left font-normal max-sm:hidden">{t`搜索`}</span>
-          <Kbd className="max-sm:hidden">{isMac() ? "⌘K" : "Ctrl K"}</Kbd>
+          <span className="flex-1 text-left font-normal max-lg:hidden">{t`搜索`}</span>
+          <Kbd className="max-lg:hidden">{keys}</Kbd>
         </Button>
       ) : null}
       <LanguageMenu />

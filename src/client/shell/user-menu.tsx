@@ -21,8 +21,13 @@ export function UserMenu({ user, onShortcuts }: { user: StoredUser; onShortcuts:
   const signOut = useSignOut();
   return (
     <DropdownMenu>
+      {/* Its name says what is seen of it (WCAG 2.5.3). */}
       <DropdownMenuTrigger asChild>
-        <Button variant="ghost" className="max-w-40 px-2" aria-label={t`用户菜单：${user.username}`}>
+        <Button
+          variant="ghost"
+          className="max-w-40 px-2"
+          aria-label={t`用户菜单：${user.display_name || user.username}`}
+        >
           <span
             aria-hidden
             className="flex size-6 shrink-0 items-center justify-center rounded-xl bg-accent-soft text-xs font-semibold text-accent-text uppercase"

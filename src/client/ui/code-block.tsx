@@ -20,18 +20,18 @@ export function CodeBlock({
   className?: string;
 }) {
   return (
-    <div className={cn("relative rounded-lg border border-line bg-sunken", className)}>
+    <div className={cn("flex items-start gap-1 rounded-lg border border-line bg-sunken", className)}>
       <pre
         tabIndex={0}
         aria-label={label}
         className={cn(
-          "max-h-96 overflow-auto p-3 pr-12 font-mono text-xs -outline-offset-2",
+          "max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs -outline-offset-2",
           wrap ? "whitespace-pre-wrap wrap-anywhere" : "whitespace-pre",
         )}
       >
         <code>{code}</code>
       </pre>
-      <CopyButton text={copyText ?? code} className="absolute top-1.5 right-1.5 bg-sunken" />
+      <CopyButton text={copyText ?? code} className="m-1.5 ml-0 shrink-0" />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { act, cleanup, render, screen, within, userEvent } from "../../../../tes
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { useState } from "react";
 import { setSingleKeys } from "../../lib/hotkeys";
 import { TooltipProvider } from "../../ui/tooltip";
 import { DataGrid } from "./data-grid";
@@ -261,4 +262,22 @@ test("columns that the user hid stay hidden after a reload", async () => {
 test("pasted key:value words become filters and the rest the search text", () => {
   expect(parseFilterText("status:3 gpt-4o", filterKeys)).toEqual({ filters: { status: "3" }, rest: "gpt-4o" });
   expect(parseFilterText("https://api.example", filterKeys)).toBeNull();
+});
+
+test("in a list without boxes the first X shows them and selects its row", async () => {
+  const user = userEvent.setup();
+  function Starting() {
+    const [on, setOn] = useState(false);
+    return <List selectable={on} onStartSelecting={() => setOn(true)} />;
+  }
+  render(
+    <I18nProvider i18n={i18n}>
+      <TooltipProvider>
+        <Starting />
+      </TooltipProvider>
+    </I18nProvider>,
+  );
+  await user.keyboard("jjx");
+  const boxes = screen.getAllByRole<HTMLInputElement>("checkbox", { name: /^选择第/ });
+  expect(boxes.map((box) => box.checked).slice(0, 3)).toEqual([false, true, false]);
 });

@@ -56,6 +56,7 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
     onCopy: props.onCopy,
     onMenu: props.rowActions ? (id) => setMenuId(id) : undefined,
     onSelect: selectable ? (row) => row.toggleSelected() : undefined,
+    onStartSelecting: props.onStartSelecting,
     onRefresh: () => void query.refetch(),
     onFilter: filters.length > 0 ? () => setFiltersOpen(true) : undefined,
     onSearch: props.search ? () => searchField.current?.focus() : undefined,
@@ -67,7 +68,9 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
     (changes: Record<string, string>) => setFilters(changes as Partial<Record<F, string>>),
     [setFilters],
   );
-  const failed = Boolean(query.error) && props.rows === undefined;
+  // Rows of another page never stand under this page's number once they cannot be replaced.
+  const unreachable = query.isPlaceholderData === true && query.isPaused === true;
+  const failed = unreachable || (Boolean(query.error) && props.rows === undefined);
   const rowsProps: RowsProps<R> = {
     table: model.table,
     columns: byId,

@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useRef, type ReactNode } from "react";
+import { CallError } from "../../lib/http";
 import { Button } from "../../ui/button";
 import { EmptyState } from "../empty-state";
 import { ErrorPanel } from "../error-panel";
@@ -27,7 +28,7 @@ export function GridContent<R extends object, F extends string>(content: GridCon
   if (failed) {
     return (
       <Framed>
-        <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        <ErrorPanel error={query.error ?? new CallError("", 0, null)} onRetry={() => void query.refetch()} />
       </Framed>
     );
   }

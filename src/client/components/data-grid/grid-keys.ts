@@ -1,4 +1,4 @@
-import { useState, type RefObject } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 import { useHotkeys } from "../../lib/hotkeys";
 import type { GridRow } from "./grid-table";
 
@@ -12,6 +12,8 @@ type GridKeysOptions<R extends object> = {
   onCopy: ((row: R) => void) | undefined;
   onMenu: ((id: string) => void) | undefined;
   onSelect: ((row: GridRow<R>) => void) | undefined;
+  /** Shows the boxes of a list that has none at first: the first X does, and selects its row. */
+  onStartSelecting: (() => void) | undefined;
   onRefresh: () => void;
   onFilter: (() => void) | undefined;
   onSearch: (() => void) | undefined;
@@ -19,7 +21,20 @@ type GridKeysOptions<R extends object> = {
 
 /** The keys of a list: J K X Enter E C . / F R. The row they are for has the focus, so a screen reader reads it. */
 export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
-  const { rows, root, openId, onOpen, onEdit, onCopy, onMenu, onSelect, onRefresh, onFilter, onSearch } = options;
+  const {
+    rows,
+    root,
+    openId,
+    onOpen,
+    onEdit,
+    onCopy,
+    onMenu,
+    onSelect,
+    onStartSelecting,
+    onRefresh,
+    onFilter,
+    onSearch,
+  } = options;
   const [chosen, setActive] = useState(-1);
   // The list may have become shorter.
   const active = Math.min(chosen, rows.length - 1);
@@ -49,11 +64,24 @@ export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
     if (current) act?.(current);
   };
 
+  // The row that the key meant, until its list can be selected from.
+  const wanted = useRef<string | null>(null);
+  useEffect(() => {
+    if (!onSelect || wanted.current === null) return;
+    const row = rows.find(({ id }) => id === wanted.current);
+    wanted.current = null;
+    if (row) onSelect(row);
+  }, [onSelect, rows]);
+  const start = (row: GridRow<R>) => {
+    wanted.current = row.id;
+    onStartSelecting?.();
+  };
+
   useHotkeys({
     j: () => move(1),
     k: () => move(-1),
     r: onRefresh,
-    ...(onSelect ? { x: withRow(onSelect) } : {}),
+    ...(onSelect || onStartSelecting ? { x: withRow(onSelect ?? start) } : {}),
     ...(onOpen ? { Enter: withRow((row) => onOpen(row.original)) } : {}),
     ...(onEdit ? { e: withRow((row) => onEdit(row.original)) } : {}),
     ...(onCopy ? { c: withRow((row) => onCopy(row.original)) } : {}),

@@ -51,6 +51,8 @@ export interface DataGridProps<R extends object, F extends string> {
   bulkActions?: (selection: GridSelection<R>) => readonly GridAction[];
   /** Rows can be selected, and the toolbar acts on them: the boxes are always shown, no bar floats. */
   selectable?: boolean;
+  /** Shows the boxes of a list that is not selectable at first; X does. */
+  onStartSelecting?: () => void;
   /** Offers "select all matching". */
   bulkAllMatching?: boolean;
   /** Rows drawn on a darker ground, such as disabled ones. */

@@ -65,6 +65,8 @@ export interface GridQuery {
   isFetching: boolean;
   /** True while rows of another page are shown. */
   isPlaceholderData?: boolean;
+  /** True while the browser is offline and the rows asked for cannot be loaded. */
+  isPaused?: boolean;
   refetch: () => unknown;
 }
 

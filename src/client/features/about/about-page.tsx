@@ -1,6 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
+import { Link } from "wouter";
+import { ROLE } from "../../../shared/roles";
 import { ErrorPanel } from "../../components/error-panel";
 import { OperatorPage, OperatorPageSkeleton } from "../../components/operator-content/operator-content";
+import { useHasRole } from "../../lib/session";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 
@@ -22,6 +25,8 @@ function BuiltInAbout() {
   const { t } = useLingui();
   const { system_name, version } = useStatus();
   const name = system_name || "Weir";
+  // Only who can change it is told where.
+  const root = useHasRole(ROLE.root);
   return (
     <div className="mx-auto grid w-full max-w-[880px] content-start gap-3 px-4 py-12 sm:px-6">
       <h1 className="text-xl">{t`关于 ${name}`}</h1>
@@ -29,8 +34,16 @@ function BuiltInAbout() {
         <Trans>这里是一个大模型 API 网关：用一个密钥和一个接口地址调用多家模型，每次调用都有准确的账单。</Trans>
       </p>
       <p className="max-w-prose text-base text-ink-2">
-        <Trans>站长还没有填写关于内容。可在系统设置的“站点内容”中填写 Markdown、HTML 或一个 https 地址。</Trans>
+        <Trans>价格、可用的模型和接口文档对所有人公开。</Trans>{" "}
+        <Link href="/pricing" className="text-accent-text hover:underline">{t`查看价格`}</Link>
+        {" · "}
+        <a href="/docs" className="text-accent-text hover:underline">{t`接口文档`}</a>
       </p>
+      {root ? (
+        <p className="max-w-prose rounded-lg bg-sunken px-3 py-2 text-ink-2">
+          <Trans>关于内容可在系统设置的“站点内容”中填写：Markdown、HTML 或一个 https 地址。</Trans>
+        </p>
+      ) : null}
       {version ? (
         <p className="text-muted">
           Weir <span className="font-mono">{version}</span>

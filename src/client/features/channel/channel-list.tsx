@@ -88,6 +88,7 @@ export function ChannelList() {
             />
           )}
           selectable={mode.batch}
+          onStartSelecting={() => list.setMode({ batch: true })}
           onOpen={(row) => {
             if (row.kind === "channel") grid.setOpen(row.channel.id);
             // Walking through the rows with the drawer open passes over a tag.

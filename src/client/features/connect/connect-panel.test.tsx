@@ -117,3 +117,27 @@ test("no client's tab says that it is not available: its endpoint is served", as
     expect(screen.queryByText(/还没有开放该接口/)).toBeNull();
   }
 });
+
+test("who can change the server's address is told when it is not this page's; others are not", async () => {
+  const { loadStatus } = await import("../../lib/status");
+  const { clearUser, storeUser } = await import("../../lib/session");
+  let status: object = { server_address: "http://10.0.0.9:3000/" };
+  const server = {
+    procedures: { "log.own": () => ({ items: [] }) },
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: status }) },
+  };
+  const warning = () => screen.queryByText(/与本页面的地址 .* 不同/)?.textContent ?? "";
+  const panel = <ConnectPanel tokenId={3} tokenKey={KEY} models={["m"]} />;
+  storeUser({ id: 1, username: "root", display_name: "", role: 100, status: 1, group: "default" });
+  await openPage(panel, "/token", server);
+  await loadStatus();
+  await waitFor(() => expect(warning()).toContain("http://10.0.0.9:3000"));
+  clearUser();
+  closePage();
+  await openPage(panel, "/token", server);
+  await loadStatus();
+  await screen.findByText("接口地址");
+  expect(warning()).toBe("");
+  status = {};
+  await loadStatus();
+});

@@ -2,8 +2,10 @@ import { useLingui } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { ExternalLink, Info } from "lucide-react";
 import { useId, useState } from "react";
+import { ROLE } from "../../../shared/roles";
 import { bareKey, KEY_PREFIX, keyHint } from "../../../shared/token";
 import { FieldFrame } from "../../components/form-field";
+import { useHasRole } from "../../lib/session";
 import { useStatus } from "../../lib/status";
 import { Button } from "../../ui/button";
 import { CodeBlock } from "../../ui/code-block";
@@ -38,6 +40,8 @@ export function ConnectPanel({ tokenId, tokenKey, models }: ConnectPanelProps) {
   const names = models ?? served.data ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
   const model = chosen !== null && names.includes(chosen) ? chosen : (names[0] ?? "");
+  // Only who can change the address is told that it is not this page's.
+  const operates = useHasRole(ROLE.root);
   const root = (status.server_address || location.origin).replace(/\/+$/, "");
   const real: Connection = { root, key, model: model || "MODEL", name: status.system_name || "Weir" };
   const shown: Connection = { ...real, key: masked };
@@ -48,6 +52,12 @@ export function ConnectPanel({ tokenId, tokenKey, models }: ConnectPanelProps) {
         <Fact name={t`接口地址`} text={`${root}/v1`} copy={`${root}/v1`} copyLabel={t`复制接口地址`} />
         <Fact name={t`密钥`} text={masked} copy={key} copyLabel={t`复制密钥`} />
       </div>
+      {!operates || root === location.origin || root.startsWith(`${location.origin}/`) ? null : (
+        <p className="flex gap-2 rounded-lg bg-yellow-bg px-3 py-2 text-yellow-fg">
+          <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
+          {t`设置中的服务器地址 ${root} 与本页面的地址 ${location.origin} 不同；如果它不能从外部访问，请在系统设置中修改。`}
+        </p>
+      )}
       <FieldFrame
         id={modelId}
         label={t`模型`}

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { NO_SUMS } from "../../../shared/dashboard";
 import { change, labelled, ticks } from "./chart-scale";
 import { logLink } from "./dashboard-links";
+import { axisText } from "./measure";
 import { bucketLabel, granularityFor, PRESETS, rangeOf } from "./dashboard-range";
 
 const HOUR = 3600;
@@ -95,4 +96,11 @@ test("a link to the log names range and item, and there is none for what no filt
   expect(of(logLink(range, { dimension: "channel", item: item("12", "gone") }))).toEqual({ ...times, channel: "12" });
   for (const dimension of ["model", "user", "channel", "token", "group"] as const)
     expect(logLink(range, { dimension, item: item("", "") })).toBeNull();
+});
+
+test("the marks of one axis have one form", () => {
+  const marks = ticks(600_000);
+  const step = marks[1] ?? 0;
+  expect(marks.map((mark) => axisText("quota", mark, step))).toEqual(["$0.0000", "$0.4000", "$0.8000", "$1.2000"]);
+  expect([0, 500_000, 1_000_000].map((mark) => axisText("quota", mark, 500_000))).toEqual(["$0.00", "$1.00", "$2.00"]);
 });

@@ -111,7 +111,7 @@ function Figure({ title, children, course, change: by, note }: FigureProps) {
             <span className="flex items-center gap-1 text-muted tabular-nums" title={words}>
               {by > 0 ? <TrendingUp aria-hidden className="size-3.5" /> : null}
               {by < 0 ? <TrendingDown aria-hidden className="size-3.5" /> : null}
-              <span aria-hidden>{share}</span>
+              <span aria-hidden>{t`较上期 ${share}`}</span>
               <span className="sr-only">{words}</span>
             </span>
           )}

@@ -4,7 +4,7 @@ import { cn } from "../../lib/cn";
 import { usePhone } from "../../lib/media";
 import { labelled, labelUnit, ticks } from "./chart-scale";
 import { bucketLabel, type Range } from "./dashboard-range";
-import { DOTS, FILLS, measureText, REST_DOT, REST_FILL } from "./measure";
+import { axisText, DOTS, FILLS, measureText, REST_DOT, REST_FILL } from "./measure";
 import { useColumnChoice } from "./use-column-choice";
 
 /** Below this share of the height a part is not drawn; the figures still name it. */
@@ -87,15 +87,16 @@ export function StackedChart({ label, buckets, names, only, measure, granularity
 /** The figures at the left edge, largest last. */
 function Marks({ marks, measure }: { marks: readonly number[]; measure: Measure }) {
   const top = marks.at(-1) ?? 1;
+  const step = marks[1] ?? top;
   return (
     <div aria-hidden className="relative h-64 min-w-10 text-right text-xs text-muted tabular-nums">
       {marks.map((mark) => (
         <span key={mark} className="absolute right-0 -translate-y-1/2" style={{ top: `${100 - (mark / top) * 100}%` }}>
-          {measureText(measure, mark)}
+          {axisText(measure, mark, step)}
         </span>
       ))}
       {/* Holds the width of the widest mark. */}
-      <span className="invisible">{measureText(measure, top)}</span>
+      <span className="invisible">{axisText(measure, top, step)}</span>
     </div>
   );
 }

@@ -30,6 +30,7 @@ export function PriceForm(props: PriceFormProps) {
   return (
     <Drawer
       open
+      modal={false}
       onOpenChange={(next) => !next && onClose()}
       title={
         count === 0 ? (
@@ -42,8 +43,9 @@ export function PriceForm(props: PriceFormProps) {
       }
       footer={
         <>
-          <Button variant="primary" loading={saving} onClick={draft.save}>{t`保存`}</Button>
+          <span className="mr-auto" />
           <Button onClick={onClose}>{t`取消`}</Button>
+          <Button variant="primary" loading={saving} onClick={draft.save}>{t`保存`}</Button>
         </>
       }
     >

@@ -8,16 +8,23 @@ import { currentLanguage } from "../../lib/i18n";
 import { Badge } from "../../ui/badge";
 import type { PricedRow } from "./prices";
 
+/** Dollars with cents at least, so that the prices of a column can be compared. */
+const cents = (price: string): string => {
+  const [whole = "", rest = ""] = price.split(".");
+  return `${whole}.${rest.padEnd(2, "0")}`;
+};
+
 /** One price; the one at ratio 1 is struck through beside it when the group changes it. */
 export function Price({ row, kind }: { row: Pick<PricedRow, "shown" | "base" | "unit">; kind: keyof DisplayPrices }) {
   const { t } = useLingui();
-  const shown = row.shown[kind];
+  const price = row.shown[kind];
   const base = row.base[kind];
-  if (shown === undefined) return <span className="text-muted">—</span>;
+  if (price === undefined) return <span className="text-muted">—</span>;
+  const shown = cents(price);
   return (
     <span className="inline-flex items-baseline gap-1.5 tabular-nums">
-      {base !== undefined && base !== shown ? (
-        <del className="text-xs text-muted" title={t`倍率为 1 时的价格`}>{`$${base}`}</del>
+      {base !== undefined && base !== price ? (
+        <del className="text-xs text-muted" title={t`倍率为 1 时的价格`}>{`$${cents(base)}`}</del>
       ) : null}
       <span>{kind === "call" && row.unit === "second" ? t`$${shown} / 秒` : `$${shown}`}</span>
     </span>

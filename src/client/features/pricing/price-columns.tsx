@@ -66,7 +66,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         width: 110,
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
       },
-      { id: "billing", header: t`计费`, width: 84, cell: (row) => <Billing row={row} /> },
+      { id: "billing", header: t`计费`, width: 112, cell: (row) => <Billing row={row} /> },
       {
         id: "input",
         header: t`输入`,

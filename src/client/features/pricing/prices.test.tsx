@@ -105,9 +105,9 @@ describe("what is shown", () => {
         </p>
       </>,
     );
-    expect(screen.getByTestId("a").textContent).toBe("$1");
-    expect(screen.getByTestId("b").querySelector("del")?.textContent).toBe("$1");
-    expect(screen.getByTestId("b").textContent).toBe("$1$0.5");
+    expect(screen.getByTestId("a").textContent).toBe("$1.00");
+    expect(screen.getByTestId("b").querySelector("del")?.textContent).toBe("$1.00");
+    expect(screen.getByTestId("b").textContent).toBe("$1.00$0.50");
   });
 
   test("the reason why a model cannot be called is shown as text", () => {
@@ -169,4 +169,13 @@ describe("the calculator", () => {
     await userEvent.type(screen.getByLabelText("与其他模型比较（最多 3 个）"), "cheap{Enter}");
     expect(cells("cheap")[1]).toBe("$0.002000");
   });
+});
+
+test("prices have cents at least, so that a column can be compared", () => {
+  const rows = pricedRows(catalogue, "default");
+  const [row] = rows;
+  if (!row) throw new Error("no row");
+  show(<Price row={{ ...row, shown: { input: "0.8" }, base: { input: "1.25" } }} kind="input" />);
+  expect(screen.getByText("$0.80")).toBeDefined();
+  expect(screen.getByText("$1.25")).toBeDefined();
 });

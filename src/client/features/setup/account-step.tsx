@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { ArrowRight } from "lucide-react";
 import { useEffect } from "react";
@@ -144,7 +145,8 @@ const resolver: Resolver<Account> = ({ username, password, repeat, code }): Reso
         : password.length > ROOT_PASSWORD_MAX
           ? errorText("password_too_long", { max: ROOT_PASSWORD_MAX }, language)
           : undefined,
-    repeat: repeat === password ? undefined : errorText("passwords_differ", {}, language),
+    repeat:
+      repeat === "" ? t`请再次输入密码` : repeat === password ? undefined : errorText("passwords_differ", {}, language),
     code: codeTyped(code) === "" ? errorText("setup_code_wrong", {}, language) : undefined,
   };
   const errors: FieldErrors<Account> = Object.fromEntries(

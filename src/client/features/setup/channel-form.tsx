@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { CircleAlert, CircleCheck, Info, Plug } from "lucide-react";
-import { useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import type { ChannelType } from "../../../shared/channel-types";
 import { FieldFrame } from "../../components/form-field";
 import { formatMilliseconds } from "../../lib/format";
@@ -28,8 +28,12 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
   // Where the operator runs the upstream, its address comes first; elsewhere it is an exception.
   const addressFirst = type.base_url_field.required || type.base_url.includes("//localhost");
   const own = { id, type, channel };
+  // The choice of a type above may fill the screen; its fields come into view, the focus stays with the choice.
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.scrollIntoView({ block: "nearest" }), []);
   return (
     <form
+      ref={form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -195,11 +199,13 @@ function TrialLine({ trial }: { trial: Trial | null }) {
       </p>
     );
   }
-  if (trial?.kind === "on-save") {
+  if (trial?.kind === "on-save" || trial?.kind === "private") {
     return (
       <p className="flex gap-2 text-ink-2">
         <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
-        {t`模型列表要在保存后才能获取；保存时会发送一次真实请求来测试。`}
+        {trial.kind === "private"
+          ? t`这是内网地址，只能作为已保存的渠道来访问：请在下面填写它的模型，保存时会发送一次真实请求来测试。`
+          : t`模型列表要在保存后才能获取；保存时会发送一次真实请求来测试。`}
       </p>
     );
   }

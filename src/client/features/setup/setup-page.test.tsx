@@ -170,3 +170,28 @@ test("the demo channel and one token are made, and only once", async () => {
     { name: "默认", unlimited_quota: true, remain_quota: 0 },
   ]);
 });
+
+test("an address in the own network is said to be one, and what to do about it", async () => {
+  storeUser(root);
+  const { user } = await openPage(<SetupPage />, "/setup", {
+    procedures: {
+      ...server({ done: true }),
+      "channel.fetchModelsFrom": () => {
+        throw new Refusal("address_forbidden");
+      },
+    },
+  });
+  await user.click(await screen.findByRole("radio", { name: "OpenAI" }));
+  await user.type(field("密钥"), "sk-0123456789abcdef0123456789abcdef");
+  await user.click(screen.getByRole("button", { name: "测试连接" }));
+  expect(await screen.findByText(/^这是内网地址/)).toBeDefined();
+});
+
+test("an empty repetition of the password is asked for, not called different", async () => {
+  localStorage.setItem("language", "zh");
+  const { user } = await openPage(<SetupPage />, LINK, { procedures: server() });
+  await user.type(await screen.findByLabelText(/^用户名/), "root");
+  await user.type(field("密码"), PASSWORD);
+  await user.click(next());
+  expect(await screen.findByText("请再次输入密码")).toBeDefined();
+});

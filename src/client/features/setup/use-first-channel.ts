@@ -11,6 +11,8 @@ export type Trial =
   | { kind: "listed"; milliseconds: number; count: number }
   /** The list cannot be asked for before the channel is saved; saving tests it by a real call. */
   | { kind: "on-save" }
+  /** An address in the own network: it may only be called as a channel, which this is not yet. */
+  | { kind: "private" }
   | { kind: "failed"; message: string };
 
 export type Problems = Partial<Record<"key" | "base_url" | "other" | "models", string>>;
@@ -58,8 +60,7 @@ export function useFirstChannel(type: ChannelType, onDone: () => void) {
       setOffered([...new Set([...names, ...type.models])]);
       if (names.length > 0) setModels(preselect(type.models, names));
     } catch (error) {
-      // Addresses inside the own network may only be called as a channel, which this is not yet.
-      if (appCode(error) === "address_forbidden") setTrial({ kind: "on-save" });
+      if (appCode(error) === "address_forbidden") setTrial({ kind: "private" });
       else setTrial({ kind: "failed", message: faultOf(error).message });
     }
   };

@@ -21,7 +21,7 @@ function Name({ user }: { user: ManagedUser }) {
   const { username, display_name } = user;
   return (
     <span className="flex min-w-0 items-baseline gap-2" title={user.email || undefined}>
-      <span className="truncate font-medium">{username}</span>
+      <span className="shrink-0 font-medium">{username}</span>
       {display_name && display_name !== username ? <span className="truncate text-muted">{display_name}</span> : null}
     </span>
   );
@@ -59,17 +59,17 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
       {
         id: "username",
         header: t`用户名`,
-        width: 150,
+        width: 140,
         grow: true,
         sortable: true,
         card: "title",
         cell: (row) => <Name user={row} />,
       },
-      { id: "group", header: t`分组`, width: 88, cell: (row) => <Badge>{row.group}</Badge> },
+      { id: "group", header: t`分组`, width: 80, cell: (row) => <Badge>{row.group}</Badge> },
       {
         id: "quota",
         header: t`剩余额度`,
-        width: 104,
+        width: 88,
         align: "end",
         sortable: true,
         card: "fact",
@@ -78,7 +78,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
       {
         id: "used_quota",
         header: t`已用额度`,
-        width: 92,
+        width: 88,
         align: "end",
         sortable: true,
         card: "fact",
@@ -87,16 +87,16 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
       {
         id: "request_count",
         header: t`调用次数`,
-        width: 92,
+        width: 88,
         align: "end",
         sortable: true,
         cell: (row) => <Count value={row.request_count} />,
       },
-      { id: "invites", header: t`邀请信息`, width: 220, cell: (row) => <Invites user={row} /> },
+      { id: "invites", header: t`邀请信息`, width: 176, cell: (row) => <Invites user={row} /> },
       {
         id: "role",
         header: t`角色`,
-        width: 160,
+        width: 168,
         sortable: true,
         card: "fact",
         cell: (row) => <StatusBadge table={roleLooks} value={row.role} />,
@@ -112,7 +112,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
       {
         id: "last_login_at",
         header: t`最后登录`,
-        width: 112,
+        width: 104,
         sortable: true,
         cell: (row) => <TimeAgo value={row.last_login_at} />,
       },

@@ -34,6 +34,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
   const { id, username } = user;
   // What was there when the form was opened: only what differs from it is sent.
   const [before] = useState(() => valuesOf(user));
+  const [tab, setTab] = useState("profile");
   const [key, setKey] = useState(randomId);
   const { adopt, erase } = useUserActions();
   // A deleted account has no actions in the list (A-321); what is left of the person is removed here.
@@ -78,7 +79,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
         </>
       }
       footer={
-        refusal === undefined ? (
+        refusal === undefined && tab !== "profile" ? null : refusal === undefined ? (
           <>
             <span className="mr-auto" />
             <Button onClick={onClose}>{t`取消`}</Button>
@@ -94,7 +95,7 @@ export function UserEdit({ user, onClose }: { user: ManagedUser; onClose: () => 
         )
       }
     >
-      <Tabs defaultValue="profile">
+      <Tabs value={tab} onValueChange={setTab}>
         <TabsList aria-label={t`用户`}>
           <TabsTrigger value="profile">{t`资料`}</TabsTrigger>
           <TabsTrigger value="bindings">{t`账号绑定`}</TabsTrigger>

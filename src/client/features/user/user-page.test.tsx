@@ -465,3 +465,21 @@ test("a double click on Save adds quota once; a retry after a lost answer has th
   expect(first).toBeString();
   expect(second).toBe(first);
 });
+
+test("the name of a row is never cut for the display name beside it; tabs that save nothing have no Save", async () => {
+  const page = await open(
+    100,
+    [user({ username: "c.danvers", display_name: "Carol Danvers of the whole company" })],
+    "/user?edit=2",
+  );
+  const named = await waitFor(() => {
+    const found = screen.getAllByText("c.danvers").find((element) => element.closest("tr"));
+    if (!found) throw new Error("no row");
+    return found;
+  });
+  expect(named.className).toContain("shrink-0");
+  await page.user.click(await screen.findByRole("tab", { name: "额度流水" }));
+  expect(screen.queryByRole("button", { name: "保存" })).toBeNull();
+  await page.user.click(screen.getByRole("tab", { name: "资料" }));
+  expect(screen.getByRole("button", { name: "保存" })).toBeDefined();
+});

@@ -1,0 +1,21 @@
+import { useLingui } from "@lingui/react/macro";
+import { CloudOff } from "lucide-react";
+import { formatTime } from "../lib/format";
+import { useLostConnection } from "../lib/connection";
+
+/** Says that the server cannot be reached, and how old what is shown is. It goes by itself. */
+export function ConnectionBar() {
+  const { t } = useLingui();
+  const lostAt = useLostConnection();
+  if (lostAt === null) return null;
+  const time = formatTime(lostAt);
+  return (
+    <div
+      role="status"
+      className="sticky top-12 z-20 flex items-center gap-2 border-b border-line bg-yellow-bg px-4 py-2 text-sm text-yellow-fg"
+    >
+      <CloudOff aria-hidden className="size-4 shrink-0" />
+      {t`无法连接到服务器，正在重试。显示的内容截至 ${time}。`}
+    </div>
+  );
+}

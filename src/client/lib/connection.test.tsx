@@ -1,0 +1,90 @@
+/** A server that is gone is said so, and never stands another page's rows under a page's number; tabs agree. */
+import "../../../tests/dom";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+
+const { closePage, openPage, screen, waitFor } = await import("../../../tests/kit/client-page");
+const { QueryClient, onlineManager, useQueryClient } = await import("@tanstack/react-query");
+const { useEffect } = await import("react");
+const { ConnectionBar } = await import("../components/connection-bar");
+const { DataGrid } = await import("../components/data-grid/data-grid");
+const { useGridState } = await import("../components/data-grid/grid-state");
+const { watchConnection } = await import("./connection");
+const { joinTabs } = await import("./tabs");
+const { trpc } = await import("./trpc");
+
+setDefaultTimeout(30_000);
+afterEach(() => {
+  onlineManager.setOnline(true);
+  closePage();
+});
+
+function Watched() {
+  const queries = useQueryClient();
+  useEffect(() => watchConnection(queries), [queries]);
+  const { refetch, data } = trpc.token.list.useQuery({ page: 1 }, { retry: false, meta: { quiet: true } });
+  return (
+    <>
+      <ConnectionBar />
+      <button onClick={() => void refetch()}>refresh</button>
+      <p>{data ? `total ${data.total}` : "nothing"}</p>
+    </>
+  );
+}
+
+test("a bar says that the server is gone and how old what is shown is; it goes by itself and what is shown is read again", async () => {
+  let total = 1;
+  const { user } = await openPage(<Watched />, "/", {
+    procedures: { "token.list": () => ({ items: [], page: 1, page_size: 10, total }) },
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: {} }) },
+  });
+  await screen.findByText("total 1");
+  expect(screen.queryByRole("status")).toBeNull();
+  const working = globalThis.fetch;
+  globalThis.fetch = Object.assign(() => Promise.reject(new TypeError("refused")), {
+    preconnect: working.preconnect,
+  });
+  await user.click(screen.getByRole("button", { name: "refresh" }));
+  expect((await screen.findByRole("status")).textContent).toMatch(/无法连接到服务器.*\d\d:\d\d:\d\d/);
+  total = 2;
+  globalThis.fetch = working;
+  // Compared as a boolean: printing an element takes seconds.
+  await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true), { timeout: 15_000 });
+  await screen.findByText("total 2");
+});
+
+test("offline, the rows of one page never stand under the number of another", async () => {
+  function List() {
+    const grid = useGridState({ name: "offline-test", filterKeys: [] });
+    const query = { error: null, isPending: false, isFetching: false, refetch: () => undefined };
+    const moved = grid.page === 2;
+    return (
+      <DataGrid
+        grid={grid}
+        label="list"
+        columns={[{ id: "name", header: "name", cell: (row: { name: string }) => row.name }]}
+        query={{ ...query, isPlaceholderData: moved, isPaused: moved }}
+        rows={[{ name: "row of page 1" }]}
+        rowId={(row) => row.name}
+        total={30}
+      />
+    );
+  }
+  const { user } = await openPage(<List />, "/");
+  await screen.findByText("row of page 1");
+  await user.click(screen.getByRole("button", { name: "下一页" }));
+  expect((await screen.findByRole("alert")).textContent).toContain("无法连接到服务器");
+  expect(screen.queryByText("row of page 1")).toBeNull();
+});
+
+test("what one tab changes, another reads again", async () => {
+  const [here, there] = [new QueryClient(), new QueryClient()];
+  const ends = [joinTabs(here), joinTabs(there)];
+  let reads = 0;
+  await there.fetchQuery({ queryKey: ["list"], queryFn: () => ++reads });
+  await here
+    .getMutationCache()
+    .build(here, { mutationFn: () => Promise.resolve("changed") })
+    .execute(undefined);
+  await waitFor(() => expect(there.getQueryState(["list"])?.isInvalidated).toBe(true));
+  for (const end of ends) end();
+});
