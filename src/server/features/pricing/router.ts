@@ -3,6 +3,7 @@ import { fail } from "../../../shared/errors";
 import { remotePricesInput } from "../../../shared/price-import";
 import { unpricedInput } from "../../../shared/price-list";
 import { adminProcedure, publicProcedure, rootProcedure, router } from "../../http/trpc";
+import { soldBelowCost } from "./below-cost";
 import { catalogue, groupOf, priceList, ratioTables, unpricedOf } from "./catalogue";
 import { fetchPrices } from "./remote";
 import { resetModelRatio } from "./reset";
@@ -35,6 +36,9 @@ export const pricingRouter = router({
 
   /** Recent use for the price editor: of the last 7 days, and of the last 24 hours by group. */
   recentUse: rootProcedure.query(({ ctx }) => recentUse(ctx)),
+
+  /** Models that are sold below their channels' cost, at some hour of the coming week. */
+  belowCost: rootProcedure.query(({ ctx }) => soldBelowCost(ctx, ctx.now())),
 
   /** Another gateway's prices, for comparison; nothing is stored. */
   remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
