@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { settingProblem } from "./channel-setting";
-import { type BilledCall, costOf, parseCostPrices } from "./cost";
+import { belowCost, type BilledCall, costOf, parseCostPrices } from "./cost";
 import { compilePrice } from "./pricing";
 
 const PEAK = Date.parse("2026-11-23T02:00:00Z");
@@ -86,4 +86,39 @@ test("a channel's cost is set in whole percent, its prices as JSON", () => {
     undefined,
   ]);
   expect(settingProblem("cost_percent", -1)).toBeDefined();
+});
+
+describe("a sale below cost", () => {
+  const sold = (input: number, output = input, group = 1) =>
+    compilePrice(
+      "m",
+      "default",
+      {
+        model_ratio: { value: input / 2, source: "test" },
+        completion_ratio: { value: output / input, source: "test" },
+        cache_ratio: { value: 0.5, source: "test" },
+        group_ratio: { value: group, source: "test" },
+      },
+      { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+    );
+
+  test("is found for input, output and the group's ratio, by the channel's share of the list price", () => {
+    expect(belowCost(sold(2.5, 10), {}, "gpt-4o", PEAK)).toBeUndefined();
+    expect(belowCost(sold(2.4, 10), {}, "gpt-4o", PEAK)).toMatchObject({ sale: 2.4, cost: 2.5 });
+    expect(belowCost(sold(2.5, 9), {}, "gpt-4o", PEAK)).toMatchObject({ sale: 9, cost: 10 });
+    expect(belowCost(sold(2.5, 10, 0.5), {}, "gpt-4o", PEAK)).toMatchObject({ cost: expect.any(Number) });
+    expect(belowCost(sold(2.5, 10, 0.5), { cost_percent: 50 }, "gpt-4o", PEAK)).toBeUndefined();
+    expect(belowCost(sold(2.5), { cost_prices: '{"gpt-4o":{"call":1}}' }, "gpt-4o", PEAK)).toBeUndefined();
+    expect(belowCost(sold(1), {}, "mine", PEAK)).toBeUndefined();
+  });
+
+  test("is found at the vendor's hours, wherever in the week they begin", () => {
+    const saturday = Date.parse("2026-11-28T12:00:00Z");
+    // The off-peak price all day is half the cost at peak.
+    const found = belowCost(sold(0.66, 1.98), {}, "deepseek-v4-pro", saturday);
+    expect(found).toMatchObject({ moment: Date.parse("2026-11-30T01:00:00Z") });
+    const hours = [{ zone: "Asia/Shanghai", from: "09:00", to: "18:00" }];
+    const rules = [{ name: "day", when: { hours }, then: { factor: 2 } }];
+    expect(belowCost({ ...sold(0.66, 1.98), rules }, {}, "deepseek-v4-pro", saturday)).toBeUndefined();
+  });
 });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type CallTimes, chargeOf, quotaOf } from "./charge";
+import { printDecimal } from "./decimal";
 import { longContextTiers, toolPrices } from "./model-prices";
 import { builtInTables } from "./price-rows";
 import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
@@ -124,14 +125,70 @@ export interface BilledCall {
   priced?(price: CompiledPrice): CompiledPrice;
 }
 
-/** Billionths of a dollar; null where neither the channel nor the vendor's list has a price. */
-export function costOf({ cost_percent = 100, cost_prices }: CostSetting, call: BilledCall): number | null {
-  const { model, moment, usage, times } = call;
+/** What a channel pays for a model, and its share of that; undefined without any price. */
+function costPrice({ cost_percent = 100, cost_prices }: CostSetting, model: string) {
   const own = cost_prices === undefined ? undefined : ownPriceOf(cost_prices, model);
-  const listed = own ?? list.price(model, "cost", "cost");
-  if (listed.unpriced) return null;
-  const price = priceAt(call.priced?.(listed) ?? listed, { moment, member: () => [] });
+  if (own) return { price: own, share: 1 };
+  const listed = list.price(model, "cost", "cost");
+  return listed.unpriced ? undefined : { price: listed, share: cost_percent / 100 };
+}
+
+/** Billionths of a dollar; null where neither the channel nor the vendor's list has a price. */
+export function costOf(setting: CostSetting, call: BilledCall): number | null {
+  const { model, moment, usage, times } = call;
+  const found = costPrice(setting, model);
+  if (!found) return null;
+  const price = priceAt(call.priced?.(found.price) ?? found.price, { moment, member: () => [] });
   // Without tools the sum alone is enough: this runs in every call.
   const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
-  return own ? quota : Math.round((quota * cost_percent) / 100);
+  return Math.round(quota * found.share);
+}
+
+const MILLION = 1_000_000;
+/** Long and short calls, of one kind of token each; {} is one call. */
+const SAMPLES: readonly Usage[] = [
+  { input: MILLION },
+  { cache_read: MILLION },
+  { output: MILLION },
+  {},
+  { input: 1000 },
+];
+const HOUR_MS = 3_600_000;
+const HOURS = 7 * 24;
+/** A unit at ratio 1: what rounding may take from a sale. */
+const ROUNDED = 0.000_002;
+
+/** A sale that brings less than it costs, in dollars for the same usage. */
+export interface BelowCost {
+  readonly sale: number;
+  readonly cost: number;
+  /** Of the sale, epoch milliseconds. */
+  readonly moment: number;
+}
+
+/**
+ * The worst case of a model that, sold at `price` through a channel, costs more than it brings at some hour of the week
+ * from `start` on. undefined: none, or not comparable (sold by the call and paid by the token).
+ */
+export function belowCost(
+  price: CompiledPrice,
+  setting: CostSetting,
+  model: string,
+  start: number,
+): BelowCost | undefined {
+  const paid = costPrice(setting, model)?.price;
+  if (!paid || paid.by !== price.by) return undefined;
+  const perUnit = price.by === "call" ? 1 / Number(printDecimal(price.quotaPerUnit)) : 2 / MILLION;
+  let worst: BelowCost | undefined;
+  for (let hour = 0; hour < (price.rules || paid.rules ? HOURS : 1); hour++) {
+    const moment = start + hour * HOUR_MS;
+    const now = priceAt(price, { moment, member: () => [] });
+    for (const usage of SAMPLES) {
+      const sale = chargeOf(now, usage).quota * perUnit;
+      const cost = (costOf(setting, { model, usage, moment }) ?? 0) / 1e9;
+      if (sale + ROUNDED < cost && (!worst || sale / cost < worst.sale / worst.cost - 0.001))
+        worst = { sale, cost, moment };
+    }
+  }
+  return worst;
 }

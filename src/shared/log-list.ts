@@ -39,8 +39,8 @@ export interface LogColumns {
   end_reason: string;
   ip: string;
   upstream_request_id: string;
-  /** What the vendor asks for the call, in billionths of a dollar; null: unknown. Administrators alone see it. */
-  upstream_cost?: number | null;
+  /** What the vendor asks for the call, in billionths of a dollar; absent: unknown. Administrators alone see it. */
+  upstream_cost?: number;
   /** Of a refund: request id of the charge. */
   refund_of: string;
   /** Refusals that the row stands for besides its own, and when the last of them was (epoch seconds). */

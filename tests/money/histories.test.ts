@@ -7,6 +7,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import fc from "fast-check";
+import { chargeOf, estimateUpperBound } from "../../src/shared/charge";
+import { compilePrice } from "../../src/shared/pricing";
+import { priceAt } from "../../src/shared/ruled-price";
 import type { Db } from "../../src/server/db/types";
 import { audit } from "../../src/server/features/wallet/audit";
 import { type Ledger, WALLET } from "../../src/server/contracts/ledger";
@@ -18,6 +21,29 @@ import { callLog, clock, NOON } from "./world";
 const HISTORIES = Number(process.env.MONEY_HISTORIES ?? 2000);
 const SEED = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
+/** One unit a token, three times that from 09:00 to 17:00 in New York, and twice for more than ten input tokens. */
+const ruled = {
+  ...compilePrice(
+    "m",
+    "default",
+    { model_ratio: { value: 1, source: "test" } },
+    { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+  ),
+  rules: [
+    { name: "day", when: { hours: [{ zone: "America/New_York", from: "09:00", to: "17:00" }] }, then: { factor: 3 } },
+    { name: "long", when: { input: { over: 10 } }, then: { factor: 2 } },
+  ],
+};
+/** A call at an hour of the day on which New York's clocks go back. */
+const pricedCall = fc.record({
+  call: fc.integer({ min: 0, max: 5 }),
+  hour: fc.integer({ min: 0, max: 24 }),
+  input: fc.integer({ min: 0, max: 20 }),
+  output: fc.integer({ min: 0, max: 10 }),
+});
+const priceOf = (hour: number) =>
+  priceAt(ruled, { moment: Date.parse("2026-11-01T00:00:00Z") + hour * 3_600_000, member: () => [] });
+
 const call = fc.integer({ min: 0, max: 5 });
 const amount = fc.integer({ min: 0, max: 60 });
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -27,6 +53,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       { verb: fc.constant("hold" as const), call, amount, least: amount },
       { requiredKeys: ["verb", "call", "amount"] },
     ),
+  },
+  {
+    weight: 2,
+    arbitrary: pricedCall.map(({ call: number, hour, input, output }) => ({
+      verb: "hold" as const,
+      call: number,
+      amount: estimateUpperBound(priceOf(hour), input, output),
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: pricedCall.map(({ call: number, hour, input, output }) => ({
+      verb: "settle" as const,
+      call: number,
+      quota: chargeOf(priceOf(hour), { input, output }).quota,
+    })),
   },
   { weight: 3, arbitrary: fc.record({ verb: fc.constant("extend" as const), call, amount, running: amount }) },
   {

@@ -38,12 +38,16 @@ for (const engine of ENGINES) {
       expect(own.upstream_cost).toBe((own.prompt_tokens + own.completion_tokens) * 1_000_000);
       expect(none.upstream_cost).toBeNull();
 
-      const { items } = await weir.root.ok<{ items: { model_name: string; upstream_cost?: number | null }[] }>(
+      const { items } = await weir.root.ok<{ items: { model_name: string; upstream_cost?: number }[] }>(
         "GET",
         "/api/log/?p=1&page_size=20&type=2",
       );
       const seen = Object.fromEntries(items.map((row) => [row.model_name, row.upstream_cost]));
-      expect(seen).toMatchObject({ "gpt-4o": listed.upstream_cost, mine: own.upstream_cost, unlisted: null });
+      expect([seen["gpt-4o"], seen["mine"], seen["unlisted"]]).toEqual([
+        Number(listed.upstream_cost),
+        Number(own.upstream_cost),
+        undefined,
+      ]);
       const file = async (session: { headers: Record<string, string> }, format: string): Promise<string> =>
         (await fetch(`${weir.url}/api/log/export?format=${format}`, { headers: session.headers })).text();
       expect(await file(weir.root, "csv")).toContain("upstream_cost");
@@ -59,6 +63,15 @@ for (const engine of ENGINES) {
         expect(said).not.toContain("upstream_cost");
         expect(said).not.toContain(String(own.upstream_cost));
       }
+    });
+
+    test("is compared with the price of each model, for the root user alone", async () => {
+      const found = await weir.root.trpc.pricing.belowCost.query();
+      // 2 USD a million for what costs 1000; gpt-4o is sold at 200, and the cost of the third is not known.
+      expect(new Set(found.map(({ model }) => model))).toEqual(new Set(["mine"]));
+      expect(found[0]).toMatchObject({ group: "default", sale: 2, cost: 1000 });
+      const admin = await weir.newUser({ role: 10 });
+      await expect(admin.trpc.pricing.belowCost.query()).rejects.toThrow();
     });
   });
 }

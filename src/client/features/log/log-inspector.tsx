@@ -158,7 +158,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             <Id value={row.upstream_request_id} />
           </FactLine>
         ) : null}
-        {typeof row.upstream_cost === "number" ? (
+        {row.upstream_cost !== undefined ? (
           <FactLine name={t`上游成本`}>{formatDollars(row.upstream_cost, 1e9, 9)}</FactLine>
         ) : null}
         {row.ip ? <FactLine name="IP">{row.ip}</FactLine> : null}

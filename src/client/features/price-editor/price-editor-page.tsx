@@ -5,6 +5,7 @@ import { choiceParam, useUrlState } from "../../lib/url-state";
 import { Badge } from "../../ui/badge";
 import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
+import { BelowCost } from "./below-cost";
 import { isUnpriced, PriceGrid } from "./price-grid";
 import { PriceImport } from "./price-import";
 import { PriceJson } from "./price-json";
@@ -37,6 +38,7 @@ export default function PriceEditorPage() {
       title={t`模型价格`}
       description={t`价格为美元；按量计费的单位是百万 Token。内置价格只是默认值，你的设置优先。`}
     >
+      <BelowCost />
       <Tabs value={tab} onValueChange={(next) => patch({ tab: TABS.find((name) => name === next) ?? "visual" })}>
         <TabsList aria-label={t`模型价格`}>
           <TabsTrigger value="visual">

@@ -424,3 +424,9 @@ describe("the rules of a model", () => {
     expect(await screen.findByText("当每天 22:00–06:00（UTC）时：价格 × 0.5")).toBeDefined();
   });
 });
+
+test("models that are sold below their channel's cost are named above all prices", async () => {
+  const below = { model: "mine", group: "vip", channel: "cheap", sale: 2, cost: 3, moment: 1_795_000_000_000 };
+  await open("", { "pricing.belowCost": () => [below] });
+  expect(await screen.findByText(/mine（vip 分组，渠道“cheap”）：同样的用量收 \$2，付 \$3/)).toBeDefined();
+});

@@ -15,10 +15,14 @@ export interface LogReader {
   units(amount: number): string;
 }
 
-export const presentForAdmin = (row: LogRow, reader: LogReader): LogView => ({
-  ...pick(row, LOG_FIELDS),
-  content: rowText(row, reader.lang, reader.units),
-});
+export function presentForAdmin(row: LogRow, reader: LogReader): LogView {
+  const { upstream_cost, ...view } = pick(row, LOG_FIELDS);
+  return {
+    ...view,
+    ...(upstream_cost !== null && { upstream_cost }),
+    content: rowText(row, reader.lang, reader.units),
+  };
+}
 
 /** For the row's own user: without channel, attempts, the cause of a failure and the upstream's request id. */
 export function presentForOwner(row: LogRow, reader: LogReader): LogView {

@@ -3,8 +3,9 @@ import { fail } from "../../../shared/errors";
 import { remotePricesInput } from "../../../shared/price-import";
 import { unpricedInput } from "../../../shared/price-list";
 import { adminProcedure, publicProcedure, rootProcedure, router } from "../../http/trpc";
-import { groupOf } from "../group/facts";
 import { catalogue, priceList, ratioTables, unpricedOf } from "./catalogue";
+import { groupOf } from "../group/facts";
+import { soldBelowCost } from "./below-cost";
 import { fetchPrices } from "./remote";
 import { resetModelRatio } from "./reset";
 import { recentUse } from "./use";
@@ -36,6 +37,9 @@ export const pricingRouter = router({
 
   /** Recent use for the price editor: of the last 7 days, and of the last 24 hours by group. */
   recentUse: rootProcedure.query(({ ctx }) => recentUse(ctx)),
+
+  /** Models that are sold below their channels' cost, at some hour of the coming week. */
+  belowCost: rootProcedure.query(({ ctx }) => soldBelowCost(ctx, ctx.now())),
 
   /** Another gateway's prices, for comparison; nothing is stored. */
   remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
