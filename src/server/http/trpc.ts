@@ -73,7 +73,7 @@ export const createCallerFactory = t.createCallerFactory;
 const CRITICAL_WINDOW_SECONDS = 20 * 60;
 
 /** Times the usual limit, where many callers share what is counted. */
-export const GENEROUS = 10;
+const GENEROUS = 10;
 
 /** What one critical call is counted under, and how many times the usual limit holds there. */
 export interface CriticalCount {
