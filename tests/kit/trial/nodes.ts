@@ -16,11 +16,13 @@ import { type Redis, startRedis } from "./redis";
 const KIT = join(import.meta.dir, "..");
 const MAIN = join(KIT, "../../src/server/main.ts");
 
-/** A server with the full disk of tests/kit/full-disk.ts; `hurried`: its jobs run twenty times as often. */
+/**
+ * A server with the full disk of tests/kit/full-disk.ts, the report of tests/kit/heap-report.ts and the clock of
+ * tests/kit/shifted-clock.ts; `hurried`: its jobs run twenty times as often.
+ */
 const commandOf = (hurried: boolean): readonly string[] => [
   process.execPath,
-  "--preload",
-  join(KIT, "full-disk.ts"),
+  ...["full-disk.ts", "heap-report.ts", "shifted-clock.ts"].flatMap((file) => ["--preload", join(KIT, file)]),
   ...(hurried ? HURRIED.slice(1) : [MAIN]),
 ];
 
@@ -75,6 +77,8 @@ export interface Node {
   /** SQLite: its disk can be read and not written. */
   makeReadOnly(): void;
   mendDatabase(): void;
+  /** Sets its wall clock so many seconds before or after the machine's. */
+  setClock(seconds: number): void;
   /** /api at this node, as root. */
   ask(method: string, path: string, body?: object): Promise<Asked>;
   /** Its data; throws unless it succeeds. */
@@ -107,6 +111,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
   const redis = redisServer ? await startRedis(redisServer) : undefined;
   const folder = mkdtempSync(join(tmpdir(), "weir-nodes-"));
   const signOf = (index: number): string => join(folder, `full-${index}`);
+  const clockOf = (index: number): string => join(folder, `clock-${index}`);
   const proxies: PostgresProxy[] = [];
   const through = async (url: string): Promise<string> => {
     const proxy = await startPostgresProxy(url);
@@ -120,6 +125,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
     child: commandOf(hurried),
     env: {
       FULL_DISK_FILE: signOf(0),
+      CLOCK_FILE: clockOf(0),
       WEIR_DRAIN_SECONDS: "0",
       WEIR_SHUTDOWN_SECONDS: "2",
       WEIR_METRICS_TOKEN: "scrape",
@@ -135,7 +141,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
     const sign = signOf(index);
     const databaseUrl = index === 0 ? firstUrl : await through(weir.databaseUrl);
     const dataDir = index === 0 ? weir.dataDir : mkdtempSync(join(folder, "data-"));
-    const env = { FULL_DISK_FILE: sign, WEIR_DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
+    const env = { FULL_DISK_FILE: sign, CLOCK_FILE: clockOf(index), WEIR_DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
     let own = index === 0 ? undefined : await weir.another(env);
     const proxy = proxies[index];
     let lives = 1;
@@ -196,6 +202,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       cutDatabase: () => (proxy ? proxy.cut() : full()),
       silenceDatabase: () => (proxy ? proxy.silence({ next: true }) : full()),
       makeReadOnly: () => writeFileSync(sign, "read-only"),
+      setClock: (seconds) => writeFileSync(clockOf(index), String(seconds)),
       mendDatabase: () => (proxy ? proxy.mend() : rmSync(sign, { force: true })),
       ask,
       api: async <T>(method: string, path: string, body?: object) => {

@@ -11,7 +11,6 @@ import type { Services } from "../../contracts/context";
 import type { Steps } from "../../db/transaction";
 import type { Db, Q } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
-import { CLOCKS_DIFFER } from "../../db/sql";
 import { SWEPT } from "./correct";
 import { databaseNow, reportLost, SILENT_SECONDS } from "./instances";
 import { parseObject, readDraft, type Budgeted } from "./hold-draft";
@@ -81,7 +80,7 @@ export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise
 async function endFuture(db: Db): Promise<void> {
   const { holds, instances } = db.t;
   const now = databaseNow(db);
-  const future = (column: AnyColumn): SQL => sql`${column} > ${now} + ${CLOCKS_DIFFER}`;
+  const future = (column: AnyColumn): SQL => sql`${column} > ${now} + ${SILENT_SECONDS}`;
   await db.q.update(instances).set({ heartbeat_at: now }).where(future(instances.heartbeat_at));
   await db.q.update(holds).set({ created_at: now }).where(future(holds.created_at));
 }
