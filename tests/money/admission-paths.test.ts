@@ -74,7 +74,7 @@ describe("a relay in memory", () => {
     };
     expect(await send()).toEqual([200, "8"]);
     bench.ledger.balance = 1;
-    expect(await send()).toEqual([403, "7"]);
+    expect(await send()).toEqual([429, "7"]);
     bench.ledger.hold = () => Promise.reject(new Error("away"));
     expect(await send()).toEqual([503, "6"]);
   });

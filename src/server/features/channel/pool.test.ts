@@ -131,5 +131,27 @@ for (const engine of ENGINES) {
       await Promise.all([first, pool.reload(), pool.reload()]);
       expect(ids("default", "latest")).toEqual([id]);
     });
+
+    test("tells a model whose channels are switched off from one that no channel of the group has", async () => {
+      const id = await insert({ models: "away", group: "default,vip", status: 2 });
+      await pool.reload();
+      const off = () => [pool.off("default", "away"), pool.off("vip", "away"), pool.off("other", "away")];
+      expect([ids("default", "away"), off(), pool.off("default", "none")]).toEqual([[], [true, true, false], false]);
+      await update(id, { status: 1 });
+      await pool.reload();
+      expect([ids("default", "away"), off()]).toEqual([[id], [false, false, false]]);
+    });
+
+    test("a channel stays the same object until it is changed: what is known of its account ends with that", async () => {
+      const id = await insert({ models: "kept" });
+      await pool.reload();
+      const [before] = pool.candidates("default", "kept");
+      await update(await insert({ models: "another" }), { priority: 3 });
+      await pool.reload();
+      expect(pool.candidates("default", "kept")[0]).toBe(before);
+      await update(id, { key_cipher: h.services.secrets.encrypt("channel-key", "another key") });
+      await pool.reload();
+      expect(pool.candidates("default", "kept")[0]).not.toBe(before);
+    });
   });
 }
