@@ -108,5 +108,16 @@ ${list(grouped(remarks, ({ cause }) => steady(cause)))}
 ## What the vendors refuse
 
 ${table(["Vendor", "Rule", "Source"], rules)}
+
+## To add to it
+
+- **A client**: an entry in \`tests/clients/commands.ts\` (a program), \`tests/clients/sdks.ts\` (JavaScript) or
+  \`tests/clients/python/clients.py\` with \`tests/clients/pythons.ts\`; its exact version in \`tests/clients/versions.json\`. Claude Code
+  stays at the newest that runs on Node 20: 2.1.198 wants 22.
+- **A refusal**: a rule in \`tests/clients/vendors/\` with its source and date, and the request that it refuses in
+  \`tests/clients/vendors/rules.test.ts\`. Without a source it only leaves a remark.
+- **A scenario**: a fate in \`tests/clients/vendors/server.ts\`, and what a run of it must have done in \`tests/clients/verdict.ts\`.
+
+Each program runs once on a foreign upstream in \`npm test\`, where it is installed (\`tests/clients/smoke.test.ts\`).
 `;
 }
