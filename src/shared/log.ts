@@ -11,7 +11,7 @@ export const FOLDED = { not_yet: 0, done: 1, never: 2 } as const;
 
 export const LOG_TYPE_NAMES: Record<LogType, Text> = {
   1: { zh: "充值", en: "Top-up" },
-  2: { zh: "消费", en: "Consumption" },
+  2: { zh: "消费", en: "Usage" },
   3: { zh: "管理", en: "Admin" },
   4: { zh: "系统", en: "System" },
   5: { zh: "错误", en: "Error" },

@@ -30,8 +30,8 @@ export const useLostConnection = (): number | null =>
   );
 
 /**
- * Watches the calls of a page. While the server is away it is asked whether it is back, and then everything shown is read
- * again. Returns the end of it.
+ * Watches the calls of a page. While the server is away it is asked whether it is back, and then everything shown is
+ * read again. Returns the end of it.
  */
 export function watchConnection(queries: QueryClient): () => void {
   const came = () => {

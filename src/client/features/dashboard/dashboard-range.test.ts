@@ -101,6 +101,7 @@ test("a link to the log names range and item, and there is none for what no filt
 test("the marks of one axis have one form", () => {
   const marks = ticks(600_000);
   const step = marks[1] ?? 0;
-  expect(marks.map((mark) => axisText("quota", mark, step))).toEqual(["$0.0000", "$0.4000", "$0.8000", "$1.2000"]);
+  expect(marks.map((mark) => axisText("quota", mark, step))).toEqual(["$0.00", "$0.40", "$0.80", "$1.20"]);
+  expect([0, 10, 20].map((mark) => axisText("quota", mark, 10))).toEqual(["$0.000000", "$0.000020", "$0.000040"]);
   expect([0, 500_000, 1_000_000].map((mark) => axisText("quota", mark, 500_000))).toEqual(["$0.00", "$1.00", "$2.00"]);
 });

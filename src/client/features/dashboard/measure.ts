@@ -30,14 +30,16 @@ export const REST_DOT = "bg-chart-8";
 
 /** An amount in short. Small sums of money get the decimals that tell them apart. */
 export function measureText(measure: Measure, value: number): string {
-  return axisText(measure, value, value);
+  if (measure !== "quota" || !displayInCurrency()) return formatCount(value);
+  const dollars = Math.abs(value) / quotaPerUnit();
+  return formatDollars(value, quotaPerUnit(), dollars > 0 && dollars < 1 ? 4 : 2);
 }
 
-/** As above, on an axis: all its marks have the form of the smallest step, so that they can be compared. */
-export function axisText(measure: Measure, value: number, step: number): string {
-  if (measure !== "quota" || !displayInCurrency()) return formatCount(value);
-  const dollars = Math.abs(step) / quotaPerUnit();
-  return formatDollars(value, quotaPerUnit(), dollars > 0 && dollars < 1 ? 4 : 2);
+/** A mark of an axis: all marks have the decimals that tell them apart, by the step between them. */
+export function axisText(measure: Measure, mark: number, step: number): string {
+  if (measure !== "quota" || !displayInCurrency()) return formatCount(mark);
+  const dollars = step / quotaPerUnit();
+  return formatDollars(mark, quotaPerUnit(), Math.min(9, Math.max(2, 1 + Math.ceil(-Math.log10(dollars)))));
 }
 
 export function useDashboardWords() {

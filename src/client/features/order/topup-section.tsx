@@ -4,6 +4,7 @@ import { type ReactNode, useId, useState } from "react";
 import { errorText } from "../../../shared/errors";
 import { PAYMENT_PROVIDERS, type PaymentForm, type TopupInfo } from "../../../shared/order";
 import { QUOTA_PICKS } from "../../../shared/quota";
+import { knownName } from "../../../shared/known-names";
 import { ErrorPanel } from "../../components/error-panel";
 import { FieldFrame } from "../../components/form-field";
 import { faultOf } from "../../lib/errors";
@@ -126,7 +127,7 @@ function TopupForm({
                 className="size-2.5 rounded-full bg-muted"
                 style={method.color ? { backgroundColor: method.color } : undefined}
               />
-              {method.name}
+              {knownName(method.name, currentLanguage())}
             </Button>
           ))}
         </Way>

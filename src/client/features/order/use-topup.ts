@@ -3,6 +3,7 @@ import { useState } from "react";
 import { errorText } from "../../../shared/errors";
 import type { PayMethod } from "../../../shared/options/shapes";
 import { PAYMENT_PROVIDERS, type PaymentForm, TOPUP_MAX, type TopupInfo } from "../../../shared/order";
+import { knownName } from "../../../shared/known-names";
 import { confirm } from "../../components/confirm";
 import { currentLanguage } from "../../lib/i18n";
 import { useOnce } from "../../lib/once";
@@ -50,7 +51,7 @@ export function useTopup(info: TopupInfo, onStarted: (order: { tradeNo: string; 
     confirm({ title: t`确认充值 ${dollars}？`, description: t`使用${way}支付 ${price}。`, action: t`去支付` });
 
   const startGateway = useOnce(async (method: PayMethod, price: string) => {
-    if (amount === null || !(await agreed(method.name, price))) return;
+    if (amount === null || !(await agreed(knownName(method.name, currentLanguage()), price))) return;
     try {
       const form = await payByGateway.mutateAsync({ amount, payment_method: method.type });
       postForm(form);

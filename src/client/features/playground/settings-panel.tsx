@@ -2,6 +2,8 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Plus, X } from "lucide-react";
 import { useId } from "react";
 import type { GroupChoice } from "../../../shared/group";
+import { knownName } from "../../../shared/known-names";
+import { currentLanguage } from "../../lib/i18n";
 import { Button } from "../../ui/button";
 import { Combobox } from "../../ui/combobox";
 import { IconButton } from "../../ui/icon-button";
@@ -39,7 +41,7 @@ export function SettingsPanel({ settings, onChange: setSettings, groups, models,
           onValueChange={(value) => setSettings({ group: value })}
           options={Object.entries(groups).map(([name, { desc, ratio }]) => ({
             value: name,
-            label: desc && desc !== name ? `${name} · ${desc}` : name,
+            label: desc && desc !== name ? `${name} · ${knownName(desc, currentLanguage())}` : name,
             hint: `×${ratio}`,
           }))}
         />

@@ -1,6 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { Info } from "lucide-react";
 import { useMemo } from "react";
+import { knownName } from "../../../shared/known-names";
+import { currentLanguage } from "../../lib/i18n";
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
 import type { GridFilter } from "../../components/data-grid/types";
@@ -69,7 +71,11 @@ export default function PricingPage() {
                 className="w-44"
                 value={group}
                 onValueChange={(name) => patch({ group: name === catalogue.user_group ? "" : name })}
-                options={groups.map((name) => ({ value: name, label: name, hint: catalogue.groups[name]?.desc }))}
+                options={groups.map((name) => ({
+                  value: name,
+                  label: name,
+                  hint: knownName(catalogue.groups[name]?.desc ?? "", currentLanguage()) || undefined,
+                }))}
               />
               <RatioBadge ratio={ratio} />
             </div>

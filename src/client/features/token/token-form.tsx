@@ -3,11 +3,13 @@ import type { ReactNode } from "react";
 import { FormProvider, useFormContext, useWatch } from "react-hook-form";
 import { TOKEN_DEFAULTS, TOKEN_LIMITS } from "../../../shared/token";
 import { DraftNotice } from "../../components/draft-notice";
+import { knownName } from "../../../shared/known-names";
 import { FormFooter } from "../../components/form-footer";
 import { FormField } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
 import { groupRatioHue } from "../../components/status";
 import { useHotkeys } from "../../lib/hotkeys";
+import { currentLanguage } from "../../lib/i18n";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
@@ -147,7 +149,7 @@ function GroupField() {
   const cards: RadioCard<string>[] = [
     card("", t`用户分组`, own ? t`跟随账户，当前为 ${own}` : t`跟随账户`, known?.[own]?.ratio),
     ...Object.entries(known ?? {}).map(([name, { desc, ratio }]) =>
-      card(name, name, desc === name ? null : desc, ratio),
+      card(name, name, desc === name ? null : knownName(desc, currentLanguage()), ratio),
     ),
   ];
   // A token keeps a group that may no longer be chosen, and its owner must see which.

@@ -31,7 +31,7 @@ function Invites({ user }: { user: ManagedUser }) {
   const { t } = useLingui();
   const inviter = user.inviter_id === 0 ? t`无` : String(user.inviter_id);
   return (
-    <span className="flex flex-wrap items-center gap-1">
+    <span className="flex items-center gap-1">
       <Badge title={t`邀请人数`}>
         <Count value={user.aff_count} />
       </Badge>
@@ -92,7 +92,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         sortable: true,
         cell: (row) => <Count value={row.request_count} />,
       },
-      { id: "invites", header: t`邀请信息`, width: 176, cell: (row) => <Invites user={row} /> },
+      { id: "invites", header: t`邀请信息`, width: 204, cell: (row) => <Invites user={row} /> },
       {
         id: "role",
         header: t`角色`,
