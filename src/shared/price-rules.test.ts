@@ -184,6 +184,10 @@ describe("the price of a call", () => {
     expect(quota(priceAt(ruled(flex({ then: { factor: 1.5 } }), peak), call), usage)).toBe(3900);
     expect(quota(priceAt(ruled(flex({ then: { factor: 1.5 } })), call), usage)).toBe(2925);
     expect(quota(priceAt(ruled(flex({ cheaper: true }), peak), call), usage)).toBe(525);
+    // Of two values the vendor may read the other one.
+    const two = at("2026-11-23T02:00:00Z", { ...body, extra_body: { a: { b: "y" } } });
+    expect(quota(priceAt(ruled(flex({ cheaper: true }), peak), two), usage)).toBe(3900);
+    expect(quota(priceAt(ruled(flex({ then: { factor: 3 } })), two), usage)).toBe(5850);
   });
 
   test("by picture, video, tier and region needs the fact", () => {

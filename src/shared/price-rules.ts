@@ -180,27 +180,34 @@ export const inRange = ({ over = -1, up_to = Infinity }: NumberRange, value: num
 const text = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 
-function oneOf(values: readonly string[] | undefined, given: () => readonly unknown[]): boolean {
+function oneOf(
+  values: readonly string[] | undefined,
+  given: () => readonly unknown[],
+  which: "some" | "every" = "some",
+): boolean {
   if (values === undefined) return true;
   // Vendors read such words in any case.
   const wanted = values.map((value) => value.toLowerCase());
-  return given().some((value) => wanted.includes(text(value)?.toLowerCase() ?? ""));
+  const found = given();
+  return found.length > 0 && found[which]((value) => wanted.includes(text(value)?.toLowerCase() ?? ""));
 }
 
 /**
  * Whether a rule applies as far as the request shows: "open" where its input decides, which is counted when the call
  * has ended.
  */
-export function applies({ when }: PriceRule, call: Circumstances): "yes" | "no" | "open" {
+export function applies({ when, cheaper }: PriceRule, call: Circumstances): "yes" | "no" | "open" {
+  // Of two values the vendor may read either: both must allow a lower price, one is enough for a higher one.
+  const which = cheaper === true ? "every" : "some";
   const holds =
     (when.hours === undefined || when.hours.some((window) => inWindow(window, call.moment))) &&
     oneOf(when.size, () => [call.size]) &&
     oneOf(when.quality, () => [call.quality]) &&
     oneOf(when.resolution, () => [call.resolution]) &&
     (when.seconds === undefined || (call.seconds !== undefined && inRange(when.seconds, call.seconds))) &&
-    oneOf(when.service_tier, () => [...call.member("service_tier"), ...call.member("serviceTier")]) &&
-    oneOf(when.region, () => call.member("inference_geo")) &&
-    oneOf(when.member?.values, () => (when.member ? call.member(when.member.path) : []));
+    oneOf(when.service_tier, () => [...call.member("service_tier"), ...call.member("serviceTier")], which) &&
+    oneOf(when.region, () => call.member("inference_geo"), which) &&
+    oneOf(when.member?.values, () => (when.member ? call.member(when.member.path) : []), which);
   if (!holds) return "no";
   return when.input === undefined && when.cached === undefined ? "yes" : "open";
 }

@@ -660,7 +660,9 @@ describe("limits", () => {
 test("each response costs what the rule of its own hold's moment says", async () => {
   let now = Date.parse("2026-11-23T11:00:00Z");
   const hours = [{ zone: "UTC", from: "12:00", to: "13:00" }];
-  const { bench, connect } = setUp(({ controlPlane }) => {
+  const { bench, connect } = setUp(({ controlPlane, options }) => {
+    // The estimate is then less than what the last response cost, which is held at least.
+    options.preConsumedTokens = 16;
     const price = {
       ...ratioPrice("gpt-realtime", "default", 1),
       rules: [{ name: "noon", when: { hours }, then: { factor: 3 } }],
@@ -685,4 +687,5 @@ test("each response costs what the rule of its own hold's moment says", async ()
     [COST, ""],
     [COST * 3, "noon"],
   ]);
+  expect(bench.ledger.holdRequests[1]?.amount).toBe(COST * 3);
 });

@@ -87,7 +87,8 @@ function OneOption({
           {parsed.problem[currentLanguage()]}
         </p>
       ) : null}
-      {text !== first && optionKey in prices.tables ? (
+      {/* The hourly sums do not say which rule applied. */}
+      {text !== first && optionKey in prices.tables && optionKey !== "PriceRules" ? (
         <PriceEffect
           before={prices.tables}
           after={parsed.ok ? { ...prices.tables, [optionKey]: parsed.value } : undefined}

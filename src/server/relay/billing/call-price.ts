@@ -8,7 +8,9 @@ import { fail } from "../../../shared/errors";
 import { membersAt } from "../../../shared/price-rules";
 import { type CompiledPrice } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
+import { topLevelMembers, tryParse } from "../../lib/json-bytes";
 import { bodyObject } from "../../lib/request-body/json-body";
+import type { Bytes } from "../../lib/sse";
 import type { Admitted, Asked } from "../call/call";
 import type { Terms } from "../../protocol/call-terms";
 import type { ControlPlane } from "../../contracts/control-plane";
@@ -19,11 +21,24 @@ import type { Caller } from "../../contracts/caller";
 const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): string =>
   setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
 
+/** The values at a path of a JSON body: all of them where a member is there twice, because a vendor may read either. */
+export function valuesAt(bytes: Bytes, path: string): readonly unknown[] {
+  const body = bodyObject(bytes);
+  if (!body) return [];
+  const [first = ""] = path.split(".");
+  const repeated = [...topLevelMembers(bytes)].filter(({ key }) => key === first);
+  const last = membersAt(body, path);
+  if (repeated.length < 2) return last;
+  const each = ({ start, end }: { start: number; end: number }): unknown[] =>
+    membersAt({ [first]: tryParse(bytes.subarray(start, end)) }, path);
+  return [...last, ...repeated.flatMap(each)];
+}
+
 /** The price of this call, made of a listed one: of its operation, and by the rules at the moment of its hold. */
 function priceFor({ content, form, request: { terms } }: Asked, moment: number, listed: CompiledPrice): CompiledPrice {
   // The body is read only where a rule asks for a member.
   const member = (path: string): readonly unknown[] =>
-    form ? form.parts(path).map(({ value }) => value) : membersAt(bodyObject(content.readNow()) ?? {}, path);
+    form ? form.parts(path).map(({ value }) => value) : valuesAt(content.readNow(), path);
   return priceAt(terms?.priced?.(listed) ?? listed, { moment, member, ...terms?.shown });
 }
 

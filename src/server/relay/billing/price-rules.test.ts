@@ -32,8 +32,8 @@ function ruled(rules: PriceRule[], moment: number, during = moment): Bench {
   return bench;
 }
 
-async function settled(bench: Bench, body: Record<string, unknown> = {}) {
-  const answer = await bench.send(path, chatBody("gpt-4o", body));
+async function settled(bench: Bench, body: Record<string, unknown> | string = {}) {
+  const answer = await bench.send(path, typeof body === "string" ? body : chatBody("gpt-4o", body));
   await answer.text();
   await bench.quiet();
   const [settlement] = bench.ledger.settlements;
@@ -84,4 +84,14 @@ test("a rule on a member of the request reads the request, extra_body too, and n
   );
   const cheap: PriceRule = { ...rule, then: { usd: { input: 0.002, output: 0.002 } } };
   expect((await settled(ruled([cheap], NINE), { service_tier: "priority" })).quota).toBe(plain.quota);
+});
+
+test("a member that is there twice counts with both its values: the vendor may read either", async () => {
+  const rule: PriceRule = { name: "pro", when: { member: { path: "mode.x", values: ["pro"] } }, then: { factor: 2 } };
+  const whole = JSON.stringify(chatBody("gpt-4o"));
+  const twice = (first: string, second: string): string =>
+    `{"mode":{"x":"${first}"},"mode":{"x":"${second}"},${whole.slice(1)}`;
+  const plain = await settled(ruled([rule], NINE), twice("std", "std"));
+  expect((await settled(ruled([rule], NINE), twice("pro", "std"))).quota).toBe(plain.quota * 2);
+  expect((await settled(ruled([rule], NINE), twice("std", "pro"))).quota).toBe(plain.quota * 2);
 });

@@ -72,12 +72,18 @@ export class ResponseBilling {
     return this.#running.size > 0;
   }
 
+  /** The price of a response that is held now. */
+  #priceNow(): CompiledPrice {
+    const { controlPlane } = this.#round.call.asked.engine;
+    return priceAt(this.#price, { moment: controlPlane.now(), member: () => [] });
+  }
+
   #newRound(): Round {
     const seen = { output: 0, audio_out: 0 };
     const heard = this.#heard;
     const terms: Terms = {
       kinds: { audio: true, audio_out: true },
-      ...(this.#last && { least_hold: quotaOf(this.#price, this.#last) }),
+      ...(this.#last && { least_hold: quotaOf(this.#priceNow(), this.#last) }),
       exact: false,
       get usage() {
         return { output: seen.output, audio_out: Math.ceil(seen.audio_out) };

@@ -5,6 +5,7 @@ import type { PriceRule } from "../../../shared/price-rules";
 import type { CompiledPrice } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
 import { batchPrice } from "./batch/price";
+import { videoKind } from "./video/kind";
 import { jobPrice, packPrice, termsOf, unpackPrice } from "./price";
 
 const NOON = Date.parse("2026-11-23T12:00:00Z");
@@ -36,6 +37,14 @@ test("rules see the length, the resolution and the members of a job", () => {
   expect(cost({ seconds: 6, resolution: "1080p" })).toBe(plain * 2);
   expect(cost({ seconds: 5, resolution: "1080p" })).toBe(plain);
   expect(cost({}, { mode: "pro" })).toBe(plain * 5);
+});
+
+test("a video whose length and resolution the caller leaves open has its vendor's defaults for rules", () => {
+  const [sora] = videoKind.providers;
+  const shown = (more: object) =>
+    sora?.terms?.({ model: "sora-2", prompt: "x", images: [], n: 1, extra: {}, ...more }, "sora-2", "generate").shown;
+  expect(shown({})).toEqual({ seconds: 4, resolution: "720p" });
+  expect(shown({ seconds: 8, resolution: "1024p" })).toEqual({ seconds: 8, resolution: "1024p" });
 });
 
 test("a batch is the service tier batch; its ratio holds for prices in dollars, and lengths of input are not its own", () => {

@@ -6,7 +6,7 @@ import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
 import type { Terms } from "../../protocol/call-terms";
 import type { Priced } from "../../contracts/task-store";
-import { bodyObject } from "../../lib/request-body/json-body";
+import { valuesAt } from "../billing/call-price";
 import type { TaskOrder } from "./provider";
 
 /** USD of one job at model ratio 1, for a model without a price per call. */
@@ -46,10 +46,11 @@ export function jobPrice(
   terms: Terms,
   listed: CompiledPrice,
 ): CompiledPrice {
-  const member = (path: string): readonly unknown[] =>
-    path === "service_tier" && kind.operation === "batches"
-      ? ["batch"]
-      : membersAt(bodyObject(Buffer.from(body)) ?? kept, path);
+  const member = (path: string): readonly unknown[] => {
+    if (path === "service_tier" && kind.operation === "batches") return ["batch"];
+    const values = valuesAt(Buffer.from(body), path);
+    return values.length > 0 ? values : membersAt(kept, path);
+  };
   return priceAt(terms.priced?.(listed) ?? listed, { moment, member, ...terms.shown });
 }
 

@@ -175,7 +175,8 @@ export function videoProvider(traits: Traits, vendors: Vendors): TaskProvider<Vi
       // A remix has the duration and size of its original.
       const spec = parent ? specOf(parent.input) : specOf({ ...input });
       const asked = parent?.model ?? input.model;
-      const { seconds, resolution } = spec;
+      const tariff = videoTariff(asked) ?? videoTariff(model);
+      const { seconds = tariff?.seconds, resolution = tariff?.resolution } = spec;
       const times = { factors: factorsOf(asked, model, spec) };
       return { usage: usageOf(traits, model, spec), times, shown: { seconds, resolution }, exact: true };
     },
