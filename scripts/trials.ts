@@ -4,9 +4,9 @@
  * engines unless named; the time is shared by the trials of tests/trials/. Prints what was done and what did not hold,
  * and ends with 1 then; the output of the processes is kept in tests/.artifacts.
  *
- * `--smoke`: one small round of each trial, each on one engine in turn, always by the same seed unless one is named, and
- * over after 75 seconds whatever happens. On a machine so slow that not all of them fit the last ones are left out, and
- * named. The seed decides with which it begins.
+ * `--smoke`: one small round of each trial, each on one engine in turn, always by the same seed unless one is named,
+ * and over after 75 seconds whatever happens. On a machine so slow that not all of them fit the last ones are left out,
+ * and named. The seed decides with which it begins.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
