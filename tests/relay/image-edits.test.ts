@@ -165,3 +165,14 @@ test("the operator's safety settings are sent with Gemini's generations and edit
   }));
   expect(heard.map(({ body }) => body.safetySettings)).toEqual([set, set, undefined]);
 });
+
+test("a model that answers in words and draws nothing is refused with its words, and nothing is charged", async () => {
+  const words = { content: { role: "model", parts: [{ text: "Which fox do you mean?" }] }, finishReason: "STOP" };
+  const { bench } = stage(24, [() => Response.json({ candidates: [words] })]);
+  const { status, json } = await edit(bench, formOf({ model, image: png(), prompt: "the fox" }));
+  expect([status, json.error]).toMatchObject([
+    400,
+    { message: expect.stringContaining("no picture was made: Which fox do you mean?") },
+  ]);
+  expect(bench.ledger.charged).toBe(0);
+});

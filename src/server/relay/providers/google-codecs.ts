@@ -119,6 +119,16 @@ const filtered = (reason: string): WireObject => ({
   },
 });
 
+/** The model answered in words instead: they say what is missing. */
+const undrawn = (words: string): WireObject => ({
+  error: {
+    code: 400,
+    message: `no picture was made: ${words}`,
+    status: "INVALID_ARGUMENT",
+    details: [{ reason: "invalid_request_error" }],
+  },
+});
+
 /** The models of Imagen that edit, such as imagen-3.0-capability-001; the others would generate a new image. */
 const edits = (model: string): boolean => model.includes("-capability");
 
@@ -195,7 +205,11 @@ export const googleImages: DirectCodec = {
     const data = parts
       .map(({ inlineData }) => ({ b64_json: text(object(inlineData).data) }))
       .filter(({ b64_json }) => b64_json !== "");
-    if (data.length === 0) return filtered(text(candidate.finishMessage) || text(candidate.finishReason));
+    if (data.length === 0) {
+      const words = parts.map((part) => text(part.text)).join("");
+      const reason = text(candidate.finishMessage) || text(candidate.finishReason);
+      return candidate.finishReason === "STOP" && words !== "" ? undrawn(words) : filtered(reason);
+    }
     const {
       input = 0,
       output = 0,
