@@ -119,9 +119,13 @@ export async function startBench(cells: number): Promise<Bench> {
   };
   let opening: Promise<Weir> | undefined;
   const priced = new Set<string>();
+  let pricing = Promise.resolve();
 
-  /** A model's prices, before a client that asks for it. */
-  async function price(server: Weir, models: readonly string[]): Promise<void> {
+  /** A model's prices, before a client that asks for it. One after the other: an option is set as a whole. */
+  const price = (server: Weir, models: readonly string[]): Promise<void> =>
+    (pricing = pricing.then(() => setPrices(server, models)));
+
+  async function setPrices(server: Weir, models: readonly string[]): Promise<void> {
     if (models.every((model) => priced.has(model))) return;
     for (const model of models) priced.add(model);
     const all = (value: number) => Object.fromEntries([...priced].map((model) => [model, value]));

@@ -1,7 +1,7 @@
 /**
  * Each command-line client once, on an upstream that does not speak its dialect: three turns with tools, billed to the
  * unit. The rest is `npm run clients`. A client that is not installed is skipped with its reason, but in a CI the file
- * fails: `npm run clients -- --install` installs them.
+ * fails: `npm run clients -- --install cli` installs them.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isEverythingRequired } from "../../scripts/programs";
@@ -25,8 +25,8 @@ const tried = commandClients.flatMap((client) => {
 });
 const missing = tried.flatMap(({ client }) => client.missing() ?? []);
 if (missing.length > 0 && isEverythingRequired())
-  throw new Error(`Cannot be tried, and here it must be: ${missing.join("; ")}. Run npm run clients -- --install`);
-for (const reason of missing) console.warn(`SKIPPED: ${reason}`);
+  throw new Error(`Cannot be tried, and here it must be: ${missing.join("; ")}. Run npm run clients -- --install cli`);
+for (const reason of missing) console.warn(`SKIPPED: ${reason} (npm run clients -- --install cli)`);
 
 describe("a command-line client works through Weir on a foreign upstream", () => {
   const here = tried.filter(({ client }) => client.missing() === undefined);
