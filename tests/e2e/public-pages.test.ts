@@ -40,7 +40,7 @@ describe("the price list", () => {
     await row.waitFor();
     expect(await page.getByText("You are not signed in").count()).toBe(1);
     // spec: C-035, C-157, C-160
-    expect(await row.textContent()).toContain("$2.5");
+    expect(await row.textContent()).toContain("$2.50");
     expect(await row.locator("del").count()).toBe(0);
     // spec: C-162
     expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Not in this group");
@@ -49,7 +49,7 @@ describe("the price list", () => {
     await page.getByRole("option", { name: /vip/ }).click();
     expect(await row.locator("del").first().textContent()).toBe("$2.50");
     // spec: C-159
-    expect(await row.textContent()).toContain("$2$");
+    expect(await row.textContent()).toContain("$2.00$");
     expect(await page.getByRole("row", { name: /qwen3-max/ }).textContent()).toContain("Available");
 
     await type(page.getByRole("searchbox"), "dall");

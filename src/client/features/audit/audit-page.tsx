@@ -13,6 +13,8 @@ import { currentLanguage } from "../../lib/i18n";
 import { trpc } from "../../lib/trpc";
 import { CodeBlock } from "../../ui/code-block";
 import { Drawer } from "../../ui/drawer";
+import { Table, Td, Th } from "../../ui/table";
+import { changeLine, changesOf } from "./audit-changes";
 
 const FILTERS = ["actor", "action", "target_type", "target_id", "start", "end"] as const;
 
@@ -111,7 +113,11 @@ function useAuditColumns(): readonly GridColumn<AuditView>[] {
         header: t`修改`,
         width: 260,
         grow: true,
-        cell: (row) => <code className="truncate font-mono text-xs">{row.after || row.before}</code>,
+        cell: (row) => (
+          <code className="truncate font-mono text-xs" title={changeLine(row.before, row.after)}>
+            {changeLine(row.before, row.after)}
+          </code>
+        ),
       },
       { id: "ip", header: "IP", width: 130, cell: (row) => <span className="font-mono text-xs">{row.ip}</span> },
     ],
@@ -130,6 +136,7 @@ function laidOut(text: string): string {
 
 function Act({ act }: { act: AuditView }) {
   const { t } = useLingui();
+  const changes = act.before && act.after ? changesOf(act.before, act.after) : undefined;
   const facts: [string, string][] = [
     [t`时间`, formatTime(act.created_at)],
     [t`操作人`, `${act.actor_name} (${act.actor_id})`],
@@ -146,6 +153,26 @@ function Act({ act }: { act: AuditView }) {
           </div>
         ))}
       </dl>
+      {changes && changes.length > 0 ? (
+        <Table aria-label={t`修改`}>
+          <thead>
+            <tr>
+              <Th>{t`字段`}</Th>
+              <Th>{t`修改前`}</Th>
+              <Th>{t`修改后`}</Th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map(({ field, before, after }) => (
+              <tr key={field}>
+                <Td className="font-mono text-xs">{field}</Td>
+                <Td className="font-mono text-xs wrap-anywhere text-red-fg">{before}</Td>
+                <Td className="font-mono text-xs wrap-anywhere text-green-fg">{after}</Td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      ) : null}
       {act.before ? (
         <section>
           <h3 className="mb-1 font-medium">{t`修改前`}</h3>
