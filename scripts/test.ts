@@ -63,6 +63,14 @@ const TIERS: Tier[] = [
     tierMinutes: 6,
     secondChance: true,
   },
+  {
+    name: "clients",
+    takes: (file) => file === "tests/clients/smoke.test.ts",
+    parallel: 1,
+    testSeconds: 60,
+    tierMinutes: 4,
+    secondChance: true,
+  },
   // The architecture test belongs to the checks.
   {
     name: "integration",
@@ -74,7 +82,7 @@ const TIERS: Tier[] = [
     secondChance: true,
   },
 ];
-const ORDER = ["check", "unit", "component", "money", "integration", "e2e"];
+const ORDER = ["check", "unit", "component", "money", "integration", "clients", "e2e"];
 
 const requireAll = isEverythingRequired();
 const notices: string[] = [];
