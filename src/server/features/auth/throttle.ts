@@ -46,7 +46,10 @@ export async function throttled<T>(
 /** Whether a try was refused because too many were wrong. */
 export const isThrottled = (error: unknown): boolean => error instanceof AppError && error.code === "too_many_requests";
 
-/** Counts a sign-in by password, right or wrong: by the account's known device, else by address. Throws too_many_requests. */
+/**
+ * Counts a sign-in by password, right or wrong: by the account's known device, else by address. Throws
+ * too_many_requests.
+ */
 export async function countSignIn(ctx: Ctx, account: number | undefined): Promise<void> {
   const device = account === undefined ? undefined : await knownDevice(ctx, account);
   if (device !== undefined) return countCritical(ctx, { key: `sign-in:device:${device}` });
