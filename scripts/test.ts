@@ -82,7 +82,7 @@ const TIERS: Tier[] = [
     secondChance: true,
   },
 ];
-const ORDER = ["check", "unit", "component", "money", "integration", "clients", "e2e"];
+const ORDER = ["check", "unit", "component", "money", "integration", "clients", "trials", "e2e"];
 
 const requireAll = isEverythingRequired();
 const notices: string[] = [];
@@ -157,6 +157,18 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
   return counts;
 }
 
+/** The short form of `npm run trials`; what did not hold is tried once more, and then named as flaky. */
+async function runTrials(): Promise<Counts> {
+  const command = [process.execPath, "scripts/trials.ts", "--smoke"];
+  for (const again of [false, true]) {
+    const { code } = await runCommand(command, { timeoutMs: 2 * 60_000, show: true });
+    if (code !== 0) continue;
+    if (again) notices.push("FLAKY: trials (the output of the processes: tests/.artifacts)");
+    return { ...noCounts(), passed: 1 };
+  }
+  return { ...noCounts(), failed: 1 };
+}
+
 /**
  * Starts the shared test server as our child: `bun test --isolate` ends what a file has started, and the keeper of a
  * server that a file started would end with it and leave the server behind. Without us, each file starts its own.
@@ -203,7 +215,8 @@ async function main(wanted: string[]): Promise<number> {
     const files = filesOf.get(name) ?? [];
     console.log(`\n── ${name}${tier ? `: ${files.length} files` : ""}`);
     let counts = noCounts();
-    if (!tier) counts = await runChecks();
+    if (name === "check") counts = await runChecks();
+    else if (!tier) counts = await runTrials();
     else if (files.length > 0) counts = await runTier(tier, files);
     const ran = counts.passed + counts.failed > 0;
     if (requireAll && (counts.skipped > 0 || !ran)) unmet++;
