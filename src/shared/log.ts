@@ -73,6 +73,14 @@ export interface RepeatedRefusal {
   repeated_until: number;
 }
 
+/** What a finished job cost, all in all. */
+export interface JobSettlement {
+  /** Units. */
+  quota: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
 /** The JSON of a consumption row's `other`. Existing front-ends read the first block; the rest is Weir's. */
 export interface ConsumeOther {
   model_ratio: number;
@@ -96,6 +104,8 @@ export interface ConsumeOther {
   price_rule?: PriceRule;
   /** The job that the call submitted, by the id that its owner uses. */
   task_id?: string;
+  /** What the job came to when it was done; the difference to the charge has a row of its own. */
+  settled?: JobSettlement;
   /** The program that called (shared/client-type.ts). */
   client_type?: string;
   /**

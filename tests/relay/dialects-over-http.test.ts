@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
         expect(bad.body).toMatchObject({ success: false });
       });
 
-      test(`three SDKs on a channel of type ${type}: the same text at the same charge, and the audit finds nothing`, async () => {
+      test(`three SDKs on a channel of type ${type}: the same text at the same charge, Anthropic's with the call's id, and the audit finds nothing`, async () => {
         const model = models[type];
         const before = (await weir.logs()).length;
         const messages = [{ role: "user" as const, content: WORDS }];
@@ -65,6 +65,11 @@ for (const engine of ENGINES) {
         expect((await google.models.generateContent({ model, contents: WORDS })).text).toBe(WORDS);
         const counted = await anthropic.messages.countTokens({ model, messages });
         expect(counted.input_tokens).toBeGreaterThan(0);
+        const { data, request_id } = await anthropic.messages
+          .create({ model, max_tokens: 100, messages })
+          .withResponse();
+        expect(data._request_id).toBe(request_id);
+        await weir.waitForLog((row) => row.request_id === request_id);
 
         const broken: unknown = await anthropic.messages
           .stream({ model: `${model}+error-midstream`, max_tokens: 100, messages })
@@ -75,7 +80,7 @@ for (const engine of ENGINES) {
 
         const rows = (await weir.logs()).slice(before).filter((row) => row.type === LOG_TYPE.consume);
         expect(rows.filter((row) => row.model_name === model).map((row) => row.quota)).toEqual(
-          Array(4).fill(inputs[type] + 20),
+          Array(5).fill(inputs[type] + 20),
         );
         expect(rows.filter((row) => row.model_name !== model)).toMatchObject([{ end_reason: "upstream_error" }]);
         expect(await weir.holds()).toBe(0);

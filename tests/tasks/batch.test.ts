@@ -157,6 +157,10 @@ describe.each(ENGINES)("batches on %s", (engine) => {
       { type: 2, quota },
       { type: 6, quota: quota - 2 * A_LINE },
     ]);
+    // The row of its charge says what the lines came to.
+    const [charge] = await bench.bills(id);
+    const settled = { quota: 2 * A_LINE, prompt_tokens: 200, completion_tokens: 40 };
+    expect(JSON.parse(charge?.other ?? "{}")).toMatchObject({ settled });
     // Its output belongs to its owner, and to no other user.
     expect((await ann.send("GET", "/v1/files/file-out/content")).status).toBe(200);
     expect((await bob.send("GET", "/v1/files/file-out/content")).status).toBe(404);

@@ -1,4 +1,5 @@
 /** A job as the relay sees it, and the store of jobs: every change of a status or of money goes through it. */
+import type { JobSettlement } from "../../shared/log";
 import type { TaskPlatform, TaskStatus } from "../../shared/task";
 import type { Usage } from "../protocol/chat-events";
 import type { JsonObject } from "../lib/json-bytes";
@@ -103,6 +104,9 @@ export type NewTask = Omit<
   next_poll_at_ms: number;
 };
 
+/** The tokens of a finished job. */
+export type JobTokens = Omit<JobSettlement, "quota">;
+
 /** The changes of a job in progress; absent members stay. */
 export interface TaskChange {
   status?: TaskStatus;
@@ -151,9 +155,10 @@ export interface TaskStore {
   note(task: Pick<Task, "id">, from: TaskStatus, change: TaskChange): Promise<boolean>;
   /**
    * -> SUCCESS. `quota` is the corrected price: a lower price is refunded in the same transaction; a higher one is owed
-   * (`state.owed`) until `collect` has charged it. False: its status is no longer `from`.
+   * (`state.owed`) until `collect` has charged it. `tokens`: what the vendor counted; with the price they are written on
+   * the row of its charge, which was made at an estimate. False: its status is no longer `from`.
    */
-  succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange): Promise<boolean>;
+  succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange, tokens?: JobTokens): Promise<boolean>;
   /** Whether the ledger has a job's charge. */
   charged(task: Pick<Task, "charge_id">): Promise<boolean>;
   /** Whether the units of its submit are still held: then it is being submitted, or a sweep will end the hold. */

@@ -77,6 +77,20 @@ function CacheSaving({ saved }: { saved: string | undefined }) {
   );
 }
 
+/** What a job came to when it was done, where it was charged at an estimate. */
+function Settled({ row }: { row: LogView }) {
+  const { t } = useLingui();
+  const { settled } = readDetails(row.other);
+  if (!settled || settled.quota === row.quota) return null;
+  const [input, output] = [formatNumber(settled.prompt_tokens), formatNumber(settled.completion_tokens)];
+  const units = formatNumber(settled.quota);
+  return (
+    <p className="text-sm" data-testid="bill-settled">
+      {t`任务完成时按实际用量结算，共 ${units} 额度（输入 ${input}、输出 ${output} 个 Token）；差额另有一条日志。`}
+    </p>
+  );
+}
+
 /** The bill of a call: lines whose units sum to the charge, rounded once. Nothing is computed that was not charged. */
 export function LogBill({ row }: { row: LogView }) {
   const { t, i18n } = useLingui();
@@ -145,6 +159,7 @@ export function LogBill({ row }: { row: LogView }) {
         </tfoot>
       </Table>
       <CacheSaving saved={details.cache_saved} />
+      <Settled row={row} />
       <p className="text-xs text-muted">{t`各行按精确小数计算，最后只四舍五入一次。`}</p>
     </div>
   );

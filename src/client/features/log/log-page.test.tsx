@@ -264,6 +264,13 @@ test("every row's bill lines sum to its charge, or say what the row is", async (
       { quota: 10, other: JSON.stringify({ bill, cache_saved: "-250" }) },
       "自动缓存标记：写入缓存比普通输入多花 250 额度，之后的读取会省回来。",
     ],
+    [
+      {
+        quota: 10,
+        other: JSON.stringify({ bill, settled: { quota: 4, prompt_tokens: 200, completion_tokens: 40 } }),
+      },
+      "任务完成时按实际用量结算，共 4 额度（输入 200、输出 40 个 Token）；差额另有一条日志。",
+    ],
     [{ quota: 0, type: 5 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2 }, "这次调用没有收费。"],
     [{ quota: 0, type: 2, other: JSON.stringify({ waived: true, bill: [] }) }, "渠道的设置是：这样结束的调用不收费。"],

@@ -1,5 +1,4 @@
 import { cleanup, render, screen, within } from "../../../../tests/dom";
-import { fireEvent } from "@testing-library/react";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, expect, test } from "bun:test";
@@ -7,6 +6,9 @@ import type { Catalogue } from "../../../shared/price-list";
 import type { PriceRule } from "../../../shared/price-rules";
 import { PriceCalculator } from "./price-calculator";
 import { PriceRules } from "./price-rules";
+
+// Not before the document is there.
+const { fireEvent } = await import("@testing-library/react");
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const rules: PriceRule[] = [

@@ -1,13 +1,16 @@
 /** How jobs go on and end: each change of a status together with the money that it moves. */
 import { and, eq, ne } from "drizzle-orm";
+import type { JobSettlement } from "../../../shared/log";
 import type { EventName } from "../../../shared/events";
 import { textColumns } from "../../../shared/log-text";
 import type { TaskStatus } from "../../../shared/task";
 import { type Services, seconds } from "../../contracts/context";
 import type { CallLog, RefundedCharge } from "../../contracts/ledger";
-import type { Task, TaskChange, TaskStore } from "../../contracts/task-store";
+import type { JobTokens, Task, TaskChange, TaskStore } from "../../contracts/task-store";
 import { run, type Steps } from "../../db/transaction";
+import { forUpdate } from "../../db/sql";
 import type { Q } from "../../db/types";
+import { parseObject } from "../wallet/hold-draft";
 import { refundRequestId, refundSteps, toBudgets } from "../wallet/refund";
 import { changedColumns, findTask, isChargeRow, jsonText } from "./row";
 
@@ -44,8 +47,8 @@ export const taskEndings = (services: Needs): Endings => ({
       .returning({ id: t.id });
     return rows.length > 0;
   },
-  succeed: (task, from, quota, change) =>
-    services.db.tx((q) => succeedSteps(services, q, task, from, quota, change), { durable: true }),
+  succeed: (task, from, quota, change, tokens) =>
+    services.db.tx((q) => succeedSteps(services, q, task, from, quota, change, tokens), { durable: true }),
   fail: (task, from, fail_reason, change) =>
     services.db.tx((q) => failSteps(services, q, task, from, fail_reason, change), { durable: true }),
   collect: (id) => collect(services, id),
@@ -58,6 +61,7 @@ function* succeedSteps(
   from: TaskStatus,
   quota: number,
   change: TaskChange,
+  tokens: JobTokens | undefined,
 ): Steps<boolean> {
   const t = db.t.tasks;
   const more = quota - task.quota;
@@ -73,7 +77,18 @@ function* succeedSteps(
   );
   if (won.length === 0) return false;
   if (more < 0) yield* giveBack({ db, now, events }, q, { ...task, state }, "job_cost_less", -more);
+  if (tokens) yield* noteSettlement({ db }, q, task.charge_id, { quota, ...tokens });
   return true;
+}
+
+/** Writes what a job came to on the row of its charge. Nothing happens where there is no such row. */
+function* noteSettlement({ db }: Pick<Needs, "db">, q: Q, charge_id: string, settled: JobSettlement): Steps<void> {
+  const { logs } = db.t;
+  const charge = isChargeRow(db.t, charge_id);
+  const [row] = yield* run(forUpdate(db, q.select({ id: logs.id, other: logs.other }).from(logs).where(charge)));
+  if (!row) return;
+  const other = JSON.stringify({ ...parseObject(row.other), settled });
+  yield* run(q.update(logs).set({ other }).where(eq(logs.id, row.id)).returning({ id: logs.id }));
 }
 
 function* failSteps(

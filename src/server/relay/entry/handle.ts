@@ -114,6 +114,8 @@ async function handle(
   const responder = new Responder(requestId, authentication ? null : request.headers.get("origin"));
   if (request.method === "OPTIONS") return responder.preflight(request);
   const { route, arrival } = arrive(engine, request, ip, requestId);
+  // Anthropic's SDKs read it (`_request_id`; platform.claude.com/docs/en/api/errors, read November 2026).
+  if (arrival.dialect.key === "anthropic") responder.idHeader = "request-id";
   try {
     if (!route) fail("not_found", { method: request.method, path: arrival.path });
     if (route.operation === "open") return await route.answer({ engine, request, responder });

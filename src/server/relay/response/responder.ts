@@ -13,15 +13,23 @@ export class Responder {
   array = false;
   /** Samples the content where contents are kept. */
   tap: ContentTap | undefined;
+  /** The header in which SDKs of the caller's dialect look for the call's id, besides those of every response. */
+  idHeader: "request-id" | undefined;
 
   constructor(
     readonly requestId: string,
     readonly origin: string | null,
   ) {}
 
+  #headers(contentType: string): Record<string, string> {
+    const headers = answerHeaders(contentType, this.requestId, this.origin);
+    if (this.idHeader) headers[this.idHeader] = this.requestId;
+    return headers;
+  }
+
   /** A whole response. */
   json(body: string | Uint8Array<ArrayBuffer>, status = 200, more?: Record<string, string>): Response {
-    const headers = answerHeaders("application/json", this.requestId, this.origin);
+    const headers = this.#headers("application/json");
     if (more) Object.assign(headers, more);
     if (this.limits) Object.assign(headers, this.limits);
     return new Response(this.tap ? this.tap.take(body, "application/json") : body, { status, headers });
@@ -29,7 +37,7 @@ export class Responder {
 
   /** A forwarded response; `contentType` is one that the relay has chosen or recognised. */
   raw(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>, contentType: string): Response {
-    const headers = answerHeaders(contentType, this.requestId, this.origin);
+    const headers = this.#headers(contentType);
     if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
     return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
@@ -42,14 +50,14 @@ export class Responder {
     status: number,
     more: Record<string, string>,
   ): Response {
-    const headers = { ...answerHeaders(contentType, this.requestId, this.origin), ...more, ...this.limits };
+    const headers = { ...this.#headers(contentType), ...more, ...this.limits };
     return new Response(body, { status, headers });
   }
 
   /** A streamed response. */
   events(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
     const type = this.array ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8";
-    const headers = answerHeaders(type, this.requestId, this.origin);
+    const headers = this.#headers(type);
     headers["cache-control"] = "no-cache";
     if (this.limits) Object.assign(headers, this.limits);
     const events = this.tap ? this.tap.take(body, type) : body;

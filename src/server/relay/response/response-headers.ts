@@ -3,6 +3,7 @@
 const EXPOSED = [
   "x-oneapi-request-id",
   "x-request-id",
+  "request-id",
   "retry-after",
   "x-should-retry",
   ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),

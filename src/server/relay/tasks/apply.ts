@@ -5,6 +5,7 @@ import type { Usage } from "../../protocol/chat-events";
 import { cleanText } from "../../protocol/clean-text";
 import { isObject } from "../../lib/json-bytes";
 import type { ControlPlane } from "../../contracts/control-plane";
+import { completionTokens, promptTokens } from "../billing/log-row";
 import { pauseOf } from "./clock";
 import { unitsOf, unpackPrice } from "./price";
 import { checkUsage, tokensOn } from "../../protocol/usage-check";
@@ -91,7 +92,9 @@ export async function applyReport(
   const final = report.final && price ? checkedPrice(controlPlane, task, report.final) : undefined;
   const quota = final && price ? unitsOf(price, final.priced) : task.quota;
   const doubted = final && final.doubts.length > 0 ? { state: { ...state, usage_doubts: final.doubts } } : {};
-  const won = await taskStore.succeed(task, task.status, quota, { ...ended, ...doubted });
+  const usage = final?.priced.usage;
+  const tokens = usage && { prompt_tokens: promptTokens(usage), completion_tokens: completionTokens(usage) };
+  const won = await taskStore.succeed(task, task.status, quota, { ...ended, ...doubted }, tokens);
   if (won) notifyChange(controlPlane, watcher, task, { ...ended, status: "SUCCESS" });
   if (won && quota > task.quota) await taskStore.collect(task.id);
   return won;
