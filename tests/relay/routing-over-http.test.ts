@@ -274,7 +274,7 @@ for (const engine of ENGINES) {
       "a token's budget holds through the books, over REST and for parallel calls, and the books are right",
       async () => {
         await channel("one");
-        const token = await weir.newToken({ name: "tight", budget_day: 2_000 });
+        const token = await weir.newToken({ name: "tight", budget_day: 2_000, group: "default" });
         // Answered when one was refused: the usage is far less than the hold, so calls in sequence would all fit.
         const full = Promise.withResolvers<void>();
         accounts.set("one", () => full.promise.then(answered));

@@ -43,8 +43,9 @@ export const identityRouter = router({
     .input(stateInput)
     .mutation(({ ctx, input }) => beginSignIn(ctx, input)),
   finish: router(callbacks),
+  // Six digits can be guessed: an invented address must not have tries of its own.
   wechat: publicProcedure
-    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: "sign-in", ownPage: "named" })
+    .meta({ rest: "GET /api/oauth/wechat", summary: "Sign in by a WeChat code", critical: true, ownPage: "named" })
     .input(wechatInput)
     .mutation(({ ctx, input }) => wechatSignIn(ctx, input.code, input.aff)),
   wechatBind: userProcedure
