@@ -280,7 +280,7 @@ describe.skipIf(!found)("many channels", () => {
       await rowOf(page, "退回").getByRole("button", { name: "修改 退回 的优先级：5" }).click();
       await type(page.getByRole("textbox", { name: "优先级" }), "6");
       await page.keyboard.press("Enter");
-      await page.getByText("无法连接到服务器").waitFor();
+      await page.getByText("无法连接到服务器", { exact: true }).waitFor();
       await rowOf(page, "退回").getByRole("button", { name: "修改 退回 的优先级：5" }).waitFor();
     });
     expect((await channel(id)).priority).toBe(5);

@@ -186,7 +186,7 @@ describe.skipIf(!found)("channels", () => {
       const row = rowOf(page, "被拒");
       await row.getByRole("button", { name: "行菜单" }).click();
       await page.getByRole("menuitem", { name: "禁用" }).click();
-      await page.getByText("无法连接到服务器").waitFor();
+      await page.getByText("无法连接到服务器", { exact: true }).waitFor();
       await row.getByText("已启用").waitFor();
     });
     expect(await statusOf(id)).toBe(1);

@@ -49,7 +49,7 @@ describe("the data dashboard", () => {
     const tab = await browser.open(`${weir.url}/token`, { as: weir.root, language: "en" });
     const { page } = tab;
     await page.getByRole("link", { name: "Dashboard" }).click();
-    const chart = page.getByRole("group", { name: /Consumption over time/ });
+    const chart = page.getByRole("group", { name: /Spending over time/ });
     // spec: C-032
     await chart.waitFor();
     await page.getByRole("link", { name: "1 failed" }).waitFor();

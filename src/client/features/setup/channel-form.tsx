@@ -30,7 +30,10 @@ export function ChannelForm({ type, onDone, onLater }: { type: ChannelType; onDo
   const own = { id, type, channel };
   // The choice of a type above may fill the screen; its fields come into view, the focus stays with the choice.
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.scrollIntoView({ block: "nearest" }), []);
+  // In braces: browsers return a promise here, which is no clean-up.
+  useEffect(() => {
+    form.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <form
       ref={form}
