@@ -129,8 +129,21 @@ export interface BilledCall {
 function costPrice({ cost_percent = 100, cost_prices }: CostSetting, model: string) {
   const own = cost_prices === undefined ? undefined : ownPriceOf(cost_prices, model);
   if (own) return { price: own, share: 1 };
-  const listed = list.price(model, "cost", "cost");
-  return listed.unpriced ? undefined : { price: listed, share: cost_percent / 100 };
+  const price = listedPrice(model);
+  return price && { price, share: cost_percent / 100 };
+}
+
+const listed = new Map<string, CompiledPrice | undefined>();
+
+/** The vendor's list price; a name that is not on the list is looked up once too, because that takes 50 µs. */
+function listedPrice(model: string): CompiledPrice | undefined {
+  if (listed.has(model)) return listed.get(model);
+  const found = list.price(model, "cost", "cost");
+  const price = found.unpriced ? undefined : found;
+  // Names of mapped models come from operators, others from callers.
+  if (listed.size >= 10_000) listed.clear();
+  listed.set(model, price);
+  return price;
 }
 
 /** Billionths of a dollar; null where neither the channel nor the vendor's list has a price. */
