@@ -28,6 +28,16 @@ const rules: readonly ResponsesRule[] = [
 
 /** Whether OpenAI takes a conversation of a model through the Responses API only. `tools`: it declares some. */
 export function needsResponses(model: string, tools: boolean): boolean {
-  const name = model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
-  return rules.some(({ models, needs }) => models.test(name) && (tools || needs === "always"));
+  let need = known.get(model);
+  if (need === undefined) {
+    const name = model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
+    const needs = rules.flatMap((rule) => (rule.models.test(name) ? [rule.needs] : []));
+    need = needs.includes("always") ? "always" : (needs[0] ?? "never");
+    if (known.size >= 10_000) known.clear();
+    known.set(model, need);
+  }
+  return need === "always" || (tools && need === "with tools");
 }
+
+/** Every call asks several times. */
+const known = new Map<string, ResponsesRule["needs"] | "never">();
