@@ -155,8 +155,8 @@ export interface TaskStore {
   note(task: Pick<Task, "id">, from: TaskStatus, change: TaskChange): Promise<boolean>;
   /**
    * -> SUCCESS. `quota` is the corrected price: a lower price is refunded in the same transaction; a higher one is owed
-   * (`state.owed`) until `collect` has charged it. `tokens`: what the vendor counted; with the price they are written on
-   * the row of its charge, which was made at an estimate. False: its status is no longer `from`.
+   * (`state.owed`) until `collect` has charged it. `tokens`: what the vendor counted; with the price they are written
+   * on the row of its charge, which was made at an estimate. False: its status is no longer `from`.
    */
   succeed(task: Task, from: TaskStatus, quota: number, change: TaskChange, tokens?: JobTokens): Promise<boolean>;
   /** Whether the ledger has a job's charge. */
