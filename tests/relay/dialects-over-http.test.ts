@@ -65,10 +65,7 @@ for (const engine of ENGINES) {
         expect((await google.models.generateContent({ model, contents: WORDS })).text).toBe(WORDS);
         const counted = await anthropic.messages.countTokens({ model, messages });
         expect(counted.input_tokens).toBeGreaterThan(0);
-        const { data, request_id } = await anthropic.messages
-          .create({ model, max_tokens: 100, messages })
-          .withResponse();
-        expect(data._request_id).toBe(request_id);
+        const { request_id } = await anthropic.messages.create({ model, max_tokens: 100, messages }).withResponse();
         await weir.waitForLog((row) => row.request_id === request_id);
 
         const broken: unknown = await anthropic.messages
