@@ -42,7 +42,7 @@ describe("DeepSeek's hours", () => {
     ["2026-10-26T01:00:00.000Z", peak],
     ["2026-11-02T03:59:59.999Z", peak],
   ])("at %s the price of V4 Pro is the vendor's", (iso, expected) => {
-    expect(usdAt("deepseek-v4-pro", iso)).toEqual(expected as never);
+    expect<unknown>(usdAt("deepseek-v4-pro", iso)).toEqual(expected);
   });
 
   test("hold for Flash by both its names", () => {
