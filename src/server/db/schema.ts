@@ -127,11 +127,15 @@ export const makeTables = (k: Kit) => {
       /** Limits of units a day and a month; 0 = none. */
       budget_day: k.int().notNull().default(0),
       budget_month: k.int().notNull().default(0),
+      /** Keyed hash of another system's SHA-256 of the key; null = made here, or used since. */
+      imported_hash: k.text(),
       deleted_at: k.int(),
     },
     (t) => [
       // authentication of every relay call
       k.uniqueIndex("tokens_key_uq").on(t.key_hash),
+      // the first call with an imported key
+      k.uniqueIndex("tokens_imported_uq").on(t.imported_hash).where(sql`imported_hash is not null`),
       // a user's own list, newest first
       k.index("tokens_user_ix").on(t.user_id, t.id),
     ],
@@ -178,6 +182,9 @@ export const makeTables = (k: Kit) => {
       created_time: k.int().notNull(),
       /** JSON {status_reason, status_time} or ''. */
       other_info: k.text().notNull().default(""),
+      /** No new calls since then, and running ones end by then; 0 = does not drain, or without a deadline. */
+      draining_since: k.int().notNull().default(0),
+      drain_deadline: k.int().notNull().default(0),
     },
     (t) => [
       // the channel list: priority first
@@ -305,6 +312,11 @@ export const makeTables = (k: Kit) => {
     started_at: k.int().notNull(),
     heartbeat_at: k.int().notNull(),
     version: k.text().notNull().default(""),
+    /** As of a channel. */
+    draining_since: k.int().notNull().default(0),
+    drain_deadline: k.int().notNull().default(0),
+    /** JSON {running, channels: {id: n}, keys: {id: n}} while something drains: calls that it still serves; else ''. */
+    running: k.text().notNull().default(""),
   });
 
   /** Every unit that ever came in (or was taken back): balance + holds + used_quota = sum(amount). */
@@ -348,6 +360,12 @@ export const makeTables = (k: Kit) => {
       prompt_tokens: k.int().notNull().default(0),
       completion_tokens: k.int().notNull().default(0),
       use_time: k.int().notNull().default(0),
+      /** Sum of logs.upstream_cost, and the part of `quota` that was charged for the calls whose cost is known. */
+      upstream_cost: k.int().notNull().default(0),
+      costed_quota: k.int().notNull().default(0),
+      /** Milliseconds to the first content, summed over the calls that tell them, and how many do. */
+      first_token_ms: k.int().notNull().default(0),
+      first_tokens: k.int().notNull().default(0),
     },
     (t) => [
       k.primaryKey({ columns: [t.hour, t.user_id, t.token_id, t.channel, t.model_name, t.group] }),
@@ -376,6 +394,9 @@ export const makeTables = (k: Kit) => {
       quota: k.int().notNull(),
       /** Prompt and completion. */
       tokens: k.int().notNull(),
+      /** As of usage_hourly. */
+      upstream_cost: k.int().notNull().default(0),
+      costed_quota: k.int().notNull().default(0),
     },
     (t) => [k.primaryKey({ columns: [t.dimension, t.hour, t.item] })],
   );
@@ -413,6 +434,9 @@ export const makeTables = (k: Kit) => {
       status: k.int().notNull().default(1),
       reason: k.text().notNull().default(""),
       status_time: k.int().notNull().default(0),
+      /** As of a channel. */
+      draining_since: k.int().notNull().default(0),
+      drain_deadline: k.int().notNull().default(0),
       created_at: k.int().notNull(),
     },
     (t) => [
@@ -763,6 +787,149 @@ export const makeTables = (k: Kit) => {
     ],
   );
 
+  /** What was done for an idempotency key: a request that comes again is answered as before. */
+  const answered_requests = k.table(
+    "answered_requests",
+    {
+      /** Keyed hash of user, procedure and the key that the client sent. */
+      name: k.text().primaryKey(),
+      /** Hash of the input: the same key with another input is refused. */
+      input_hash: k.text().notNull(),
+      /** Sealed JSON, '' while the first request runs. */
+      answer: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+    },
+    (t) => [
+      // sweep
+      k.index("answered_requests_created_ix").on(t.created_at),
+    ],
+  );
+
+  /** What an alert rule found: one row from its begin to its end. */
+  const incidents = k.table(
+    "incidents",
+    {
+      id: k.id(),
+      /** Name of the rule. */
+      rule: k.text().notNull(),
+      /** What it is about: "channel:3", "user:12", "model:gpt-5", '' = the whole server. */
+      subject: k.text().notNull().default(""),
+      severity: k.text().notNull().default("warning"),
+      /** Code of the text and its values (JSON), as of logs. */
+      code: k.text().notNull(),
+      params: k.text().notNull().default(""),
+      opened_at: k.int().notNull(),
+      last_at: k.int().notNull(),
+      /** 0 = still on. */
+      closed_at: k.int().notNull().default(0),
+      /** Events that it stands for. */
+      count: k.int().notNull().default(1),
+      /** Until then it is not told again; who pressed "seen", 0 = not seen. */
+      muted_until: k.int().notNull().default(0),
+      seen_by: k.int().notNull().default(0),
+    },
+    (t) => [
+      // one open incident of a rule and subject
+      k.uniqueIndex("incidents_open_uq").on(t.rule, t.subject).where(sql`closed_at = 0`),
+      // the list, retention
+      k.index("incidents_last_ix").on(t.last_at, t.id),
+    ],
+  );
+
+  /** Messages of incidents that are to be sent, and what became of them. */
+  const alert_deliveries = k.table(
+    "alert_deliveries",
+    {
+      id: k.id(),
+      incident_id: k.int().notNull(),
+      /** begin, end */
+      kind: k.text().notNull(),
+      /** Name of the target among the options. */
+      target: k.text().notNull(),
+      attempts: k.int().notNull().default(0),
+      /** When it is next tried, 0 = over. */
+      next_at: k.int().notNull(),
+      sent_at: k.int().notNull().default(0),
+      error: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+    },
+    (t) => [
+      // one message of an incident to a target
+      k.uniqueIndex("alert_deliveries_uq").on(t.incident_id, t.kind, t.target),
+      // what is to be sent
+      k.index("alert_deliveries_next_ix").on(t.next_at).where(sql`next_at <> 0`),
+      // retention
+      k.index("alert_deliveries_created_ix").on(t.created_at),
+    ],
+  );
+
+  /** Changes of prices that a feed proposes. */
+  const price_proposals = k.table(
+    "price_proposals",
+    {
+      id: k.id(),
+      /** Name of the feed among the options. */
+      source: k.text().notNull(),
+      created_at: k.int().notNull(),
+      /** open, approved, automatic, refused, replaced, held */
+      status: k.text().notNull().default("open"),
+      /** JSON: per model the prices now and then, and what it is held for. */
+      changes: k.text().notNull(),
+      decided_at: k.int().notNull().default(0),
+      actor_id: k.int().notNull().default(0),
+    },
+    (t) => [
+      // the list; what is open
+      k.index("price_proposals_status_ix").on(t.status, t.id),
+    ],
+  );
+
+  /** Results of long work that are read later: imports, reconciliations. */
+  const reports = k.table(
+    "reports",
+    {
+      id: k.id(),
+      /** import, reconciliation */
+      kind: k.text().notNull(),
+      title: k.text().notNull().default(""),
+      created_at: k.int().notNull(),
+      actor_id: k.int().notNull().default(0),
+      /** Base64 of compressed JSON. */
+      data: k.text().notNull(),
+    },
+    (t) => [
+      // the list of a kind
+      k.index("reports_kind_ix").on(t.kind, t.id),
+    ],
+  );
+
+  /** Runs of `weir import`: where each source stands. */
+  const imports = k.table("imports", {
+    /** Identity of the source (its system and a hash of what names it). */
+    source: k.text().primaryKey(),
+    /** new-api, one-api, one-hub, litellm, weir */
+    system: k.text().notNull(),
+    /** JSON: per table how far it is read. Written with the rows themselves. */
+    cursor: k.text().notNull().default(""),
+    started_at: k.int().notNull(),
+    finished_at: k.int().notNull().default(0),
+  });
+
+  /** Which row here a row of a source became: the same row is taken once. */
+  const imported_rows = k.table(
+    "imported_rows",
+    {
+      source: k.text().notNull(),
+      /** user, token, channel, log, … */
+      kind: k.text().notNull(),
+      source_id: k.text().notNull(),
+      target_id: k.text().notNull(),
+      /** Hash of the row as it was taken: what the source changed since is seen. */
+      row_hash: k.text().notNull().default(""),
+    },
+    (t) => [k.primaryKey({ columns: [t.source, t.kind, t.source_id] })],
+  );
+
   /** Jobs that take minutes: drawing, music, video, batches, background responses. */
   const tasks = k.table(
     "tasks",
@@ -829,7 +996,8 @@ export const makeTables = (k: Kit) => {
   return {
     users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, usage_sums, versions,
     leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
-    codes, totps, passkeys, audit_log, push_subscriptions, tasks,
+    codes, totps, passkeys, audit_log, push_subscriptions, tasks, answered_requests, incidents, alert_deliveries, price_proposals,
+    reports, imports, imported_rows,
   };
 };
 
