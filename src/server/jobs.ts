@@ -6,6 +6,7 @@ import { updateBalancesWhenDue } from "./features/channel/balance";
 import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
+import { readFeedsWhenDue } from "./features/pricing/feed";
 import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
 import { sweepStored } from "./features/stored/sweep";
@@ -35,6 +36,7 @@ const jobs: readonly Job[] = [
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
   { name: "channel secrets", everySeconds: 300, run: leased("channel secrets", sealChannels) },
+  { name: "price feeds", everySeconds: 60, run: leased("price feeds", readFeedsWhenDue) },
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
   { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },

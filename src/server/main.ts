@@ -7,6 +7,7 @@
  *   weir restore FILE    puts such a copy in the place of the database; refuses while that is in use
  *   weir secret rotate   a new master secret; everything that it protects is rewritten
  *   weir rescue NAME     lets an operator who is locked out in again
+ *   weir prices sign KEY FILE   this installation's prices as a signed file, for price feeds
  *   weir licenses        the software of others inside, and its licences
  *   weir --health        ask the server on this machine whether it is ready (for containers)
  *   weir --version, weir --help
@@ -27,6 +28,7 @@ Usage
   weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
   weir rescue NAME  for operators who are locked out: new password, ban, role, second factors; \`weir rescue\` says how
+  weir prices sign KEY FILE   write this installation's prices as a signed file; KEY is made where there is none
   weir licenses     the software of others inside, and its licences
   weir --health     exit 0 when the server on this machine is ready
   weir --version
@@ -43,7 +45,7 @@ async function main(args: string[]): Promise<number | undefined> {
   if (command === "licenses") return (await import("./commands/licenses")).licensesCommand();
   if (
     command !== undefined &&
-    !["serve", "audit", "--health", "secret", "backup", "restore", "rescue"].includes(command)
+    !["serve", "audit", "--health", "secret", "backup", "restore", "rescue", "prices"].includes(command)
   ) {
     console.error(`Unknown command: ${command}\n\n${HELP}`);
     return 2;
@@ -80,6 +82,14 @@ async function run(args: string[], env: Env, log: Logger): Promise<number | unde
       return 2;
     }
     return command === "backup" ? backupCommand(env, file) : restoreCommand(env, file);
+  }
+  if (command === "prices") {
+    const [, verb, key, file, ...more] = args;
+    if (verb !== "sign" || !key || !file || more.length > 0) {
+      console.error(`weir prices sign takes a key and a file\n\n${HELP}`);
+      return 2;
+    }
+    return (await import("./commands/prices")).signPricesCommand(env, key, file);
   }
   if (command === "rescue") return (await import("./commands/rescue")).rescueCommand(env, log, args.slice(1));
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);

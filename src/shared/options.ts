@@ -37,6 +37,7 @@ import {
   safetySettings,
   textMap,
 } from "./options/shapes";
+import { priceFeedsShape } from "./price-feeds";
 import { priceRulesShape } from "./price-rules";
 import type { Text } from "./text";
 
@@ -132,6 +133,9 @@ const options = {
   PriceRules: jsonOption({}, priceRulesShape(), "pricing", "价格规则", "Price rules",
     { hint: { zh: "模型 → 规则列表 {name, when, then}：第一条适用的规则生效，都不适用时按普通价格计费",
       en: "Model → list of rules {name, when, then}: the first that applies counts, without one the plain price does" } }),
+  PriceFeeds: jsonOption([], priceFeedsShape(), "pricing", "价格源", "Price feeds",
+    { hint: { zh: "定时读取价格的地址列表 {name, url, key, hours, automatic}",
+      en: "List of addresses that prices are read from: {name, url, key, hours, automatic}" } }),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     {}),

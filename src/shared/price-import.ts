@@ -1,9 +1,10 @@
 /**
  * Prices from elsewhere: another gateway's GET /api/pricing (rows of {model_name, quota_type, …}) or GET
- * /api/ratio_config (maps named model_ratio, completion_ratio, …), or a file written by this console. Parsed into
- * numbers per model, and shown as a difference before anything is applied.
+ * /api/ratio_config (maps named model_ratio, completion_ratio, …), a file written by this console, or a public
+ * catalogue (price-catalogues.ts). Parsed into numbers per model, and shown as a difference before anything is applied.
  */
 import * as z from "zod";
+import { readCatalogue } from "./price-catalogues";
 import {
   numbersOf,
   type PriceColumn,
@@ -63,6 +64,8 @@ function fromMaps(maps: Record<string, unknown>): Map<string, PriceNumbers> {
  * number of at least 0 are left out.
  */
 export function readPrices(json: unknown): IncomingPrices | undefined {
+  const catalogue = readCatalogue(json);
+  if (catalogue) return catalogue.size > 0 && catalogue.size <= MAX_IMPORTED_MODELS ? catalogue : undefined;
   const data = isObject(json) && "data" in json ? json.data : json;
   const found = Array.isArray(data)
     ? new Map(

@@ -1,5 +1,7 @@
 /** Options, read from memory and written through the database. */
 import type { OptionKey, OptionValue } from "../../shared/options";
+import type { Steps } from "../db/transaction";
+import type { Q } from "../db/types";
 
 export interface OptionStore {
   /** The typed value now. */
@@ -11,6 +13,11 @@ export interface OptionStore {
   text(key: OptionKey): string;
   /** Checks, stores, announces to every instance. Throws option_unknown, option_invalid, option_needs. */
   set(key: string, text: string): Promise<void>;
+  /**
+   * The same for several that belong together: all of them or none, and no reader sees a part. `within`: further steps
+   * of the transaction; what they throw undoes everything.
+   */
+  setAll(entries: readonly (readonly [key: string, text: string])[], within?: (tx: Q) => Steps<void>): Promise<void>;
   /**
    * Calls `listener` at every change, here or on another instance; prices and pools are rebuilt from it. Returns the
    * unsubscribe function.

@@ -6,6 +6,7 @@ import { Badge } from "../../ui/badge";
 import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { BelowCost } from "./below-cost";
+import { PriceFeeds } from "./price-feeds";
 import { isUnpriced, PriceGrid } from "./price-grid";
 import { PriceImport } from "./price-import";
 import { PriceJson } from "./price-json";
@@ -14,7 +15,7 @@ import { RulesEditor } from "./rules-editor";
 import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
 
-const TABS = ["visual", "rules", "tools", "json", "import", "why"] as const;
+const TABS = ["visual", "rules", "tools", "json", "import", "feeds", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
 
 /** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
@@ -49,6 +50,7 @@ export default function PriceEditorPage() {
           <TabsTrigger value="tools">{t`工具价格`}</TabsTrigger>
           <TabsTrigger value="json">JSON</TabsTrigger>
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
+          <TabsTrigger value="feeds">{t`价格源`}</TabsTrigger>
           <TabsTrigger value="why">{t`价格说明`}</TabsTrigger>
         </TabsList>
         <TabsContent value="visual">
@@ -72,6 +74,11 @@ export default function PriceEditorPage() {
         <TabsContent value="import">
           {when((all) => (
             <PriceImport prices={all} saver={saver} />
+          ))}
+        </TabsContent>
+        <TabsContent value="feeds">
+          {when((all) => (
+            <PriceFeeds prices={all} saver={saver} />
           ))}
         </TabsContent>
         <TabsContent value="why">

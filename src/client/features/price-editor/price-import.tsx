@@ -1,33 +1,22 @@
 import { useLingui } from "@lingui/react/macro";
 import { FileUp, Globe } from "lucide-react";
 import { useId, useRef, useState } from "react";
-import {
-  applyChanges,
-  growthOf,
-  type IncomingPrices,
-  type PriceChange,
-  priceChanges,
-  readPrices,
-} from "../../../shared/price-import";
-import { priceKeys, type PriceNumbers, toDollars } from "../../../shared/price-rows";
+import { applyChanges, type IncomingPrices, priceChanges, readPrices } from "../../../shared/price-import";
 import { EmptyState } from "../../components/empty-state";
 import { FieldFrame } from "../../components/form-field";
 import { trpc } from "../../lib/trpc";
 import { toastError } from "../../lib/toast";
-import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Checkbox } from "../../ui/checkbox";
 import { Input } from "../../ui/input";
 import { Table, Td, Th } from "../../ui/table";
-import { fieldNames } from "./price-fields";
+import { Growth, Numbers } from "./price-difference";
 import type { Prices, useSavePrices } from "./use-prices";
 
 /** Bytes of a file; a price list of 20,000 models has about 2 MB. */
 const MOST_BYTES = 8 * 1024 * 1024;
 /** Rows that are drawn; all are counted and taken over. */
 const SHOWN = 300;
-/** A price that moves by more than this factor is marked. */
-const STEEP = 1.5;
 
 interface Found {
   readonly source: string;
@@ -127,10 +116,13 @@ function Differences({
   onDone: () => void;
 }) {
   const { t } = useLingui();
+  const served = new Set(prices.served);
   const changes = priceChanges(prices.tables, found.incoming);
+  // A public catalogue has thousands of models: what no channel serves is not chosen for the operator.
+  const isWanted = (name: string): boolean => changes.length <= SHOWN || served.has(name);
   // What fills a gap is chosen at first; what would change a price is the operator's to choose.
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
-    () => new Set(changes.filter(({ kind }) => kind === "new").map(({ name }) => name)),
+    () => new Set(changes.filter(({ kind, name }) => kind === "new" && isWanted(name)).map(({ name }) => name)),
   );
   const taken = changes.filter(({ name }) => chosen.has(name));
   const [total, count, source, read] = [changes.length, taken.length, found.source, found.incoming.size];
@@ -200,31 +192,4 @@ function Differences({
       {more > 0 ? <p className="text-muted">{t`另有 ${more} 处未列出，全选时一并应用。`}</p> : null}
     </section>
   );
-}
-
-/** The prices of one side that differ from the other's. */
-function Numbers({ numbers, other }: { numbers: PriceNumbers; other: PriceNumbers }) {
-  const { t } = useLingui();
-  const [shown, against] = [toDollars(numbers), toDollars(other)];
-  const different = priceKeys.filter((key) => shown[key] !== undefined && shown[key] !== against[key]);
-  if (different.length === 0) return <span className="text-muted">—</span>;
-  return (
-    <span className="flex flex-wrap gap-x-3 tabular-nums">
-      {different.map((key) => (
-        <span key={key}>
-          <span className="text-muted">{key === "ModelPrice" ? t`每次` : t(fieldNames[key].usd)}</span>{" "}
-          {`$${shown[key]}`}
-        </span>
-      ))}
-    </span>
-  );
-}
-
-function Growth({ change }: { change: PriceChange }) {
-  const { t } = useLingui();
-  const growth = growthOf(change);
-  if (change.kind === "new") return <Badge hue="green">{t`新增`}</Badge>;
-  if (growth === undefined || growth === 1) return <Badge>{t`修改`}</Badge>;
-  const percent = `${growth > 1 ? "+" : ""}${Math.round((growth - 1) * 100)}%`;
-  return <Badge hue={growth > STEEP || growth < 1 / STEEP ? "red" : "blue"}>{percent}</Badge>;
 }

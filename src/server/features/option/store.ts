@@ -76,35 +76,49 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
   await reload();
 
   const text = (key: OptionKey) => texts.get(key) ?? defaultText(key);
-  return {
-    // adopt() stored the value that this key's own parser made.
-    get: <K extends OptionKey>(key: K) => values.get(key) as OptionValue<K>,
-    text,
-    set: async (key, given) => {
-      if (!isOptionKey(key)) fail("option_unknown", { key });
-      const value = withoutNul(given);
-      const parsed = parseOption(key, value);
-      if (!parsed.ok) fail("option_invalid", { label: key, detail: parsed.problem.zh });
-      const missing = missingNeeds(key, value, (needed) => text(needed) !== "");
-      if (missing.length) fail("option_needs", { needs: missing.join(", ") });
-      const kept = option(key).secret ? secrets.encrypt("option-secret", value) : value;
-      const updated_at = Math.floor(now() / 1000);
-      await db.tx(function* (tx) {
+
+  /** What is kept of a new text. Throws what `set` throws. */
+  const checked = ([key, given]: readonly [string, string]) => {
+    if (!isOptionKey(key)) return fail("option_unknown", { key });
+    const value = withoutNul(given);
+    const parsed = parseOption(key, value);
+    if (!parsed.ok) fail("option_invalid", { label: key, detail: parsed.problem.zh });
+    const missing = missingNeeds(key, value, (needed) => text(needed) !== "");
+    if (missing.length) fail("option_needs", { needs: missing.join(", ") });
+    return { key, value, kept: option(key).secret ? secrets.encrypt("option-secret", value) : value };
+  };
+
+  const setAll: OptionStore["setAll"] = async (entries, within) => {
+    const changes = entries.map(checked);
+    const updated_at = Math.floor(now() / 1000);
+    await db.tx(function* (tx) {
+      if (within) yield* within(tx);
+      for (const { key, kept } of changes) {
         yield* run(
           tx
             .insert(t.options)
             .values({ key, value: kept, updated_at })
             .onConflictDoUpdate({ target: t.options.key, set: { value: kept, updated_at } }),
         );
-        yield new AfterCommit(async () => {
-          known = ++begun;
+      }
+      yield new AfterCommit(async () => {
+        known = ++begun;
+        for (const { key, value } of changes) {
           texts.set(key, value);
           adopt(key, value);
-          for (const listener of listeners) listener();
-        });
-        yield* bus.announce(tx, "options", key);
+        }
+        for (const listener of listeners) listener();
       });
-    },
+      for (const { key } of changes) yield* bus.announce(tx, "options", key);
+    });
+  };
+
+  return {
+    // adopt() stored the value that this key's own parser made.
+    get: <K extends OptionKey>(key: K) => values.get(key) as OptionValue<K>,
+    text,
+    set: (key, given) => setAll([[key, given]]),
+    setAll,
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

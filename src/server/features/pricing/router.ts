@@ -1,11 +1,14 @@
 /** Routes of the price list: public; signed-in users see the groups that they may use. */
 import { fail } from "../../../shared/errors";
+import { decideInput, feedNameInput } from "../../../shared/price-feeds";
 import { remotePricesInput } from "../../../shared/price-import";
 import { unpricedInput } from "../../../shared/price-list";
 import { adminProcedure, publicProcedure, rootProcedure, router } from "../../http/trpc";
 import { catalogue, priceList, ratioTables, unpricedOf } from "./catalogue";
 import { groupOf } from "../group/facts";
 import { soldBelowCost } from "./below-cost";
+import { decide, feedStates, readFeed } from "./feed";
+import { proposals } from "./proposals";
 import { fetchPrices } from "./remote";
 import { resetModelRatio } from "./reset";
 import { recentUse } from "./use";
@@ -43,4 +46,25 @@ export const pricingRouter = router({
 
   /** Another gateway's prices, for comparison; nothing is stored. */
   remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
+
+  feeds: rootProcedure
+    .meta({ rest: "GET /api/price_feed/", summary: "Price feeds and how they stand" })
+    .query(({ ctx }) => feedStates(ctx)),
+
+  readFeed: rootProcedure
+    .meta({ rest: "POST /api/price_feed/read", summary: "Read a price feed now" })
+    .input(feedNameInput)
+    .mutation(({ ctx, input }) => readFeed(ctx, input.name, ctx)),
+
+  proposals: rootProcedure
+    .meta({ rest: "GET /api/price_feed/proposals", summary: "What price feeds propose, and what became of it" })
+    .query(({ ctx }) => proposals(ctx)),
+
+  decide: rootProcedure
+    .meta({
+      rest: "POST /api/price_feed/decide",
+      summary: "Take the named changes of a proposal over, refuse the others",
+    })
+    .input(decideInput)
+    .mutation(({ ctx, input }) => decide(ctx, ctx, input)),
 });
