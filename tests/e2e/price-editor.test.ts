@@ -14,7 +14,7 @@ let weir: Weir;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  weir = await startWeir();
+  weir = await startWeir({ env: { WEIR_ALLOW_PRIVATE_FETCH: "true" } });
   // Never called: only its models and prices matter.
   await weir.newChannel({ base_url: "http://127.0.0.1:9", models: ["gpt-4o", "brand-new-model"], group: "default" });
 }, 60_000);
@@ -37,6 +37,31 @@ test("an unpriced model is found, priced in dollars and then sold at that price"
     model_ratio: { value: 1.5 },
     completion_ratio: { value: 5 },
   });
+  tab.check();
+  await tab.close();
+}, 60_000);
+
+test("a price feed is added, read, and one of its two changes taken", async () => {
+  await using other = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ data: { model_ratio: { "gpt-4o": 1.5, "o3-mini": 9 } } }),
+  });
+  const tab = await browser.open(`${weir.url}/setting/pricing?tab=feeds`, { language: "en", as: weir.root });
+  const { page } = tab;
+  await page.getByRole("button", { name: "Add a feed" }).click();
+  const form = page.getByRole("form", { name: "Add a feed" });
+  await type(form.getByLabel("Name"), "partner");
+  await type(form.getByLabel("Address"), `http://127.0.0.1:${other.port}/`);
+  await form.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Read now" }).click();
+  await page.getByRole("checkbox", { name: "gpt-4o" }).click();
+  await page.getByText("partner: 2 differences, 1 chosen").waitFor();
+  await page.getByRole("button", { name: "Take the chosen, refuse the rest" }).click();
+  await page.getByText("Decided changes").waitFor();
+  const { models } = await weir.root.trpc.pricing.catalogue.query();
+  expect(models.find(({ model }) => model === "gpt-4o")?.factors).toMatchObject({ model_ratio: { value: 1.5 } });
+  await tab.looksRight();
   tab.check();
   await tab.close();
 }, 60_000);

@@ -9,7 +9,6 @@ import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { IconButton } from "../../ui/icon-button";
-import { Table, Td, Th } from "../../ui/table";
 import { FeedForm } from "./feed-form";
 import { PriceProposals } from "./price-proposals";
 import type { Prices, useSavePrices } from "./use-prices";
@@ -74,55 +73,46 @@ export function PriceFeeds({ prices, saver }: PriceFeedsProps) {
       {feeds.length === 0 ? (
         <EmptyState title={t`还没有价格源`} description={t`添加一个公开的价格目录，或另一个网关的签名文件。`} />
       ) : (
-        <Table wide aria-label={t`价格源`}>
-          <thead>
-            <tr>
-              <Th>{t`名称`}</Th>
-              <Th>{t`地址`}</Th>
-              <Th>{t`周期`}</Th>
-              <Th>{t`上次读取`}</Th>
-              <Th>
-                <span className="sr-only">{t`操作`}</span>
-              </Th>
-            </tr>
-          </thead>
-          <tbody>
-            {feeds.map((feed) => (
-              <tr key={feed.name}>
-                <Td>
+        <ul className="grid gap-2" aria-label={t`价格源`}>
+          {feeds.map((feed) => (
+            <li
+              key={feed.name}
+              className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-md border border-line p-3"
+            >
+              <div className="min-w-0 flex-1 basis-72">
+                <p className="flex flex-wrap items-center gap-2">
                   <button type="button" className="font-medium hover:underline" onClick={() => setEditing(feed)}>
                     {feed.name}
-                  </button>{" "}
-                  {feed.key === undefined ? null : <Badge hue="green">{t`已签名`}</Badge>}{" "}
+                  </button>
+                  {feed.key === undefined ? null : <Badge hue="green">{t`已签名`}</Badge>}
                   {feed.automatic ? <Badge hue="blue">{t`自动采用`}</Badge> : null}
-                </Td>
-                <Td className="font-mono text-xs wrap-anywhere">{feed.url}</Td>
-                <Td>{feed.hours === 0 ? t`手动` : t`每 ${feed.hours} 小时`}</Td>
-                <Td>
-                  <LastReading state={states.data?.find(({ name }) => name === feed.name)} />
-                </Td>
-                <Td className="text-right whitespace-nowrap">
-                  <Button
-                    size="sm"
-                    loading={readName === feed.name}
-                    disabled={read.isPending}
-                    onClick={() => read.mutate({ name: feed.name })}
-                  >
-                    <RefreshCw aria-hidden />
-                    {t`立即读取`}
-                  </Button>{" "}
-                  <IconButton
-                    label={t`删除价格源 ${feed.name}`}
-                    disabled={saver.saving}
-                    onClick={() => void save(feeds.filter((one) => one !== feed))}
-                  >
-                    <Trash2 aria-hidden />
-                  </IconButton>
-                </Td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+                  <span className="text-muted">{feed.hours === 0 ? t`手动` : t`每 ${feed.hours} 小时`}</span>
+                </p>
+                <p className="font-mono text-xs text-muted wrap-anywhere">{feed.url}</p>
+                <LastReading state={states.data?.find(({ name }) => name === feed.name)} />
+              </div>
+              <div className="flex gap-2">
+                <Button
+                  size="sm"
+                  loading={readName === feed.name}
+                  disabled={read.isPending}
+                  onClick={() => read.mutate({ name: feed.name })}
+                >
+                  <RefreshCw aria-hidden />
+                  {t`立即读取`}
+                </Button>
+                <IconButton
+                  label={t`删除价格源 ${feed.name}`}
+                  size="sm"
+                  disabled={saver.saving}
+                  onClick={() => void save(feeds.filter((one) => one !== feed))}
+                >
+                  <Trash2 aria-hidden />
+                </IconButton>
+              </div>
+            </li>
+          ))}
+        </ul>
       )}
       <PriceProposals quotaPerUnit={prices.tables.QuotaPerUnit} />
     </div>
@@ -131,15 +121,15 @@ export function PriceFeeds({ prices, saver }: PriceFeedsProps) {
 
 function LastReading({ state }: { state: FeedState | undefined }) {
   const { t } = useLingui();
-  if (!state || state.read_at === 0) return <span className="text-muted">{t`尚未读取`}</span>;
+  if (!state || state.read_at === 0) return <p className="text-xs text-muted">{t`尚未读取`}</p>;
   return (
-    <span className="grid">
-      <TimeAgo value={state.read_at} />
+    <p className="text-xs text-muted">
+      {t`上次读取`} <TimeAgo value={state.read_at} />{" "}
       {state.error === "" ? (
-        <span className="text-xs text-muted">{t`${state.models} 个模型`}</span>
+        t`${state.models} 个模型`
       ) : (
-        <span className="text-xs text-red-fg wrap-anywhere">{state.error}</span>
+        <span className="text-red-fg wrap-anywhere">{state.error}</span>
       )}
-    </span>
+    </p>
   );
 }

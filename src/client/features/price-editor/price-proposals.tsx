@@ -76,7 +76,7 @@ const named = (changes: Proposal["changes"]): string =>
   changes
     .slice(0, 5)
     .map(({ name }) => name)
-    .join("、") + (changes.length > 5 ? " …" : "");
+    .join(", ") + (changes.length > 5 ? " …" : "");
 
 function OpenProposal({ proposal, quotaPerUnit }: { proposal: Proposal; quotaPerUnit: number }) {
   const { t } = useLingui();
