@@ -24,15 +24,22 @@ export interface WeirProcess {
 const INHERITED = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"];
 
 const MAIN = join(import.meta.dir, "../../src/server/main.ts");
+/** The command of a server from source, with files of this folder loaded before it. */
+const serverWith = (...preloads: string[]): readonly string[] => [
+  process.execPath,
+  ...preloads.flatMap((file) => ["--preload", join(import.meta.dir, file)]),
+  MAIN,
+];
+const PLAIN = serverWith("quick-hashes.ts");
 /** The command of a server whose jobs run twenty times as often. */
-export const HURRIED: readonly string[] = [process.execPath, "--preload", join(import.meta.dir, "hurry.ts"), MAIN];
+export const HURRIED = serverWith("quick-hashes.ts", "hurry.ts");
 
 /**
  * Starts `command` (default: src/server/main.ts under this Bun) and waits until it logs its address. Throws with its
  * output when it ends before that or takes more than 20 s.
  */
 export async function startProcess(
-  command: readonly string[] = [process.execPath, MAIN],
+  command: readonly string[] = PLAIN,
   env: Record<string, string>,
 ): Promise<WeirProcess> {
   const inherited = Object.fromEntries(

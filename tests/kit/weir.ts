@@ -25,7 +25,7 @@ export const ROOT = { username: "root", password: "correct-horse-9" } as const;
 
 export interface WeirOptions {
   engine?: Engine;
-  /** In addition to PORT 0, a fresh data folder, no rate limits, no log output. */
+  /** In addition to PORT 0, a fresh data folder, no rate limits, no drain, no log output. */
   env?: Record<string, string>;
   /** Runs as a child process: `true` runs src/server/main.ts with this Bun; or a command line (HURRIED, a binary). */
   child?: true | readonly string[];
@@ -158,6 +158,8 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
     WEIR_LOG_LEVEL: "silent",
     WEIR_API_RATE_LIMIT: "0",
     WEIR_CRITICAL_RATE_LIMIT: "0",
+    // No balancer has to notice the end of a child process.
+    WEIR_DRAIN_SECONDS: "0",
     ...(store.url ? { DATABASE_URL: await through(store.url), WEIR_PG_POOL: "10" } : {}),
     ...(withRoot ? { WEIR_ROOT_USERNAME: ROOT.username, WEIR_ROOT_PASSWORD: ROOT.password } : {}),
     ...options.env,
