@@ -39,6 +39,7 @@ import {
 } from "./options/shapes";
 import { priceRulesShape } from "./price-rules";
 import type { Text } from "./text";
+import { virtualModelsShape } from "./virtual-models";
 
 export type { Card, Option, Parsed } from "./options/kinds";
 
@@ -132,6 +133,10 @@ const options = {
   PriceRules: jsonOption({}, priceRulesShape(), "pricing", "价格规则", "Price rules",
     { hint: { zh: "模型 → 规则列表 {name, when, then}：第一条适用的规则生效，都不适用时按普通价格计费",
       en: "Model → list of rules {name, when, then}: the first that applies counts, without one the plain price does" } }),
+  VirtualModels: jsonOption({}, virtualModelsShape(), "pricing", "虚拟模型", "Virtual models",
+    { hint: { zh: "名称 → {steps: [{model, group, weight, on, max_input_tokens}], fixed_price}：按顺序或权重尝试各步骤，on 为转到该步骤的原因",
+      en: "Name → {steps: [{model, group, weight, on, max_input_tokens}], fixed_price}: steps are tried in order or by weight; `on` names the reasons to come to a step" } }),
+  VirtualModelHeader: flag(false, "pricing", "响应头告知实际应答的模型（x-weir-model）", "A response header names the model that answered (x-weir-model)"),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     {}),
