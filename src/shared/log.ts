@@ -1,6 +1,7 @@
 import type { Text } from "./text";
 import type { PriceRule } from "./price-rules";
 import type { UsageDoubt } from "./usage-doubt";
+import type { PassedStep } from "./virtual-models";
 
 /** Types of log rows. 1 to 4 are the original API's; 5 and 6 are decided in C-360. */
 export const LOG_TYPE = { topup: 1, consume: 2, admin: 3, system: 4, error: 5, refund: 6 } as const;
@@ -99,6 +100,10 @@ export interface ConsumeOther {
   upstream_model_name?: string;
   /** The name that was priced, where that is not the requested model. */
   billed_model?: string;
+  /** The virtual model that the caller named; the row's model is the one that answered. */
+  asked_model?: string;
+  /** Its steps that did not answer, in order. */
+  passed_steps?: readonly PassedStep[];
   request_path: string;
   /** The rule of its price; absent: the plain price. */
   price_rule?: PriceRule;

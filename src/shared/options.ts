@@ -40,6 +40,7 @@ import {
 import { priceFeedsShape } from "./price-feeds";
 import { priceRulesShape } from "./price-rules";
 import type { Text } from "./text";
+import { virtualModelsShape } from "./virtual-models";
 
 export type { Card, Option, Parsed } from "./options/kinds";
 
@@ -136,6 +137,10 @@ const options = {
   PriceFeeds: jsonOption([], priceFeedsShape(), "pricing", "价格源", "Price feeds",
     { hint: { zh: "定时读取价格的地址列表 {name, url, key, hours, automatic}",
       en: "List of addresses that prices are read from: {name, url, key, hours, automatic}" } }),
+  VirtualModels: jsonOption({}, virtualModelsShape(), "pricing", "虚拟模型", "Virtual models",
+    { hint: { zh: "名称 → {steps: [{model, group, weight, on, max_input_tokens}], fixed_price}：按顺序或权重尝试各步骤，on 为转到该步骤的原因",
+      en: "Name → {steps: [{model, group, weight, on, max_input_tokens}], fixed_price}: steps are tried in order or by weight; `on` names the reasons to come to a step" } }),
+  VirtualModelHeader: flag(false, "pricing", "响应头告知实际应答的模型（x-weir-model）", "A response header names the model that answered (x-weir-model)"),
   "tool_price_setting.prices": jsonOption(toolPrices, numberMap(),
     "pricing", "工具价格（美元/千次）", "Tool prices (USD per 1000 calls)",
     {}),

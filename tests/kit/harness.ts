@@ -7,6 +7,7 @@ import { localBus, localCounter, localLease } from "../../src/server/cluster/loc
 import type { Ctx, Services, UserCtx } from "../../src/server/contracts/context";
 import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
+import { withVirtualModels } from "../../src/server/features/virtual/virtual-models";
 import { createRefusals } from "../../src/server/features/log/refusals";
 import { createEvents } from "../../src/server/features/log/events";
 import { createNotices } from "../../src/server/features/notice/notices";
@@ -128,7 +129,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   // Nothing may outlive its test: failed work is not retried.
   const settles = { path: "", size: () => 0, full: () => false, later: async () => {}, close: async () => {} };
   const base = { ...post, cluster, events, notices, ledger, settles, refusals: createRefusals(post) };
-  const pool = await createChannelPool(base);
+  const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
   const routing = createRouting(pool, now);
   const services: Services = { ...base, pool, routing: previewOf(routing), tokens };

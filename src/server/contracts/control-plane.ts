@@ -18,6 +18,7 @@ import type { TaskStore } from "./task-store";
 import type { VendorRules } from "./vendor-rules";
 import type { Caller, Funds } from "./caller";
 import type { Pool, PoolChannel } from "./channel";
+import type { FindVirtual } from "./virtual-models";
 
 export interface ControlPlane {
   /**
@@ -34,6 +35,8 @@ export interface ControlPlane {
   /** undefined when the model has neither price nor ratio and SelfUseMode is off. */
   price(model: string, group: string, userGroup: string): CompiledPrice | undefined;
   pool: Pool;
+  /** Finds virtual models; absent: there are none. */
+  readonly virtual?: FindVirtual;
   /** The only way into limits and hold, for calls, jobs, batches and realtime sessions. */
   admit: Admit;
   /** Extends and ends the holds of admitted calls. */

@@ -16,6 +16,7 @@ import { createTaskStore } from "../features/task/task-store";
 import { sendWebhook } from "../features/task/hook";
 import { egressOpen } from "../lib/egress";
 import { userFetch } from "../features/option/egress-policy";
+import { findVirtual } from "../features/virtual/virtual-models";
 import { vendorRules } from "../features/option/vendor-rules";
 import type { RelayOptions, ControlPlane } from "../contracts/control-plane";
 
@@ -104,6 +105,7 @@ export function createControlPlane(services: Services): ControlPlane {
     watchKey: services.tokens.watch,
     price: prices.price,
     pool: services.pool,
+    virtual: findVirtual(services),
     admit: createAdmit({ limits, ledger, log: services.log }),
     ledger,
     funds: (caller) => fundsOf(services, caller),

@@ -6,6 +6,7 @@ import { adviceOnDamage } from "../db/damage";
 import type { Db } from "../db/types";
 import type { Env } from "../env";
 import { createChannelPool } from "../features/channel/pool";
+import { withVirtualModels } from "../features/virtual/virtual-models";
 import { createRefusals } from "../features/log/refusals";
 import { createEvents } from "../features/log/events";
 import { createNotices } from "../features/notice/notices";
@@ -95,7 +96,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
     refusals,
     now,
   };
-  const pool = await createChannelPool(base);
+  const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
   const routing = createRouting(pool, steady);
   return {

@@ -1,10 +1,12 @@
 /** Verbs on options, with their audit rows. The store checks, keeps and announces. */
 import { fail } from "../../../shared/errors";
 import { isOptionKey, missingNeeds, option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
+import type { VirtualModels } from "../../../shared/virtual-models";
 import type { Ctx, UserCtx } from "../../contracts/context";
 import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 import { requirePerson } from "../auth/step-up";
+import { checkVirtualModels } from "../virtual/virtual-models";
 
 /** Sets one option and records the value before; secrets only as changed. Errors are in the caller's language. */
 export async function setOption(ctx: UserCtx, key: string, text: string): Promise<void> {
@@ -13,6 +15,7 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
   if (person) requirePerson(ctx);
   const parsed = parseOption(key, text);
   if (!parsed.ok) fail("option_invalid", { label: label[ctx.lang], detail: parsed.problem[ctx.lang] });
+  if (key === "VirtualModels" && parsed.ok) checkVirtualModels(ctx, parsed.value as VirtualModels, label[ctx.lang]);
   const missing = missingNeeds(key, text, (needed) => ctx.options.text(needed) !== "");
   if (missing.length > 0) fail("option_needs", { needs: missing.map((needed) => nameOf(needed, ctx.lang)).join("、") });
   const before = ctx.options.text(key);

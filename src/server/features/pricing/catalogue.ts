@@ -76,7 +76,12 @@ export function unpricedOf({ options }: Pick<Sources, "options">, models: readon
 export function catalogue(sources: Sources, userGroup: string): Catalogue {
   const { options, pool } = sources;
   const state = keptFor(options);
-  const made = [pool.enabledModels(), state.prices.book(), options.get("UserUsableGroups")];
+  const made = [
+    pool.enabledModels(),
+    state.prices.book(),
+    options.get("UserUsableGroups"),
+    options.get("VirtualModels"),
+  ];
   if (made.some((source, i) => source !== state.made[i])) {
     state.lists.clear();
     state.made = made;

@@ -3,7 +3,7 @@
  * moves the units; this module decides when and how many.
  */
 import type { AppError } from "../../../shared/errors";
-import { chargeOf, estimateUpperBound, outputWithin, quotaOf } from "../../../shared/charge";
+import { chargeOf, estimateUpperBound, quotaOf } from "../../../shared/charge";
 import type { CompiledPrice } from "../../../shared/pricing";
 import { type HoldPlan, planHold, usualOutput } from "./hold";
 import { type Admission, type LimitRequest, NOTHING_USED } from "../../contracts/rate-limits";
@@ -85,13 +85,11 @@ export class CallBilling {
 
   /** The output limit that so many units would cover, for the refusal of a call that could name one. */
   #tokensFor(units: number): { tokens?: number } {
-    const { input_bound, request } = this.#asked;
+    const { request } = this.#asked;
     const price = this.#price;
     if (request.terms || request.max_output === 0 || price.by === "call" || units <= 0) return {};
     return {
-      tokens: Math.floor(
-        outputWithin(price, input_bound, units, MOST_TOKENS, this.#plan.kinds) / (request.choices ?? 1),
-      ),
+      tokens: Math.floor(this.#plan.outputWithin(units, MOST_TOKENS) / (request.choices ?? 1)),
     };
   }
 
@@ -105,7 +103,7 @@ export class CallBilling {
     const units = allowed ? held : least;
     let output_limit: number | undefined;
     if (units < this.#plan.amount) {
-      this.#covered = outputWithin(this.#price, input_bound, units, this.#covered, this.#plan.kinds);
+      this.#covered = this.#plan.outputWithin(units, this.#covered);
       output_limit = Math.floor(this.#covered / (request.choices ?? 1));
     }
     const tokens = input_bound + this.#covered;

@@ -21,6 +21,9 @@ import type { Caller } from "../../contracts/caller";
 const billedAs = ({ setting, model_mapping }: PoolChannel, model: string): string =>
   setting.bill_by === "upstream" ? (model_mapping.get(model) ?? model) : model;
 
+/** The model whose prices the call has: the caller's, or the virtual name where that has a fixed price. */
+const pricedModel = ({ virtual, request }: Asked): string => (virtual?.fixed_price ? virtual.name : request.model);
+
 /** The values at a path of a JSON body: all of them where a member is there twice, because a vendor may read either. */
 export function valuesAt(bytes: Bytes, path: string): readonly unknown[] {
   const body = bodyObject(bytes);
@@ -69,9 +72,9 @@ export function maxPrice(
 
 /** The highest possible price of the call when it is held at `moment`. Throws model_price_missing. */
 export function highestPrice(asked: Asked, candidates: readonly PoolChannel[], moment: number): CompiledPrice {
-  const { engine, caller, request } = asked;
+  const { engine, caller } = asked;
   const made = (listed: CompiledPrice): CompiledPrice => priceFor(asked, moment, listed);
-  const { model } = request;
+  const model = pricedModel(asked);
   return maxPrice(engine.controlPlane, caller, model, candidates, made) ?? fail("model_price_missing", { model });
 }
 
@@ -89,8 +92,7 @@ export interface Quote {
 export function quoteAt({ asked, price, held_at }: Admitted, channel: PoolChannel, group: string | undefined): Quote {
   const { terms } = asked.request;
   const caller = servedIn(asked.caller, group);
-  if (caller === asked.caller && billedAs(channel, asked.request.model) === price.model)
-    return { caller, price, terms };
+  if (caller === asked.caller && billedAs(channel, pricedModel(asked)) === price.model) return { caller, price, terms };
   const listed = listedAt(asked, caller, channel);
   return { caller, price: listed ? priceFor(asked, held_at, listed) : price, terms };
 }
@@ -100,11 +102,8 @@ export const servedIn = (caller: Caller, group: string | undefined): Caller =>
   group !== undefined && group !== caller.group ? { ...caller, group } : caller;
 
 /** The listed price of a call at this channel, in the caller's group. */
-export function listedAt(
-  { engine, request: { model } }: Asked,
-  { group, user_group }: Caller,
-  channel: PoolChannel,
-): CompiledPrice | undefined {
-  const priced = (name: string): CompiledPrice | undefined => engine.controlPlane.price(name, group, user_group);
+export function listedAt(asked: Asked, { group, user_group }: Caller, channel: PoolChannel): CompiledPrice | undefined {
+  const model = pricedModel(asked);
+  const priced = (name: string): CompiledPrice | undefined => asked.engine.controlPlane.price(name, group, user_group);
   return priced(billedAs(channel, model)) ?? priced(model);
 }

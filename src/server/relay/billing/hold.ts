@@ -2,7 +2,7 @@
 import type { CompiledPrice } from "../../../shared/pricing";
 import type { LimitRequest } from "../../contracts/rate-limits";
 import type { Terms } from "../../protocol/call-terms";
-import { callUpperBound, estimateUpperBound, type InputKinds } from "../../../shared/charge";
+import { callUpperBound, estimateUpperBound, type InputKinds, outputWithin } from "../../../shared/charge";
 import type { Asked } from "../call/call";
 
 /** Smallest step of a stream's hold, and least output of a call, in tokens, when PreConsumedQuota is set lower. */
@@ -57,8 +57,8 @@ export interface HoldPlan {
   readonly covered: number;
   /** The call's use, for limits. */
   readonly limitRequest: LimitRequest;
-  /** What its input may be besides plain text. */
-  readonly kinds: InputKinds | undefined;
+  /** The output tokens that so many units cover, at most `most`. */
+  outputWithin(units: number, most: number): number;
 }
 
 /**
@@ -78,10 +78,31 @@ export function planHold(
   const possible = leastOf(asked, price, covered, kinds);
   const least = possible !== undefined && possible < amount && limitable() ? possible : undefined;
   const limitRequest: LimitRequest = {
-    model: request.model,
+    model: asked.virtual?.name ?? request.model,
     tokens: input_bound + covered,
     units: least ?? amount,
     hold: request_id,
   };
-  return { amount, least, covered, limitRequest, kinds };
+  return {
+    amount,
+    least,
+    covered,
+    limitRequest,
+    outputWithin: (units, most) => outputWithin(price, input_bound, units, most, kinds),
+  };
+}
+
+/** One hold for a call that any of these plans may end as: it covers the dearest of them. */
+export function dearestHold(first: HoldPlan, others: readonly HoldPlan[]): HoldPlan {
+  const plans = [first, ...others];
+  const amount = Math.max(...plans.map((plan) => plan.amount));
+  const enough = Math.max(...plans.map((plan) => plan.least ?? plan.amount));
+  const least = enough < amount ? enough : undefined;
+  return {
+    amount,
+    least,
+    covered: first.covered,
+    limitRequest: { ...first.limitRequest, units: least ?? amount },
+    outputWithin: (units, most) => Math.min(...plans.map((plan) => plan.outputWithin(units, most))),
+  };
 }

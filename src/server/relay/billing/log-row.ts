@@ -135,7 +135,12 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     other.is_model_mapped = true;
     other.upstream_model_name = upstream_model;
   }
-  if (channel?.setting.bill_by === "upstream" && price.model !== request.model) other.billed_model = price.model;
+  if ((channel?.setting.bill_by === "upstream" || asked.virtual?.fixed_price) && price.model !== request.model)
+    other.billed_model = price.model;
+  if (asked.virtual) {
+    other.asked_model = asked.virtual.name;
+    if (call.ladder && call.ladder.passed.length > 0) other.passed_steps = call.ladder.passed;
+  }
   if (asked.task_id !== undefined) other.task_id = asked.task_id;
   if (outcome.rule) other.price_rule = outcome.rule;
   if (outcome.estimated) other.estimated = true;

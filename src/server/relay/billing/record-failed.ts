@@ -12,5 +12,7 @@ export async function recordFailed(call: Admitted, failure: Failure, end_reason:
   const end = { attempt, end_reason, quota: 0, usage: undefined };
   engine.observer.ended(call, end);
   const text = failureText(failure, call.attempts.length - 1);
-  await engine.controlPlane.recordFailure(callRow(call, { ...end, bill: [], estimated: false, text }));
+  // The row of a virtual model tells the step that failed last.
+  const last = call.ladder ? (attempt?.call ?? call) : call;
+  await engine.controlPlane.recordFailure(callRow(last, { ...end, bill: [], estimated: false, text }));
 }

@@ -5,6 +5,7 @@
 import type { CompiledPrice, Usage } from "../../../shared/pricing";
 import type { AttemptRecord, EndReason } from "../../../shared/log";
 import type { Lang } from "../../../shared/text";
+import type { PassedReason, PassedStep } from "../../../shared/virtual-models";
 import type { Logger } from "../../lib/log";
 import type { Deadlines } from "./deadlines";
 import type { Timers } from "../../lib/timers";
@@ -94,6 +95,28 @@ export interface Asked extends Authenticated {
   readonly conversation: Conversation | undefined;
   /** The job that it submits. */
   readonly task_id: string | undefined;
+  /** The virtual model that the caller named, where `request.model` is the model of one of its steps. */
+  readonly virtual?: { readonly name: string; readonly fixed_price: boolean };
+}
+
+/** A step of a virtual model that may serve the call. */
+export interface LadderStep {
+  readonly asked: Asked;
+  readonly selection: Selection;
+  readonly affinity_key: string | undefined;
+  /** The highest price possible at this step. */
+  readonly price: CompiledPrice;
+}
+
+/** The steps of a call to a virtual model, and where it stands. */
+export interface Ladder {
+  readonly current: LadderStep;
+  /** The steps that did not answer, and why. */
+  readonly passed: readonly PassedStep[];
+  /** Leaves the current step. Returns the next one, undefined when no step is left that is taken for such reasons. */
+  pass(why: PassedReason): LadderStep | undefined;
+  /** Tells the caller which model answers, where the operator allows it. */
+  tell?(model: string): void;
 }
 
 /** An admitted call: its channels, its limits and its hold. */
@@ -120,6 +143,8 @@ export interface Admitted {
   /** One record for each channel that was tried; an attempt adds its own. */
   readonly attempts: AttemptRecord[];
   readonly progress: Progress;
+  /** The steps of a virtual model; absent: the caller named a model. */
+  readonly ladder?: Ladder | undefined;
 }
 
 /** A part of a translated call that an attempt leaves out: the summary of thoughts, or earlier turns' thoughts. */

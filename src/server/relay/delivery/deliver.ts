@@ -6,7 +6,7 @@ import { refuse } from "./failed";
 import { outcomeOrPing } from "./outcome-or-ping";
 import { answerUntranslated } from "./untranslated";
 import { StreamBody } from "./stream-body";
-import { withRetries } from "../upstream/retry";
+import { withRetries } from "../upstream/with-retries";
 
 /** Attempts, delivers, settles and records. The call has its hold; this function ends it. */
 export function deliver(opened: Opened, responder: Responder): Promise<Response> {

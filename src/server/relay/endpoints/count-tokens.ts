@@ -96,13 +96,16 @@ async function countTokens(
   received: Received,
   betas: string,
 ): Promise<Record<string, unknown>> {
-  const { pool } = engine.controlPlane;
-  const { model } = received.asked;
-  if (caller.models && !caller.models.has(model)) fail("token_model_denied", { model });
-  const { candidates } = candidatesOf(pool, caller, model);
+  const { pool, virtual } = engine.controlPlane;
+  const { model: named } = received.asked;
+  if (caller.models && !caller.models.has(named)) fail("token_model_denied", { model: named });
+  // A virtual model is counted by its first step.
+  const step = virtual?.(named, caller)?.steps.find(({ denied }) => !denied);
+  const { model = named, group } = step ?? {};
+  const { candidates } = candidatesOf(pool, group === undefined ? caller : { group }, model);
   const conversation =
     counter.operation && (await StoredConversation.open(engine, caller, counter.operation, received));
-  const { body } = received;
+  const body = step && counter.dialect !== "gemini" ? withMembers(received.body, { model }) : received.body;
   const own = candidates.filter((channel) =>
     counter.operation
       ? supportsNatively(channel, counter.operation)

@@ -38,6 +38,7 @@ import { answersInMore } from "../upstream/retry-policy";
 import { routeCall } from "../upstream/route-call";
 import { answerBeside } from "./beside";
 import { arrive } from "./arrive";
+import { openLadder } from "./open-ladder";
 
 export interface Relay {
   /**
@@ -171,6 +172,8 @@ async function openCall(
     requireModel(caller, model);
     const asked = askedIn(authenticated, operation, screened(controlPlane, operation, received), conversation);
     known = asked;
+    const virtual = controlPlane.virtual?.(model, caller);
+    if (virtual) return await openLadder(asked, received.json, virtual, responder);
     // Routing comes before the price: a model that no channel serves is unknown, whatever its price.
     const routed = routeCall(asked, received.json);
     const { candidates } = routed.selection;

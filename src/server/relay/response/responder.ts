@@ -3,7 +3,7 @@ import type { ContentTap } from "./content-tap";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { RelayError } from "../../protocol/relay-error";
 import { asJsonArray } from "../../lib/sse-to-json-array";
-import { answerHeaders } from "./response-headers";
+import { answerHeaders, MODEL_HEADER } from "./response-headers";
 
 /** Makes the responses of one call. */
 export class Responder {
@@ -16,6 +16,9 @@ export class Responder {
   /** The header in which SDKs of the caller's dialect look for the call's id, besides those of every response. */
   idHeader: "request-id" | undefined;
 
+  /** The model that answers, where the caller named a virtual one and may know it. */
+  model: string | undefined;
+
   constructor(
     readonly requestId: string,
     readonly origin: string | null,
@@ -24,6 +27,8 @@ export class Responder {
   #headers(contentType: string): Record<string, string> {
     const headers = answerHeaders(contentType, this.requestId, this.origin);
     if (this.idHeader) headers[this.idHeader] = this.requestId;
+    // encodeURI: a header takes no Chinese.
+    if (this.model !== undefined) headers[MODEL_HEADER] = encodeURI(this.model);
     return headers;
   }
 

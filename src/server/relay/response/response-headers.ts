@@ -1,6 +1,10 @@
 /** The headers of every response: an allow list, nothing of the upstream's. */
 
+/** The model that answered a call to a virtual one; `encodeURI` keeps any name a header value. */
+export const MODEL_HEADER = "x-weir-model";
+
 const EXPOSED = [
+  MODEL_HEADER,
   "x-oneapi-request-id",
   "x-request-id",
   "request-id",

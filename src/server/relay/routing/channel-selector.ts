@@ -115,6 +115,11 @@ export class Selection {
     return this.#skipped.some(({ why }) => why === "too_long");
   }
 
+  /** Whether one of the channels that can still be tried is in no cooldown. */
+  get ready(): boolean {
+    return this.#left.some((channel) => this.#standing(channel) === "ready");
+  }
+
   /** Channels that can still be tried. */
   get left(): number {
     return this.#left.length;

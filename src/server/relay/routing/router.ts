@@ -30,6 +30,8 @@ export interface Routing {
   readonly affinity: SessionAffinity;
   readonly keys: KeyRotation;
   readonly retries: RetryBudget;
+  /** A number in [0, 1). */
+  random(): number;
   /**
    * The channels that may be tried. Throws the caller's error when there is none: model_not_found,
    * model_unavailable, channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled,
@@ -47,6 +49,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
     affinity: new SessionAffinity(now),
     keys: new KeyRotation(cooldown, random),
     retries: new RetryBudget(now),
+    random,
     select: ({
       caller,
       operation,

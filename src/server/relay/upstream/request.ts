@@ -242,7 +242,9 @@ function bodyFor(asked: Asked, channel: PoolChannel, to: UpstreamDialectKey, nam
     if (tooGreat(bodyObject(body)?.top_p, max_top_p)) changes.top_p = max_top_p;
   }
   const mapped =
-    isChat && isAnother(request.model, model) ? withoutRefused(from, model, bodyObject(body) ?? {}) : undefined;
+    isChat && isAnother(asked.virtual?.name ?? request.model, model)
+      ? withoutRefused(from, model, bodyObject(body) ?? {})
+      : undefined;
   const sent = named(asked, mapped ? Buffer.from(JSON.stringify(mapped.body)) : body, to, model);
   return {
     body: Object.keys(changes).length > 0 ? withMembers(sent, changes) : sent,

@@ -2,15 +2,13 @@
 import type { EndReason, NotRetried } from "../../../shared/log";
 import type { PoolChannel } from "../../contracts/channel";
 import { NOTHING_USED } from "../../contracts/rate-limits";
-import { SPOOL_LIMIT } from "../../lib/request-body/spool-file";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import { type Quote, quoteAt } from "../billing/call-price";
 import { loweredLimit } from "../billing/output-limit";
 import type { Admitted, Answered, Attempted, LeftOut } from "../call/call";
 import { Translation } from "../call/translation";
 import { hasAnotherKey } from "../routing/key-rotation";
-import { type Answer, runAttempt, type Tried } from "./attempt";
-import { spillToDisk } from "./body-release";
+import type { Tried } from "./attempt";
 import { refusedPart } from "./left-out";
 import { whyNotAgain } from "./retry-policy";
 
@@ -35,19 +33,6 @@ function endReasonOf(failure: Failure): EndReason {
   if (failure.kind === "timeout") return "idle_timeout";
   if (failure.kind === "cut") return "upstream_cut";
   return "upstream_error";
-}
-
-/** Sends a whole request to each channel. */
-export const withRetries = (call: Admitted): Promise<RetryOutcome<Answer>> =>
-  call.asked.content.bytes.length > SPOOL_LIMIT ? runLarge(call) : tryChannels(call, runAttempt);
-
-async function runLarge(call: Admitted): Promise<RetryOutcome<Answer>> {
-  await spillToDisk(call);
-  try {
-    return await tryChannels(call, runAttempt);
-  } finally {
-    call.asked.content.file?.close();
-  }
 }
 
 /**

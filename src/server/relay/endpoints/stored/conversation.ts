@@ -200,7 +200,7 @@ export class StoredConversation {
    * which repeat it. Never throws: the caller gets the answer even when it could not be stored.
    */
   async keep({ call, channel }: Attempted, last: Uint8Array): Promise<void> {
-    const { caller, engine, request, request_id } = call.asked;
+    const { caller, engine, request, request_id, virtual } = call.asked;
     const { storedObjects, now } = engine.controlPlane;
     if (!this.input) return;
     const response = responseIn(Buffer.from(last));
@@ -219,7 +219,7 @@ export class StoredConversation {
         token_id,
         channel_id: there ? channel.id : 0,
         channel_key_id: there ? (channel.key_row?.id ?? 0) : 0,
-        model: request.model,
+        model: virtual?.name ?? request.model,
         parent_id: this.previous,
         status: typeof response.status === "string" ? response.status : "",
         expires_at,
