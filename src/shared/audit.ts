@@ -30,6 +30,8 @@ export const AUDIT_ACTIONS = {
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
   "order.complete": { zh: "补单", en: "Complete order" },
   "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
+  "call.refund": { zh: "退还调用费用", en: "Refund call" },
+  "call.refund_undo": { zh: "撤销退款", en: "Undo refund" },
   "task.cancel": { zh: "取消任务", en: "Cancel task" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
@@ -42,6 +44,7 @@ export const AUDIT_TARGETS = {
   redemption: { zh: "兑换码", en: "Redemption code" },
   order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },
+  call: { zh: "调用", en: "Call" },
   task: { zh: "任务", en: "Task" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;

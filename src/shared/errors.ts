@@ -257,6 +257,11 @@ export const errors = {
 
   // Logs
   log_not_found: fact(404, "caller", "日志不存在", "No such log row"),
+  refund_own: fact(403, "caller", "不能为自己的调用退款", "You cannot refund your own calls"),
+  refund_exceeds: fact(400, "caller", "退款不能超过这次调用尚未退还的 {left} 额度", "A refund is at most what is left of the charge: {left} units"),
+  refund_undo_late: fact(400, "caller", "退款只能在 {seconds} 秒内撤销", "A refund can be undone for {seconds} seconds"),
+  refund_undone: fact(400, "caller", "这笔退款已经撤销", "This refund has been undone already"),
+  refund_undo_insufficient: fact(400, "caller", "用户或令牌的余额已不足以撤销这笔退款", "The balance of the user or the token no longer covers undoing this refund"),
   dashboard_off: fact(403, "operator", "管理员关闭了数据看板", "The administrator has switched the data dashboard off"),
   range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
   log_cleaning_running: fact(400, "caller", "日志清理已在运行中，请稍后再试", "The log is already being cleaned"),

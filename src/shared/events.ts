@@ -148,6 +148,16 @@ export const EVENTS = {
     "被邀请用户 {invitee_id} 充值，获得返利 {quota:units}",
     "User {invitee_id}, whom you invited, topped up: a rebate of {quota:units}",
   ),
+  call_refunded: event(
+    "money",
+    "管理员为调用 {charge_id} 退还 {quota:units}[：{note}]",
+    "An administrator refunded {quota:units} of call {charge_id}[: {note}]",
+  ),
+  call_refund_undone: event(
+    "money",
+    "管理员撤销了为调用 {charge_id} 退还的 {quota:units}",
+    "An administrator took back the refund of {quota:units} for call {charge_id}",
+  ),
 
   job_failed: event("job", "任务 {task_id} 失败，退还额度", "Job {task_id} failed, its quota is given back"),
   job_cost_less: event(

@@ -131,7 +131,7 @@ describe.each(ENGINES)("the audit of the wallet on %s", (engine) => {
     const strangersCredit = await creditId(`redeem:${stranger}`);
     const inText = (a: unknown[], b: unknown[]) => (String(a[1]) < String(b[1]) ? -1 : 1);
     expect(wallet).toEqual([
-      ["refunds", "logs small/refund", 8, 10],
+      ["refunds", "logs small", 8, 10],
       ...[
         ["owners", `credits ${await creditId("nobody")}`, 0, 1],
         ["owners", "holds lost", 0, 3],

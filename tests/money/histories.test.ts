@@ -14,6 +14,7 @@ import type { Db } from "../../src/server/db/types";
 import { audit } from "../../src/server/features/wallet/audit";
 import { type Ledger, WALLET } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
+import { refundRequestId, undoRefundSteps } from "../../src/server/features/wallet/refund";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { type Answer, apply, type State, type Step, tokenOfCall } from "./model";
 import { callLog, clock, NOON } from "./world";
@@ -45,6 +46,7 @@ const priceOf = (hour: number) =>
   priceAt(ruled, { moment: Date.parse("2026-11-01T00:00:00Z") + hour * 3_600_000, member: () => [] });
 
 const call = fc.integer({ min: 0, max: 5 });
+const part = fc.integer({ min: 1, max: 2 });
 const amount = fc.integer({ min: 0, max: 60 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -83,6 +85,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       { requiredKeys: ["verb", "call"] },
     ),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      { verb: fc.constant("refund part" as const), call, part, quota: fc.integer({ min: 0, max: 50 }) },
+      { requiredKeys: ["verb", "call", "part"] },
+    ),
+  },
+  { weight: 2, arbitrary: fc.record({ verb: fc.constant("undo" as const), call, part }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -225,6 +235,14 @@ describe.each(ENGINES)("money histories on %s", (engine) => {
         return ledger.release(request(asked.call).request_id);
       case "refund":
         return ledger.refund({ charge_id: request(asked.call).request_id, quota: asked.quota });
+      case "refund part": {
+        const { call: number, part: name, quota } = asked;
+        return ledger.refund({ charge_id: request(number).request_id, name: `${name}`, quota });
+      }
+      case "undo": {
+        const refund_id = refundRequestId(request(asked.call).request_id, `${asked.part}`);
+        return db.tx((q) => undoRefundSteps(db, q, refund_id, {}, NOON), { durable: true });
+      }
       case "credit":
         return ledger.credit({
           user_id: user,

@@ -1,5 +1,11 @@
 /** A model of the ledger's rules in a few lines over plain values, to compare the engines with. */
-import type { CreditResult, HoldResult, RefundResult, SettleResult } from "../../src/server/contracts/ledger";
+import type {
+  CreditResult,
+  HoldResult,
+  RefundResult,
+  SettleResult,
+  UndoResult,
+} from "../../src/server/contracts/ledger";
 
 /** Calls 0 to 5; call n uses token n % 3 - 1 (-1: no token). */
 export type Step =
@@ -9,11 +15,14 @@ export type Step =
   | { verb: "release"; call: number }
   /** `quota`: absent = the whole charge. */
   | { verb: "refund"; call: number; quota?: number }
+  /** An operator's refund, and its undoing. */
+  | { verb: "refund part"; call: number; part: number; quota?: number }
+  | { verb: "undo"; call: number; part: number }
   | { verb: "credit"; key: number; amount: number }
   | { verb: "user"; status: number }
   | { verb: "token"; token: number; status: number; unlimited: boolean };
 
-export type Answer = HoldResult | SettleResult | RefundResult | CreditResult | boolean | null;
+export type Answer = HoldResult | SettleResult | RefundResult | UndoResult | CreditResult | boolean | null;
 
 export const tokenOfCall = (call: number): number => (call % 3) - 1;
 
@@ -37,7 +46,7 @@ export interface State {
   holds: Record<string, Hold>;
   /** Charge by call. */
   logs: Record<string, number>;
-  /** Released units by call. */
+  /** Released units by call ("3", of its job) and part ("3/1", "3/1/undo"). */
   refunds: Record<string, number>;
   /** Amount by idempotency key. */
   credits: Record<string, number>;
@@ -107,15 +116,32 @@ function answer(state: State, step: Step): Answer {
       const units = step.quota ?? charge;
       if (units > charge) return { refunded: false, reason: "exceeds_charge" };
       if (step.call in state.refunds) return { refunded: false, reason: "duplicate" };
-      state.refunds[step.call] = units;
-      state.quota += units;
-      state.used -= units;
+      return {
+        refunded: true,
+        quota: refund(state, step.call, `${step.call}`, Math.min(units, leftOf(state, step.call))),
+      };
+    }
+    case "refund part": {
+      const charge = state.logs[step.call];
+      if (charge === undefined) return { refunded: false, reason: "charge_missing" };
+      const left = leftOf(state, step.call);
+      const units = step.quota ?? left;
+      if (units > charge) return { refunded: false, reason: "exceeds_charge" };
+      const name = `${step.call}/${step.part}`;
+      if (name in state.refunds) return { refunded: false, reason: "duplicate" };
+      if (units > left || left === 0) return { refunded: false, reason: "exceeds_charge" };
+      return { refunded: true, quota: refund(state, step.call, name, units) };
+    }
+    case "undo": {
+      const name = `${step.call}/${step.part}`;
+      const units = state.refunds[name];
+      if (units === undefined) return { undone: false, reason: "refund_missing" };
+      if (`${name}/undo` in state.refunds) return { undone: false, reason: "duplicate" };
       const token = state.tokens[tokenOfCall(step.call)];
-      if (token) {
-        if (!token.unlimited) token.remain += units;
-        token.used -= units;
-      }
-      return { refunded: true, quota: units };
+      const spendable = token && !token.unlimited ? Math.min(state.quota, token.remain) : state.quota;
+      if (spendable < units) return { undone: false, reason: "insufficient" };
+      refund(state, step.call, `${name}/undo`, -units);
+      return { undone: true, quota: units };
     }
     case "credit": {
       if (step.key in state.credits) return { applied: false, balance: state.quota, reason: "duplicate" };
@@ -135,6 +161,26 @@ function answer(state: State, step: Step): Answer {
       return null;
     }
   }
+}
+
+/** What the refunds of a call have left of its charge. */
+const leftOf = (state: State, call: number): number =>
+  Object.entries(state.refunds).reduce(
+    (left, [name, units]) => (name.split("/")[0] === `${call}` ? left - units : left),
+    state.logs[call] ?? 0,
+  );
+
+/** Moves a refund's units (negative: an undone one's), and returns them. */
+function refund(state: State, call: number, name: string, units: number): number {
+  state.refunds[name] = units;
+  state.quota += units;
+  state.used -= units;
+  const token = state.tokens[tokenOfCall(call)];
+  if (token) {
+    if (!token.unlimited) token.remain += units;
+    token.used -= units;
+  }
+  return units;
 }
 
 function giveBack(state: State, call: number): boolean {

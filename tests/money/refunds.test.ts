@@ -8,7 +8,7 @@ import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
 import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
-import { refundRequestId, refundSteps } from "../../src/server/features/wallet/refund";
+import { refundRequestId, refundSteps, undoRefundSteps } from "../../src/server/features/wallet/refund";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
 import { addToken, addUser, calls, clock, expectBalanced, NOON, tokenOf, userOf } from "./world";
@@ -49,7 +49,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     expect(
       await ledger.refund({
         charge_id: "whole",
-        text: { code: "job_failed", params: { task_id: "t1\u0000" } },
+        text: () => ({ code: "job_failed", params: { task_id: "t1\u0000" } }),
         other: { task_id: "t1" },
       }),
     ).toEqual({
@@ -87,7 +87,7 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     const names = [`user:${user}:2026-11-21`, `user:${user}:2026-11`];
     await db.q
       .insert(budget_spend)
-      .values([...names, "user:0:2026-11"].map((name) => ({ name, amount: 500, expires_at: NOON })));
+      .values([...names, "user:0:2026-11"].map((name) => ({ name, amount: 500, expires_at: NOON + 8 * 86_400 })));
     const other = JSON.stringify({
       model_ratio: 1,
       admin_info: { use_channel: ["1"], attempts: [], budgets: [...names, "model:gone:2026-10"] },
@@ -117,6 +117,31 @@ describe.each(ENGINES)("refunds on %s", (engine) => {
     expect(answers.filter((answer) => !answer.refunded && answer.reason === "duplicate")).toHaveLength(49);
     const { quota } = (await rowOf(refundRequestId("fifty"))) ?? { quota: 0 };
     expect((await expectBalanced(db, user)).quota).toBe(700 + quota);
+  });
+
+  test("twenty parallel refunds of one charge never give back more than it, each in whole or not at all", async () => {
+    const { user } = await charged("twenty", 300);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => ledger.refund({ charge_id: "twenty", name: `part-${i}`, quota: 50 + i })),
+    );
+    const given = answers.reduce((sum, answer) => sum + (answer.refunded ? answer.quota : 0), 0);
+    expect(given).toBeLessThanOrEqual(300);
+    // Another of the smallest would not have fitted.
+    expect(given).toBeGreaterThan(300 - 50);
+    for (const answer of answers) if (!answer.refunded) expect(answer.reason).toBe("exceeds_charge");
+    expect(await ledger.refund({ charge_id: "twenty", name: "rest" })).toMatchObject(
+      given === 300 ? { refunded: false } : { refunded: true, quota: 300 - given },
+    );
+    expect((await expectBalanced(db, user)).quota).toBe(1000);
+    const racing = await charged("undone", 100);
+    await ledger.refund({ charge_id: "undone", name: "a" });
+    const undone = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        db.tx((q) => undoRefundSteps(db, q, refundRequestId("undone", "a"), {}, NOON), { durable: true }),
+      ),
+    );
+    expect(undone.filter((answer) => answer.undone)).toHaveLength(1);
+    expect((await expectBalanced(db, racing.user)).quota).toBe(900);
   });
 
   test("more than the charge, an unknown charge and rows that are not charges are refused, and nothing moves", async () => {

@@ -19,7 +19,10 @@ export function toastError(message: string, options: { id?: string } = {}): void
   toast.error(message, { id: options.id ?? message, duration: 6000 });
 }
 
-/** Says what was done and offers 撤销 for eight seconds. An error of `undo` is shown by the caller's mutation. */
-export function toastUndo(message: string, undo: () => void): void {
-  toast.success(message, { duration: UNDO_TIME, action: { label: t`撤销`, onClick: undo } });
+/**
+ * Says what was done and offers 撤销 for eight seconds, or for `duration` milliseconds. An error of `undo` is shown by
+ * the caller's mutation.
+ */
+export function toastUndo(message: string, undo: () => void, duration = UNDO_TIME): void {
+  toast.success(message, { duration, action: { label: t`撤销`, onClick: undo } });
 }

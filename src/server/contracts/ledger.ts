@@ -91,10 +91,15 @@ export type SettleResult =
 export interface Refund {
   /** Request id of the refunded charge. */
   charge_id: string;
-  /** Units, at most the charge; absent = all of it. */
+  /**
+   * Tells an operator's refund from others of the same charge: it is given exactly or not at all. Without a name it is
+   * the job's own, of which there is one: at most what is left of the charge is given.
+   */
+  name?: string;
+  /** Units, at most the charge; absent = all of it that is left. */
   quota?: number;
-  /** The text of the log row: an event of shared/events.ts. */
-  text?: StoredText;
+  /** The text of the log row for the units that are given: an event of shared/events.ts. */
+  text?: (units: number) => StoredText;
   /** More members of the row's `other`, beside `refund_of`. */
   other?: Record<string, unknown>;
   /** The charge as its owner stores it, for when its log row has been cleaned up. */
@@ -123,8 +128,17 @@ export type RefundedCharge = Required<
 export type RefundResult =
   /** `quota`: units returned to user and token. */
   | { refunded: true; quota: number }
-  /** Nothing moved: the charge was refunded before, there is none with this id, or it was smaller than the refund. */
+  /**
+   * Nothing moved: this refund was given before, there is no charge with this id, or what is left of it is smaller than
+   * the refund.
+   */
   | { refunded: false; reason: "duplicate" | "charge_missing" | "exceeds_charge" };
+
+export type UndoResult =
+  /** `quota`: units taken from user and token. */
+  | { undone: true; quota: number }
+  /** Nothing moved: it was undone before, there is no such refund, or the balance does not cover it any more. */
+  | { undone: false; reason: "duplicate" | "refund_missing" | "insufficient" };
 
 export interface Credit {
   user_id: number;
@@ -172,7 +186,7 @@ export interface Ledger {
   settle(settlement: Settlement): Promise<SettleResult>;
   /** Ends a hold without a charge: returns everything. False when the hold was gone. */
   release(request_id: string): Promise<boolean>;
-  /** Refunds a charge, once, in whole or in part: user, token, totals. Waits for the disk. */
+  /** Refunds a charge, in whole or in part, once a name: user, token, totals. Waits for the disk. */
   refund(refund: Refund): Promise<RefundResult>;
   /** Adds units once per idempotency key. Waits for the disk. */
   credit(credit: Credit): Promise<CreditResult>;

@@ -24,9 +24,10 @@ import { LogAttempts } from "./log-attempts";
 import { LogBill } from "./log-bill";
 import { LogCause } from "./log-cause";
 import { LogContent } from "./log-content";
+import { LogRefund } from "./log-refund";
 import { attemptsOf, readDetails, reasonHue } from "./log-details";
 import { LogSelection } from "./log-selection";
-import { ChannelLink, ModelLink, Seconds, TokenLink } from "./log-links";
+import { ChannelLink, ModelLink, RequestLink, Seconds, TokenLink } from "./log-links";
 import { LogUser } from "./log-user";
 import { textOf } from "./row-text";
 
@@ -153,6 +154,11 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         <FactLine name={t`请求 ID`}>
           <Id value={row.request_id} />
         </FactLine>
+        {row.refund_of ? (
+          <FactLine name={t`退还的调用`}>
+            <RequestLink id={row.refund_of} />
+          </FactLine>
+        ) : null}
         {row.upstream_request_id ? (
           <FactLine name={t`上游请求 ID`}>
             <Id value={row.upstream_request_id} />
@@ -178,6 +184,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         </TabsList>
         <TabsContent value="bill">
           <LogBill row={row} />
+          {admin && row.type === LOG_TYPE.consume && row.quota > 0 ? <LogRefund row={row} /> : null}
         </TabsContent>
         {admin ? (
           <TabsContent value="attempts">

@@ -36,6 +36,15 @@ export function ModelLink({ row }: { row: LogView }) {
   );
 }
 
+/** The call of a request id. */
+export function RequestLink({ id }: { id: string }) {
+  return (
+    <NameLink href={`/log?request_id=${encodeURIComponent(id)}`}>
+      <span className="font-mono text-xs">{id}</span>
+    </NameLink>
+  );
+}
+
 /** Whole seconds of a call; one under a second did take time. */
 export function Seconds({ value }: { value: number }) {
   const { t } = useLingui();

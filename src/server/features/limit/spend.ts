@@ -8,6 +8,7 @@ import { eq, inArray, lt, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import { budgetSteps } from "../wallet/hold-draft";
+import { BUDGET_KEPT_SECONDS } from "../wallet/refund";
 
 /** A budget in its period. */
 export interface Budget {
@@ -19,8 +20,6 @@ export interface Budget {
   ends: number;
 }
 
-/** Rows outlive their period by this: calls that began in it may end later. */
-const KEEP_SECONDS = 7 * 86_400;
 /** Pauses before a correction that failed is tried again. */
 const RETRIES_MS = [200, 1000, 5000];
 
@@ -61,7 +60,7 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
             const taken = yield* run(
               q
                 .insert(t)
-                .values({ name, amount: units, expires_at: ends + KEEP_SECONDS })
+                .values({ name, amount: units, expires_at: ends + BUDGET_KEPT_SECONDS })
                 .onConflictDoUpdate({ target: t.name, set: { amount: spent }, setWhere: sql`${spent} <= ${limit}` })
                 .returning({ name: t.name }),
             );

@@ -16,10 +16,12 @@ import {
   logStatSelfFamily,
   logStatSelfRest,
 } from "../../../shared/log-list";
+import { refundInput, refundListInput, refundUndoInput } from "../../../shared/refund";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
+import { refundCall, undoRefund } from "../wallet/refund-call";
 import { cleanLogs, readCleaning } from "./clean";
 import { readContent } from "./content";
-import { findLog, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
+import { findLog, listRefunds, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
 import { logStat } from "./stat";
 
 /** REST: the model by its whole name or a pattern. */
@@ -84,6 +86,21 @@ export const logRouter = router({
     .meta({ rest: "DELETE /api/log/", summary: "Remove rows older than a time; answers how many" })
     .input(logCleanRest)
     .mutation(({ ctx, input }) => cleanLogs(ctx, input.target_timestamp, ctx.actor.username)),
+
+  refund: adminProcedure
+    .meta({ rest: "POST /api/log/refund", summary: "Give back a call's charge, in whole or in part" })
+    .input(refundInput)
+    .mutation(({ ctx, input }) => refundCall(ctx, input)),
+
+  undoRefund: adminProcedure
+    .meta({ rest: "POST /api/log/refund/undo", summary: "Take back a refund of the last minute" })
+    .input(refundUndoInput)
+    .mutation(({ ctx, input }) => undoRefund(ctx, input.request_id)),
+
+  refunds: adminProcedure
+    .meta({ rest: "GET /api/log/refunds", summary: "The refunds of a charge, and what is left of it" })
+    .input(refundListInput)
+    .query(({ ctx, input }) => listRefunds(ctx, input.request_id)),
 
   user: adminProcedure.input(logUserInput).query(({ ctx, input }) => userOfRows(ctx, input.id)),
 

@@ -10,6 +10,7 @@ import {
   type LogView,
   MAX_LOG_TOTAL,
 } from "../../../shared/log-list";
+import type { CallRefunds } from "../../../shared/refund";
 import { mayActOn, ROLE } from "../../../shared/roles";
 import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
@@ -17,6 +18,7 @@ import { count, withoutNul } from "../../db/sql";
 import { conditions, type LogScope, namesOf, rangeOf, subject } from "./filter";
 import { afterCursor } from "./cursor";
 import { quotaText } from "../wallet/quota-text";
+import { refundsOf } from "../wallet/refund-call";
 import { type LogReader, presentForAdmin, presentForOwner } from "./present";
 
 /** The number that existing front-ends expect of a search. */
@@ -145,6 +147,12 @@ export async function findLog(ctx: UserCtx, key: { id: number } | { request_id: 
     .from(logs)
     .where(and(which, ...(await subject(ctx, scope, {}))));
   return row ? present(ctx, scope)(row) : fail("log_not_found");
+}
+
+/** The refunds of a charge, oldest first. Throws log_not_found. */
+export async function listRefunds(ctx: UserCtx, request_id: string): Promise<CallRefunds> {
+  const { left, rows } = await refundsOf(ctx, request_id);
+  return { left, items: rows.map(present(ctx, "all")) };
 }
 
 /**

@@ -131,7 +131,7 @@ function* giveBack(
   const { id, task_id, charge_id, state } = task;
   const refund = {
     charge_id,
-    text: { code: event, params: { task_id } },
+    text: () => ({ code: event, params: { task_id } }),
     other: { task_id, ...doubtsOf(state) },
     ...(units !== undefined && { quota: units }),
     // Only an accepted job is known to have been charged.

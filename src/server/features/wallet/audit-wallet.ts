@@ -7,7 +7,7 @@ import { LOG_TYPE } from "../../../shared/log";
 import { REDEMPTION_STATUS } from "../../../shared/redemption";
 
 export const WALLET_RULES = {
-  refunds: "a refund is at most its charge",
+  refunds: "the refunds of a charge are at most the charge, and undone ones at most what was refunded",
   owners: "every credit, hold and charge is a user's",
   codes: "a used code is one credit of its worth to the user who used it, and no other code is any",
   code_credits: "a credit for a code has a used code of that user",
@@ -35,9 +35,10 @@ const ownerless = (table: string, row: string, amount: string) => sql`
 
 export const WALLET_STATEMENTS: Readonly<Record<keyof typeof WALLET_RULES, SQL>> = {
   refunds: sql`
-    SELECT 'logs ' || r.request_id AS name, c.quota AS expected, r.quota AS found
-    FROM logs AS r JOIN logs AS c ON c.request_id = replace(r.request_id, '/refund', '')
-    WHERE r."type" = ${REFUND} AND c."type" = ${CHARGE} AND r.quota > c.quota`,
+    SELECT 'logs ' || c.request_id AS name, c.quota AS expected, sum(r.quota) AS found
+    FROM logs AS r JOIN logs AS c ON c.request_id = r.refund_of
+    WHERE r.refund_of <> '' AND r."type" = ${REFUND} AND c."type" = ${CHARGE}
+    GROUP BY c.id, c.request_id, c.quota HAVING sum(r.quota) > c.quota OR sum(r.quota) < 0`,
   owners: sql`
     ${ownerless("credits", "x.id", "x.amount")}
     UNION ALL ${ownerless("holds", "x.request_id", "x.amount")}

@@ -12,7 +12,6 @@ import { forUpdate } from "../../db/sql";
 import { reopenSteps } from "../log/sums";
 import { chargeable, logRow } from "./call-log";
 import type { Settlement, SettleResult } from "../../contracts/ledger";
-import { refundRequestId } from "./refund";
 
 /** In `other` of a charge that a sweep made, and of no other. */
 export const SWEPT = { swept: true } as const;
@@ -63,7 +62,8 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<Settl
     q
       .select({ id: logs.id })
       .from(logs)
-      .where(eq(logs.request_id, refundRequestId(request_id))),
+      // The second condition names the index.
+      .where(and(eq(logs.refund_of, request_id), sql`${logs.refund_of} <> ''`)),
   );
   if (refunds.length > 0) return { settled: false };
   if (row.folded === FOLDED.done) yield* unfold(db, q, row);
