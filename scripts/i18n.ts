@@ -21,17 +21,23 @@ async function extract(): Promise<number> {
   return 0;
 }
 
-/** Fills the English catalogue; lines whose Chinese text is no message are reported and dropped. */
+/**
+ * Fills the English catalogue; lines whose Chinese text is no message are reported and dropped. A third column is the
+ * context of a text that stands for two messages ("渠道" is "Channels" and, with `singular`, "Channel").
+ */
 async function apply(paths: string[]): Promise<number> {
   const english = await catalog?.read("en");
   if (!english) throw new Error("locales/en.po does not exist yet: run extract first");
-  const byText = new Map(Object.entries(english).map(([id, entry]) => [entry.message ?? id, entry]));
+  const key = (zh: string, context = "") => `${zh}\t${context}`;
+  const byText = new Map(
+    Object.entries(english).map(([id, entry]) => [key(entry.message ?? id, entry.context), entry]),
+  );
   let filled = 0;
   for (const path of paths) {
     for (const line of (await readFile(path, "utf8")).split("\n")) {
-      const [zh, en] = line.split("\t");
+      const [zh, en, context] = line.split("\t");
       if (!zh || !en?.trim()) continue;
-      const entry = byText.get(zh.replaceAll("\\n", "\n"));
+      const entry = byText.get(key(zh.replaceAll("\\n", "\n"), context?.trim()));
       if (!entry) console.warn(`${path}: no such message: ${zh}`);
       else if (entry.translation !== en.trim()) {
         entry.translation = en.trim().replaceAll("\\n", "\n");

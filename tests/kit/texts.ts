@@ -14,11 +14,16 @@ const unquote = (block: string): string =>
 
 function readEnglish(): Map<string, string> {
   const source = readFileSync(join(import.meta.dir, "../../locales/en.po"), "utf8");
-  const entries = source.matchAll(/^msgid ((?:"(?:[^"\\]|\\.)*"\s*)+)msgstr ((?:"(?:[^"\\]|\\.)*"\s*)+)/gm);
+  const entries = source.matchAll(
+    /(?<!^msgctxt .*\n)^msgid ((?:"(?:[^"\\]|\\.)*"\s*)+)msgstr ((?:"(?:[^"\\]|\\.)*"\s*)+)/gm,
+  );
   return new Map([...entries].map(([, id = "", text = ""]) => [unquote(id), unquote(text)]));
 }
 
-/** The console's text in a language. Throws when there is no such message, or no translation. */
+/**
+ * The console's text in a language; of a text that stands for two messages, the one without a context. Throws when there
+ * is no such message, or no translation.
+ */
 export function consoleText(language: Language, zh: string): string {
   english ??= readEnglish();
   const text = english.get(zh);

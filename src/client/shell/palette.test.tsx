@@ -3,7 +3,7 @@ import "../../../tests/dom";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Procedures } from "../../../tests/kit/client-page";
 
-const { closePage, openPage, screen } = await import("../../../tests/kit/client-page");
+const { closePage, openPage, screen, waitFor } = await import("../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../lib/session");
 const { default: Palette } = await import("./palette");
 
@@ -15,33 +15,54 @@ afterEach(() => {
 
 const page = (items: object[]) => ({ items, page: 1, page_size: 5, total: items.length });
 const procedures: Procedures = {
-  "user.list": ({ keyword }: { keyword: string }) =>
-    page(keyword === "carol" ? [{ id: 7, username: "carol", display_name: "Carol Danvers" }] : []),
-  "channel.list": ({ keyword }: { keyword: string }) => page(keyword === "prod" ? [{ id: 3, name: "prod-1" }] : []),
-  "token.list": ({ keyword }: { keyword: string }) => page(keyword === "app" ? [{ id: 9, name: "carol-app" }] : []),
+  "user.list": ({ keyword }: { keyword: string }) => page(keyword === "carol" ? [carol] : []),
+  "channel.list": ({ keyword }: { keyword: string }) =>
+    page(keyword.startsWith("prod") ? [{ id: 3, name: "prod-1", type: 1, status: 1, key: "" }] : []),
+  "channel.update": () => ({}),
+  "token.list": ({ keyword = "", token = "" }: { keyword?: string; token?: string }) =>
+    page(
+      keyword === "app" || token === "sk-AbCdEfGh"
+        ? [{ id: 9, name: "carol-app", key_hint: "AbCdEfGh…wxyz", status: 1 }]
+        : [],
+    ),
+  "order.list": ({ keyword }: { keyword: string }) =>
+    page(
+      keyword === "USR1NO"
+        ? [{ id: 4, trade_no: "USR1NOxyz", username: "carol", money: "73.00", currency: "cny" }]
+        : [],
+    ),
+  "redemption.search": ({ keyword }: { keyword: string }) => page(keyword === "gift" ? [gift] : []),
   "group.models": () => ["op-model"],
   "log.page": ({ request_id }: { request_id: string }) => page([{ id: 5, request_id, model_name: "op-model" }]),
   "log.ownPage": () => page([]),
 };
+const gift = { id: 6, name: "gift-6", status: 1, key: "0".repeat(32) };
+const carol = { id: 7, username: "carol", display_name: "Carol Danvers", role: 1, status: 1, DeletedAt: null };
 const REQUEST = "20261122abcdef012345";
 
-const open = (role: number) => {
+const open = (role: number, more: Procedures = {}) => {
   storeUser({ id: 1, username: "me", display_name: "", role, status: 1, group: "default" });
-  return openPage(<Palette open onOpenChange={() => {}} onShortcuts={() => {}} />, "/", { procedures });
+  const all = { ...procedures, ...more };
+  return openPage(<Palette open onOpenChange={() => {}} onShortcuts={() => {}} />, "/", { procedures: all });
 };
+const selected = () => document.querySelector("[role=option][aria-selected=true]");
+const address = () => `${location.pathname}${location.search}`;
 
 test.each([
   ["carol", "carol", "/user?edit=7"],
   ["prod", "prod-1", "/channel?open=3"],
   ["app", "carol-app", "/token?open=9"],
+  ["sk-AbCdEfGh", "carol-app", "/token?open=9"],
+  ["USR1NO", "USR1NOxyz", "/topup?orders=all&order=USR1NOxyz"],
+  ["gift", "gift-6", "/redemption?open=6"],
   ["op-m", "op-model", "/pricing?q=op-model"],
   [REQUEST, REQUEST, `/log?request_id=${REQUEST}&open=5`],
   ["RetryTimes", "失败重试次数", "/setting?tab=operation"],
-])("a super administrator finds by %p what is called %p", async (typed, title, address) => {
+])("a super administrator finds by %p what is called %p", async (typed, title, leadsTo) => {
   const { user } = await open(100);
   await user.type(screen.getByRole("combobox"), typed);
   await user.click(await screen.findByRole("option", { name: new RegExp(`^${title}`) }));
-  expect(`${location.pathname}${location.search}`).toBe(address);
+  expect(address()).toBe(leadsTo);
 });
 
 test("who is no administrator is not asked about others, and finds own tokens", async () => {
@@ -50,4 +71,68 @@ test("who is no administrator is not asked about others, and finds own tokens", 
   await screen.findByRole("option", { name: /^carol-app/ });
   const asked = new Set(calls.map(({ path }) => path));
   expect([asked.has("user.list"), asked.has("channel.list"), asked.has("log.page")]).toEqual([false, false, false]);
+});
+
+test("the selection is the first that the words find, or what the reader moved to; a screen reader is told", async () => {
+  const { user } = await open(100, { "redemption.search": () => page([gift]) });
+  const input = screen.getByRole("combobox");
+  await user.type(input, "theme");
+  expect(selected()?.textContent).toContain("日间模式");
+  await user.clear(input);
+  await user.type(input, "prod");
+  const channel = await screen.findByRole("option", { name: /^prod-1/ });
+  await waitFor(() => expect(selected()).toBe(channel));
+  expect(input.getAttribute("aria-activedescendant")).toBe(channel.id);
+  await user.keyboard("{ArrowDown}");
+  const code = screen.getByRole("option", { name: /^gift-6/ });
+  expect(selected()).toBe(code);
+  await waitFor(() => expect(input.getAttribute("aria-activedescendant")).toBe(code.id));
+  await user.type(input, "-");
+  await waitFor(() => expect(selected()?.textContent).toContain("prod-1"));
+});
+
+test("Enter before the answers have come opens the first that the words find, not what was found before", async () => {
+  const later = Promise.withResolvers<void>();
+  const users = async ({ keyword }: { keyword: string }) => {
+    if (keyword === "carol") await later.promise;
+    return page(keyword === "carol" ? [carol] : []);
+  };
+  const { user } = await open(100, { "user.list": users });
+  const input = screen.getByRole("combobox");
+  await user.type(input, "prod");
+  await screen.findByRole("option", { name: /^prod-1/ });
+  await user.clear(input);
+  await user.type(input, "carol{Enter}");
+  expect(address()).toBe("/");
+  expect(screen.queryByRole("option", { name: /^prod-1/ })).toBeNull();
+  later.resolve();
+  await waitFor(() => expect(address()).toBe("/user?edit=7"));
+});
+
+test("Tab on a found object offers its verbs, Escape leads back", async () => {
+  const { user, calls } = await open(100);
+  const input = screen.getByRole("combobox");
+  await user.type(input, "prod");
+  await screen.findByRole("option", { name: /^prod-1/ });
+  await user.keyboard("{Tab}");
+  const verbs = await screen.findAllByRole("option");
+  expect(verbs.map((verb) => verb.textContent)).toEqual(["打开", "编辑", "测试", "禁用", "查看日志"]);
+  await user.keyboard("{Escape}");
+  await user.click((await screen.findByRole("option", { name: /^prod-1/ })).querySelector("[data-acts]") as Element);
+  await user.keyboard("禁用");
+  await user.click(await screen.findByRole("option", { name: "禁用" }));
+  await waitFor(() => expect(calls.find(({ path }) => path === "channel.update")?.input).toEqual({ id: 3, status: 2 }));
+});
+
+test.each([
+  ["carol", ["打开", "禁用", "查看日志"]],
+  ["app", ["打开", "编辑", "复制密钥", "禁用", "查看日志"]],
+  ["op-m", ["打开", "编辑价格", "查看日志"]],
+  ["gift", ["打开", "编辑", "复制", "禁用"]],
+])("the verbs of what %p finds are %p", async (typed, verbs) => {
+  const { user } = await open(100);
+  await user.type(screen.getByRole("combobox"), typed);
+  await waitFor(() => expect(selected()?.querySelector("[data-acts]")).toBeTruthy());
+  await user.keyboard("{Tab}");
+  await waitFor(() => expect(screen.getAllByRole("option").map((verb) => verb.textContent)).toEqual(verbs));
 });

@@ -3,9 +3,11 @@ import { useLingui } from "@lingui/react/macro";
 import { cards, option, optionKeys } from "../../shared/options";
 import { ROLE } from "../../shared/roles";
 import { currentLanguage } from "../lib/i18n";
+import { moneyText } from "../features/order/money";
 import { useUser } from "../lib/session";
 import { trpc } from "../lib/trpc";
 import { useDebounced } from "../lib/use-debounced";
+import { type Act, useFoundActs } from "./found-acts";
 
 export interface Found {
   id: string;
@@ -13,6 +15,8 @@ export interface Found {
   /** Beside the title, muted. */
   note?: string;
   to: string;
+  /** What else can be done with it. */
+  acts?: readonly Act[];
 }
 
 export interface FoundGroup {
@@ -27,21 +31,30 @@ const PAUSE = 150;
 
 const quiet = { staleTime: 10_000, meta: { quiet: true } } as const;
 
-/** Objects whose name or number fits the words, grouped. */
+/** Objects whose name or number fits the words as they stand, grouped; none of earlier words. */
 export function useFound(words: string): { groups: readonly FoundGroup[]; searching: boolean } {
   const { t } = useLingui();
   const user = useUser();
   const role = user?.role ?? 0;
+  const acts = useFoundActs();
   const typed = useDebounced(words.trim(), PAUSE).slice(0, 100);
+  const current = words.trim().slice(0, 100) === typed;
   const enabled = user !== null && typed.length >= LEAST;
   const admin = enabled && role >= ROLE.admin;
   const page = { page: 1, page_size: MOST };
   // A request id has no blanks and is long; other words are looked for in names.
   const isRequest = enabled && /^[\w-]{16,128}$/.test(typed);
+  const isKey = enabled && /^(sk-)?[A-Za-z0-9]{6,64}$/.test(typed);
 
   const users = trpc.user.list.useQuery({ ...page, keyword: typed }, { ...quiet, enabled: admin });
   const channels = trpc.channel.list.useQuery({ ...page, keyword: typed }, { ...quiet, enabled: admin });
   const tokens = trpc.token.list.useQuery({ ...page, keyword: typed }, { ...quiet, enabled });
+  const keys = trpc.token.list.useQuery({ ...page, token: typed }, { ...quiet, enabled: isKey });
+  const codes = trpc.redemption.search.useQuery(
+    { p: 1, page_size: MOST, keyword: typed },
+    { ...quiet, enabled: admin },
+  );
+  const orders = trpc.order.list.useQuery({ p: 1, page_size: MOST, keyword: typed }, { ...quiet, enabled: admin });
   const models = trpc.group.models.useQuery({}, { ...quiet, staleTime: 60_000, enabled });
   const request = { p: 1, page_size: MOST, request_id: typed };
   const all = trpc.log.page.useQuery(request, { ...quiet, enabled: isRequest && admin });
@@ -51,47 +64,58 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
   const wanted = typed.toLowerCase();
   const language = currentLanguage();
   const settings =
-    enabled && role >= ROLE.root
+    enabled && current && role >= ROLE.root
       ? optionKeys
           .filter((key) => `${key}\n${option(key).label[language]}`.toLowerCase().includes(wanted))
           .slice(0, MOST)
       : [];
   const found = <T>(data: readonly T[] | undefined, item: (row: T) => Found): Found[] =>
-    enabled ? (data ?? []).slice(0, MOST).map(item) : [];
+    enabled && current ? (data ?? []).slice(0, MOST).map(item) : [];
+  const named = tokens.data?.items ?? [];
+  const keyed = (isKey && keys.data?.items) || [];
+  const bothTokens = [...named, ...keyed.filter(({ id }) => !named.some((row) => row.id === id))];
 
   const groups: FoundGroup[] = [
     {
       heading: t`用户`,
-      items: found(admin ? users.data?.items : [], ({ id, username, display_name }) => ({
-        id: `user ${id}`,
-        title: username,
-        note: display_name === username ? `#${id}` : `${display_name} #${id}`,
-        to: `/user?edit=${id}`,
+      items: found(admin ? users.data?.items : [], (row) => ({
+        id: `user ${row.id}`,
+        title: row.username,
+        note: row.display_name === row.username ? `#${row.id}` : `${row.display_name} #${row.id}`,
+        to: `/user?edit=${row.id}`,
+        acts: acts.user(row),
       })),
     },
     {
       heading: t`渠道`,
-      items: found(admin ? channels.data?.items : [], ({ id, name }) => ({
-        id: `channel ${id}`,
-        title: name,
-        note: `#${id}`,
-        to: `/channel?open=${id}`,
+      items: found(admin ? channels.data?.items : [], (row) => ({
+        id: `channel ${row.id}`,
+        title: row.name,
+        note: `#${row.id}`,
+        to: `/channel?open=${row.id}`,
+        acts: acts.channel(row),
       })),
     },
     {
       heading: t`令牌`,
-      items: found(tokens.data?.items, ({ id, name }) => ({
-        id: `token ${id}`,
-        title: name,
-        note: `#${id}`,
-        to: `/token?open=${id}`,
+      items: found(bothTokens, (row) => ({
+        id: `token ${row.id}`,
+        title: row.name,
+        note: row.key_hint,
+        to: `/token?open=${row.id}`,
+        acts: acts.token(row),
       })),
     },
     {
       heading: t`模型`,
       items: found(
         models.data?.filter((name) => name.toLowerCase().includes(wanted)),
-        (name) => ({ id: `model ${name}`, title: name, to: `/pricing?q=${encodeURIComponent(name)}` }),
+        (name) => ({
+          id: `model ${name}`,
+          title: name,
+          to: `/pricing?q=${encodeURIComponent(name)}`,
+          acts: acts.model(name),
+        }),
       ),
     },
     {
@@ -101,6 +125,25 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
         title: request_id,
         note: model_name,
         to: `/log?request_id=${encodeURIComponent(request_id)}&open=${id}`,
+      })),
+    },
+    {
+      heading: t`订单`,
+      items: found(admin ? orders.data?.items : [], (row) => ({
+        id: `order ${row.id}`,
+        title: row.trade_no,
+        note: `${row.username} · ${moneyText(row.money, row.currency)}`,
+        to: `/topup?orders=all&order=${encodeURIComponent(row.trade_no)}`,
+      })),
+    },
+    {
+      heading: t`兑换码`,
+      items: found(admin ? codes.data?.items : [], (row) => ({
+        id: `code ${row.id}`,
+        title: row.name,
+        note: `#${row.id}`,
+        to: `/redemption?open=${row.id}`,
+        acts: acts.code(row),
       })),
     },
     {
@@ -116,10 +159,12 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
       }),
     },
   ];
-  const waiting =
-    words.trim() !== typed || (enabled && [users, channels, tokens, calls].some((query) => query.isLoading));
+  const asked = [users, channels, tokens, keys, models, calls, codes, orders];
   return {
     groups: groups.filter(({ items }) => items.length > 0),
-    searching: user !== null && words.trim().length >= LEAST && waiting,
+    searching:
+      user !== null &&
+      words.trim().length >= LEAST &&
+      (!current || (enabled && asked.some((query) => query.isLoading))),
   };
 }

@@ -32,7 +32,7 @@ export function ChannelDrawer(props: ChannelDrawerProps) {
   const { t } = useLingui();
   const { open, edit, onClose } = props;
   if (open === null && edit === null) return null;
-  const title = edit === NEW ? t`添加渠道` : edit === null ? t`渠道` : t`编辑渠道`;
+  const title = edit === NEW ? t`添加渠道` : edit === null ? t({ message: "渠道", context: "singular" }) : t`编辑渠道`;
   const waiting = (
     <Drawer open onOpenChange={(next) => !next && onClose()} title={title} modal={false}>
       <FormSkeleton />
@@ -70,7 +70,7 @@ function DrawerContent({ open, edit, onEdit, onClose, onCreated }: ChannelDrawer
   }
   if (open !== null) {
     return (
-      <LoadedDrawer id={open} title={t`渠道`} onClose={onClose}>
+      <LoadedDrawer id={open} title={t({ message: "渠道", context: "singular" })} onClose={onClose}>
         {(channel) => <ChannelDetail channel={channel} onEdit={() => onEdit(channel.id)} onClose={onClose} />}
       </LoadedDrawer>
     );

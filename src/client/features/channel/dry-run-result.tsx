@@ -35,7 +35,7 @@ const scopes: Readonly<Record<LimitScope, MessageDescriptor>> = {
   user: msg`用户`,
   group: msg`分组`,
   model: msg`模型`,
-  channel: msg`渠道`,
+  channel: msg({ message: "渠道", context: "singular" }),
 };
 
 const kinds: Readonly<Record<DryRunLimit["kind"], MessageDescriptor>> = {
@@ -95,7 +95,7 @@ function Channels({ run }: { run: DryRun }) {
       <thead>
         <tr>
           <Th>{t`轮次`}</Th>
-          <Th>{t`渠道`}</Th>
+          <Th>{t({ message: "渠道", context: "singular" })}</Th>
           <Th className="text-right">{t`首选概率`}</Th>
           <Th>{t`状态`}</Th>
           <Th className="max-sm:hidden">{t`上游`}</Th>

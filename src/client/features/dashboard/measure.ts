@@ -49,7 +49,7 @@ export function useDashboardWords() {
   const dimensions: Record<Dimension, string> = {
     model: t`模型`,
     user: t`用户`,
-    channel: t`渠道`,
+    channel: t({ message: "渠道", context: "singular" }),
     token: t`令牌`,
     group: t`分组`,
   };

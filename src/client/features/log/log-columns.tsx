@@ -112,7 +112,12 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
         card: "status",
         cell: (row) => <StatusBadge table={logType} value={row.type} />,
       },
-      admin && { id: "channel", header: t`渠道`, width: 112, cell: (row) => <Served row={row} /> },
+      admin && {
+        id: "channel",
+        header: t({ message: "渠道", context: "singular" }),
+        width: 112,
+        cell: (row) => <Served row={row} />,
+      },
       admin && {
         id: "user",
         header: t`用户`,

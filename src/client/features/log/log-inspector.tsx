@@ -131,7 +131,7 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         ) : null}
         {row.group ? <FactLine name={t`分组`}>{row.group}</FactLine> : null}
         {admin && row.channel > 0 ? (
-          <FactLine name={t`渠道`}>
+          <FactLine name={t({ message: "渠道", context: "singular" })}>
             <ChannelLink row={row} />
           </FactLine>
         ) : null}

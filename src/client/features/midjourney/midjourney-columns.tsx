@@ -41,7 +41,7 @@ export function useDrawingColumns(
       },
       admin && {
         id: "channel_id",
-        header: t`渠道`,
+        header: t({ message: "渠道", context: "singular" }),
         width: 64,
         align: "end",
         cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span>,

@@ -19,7 +19,7 @@ import { quotaText } from "../../lib/quota-text";
 import { useHasRole } from "../../lib/session";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
-import { choiceParam, useUrlState } from "../../lib/url-state";
+import { choiceParam, textParam, useUrlState } from "../../lib/url-state";
 import { Button } from "../../ui/button";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Input } from "../../ui/input";
@@ -32,11 +32,13 @@ import { OrderBadge } from "./order-badge";
 import { usePayMethods } from "./pay-methods";
 import { useDebounced } from "../../lib/use-debounced";
 
-const PARAMS = { orders: choiceParam(["own", "all"], "own") };
+const PARAMS = { orders: choiceParam(["own", "all"], "own"), order: textParam() };
 const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } } as const;
 const ALL = "all";
 
-/** The history of top-ups; `?orders=all` shows all users' top-ups, for administrators. */
+/**
+ * The history of top-ups; `?orders=all` shows all users' top-ups, for administrators; `&order=` is what they look for.
+ */
 export default function OrdersSection() {
   const { t } = useLingui();
   const admin = useHasRole(ROLE.admin);
@@ -121,7 +123,7 @@ function AllOrders() {
   const { t } = useLingui();
   const [page, setPage] = useState(1);
   const [state, setState] = useState<OrderStatus | typeof ALL>(ALL);
-  const [typed, setTyped] = useState("");
+  const [{ order: typed }, patch] = useUrlState(PARAMS);
   const keyword = useDebounced(typed, 300);
   const query = trpc.order.list.useQuery(
     { p: page, page_size: ROWS, ...(keyword && { keyword }), ...(state !== ALL && { status: state }) },
@@ -138,7 +140,7 @@ function AllOrders() {
           value={typed}
           maxLength={200}
           onChange={(event) => {
-            setTyped(event.target.value);
+            patch({ order: event.target.value });
             setPage(1);
           }}
           className="w-64 max-w-full"

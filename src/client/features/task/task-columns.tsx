@@ -49,7 +49,7 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
       },
       admin && {
         id: "channel_id",
-        header: t`渠道`,
+        header: t({ message: "渠道", context: "singular" }),
         width: 64,
         align: "end",
         cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span>,

@@ -90,8 +90,9 @@ for (const engine of ENGINES) {
       });
     });
 
-    test("search finds an exact id or a part of the name, and % and _ are plain characters", async () => {
-      const { id } = await rowOf(await one({ name: "50% off_now" }));
+    test("search finds an exact id, a part of the name or a whole code, and % and _ are plain characters", async () => {
+      const code = await one({ name: "50% off_now" });
+      const { id } = await rowOf(code);
       const search = async (keyword: string) =>
         (
           await admin.rest("GET", `/api/redemption/search?keyword=${encodeURIComponent(keyword)}&p=1&page_size=100`)
@@ -107,6 +108,8 @@ for (const engine of ENGINES) {
         total: 1,
       });
       expect(await search("0%")).toEqual([id]);
+      expect(await search(code)).toEqual([id]);
+      expect(await search(code.slice(1))).toEqual([]);
       expect(await search("%_%")).toEqual([]);
       expect(await search("offxnow")).toEqual([]);
       // spec: C-121

@@ -39,12 +39,13 @@ function inState(ctx: Ctx, state: RedemptionState): SQL | undefined {
   return and(eq(redemptions.status, REDEMPTION_STATUS[state]), state === "unused" ? inTime : undefined);
 }
 
-/** The keyword is an id, or part of a name (C-121). */
+/** The keyword is an id, part of a name (C-121), or a whole code. */
 function matching(ctx: Ctx, keyword: string): SQL | undefined {
   const { redemptions } = ctx.db.t;
   if (keyword === "") return undefined;
   const id = /^\d{1,15}$/.test(keyword) ? eq(redemptions.id, Number(keyword)) : undefined;
-  return or(id, contains(redemptions.name, keyword));
+  const code = eq(redemptions.key_hash, ctx.secrets.hash("redemption-key", bareCode(keyword)));
+  return or(id, contains(redemptions.name, keyword), code);
 }
 
 /** Newest first. */

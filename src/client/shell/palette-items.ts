@@ -1,0 +1,63 @@
+/** What the palette offers besides found objects: pages and actions whose names hold the typed words. */
+import { useLingui } from "@lingui/react/macro";
+import { FileText, Keyboard, Languages, LogOut, type LucideIcon, Monitor, Moon, Sun } from "lucide-react";
+import { useLocation } from "wouter";
+import { languageNames, setLanguage } from "../lib/i18n";
+import { useOfferedActions } from "../lib/palette-actions";
+import { useUser } from "../lib/session";
+import { setTheme } from "../lib/theme";
+import { consolePages, menuPages } from "../paths";
+import { routes } from "../routes";
+import type { Act } from "./found-acts";
+import { useSignOut } from "./sign-out";
+
+/** One line of the palette. */
+export interface PaletteItem {
+  id: string;
+  icon?: LucideIcon | undefined;
+  title: string;
+  /** Beside the title, muted. */
+  note?: string | undefined;
+  run: () => void;
+  /** What else can be done with it. */
+  acts?: readonly Act[] | undefined;
+}
+
+/** True when each of the words is part of one of the texts. */
+export const fits = (words: string, texts: readonly string[]): boolean =>
+  words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => texts.some((text) => text.toLowerCase().includes(word)));
+
+/** Pages and actions that fit the words, in the order of the menus. */
+export function usePaletteItems(words: string, onShortcuts: () => void) {
+  const { t, i18n } = useLingui();
+  const user = useUser();
+  const [, navigate] = useLocation();
+  const signOut = useSignOut();
+  const offered = useOfferedActions();
+
+  const pages = [...menuPages(user?.role ?? 0), ...consolePages.filter((page) => page.topBar)]
+    .filter((page) => fits(words, [i18n._(page.title), page.path]))
+    .map((page): PaletteItem => ({
+      id: `page ${page.path}`,
+      icon: routes[page.path].icon ?? FileText,
+      title: i18n._(page.title),
+      run: () => navigate(page.nav?.to ?? page.path),
+    }));
+
+  const other = i18n.locale === "en" ? "zh" : "en";
+  const own: (PaletteItem & { also?: string })[] = [
+    { id: "theme light", icon: Sun, title: t`日间模式`, run: () => setTheme("light") },
+    { id: "theme dark", icon: Moon, title: t`夜间模式`, run: () => setTheme("dark") },
+    { id: "theme system", icon: Monitor, title: t`跟随系统`, run: () => setTheme("system") },
+    { id: "language", icon: Languages, title: languageNames[other], run: () => void setLanguage(other) },
+    { id: "shortcuts", icon: Keyboard, title: t`快捷键`, run: onShortcuts },
+    ...(user ? [{ id: "sign out", also: "logout", icon: LogOut, title: t`退出登录`, run: () => void signOut() }] : []),
+  ];
+  const actions = [...offered.map((action) => ({ ...action, id: `action ${action.id}`, also: "" })), ...own]
+    .filter(({ id, title, also = "" }) => fits(words, [id, title, also]))
+    .map(({ id, icon, title, run }): PaletteItem => ({ id, icon, title, run }));
+  return { pages, actions };
+}
