@@ -7,13 +7,14 @@
  * target is marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
  *
  * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write
- * replaces docs/bench-translated.md.
+ * replaces docs/bench-translated.md. `bun run bench postgres`: durable Postgres and what a call costs it.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureScenario, measureStart, measureStreams, type Pace } from "./bench/measure";
+import { benchPostgres } from "./bench/postgres";
 import { measureRecords } from "./bench/records";
 import { type Figures, markdown, verdicts } from "./bench/report";
 import { FULL, nameOf, QUICK } from "./bench/scenarios";
@@ -48,6 +49,11 @@ const running: MeasuredProcess[] = [];
 const started = Date.now();
 const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${arch()}, Bun ${Bun.version}`;
 const date = new Date().toISOString().slice(0, 10);
+
+if (positionals.includes("postgres")) {
+  console.log(await benchPostgres(pace, command, say));
+  process.exit();
+}
 
 if (positionals.length > 0) {
   const unknown = positionals.find((part) => !(PARTS as readonly string[]).includes(part));

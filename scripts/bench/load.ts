@@ -9,6 +9,8 @@ export interface LoadSpec {
   /** Of the endpoint. */
   url: string;
   key: string;
+  /** Further keys: the connections take them in turn. */
+  keys?: readonly string[];
   body: string;
   concurrency: number;
   warmupMs: number;
@@ -41,7 +43,8 @@ export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
 export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
-  const { target, bytes } = postBytes(spec.url, spec.key, spec.body);
+  const posts = [spec.key, ...(spec.keys ?? [])].map((key) => postBytes(spec.url, key, spec.body));
+  const postOf = new Map<Connection, Uint8Array>();
   const totals: number[] = [];
   const firsts: number[] = [];
   let sent = 0;
@@ -58,7 +61,7 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
       return;
     }
     sent++;
-    connection.send(bytes);
+    connection.send(postOf.get(connection) as Uint8Array); // set when it was made
   };
   const done = (connection: Connection, outcome: Outcome): void => {
     if (outcome.status !== 200) failed++;
@@ -79,7 +82,12 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
     );
   };
 
-  const connections = Array.from({ length: spec.concurrency }, () => new Connection(target, done));
+  const connections = Array.from({ length: spec.concurrency }, (_, i) => {
+    const { target, bytes } = posts[i % posts.length] as (typeof posts)[number];
+    const connection = new Connection(target, done);
+    postOf.set(connection, bytes);
+    return connection;
+  });
   await Promise.all(connections.map((connection) => connection.open()));
   const over = new Promise<void>((resolve) => (drained = resolve));
   running = connections.length;

@@ -80,7 +80,8 @@ function freePort(): Promise<number> {
   });
 }
 
-async function start(folder: string) {
+/** A cluster in `folder`, which stops with its process; `changed` over those of the tests, which survive no crash. */
+export async function startPostgres(folder: string, changed: Record<string, string | number> = {}) {
   const native = installBinaries();
   const lib = join(native, "lib");
   const data = join(folder, "data");
@@ -109,6 +110,7 @@ async function start(folder: string) {
     synchronous_commit: "off",
     max_wal_size: "256MB",
     log_min_messages: "fatal",
+    ...changed,
   };
   const server = command(
     join(native, "bin/postgres"),
@@ -134,7 +136,7 @@ async function start(folder: string) {
 if (import.meta.main) {
   const folder = process.argv[2];
   if (!folder) throw new Error("usage: postgres-server.ts <folder>");
-  const { server, url } = await start(folder);
+  const { server, url } = await startPostgres(folder);
   writeFileSync(join(folder, "state.json.new"), JSON.stringify({ url, pid: process.pid }));
   renameSync(join(folder, "state.json.new"), join(folder, "state.json"));
 
