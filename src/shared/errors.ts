@@ -141,6 +141,7 @@ export const errors = {
   price_import_failed: fact(502, "operator", "无法从该地址读取价格：{detail}", "No prices could be read from that address: {detail}"),
   price_import_empty: fact(400, "caller", "内容不是价格表", "This is not a list of prices"),
   price_feed_unknown: fact(404, "caller", "没有名为 {name} 的价格源", "There is no price feed named {name}"),
+  report_not_found: fact(404, "caller", "没有这份报告", "There is no such report"),
   price_proposal_gone: fact(409, "caller", "这些价格变更已处理过", "These price changes have been decided already"),
   price_proposal_stale: fact(409, "caller", "{model} 的价格在此期间已改变，请重新读取价格源", "The price of {model} has changed meanwhile: read the feed again"),
   ratios_not_published: fact(403, "operator", "管理员没有公开倍率接口", "The operator does not publish the price tables"),

@@ -11,11 +11,12 @@ import { isUnpriced, PriceGrid } from "./price-grid";
 import { PriceImport } from "./price-import";
 import { PriceJson } from "./price-json";
 import { PriceWhy } from "./price-why";
+import { Reconcile } from "./reconcile";
 import { RulesEditor } from "./rules-editor";
 import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
 
-const TABS = ["visual", "rules", "tools", "json", "import", "feeds", "why"] as const;
+const TABS = ["visual", "rules", "tools", "json", "import", "feeds", "reconcile", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
 
 /** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
@@ -51,6 +52,7 @@ export default function PriceEditorPage() {
           <TabsTrigger value="json">JSON</TabsTrigger>
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
           <TabsTrigger value="feeds">{t`价格源`}</TabsTrigger>
+          <TabsTrigger value="reconcile">{t`对账`}</TabsTrigger>
           <TabsTrigger value="why">{t`价格说明`}</TabsTrigger>
         </TabsList>
         <TabsContent value="visual">
@@ -80,6 +82,9 @@ export default function PriceEditorPage() {
           {when((all) => (
             <PriceFeeds prices={all} saver={saver} />
           ))}
+        </TabsContent>
+        <TabsContent value="reconcile">
+          <Reconcile />
         </TabsContent>
         <TabsContent value="why">
           {when((all) => (

@@ -2,6 +2,7 @@
 import { fail } from "../../../shared/errors";
 import { decideInput, feedNameInput } from "../../../shared/price-feeds";
 import { remotePricesInput } from "../../../shared/price-import";
+import { reconcileInput, reportInput } from "../../../shared/reconciliation";
 import { unpricedInput } from "../../../shared/price-list";
 import { adminProcedure, publicProcedure, rootProcedure, router } from "../../http/trpc";
 import { catalogue, priceList, ratioTables, unpricedOf } from "./catalogue";
@@ -9,6 +10,7 @@ import { groupOf } from "../group/facts";
 import { soldBelowCost } from "./below-cost";
 import { decide, feedStates, readFeed } from "./feed";
 import { proposals } from "./proposals";
+import { reconcileBill, reconciliation, reconciliations } from "./reconcile";
 import { fetchPrices } from "./remote";
 import { resetModelRatio } from "./reset";
 import { recentUse } from "./use";
@@ -67,4 +69,9 @@ export const pricingRouter = router({
     })
     .input(decideInput)
     .mutation(({ ctx, input }) => decide(ctx, ctx, input)),
+
+  /** A vendor's bill, added up by day and model, against what was counted; the report is kept. */
+  reconcile: rootProcedure.input(reconcileInput).mutation(({ ctx, input }) => reconcileBill(ctx, input)),
+  reconciliations: rootProcedure.query(({ ctx }) => reconciliations(ctx)),
+  reconciliation: rootProcedure.input(reportInput).query(({ ctx, input }) => reconciliation(ctx, input.id)),
 });
