@@ -164,6 +164,8 @@ export interface Progress {
   over: boolean;
   /** Called once when the caller disconnects. */
   onLeave: (() => void) | undefined;
+  /** Ends the wait before another attempt; called when the caller disconnects. */
+  wake: (() => void) | undefined;
 }
 
 /** The progress of a call that began at `began`. */
@@ -174,6 +176,7 @@ export const startProgress = (began: number): Progress => ({
   left: false,
   over: false,
   onLeave: undefined,
+  wake: undefined,
 });
 
 /** The conversation of a call, as the later stages use it. */
