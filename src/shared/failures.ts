@@ -63,6 +63,18 @@ export const FAILURES = {
     "渠道的上游账户刚刚失败，暂停调用[，{retry_after_s} 秒后可重试]",
     "The upstream accounts of the channels failed a moment ago: no call is made[; free again in {retry_after_s} s]",
   ),
+  waiting: kind(
+    "by_wait",
+    "channels_paused",
+    "渠道的上游要求等待，暂停调用[，{retry_after_s} 秒后可重试]",
+    "The upstreams of the channels asked to wait: no call is made[; free again in {retry_after_s} s]",
+  ),
+  unaffordable: kind(
+    "caller",
+    "upstream_error",
+    "上游账户余额不足以支付此请求的输出上限[（状态码 {status}）]",
+    "The upstream account cannot pay for as much output as the request allows[ (status {status})]",
+  ),
   rate_limited: kind(
     "by_wait",
     "upstream_error",

@@ -132,6 +132,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
   const routing = createRouting(pool, now);
+  cluster.bus.subscribe("pauses", (id) => routing.cooldown.works(id));
   const services: Services = { ...base, pool, routing: previewOf(routing), tokens };
 
   const taskService = createRelay(createControlPlane(services), { log, routing }).tasks;

@@ -79,6 +79,8 @@ beforeAll(async () => {
   await weir.setOption("RetryTimes", 0);
   for (const limit of ["RelayConnectTimeout", "RelayFirstByteTimeout", "RelayIdleTimeout"])
     await weir.setOption(limit, 1);
+  // A whole answer has the whole time for its first byte.
+  await weir.setOption("RelayTotalTimeout", 2);
   user = await weir.newUser({ quota: GRANT });
   ({ key } = await weir.newToken({ quota: GRANT / 2 }, user));
 });

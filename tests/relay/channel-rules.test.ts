@@ -264,7 +264,7 @@ describe("a channel's own timeouts", () => {
     const { bench, time, hang } = stage({ first_byte_timeout: 3 });
     hang.on = true;
     let status = 0;
-    const sent = bench.send(CHAT, chatBody("gpt-4o")).then((response) => void (status = response.status));
+    const sent = bench.send(CHAT, body).then((response) => void (status = response.status));
     await time.advance(2_999);
     expect(status).toBe(0);
     await time.advance(1);

@@ -13,7 +13,7 @@ import type { Budget, SpendStore } from "../../src/server/features/limit/spend";
 import type { AdmittingLedger, CallLog, HoldRequest, LateEnd, Settlement } from "../../src/server/contracts/ledger";
 import { createAdmit } from "../../src/server/features/wallet/admission";
 import { granted } from "../../src/server/features/wallet/hold-result";
-import type { Timers } from "../../src/server/lib/timers";
+import { realTimers, type Timers } from "../../src/server/lib/timers";
 import type { RelayDeps } from "../../src/server/relay/call/call";
 import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
 import type { Limits } from "../../src/server/contracts/rate-limits";
@@ -357,6 +357,11 @@ export const chatBody = (model: string, more: Record<string, unknown> = {}): Rec
   messages: [{ role: "user", content: "hello there my friend" }],
   ...more,
 });
+
+/** For calls that are tried again: the waits in between take no time. Other timers run as usual. */
+export const atOnce: Timers = {
+  after: (ms, run) => realTimers.after(ms > 4_000 ? ms : 0, run),
+};
 
 /** Time that only tests advance. */
 export class VirtualTime {

@@ -65,7 +65,7 @@ interface Told {
 const internal = { anthropic: "api_error", gemini: "INTERNAL" } as const;
 const invalid = { anthropic: "invalid_request_error", gemini: "INVALID_ARGUMENT" } as const;
 
-const TOLD: Record<Exclude<FailureKind, "limited" | "paused">, Told> = {
+const TOLD: Record<Exclude<FailureKind, "limited" | "paused" | "waiting">, Told> = {
   caller_mistake: {
     upstream: vendor(400, "Unknown member", { type: "invalid_request_error", code: "unknown_parameter" }),
     elsewhere: false,
@@ -105,6 +105,17 @@ const TOLD: Record<Exclude<FailureKind, "limited" | "paused">, Told> = {
     openai: ["invalid_request_error", "content_filter"],
     ...invalid,
     begins: "Content Exists Risk",
+  },
+  unaffordable: {
+    upstream: vendor(
+      402,
+      "This request requires more credits, or fewer max_tokens. You requested up to 9, but can only afford 5",
+    ),
+    elsewhere: true,
+    status: 400,
+    openai: ["invalid_request_error", "upstream_error"],
+    ...invalid,
+    begins: "This request requires more credits, or fewer max_tokens",
   },
   rate_limited: {
     upstream: vendor(429, "slow down, org-secret"),

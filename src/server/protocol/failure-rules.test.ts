@@ -29,6 +29,8 @@ const RULES: Record<FailureKind, Row> = {
   content_filtered: ["caller", "caller", "no", 0, false, 400, true],
   limited: ["ours", "operator", "other_channel", 0, false, 429, false],
   paused: ["account", "operator", "no", 0, false, 503, false],
+  waiting: ["transient", "upstream", "no", 0, false, 503, false],
+  unaffordable: ["caller", "caller", "other_channel", 0, false, 400, true],
   rate_limited: ["transient", "upstream", "other_key", 5, false, 429, true],
   quota_exhausted: ["account", "operator", "other_key", 300, true, 502, false],
   bad_credentials: ["account", "operator", "other_key", 60, true, 502, false],
@@ -53,7 +55,8 @@ describe("what follows", () => {
   test("a limited rate is a named wait where the upstream named one, and no other kind ever is", () => {
     for (const name of kinds) {
       const named = failureClass(name, 7);
-      expect([name, named]).toEqual([name, name === "rate_limited" ? "named_wait" : failureClass(name, undefined)]);
+      const own = name === "rate_limited" || name === "waiting" ? "named_wait" : failureClass(name, undefined);
+      expect([name, named]).toEqual([name, own]);
     }
     expect(classifyStatus(asIs, 429, undefined, none, 7).class).toBe("named_wait");
     expect(classifyStatus(asIs, 429, undefined, none).class).toBe("transient");
@@ -70,6 +73,7 @@ describe("what follows", () => {
     const own = {
       limited: "rate_limited_channels",
       paused: "channels_paused",
+      waiting: "channels_paused",
       timeout: "upstream_timeout",
       malformed: "upstream_malformed",
     };

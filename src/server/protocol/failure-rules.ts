@@ -38,6 +38,10 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   limited: row("operator", "other_channel", { cool_ms: 0, disable: false, status: 429, quote: false }),
   // Never asked: the accounts of all of them failed a moment ago.
   paused: row("operator", "no", { cool_ms: 0, disable: false, status: 503, quote: false }),
+  // Never asked: the upstreams of all of them named a wait that the call has no time for.
+  waiting: row("upstream", "no", { cool_ms: 0, disable: false, status: 503, quote: false }),
+  // A call with a lower limit would be served, so the account is not at fault; another may pay for this one.
+  unaffordable: row("caller", "other_channel", { cool_ms: 0, disable: false, status: 400, quote: true }),
   rate_limited: row("upstream", "other_key", { cool_ms: 5_000, disable: false, status: 429, quote: true }),
   quota_exhausted: row("operator", "other_key", { cool_ms: 300_000, disable: true, status: 502, quote: false }),
   bad_credentials: row("operator", "other_key", { cool_ms: 60_000, disable: true, status: 502, quote: false }),

@@ -63,6 +63,7 @@ const MAX_COOL_MS = 600_000;
 
 /** The kind of an error by its vendor's word, where it has one, and its status. */
 function kindOf(status: number, word: FailureKind | undefined): FailureKind {
+  if (word === "unaffordable") return word;
   if (word === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (word === "bad_credentials" || status === 401) return "bad_credentials";
   if (word !== undefined && word !== "overloaded") return word;
@@ -157,6 +158,15 @@ export function classifyErrorIn200(redact: Redact, error: WireError): Failure {
 export function failureOf(kind: FailureKind, upstream_status = 0, phase?: string): Failure {
   const rule = failureRules[kind];
   return { ...rule, kind, class: failureClass(kind, undefined), status: rule.status ?? 502, upstream_status, phase };
+}
+
+/**
+ * The failure of a call that no channel was asked for: their accounts failed a moment ago, or their upstreams named a
+ * wait. `ms`: until one may be asked.
+ */
+export function closedFailure(kind: "paused" | "waiting", ms: number): Failure {
+  const retry_after_s = Math.ceil(ms / 1000);
+  return { ...failureOf(kind), class: failureClass(kind, retry_after_s), retry_after_s };
 }
 
 /** The error of shared/errors.ts that says this failure to a caller when the upstream's words may not. */

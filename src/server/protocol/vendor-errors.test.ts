@@ -34,6 +34,15 @@ const readers: Readonly<Record<string, Read>> = {
 };
 
 const recordings: Partial<Record<FailureKind, Recording[]>> = {
+  unaffordable: [
+    [
+      "OpenRouter",
+      402,
+      openai(
+        "This request requires more credits, or fewer max_tokens. You requested up to 16384 tokens, but can only afford 3919. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account",
+      ),
+    ],
+  ],
   quota_exhausted: [
     [
       "OpenAI",

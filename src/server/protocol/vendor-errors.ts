@@ -46,6 +46,15 @@ const all = (kind: FailureKind, entries: readonly Omit<VendorError, "kind" | "se
   entries.map((entry) => ({ ...entry, kind, seen }));
 
 export const VENDOR_ERRORS: readonly VendorError[] = [
+  ...all("unaffordable", [
+    // Not "only afford 0": that account is empty.
+    {
+      vendor: "OpenRouter",
+      message: /more credits, or fewer max_tokens[^]{0,80}?can only afford [1-9]/,
+      status: [402],
+      source: "https://github.com/can1357/oh-my-pi/issues/9569",
+    },
+  ]),
   ...all("quota_exhausted", [
     { vendor: "OpenAI", code: ["insufficient_quota"], source: "https://github.com/OpenHands/OpenHands/issues/998" },
     { vendor: "OpenAI", code: ["billing_not_active"], source: "https://github.com/BerriAI/litellm/issues/2743" },

@@ -99,6 +99,7 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
   const routing = createRouting(pool, steady);
+  cluster.bus.subscribe("pauses", (id) => routing.cooldown.works(id));
   return {
     services: { ...base, pool, routing: previewOf(routing, vendorRules(base.options)), tokens },
     routing,

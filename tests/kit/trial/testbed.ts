@@ -73,7 +73,12 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
         name: `${vendor} ${n}`,
         base_url: vendors.url,
         models: modelsOf(vendor),
-        setting: JSON.stringify({ ...channelOf[vendor].setting, first_byte_timeout: 2, idle_timeout: 2 }),
+        setting: JSON.stringify({
+          ...channelOf[vendor].setting,
+          first_byte_timeout: 2,
+          idle_timeout: 2,
+          total_timeout: 10,
+        }),
       });
     }
   }

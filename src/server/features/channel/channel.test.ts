@@ -451,7 +451,10 @@ for (const engine of ENGINES) {
         openai_organization: "org-7",
         model_mapping: '{"gpt-4o":"mapped","mapped":"end"}',
       });
+      h.routing.cooldown.add(id, "gpt-4o", 90_000);
       const { body } = await admin.rest("GET", `/api/channel/test/${id}?model=`);
+      // It works again: no call is kept from it any more.
+      expect(h.routing.cooldown.standing(id, "gpt-4o")).toBe("ready");
       // spec: C-508
       expect(body).toMatchObject({ success: true, message: "" });
       // spec: C-508

@@ -15,6 +15,7 @@ import { probe, type ProbeResult } from "./probe";
 import { vendorRules } from "../option/vendor-rules";
 import { findChannel } from "./service";
 import type { PoolChannel } from "../../contracts/channel";
+import { credentialId } from "../../relay/providers/credential-id";
 
 export const TEST_TIMEOUT_MS = 30_000;
 /** How the row of a test is named in the log. */
@@ -63,6 +64,9 @@ export async function runTest(services: Services, row: ChannelRow, options: Test
   const result = await probe(channel, model, timeoutMs, signal, vendorRules(services.options));
   const milliseconds = Math.max(1, Math.round(performance.now() - started));
   const outcome = { ...result, model, milliseconds, request_id: newRequestId() };
+  // It works again: whatever pauses calls to it, on any instance, ends.
+  if (result.problem === "")
+    await services.db.tx((q) => services.cluster.bus.announce(q, "pauses", String(credentialId(channel))));
   await record(services, row, outcome, tester);
   return outcome;
 }

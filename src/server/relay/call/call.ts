@@ -115,6 +115,8 @@ export interface Ladder {
   readonly passed: readonly PassedStep[];
   /** Leaves the current step. Returns the next one, undefined when no step is left that is taken for such reasons. */
   pass(why: PassedReason): LadderStep | undefined;
+  /** Whether `pass` would find a step: then no time is spent on waiting for the current one. */
+  mayPass(why: PassedReason): boolean;
   /** Tells the caller which model answers, where the operator allows it. */
   tell?(model: string): void;
 }
@@ -189,6 +191,8 @@ export interface Progress {
   over: boolean;
   /** Called once when the caller disconnects. */
   onLeave: (() => void) | undefined;
+  /** Ends the wait before another attempt; called when the caller disconnects. */
+  wake: (() => void) | undefined;
 }
 
 /** The progress of a call that began at `began`. */
@@ -199,6 +203,7 @@ export const startProgress = (began: number): Progress => ({
   left: false,
   over: false,
   onLeave: undefined,
+  wake: undefined,
 });
 
 /** The conversation of a call, as the later stages use it. */

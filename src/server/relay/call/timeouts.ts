@@ -59,4 +59,5 @@ export function handleDisconnect({ asked, deadlines, progress }: Admitted): void
   progress.left = true;
   deadlines.total(timeoutsFor(asked.engine.controlPlane.option, progress.attempt?.channel).drainMs, true);
   progress.onLeave?.();
+  progress.wake?.();
 }

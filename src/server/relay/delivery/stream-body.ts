@@ -264,6 +264,7 @@ export class StreamBody implements UnderlyingDefaultSource<Uint8Array>, OpenSess
     if (this.#over || this.#leftAt !== 0) return;
     const { deadlines, progress } = this.#call;
     progress.left = true;
+    progress.wake?.();
     this.#leftAt = Math.max(1, this.#meter.tally.contentBytes);
     deadlines.total(this.#timeouts.drainMs, true);
     const known = this.#meter.tally.usage !== undefined && this.#meter.finished;

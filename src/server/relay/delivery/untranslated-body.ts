@@ -91,6 +91,7 @@ export class UntranslatedBody implements UnderlyingDefaultSource<Uint8Array> {
     if (this.#over) return;
     const { deadlines, progress } = this.#attempt.call;
     progress.left = true;
+    progress.wake?.();
     deadlines.total(this.#timeouts.drainMs, true);
     if (!this.#answer.events || this.#timeouts.drainMs === 0) this.#answer.abort();
     if (!this.#waiting) void this.pull();

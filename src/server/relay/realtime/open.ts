@@ -161,6 +161,7 @@ async function start(
   const { progress } = call;
   const handleDisconnect = (): void => {
     progress.left = true;
+    progress.wake?.();
     progress.onLeave?.();
   };
   request.signal.addEventListener("abort", handleDisconnect, { once: true });

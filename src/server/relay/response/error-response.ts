@@ -122,8 +122,10 @@ export function failureError(failure: Failure, lang: Lang, requestId: string, re
     request_id: requestId,
     ...(inVain && { retry: false as const }),
     ...(violations && { violations }),
-    // An account does not heal by waiting; Codex waits as often as it is told to (0.169, November 2026).
-    ...(failure.retry_after_s !== undefined && !isAccounts && { retry_after_s: failure.retry_after_s }),
+    // An account that has just failed does not heal by waiting, and Codex waits as often as it is told to (0.169,
+    // November 2026); one that cools is asked again at a known time.
+    ...(failure.retry_after_s !== undefined &&
+      (!isAccounts || failure.kind === "paused") && { retry_after_s: failure.retry_after_s }),
     ...(tokens && { tokens }),
   };
   if (failure.quote && error && error.message !== "") {

@@ -3,14 +3,14 @@
  *
  * Highest priority first; inside a tier a draw in proportion to weight, without replacement (all weights 0: equal
  * shares; a weight of 0 beside positive ones waits until those are used up: C-662). A tier is exhausted before the next
- * one begins. A channel in cooldown is skipped while another is left, and tried last when none is: real traffic is what
- * ends a failure. One whose account failed is not tried before its cooldown ends. With group auto the first group that
- * has a channel out of cooldown comes first.
+ * one begins. A channel in cooldown is skipped while another is left; when all cool, the one that is free the soonest
+ * is tried: real traffic is what ends a failure. One whose account failed, or whose upstream named a wait, is not tried
+ * before its cooldown ends. With group auto the first group that has a channel out of cooldown comes first.
  */
 import type { ErrorCode } from "../../../shared/errors";
-import type { Cooldown } from "./cooldown";
+import type { Closed, Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
-import { closedFor, standingOf } from "./key-rotation";
+import { closedFor, soonerOf, standingOf } from "./key-rotation";
 import type { SessionAffinity } from "./session-affinity";
 import type { PoolChannel } from "../../contracts/channel";
 import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
@@ -100,14 +100,15 @@ export class Selection {
     return this.#options.candidates;
   }
 
-  /**
-   * Milliseconds until a channel may be tried, where the accounts of all that are left failed; undefined where one may
-   * be tried now, or none is left.
-   */
-  get closed_ms(): number | undefined {
-    const rests = this.#left.map((channel) => this.#closed(channel) ?? 0);
-    const least = Math.min(...rests);
-    return rests.length > 0 && least > 0 ? least : undefined;
+  /** When a channel may be tried, where none that is left may be now; undefined where one may, or none is left. */
+  get closed(): Closed | undefined {
+    let closed: Closed | undefined;
+    for (const channel of this.#left) {
+      const one = this.closedOf(channel);
+      if (!one) return undefined;
+      closed = soonerOf(closed, one);
+    }
+    return closed;
   }
 
   /** Some channel is usable except for the length of the input. */
@@ -130,7 +131,7 @@ export class Selection {
     const open = this.#left.filter((channel) => this.#isOpen(channel));
     if (open.length === 0) return undefined;
     const awake = open.length === 1 ? open : open.filter((channel) => this.#isAwake(channel));
-    const tier = this.#topTier(awake.length > 0 ? awake : open);
+    const tier = this.#topTier(awake.length > 0 ? awake : this.#leastBad(open));
     const { random } = this.#options;
     const preferred = this.#preferred;
     const known = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
@@ -162,7 +163,10 @@ export class Selection {
     };
     const ready = this.#left.filter((channel) => this.#standing(channel) === "ready");
     let turn = 0;
-    for (let rest of [ready, this.#left.filter((channel) => !ready.includes(channel))]) {
+    const cooling = this.#left
+      .filter((channel) => !ready.includes(channel))
+      .sort((a, b) => restOf(this.#standing(a)) - restOf(this.#standing(b)));
+    for (let rest of [ready, ...cooling.map((channel) => [channel])]) {
       while (rest.length > 0) {
         const tier = this.#topTier(rest);
         turn++;
@@ -236,15 +240,23 @@ export class Selection {
     return standingOf(this.#options.cooldown, channel, this.#options.model);
   }
 
-  #closed(channel: PoolChannel): number | undefined {
+  /** Whether no call may be sent to the channel now; undefined: it may. A pinned channel is always tried. */
+  closedOf(channel: PoolChannel): Closed | undefined {
     const { pinned, cooldown, model } = this.#options;
     return pinned ? undefined : closedFor(cooldown, channel, model);
   }
 
+  /** Of channels that all cool: those that are free the soonest. */
+  #leastBad(channels: readonly PoolChannel[]): readonly PoolChannel[] {
+    const rests = channels.map((channel) => restOf(this.#standing(channel)));
+    const least = Math.min(...rests);
+    return channels.filter((_, i) => rests[i] === least);
+  }
+
   #isOpen(channel: PoolChannel): boolean {
-    const remaining_ms = this.#closed(channel);
-    if (remaining_ms !== undefined) this.#skip({ channel: channel.id, why: "cooling", remaining_ms });
-    return remaining_ms === undefined;
+    const closed = this.closedOf(channel);
+    if (closed) this.#skip({ channel: channel.id, why: "cooling", remaining_ms: closed.ms });
+    return closed === undefined;
   }
 
   #isAwake(channel: PoolChannel): boolean {
@@ -292,6 +304,9 @@ function tiersOf(candidates: readonly PoolChannel[]): SelectionRecord["tiers"] {
   }
   return known;
 }
+
+/** Milliseconds until a channel is ready. */
+const restOf = (standing: CooldownState): number => (typeof standing === "number" ? standing : 0);
 
 /** The probability of each channel in a draw. */
 function sharesOf(channels: readonly PoolChannel[]): number[] {

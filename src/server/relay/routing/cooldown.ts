@@ -23,8 +23,24 @@ interface Pause {
   /** The attempt that probes. */
   probe: object | undefined;
   /** The channel as it was when its account failed: changing it ends what is known of the account. */
-  account?: object | undefined;
+  account: object | undefined;
+  /** The upstream said when to come again. */
+  named: boolean;
 }
+
+/** A pair that no call may be sent to. */
+export interface Closed {
+  /** Milliseconds until one may. */
+  ms: number;
+  /** The upstream named the wait; else the account failed. */
+  named: boolean;
+}
+
+/** What a failure says about the pair. */
+export type CoolingFailure = Pick<Failure, "cool_ms" | "retry_after_s" | "owner"> & Partial<Pick<Failure, "class">>;
+
+/** An account that is being probed is asked about again after so long. */
+const PROBED_MS = 1_000;
 
 export class Cooldown {
   readonly #pauses = new Map<string, Pause>();
@@ -33,9 +49,9 @@ export class Cooldown {
 
   /**
    * Puts the pair in cooldown for `ms` from now, or extends the current one. `account`: the channel whose account
-   * failed, where that is the cause.
+   * failed, where that is the cause. `named`: the upstream named the wait.
    */
-  add(channel: number | string, model: string, ms: number, account?: object): void {
+  add(channel: number | string, model: string, ms: number, account?: object, named = false): void {
     if (ms <= 0) return;
     const key = `${channel} ${model}`;
     const now = this.now();
@@ -44,9 +60,10 @@ export class Cooldown {
       pause.until = Math.max(pause.until, now + ms);
       pause.since = now;
       pause.account = account ?? pause.account;
+      pause.named ||= named;
       return;
     }
-    this.#pauses.set(key, { until: now + ms, since: now, first: ms, doubled: 0, probe: undefined, account });
+    this.#pauses.set(key, { until: now + ms, since: now, first: ms, doubled: 0, probe: undefined, account, named });
     if (this.#pauses.size > 1000) this.#sweep(now);
   }
 
@@ -61,14 +78,19 @@ export class Cooldown {
   }
 
   /**
-   * Milliseconds for which no call is sent to the pair, because the account of this very channel failed; undefined
-   * where calls may be sent.
+   * Whether no call may be sent to the pair: the account of this very channel failed (after its cooldown one call at a
+   * time is sent), or the upstream named a wait. undefined: calls may be sent.
    */
-  closed(channel: number | string, model: string, account: object): number | undefined {
+  closed(channel: number | string, model: string, account: object): Closed | undefined {
     if (this.#pauses.size === 0) return undefined;
     const pause = this.#pauses.get(`${channel} ${model}`);
-    const rest = pause?.account === account ? pause.until - this.now() : 0;
-    return rest > 0 ? rest : undefined;
+    if (!pause) return undefined;
+    const rest = pause.until - this.now();
+    if (pause.account === account) {
+      if (rest > 0) return { ms: rest, named: false };
+      return pause.probe && { ms: PROBED_MS, named: false };
+    }
+    return pause.named && rest > 0 ? { ms: rest, named: true } : undefined;
   }
 
   /** `attempt` starts at the pair: when it is half open and no probe is running, this is the probe. */
@@ -87,20 +109,32 @@ export class Cooldown {
     if (pause && started >= pause.since) this.#pauses.delete(key);
   }
 
+  /** The attempt ended without saying anything about the pair: its caller has left. */
+  left(channel: number | string, model: string, attempt: object): void {
+    const pause = this.#pauses.get(`${channel} ${model}`);
+    if (pause?.probe === attempt) pause.probe = undefined;
+  }
+
+  /** The channel or key answered a test: it works again, whatever the model. */
+  works(channel: number | string): void {
+    for (const key of this.#pauses.keys()) if (key.startsWith(`${channel} `)) this.#pauses.delete(key);
+  }
+
   /** The attempt that began at `started` failed. `account`: the channel, where it is its account that fails. */
   failed(
     channel: number | string,
     model: string,
     attempt: object,
     started: number,
-    failure: Pick<Failure, "cool_ms" | "retry_after_s" | "owner">,
+    failure: CoolingFailure,
     account?: object,
   ): void {
+    const named = failure.class === "named_wait";
     const pause = this.#pauses.size > 0 ? this.#pauses.get(`${channel} ${model}`) : undefined;
     const now = this.now();
     if (!pause || pause.until > now || started < pause.since) {
       if (pause?.probe === attempt) pause.probe = undefined;
-      return this.add(channel, model, failure.cool_ms, account);
+      return this.add(channel, model, failure.cool_ms, account, named);
     }
     // An upstream that rejects the request is reachable again.
     if (failure.owner === "caller") return this.served(channel, model, started);
@@ -109,6 +143,7 @@ export class Cooldown {
     pause.doubled++;
     pause.since = now;
     pause.account = account;
+    pause.named = named;
     const doubled = Math.min(MAX_MS, (failure.cool_ms || pause.first) * 2 ** pause.doubled);
     pause.until = now + (failure.retry_after_s === undefined ? doubled : failure.cool_ms);
   }

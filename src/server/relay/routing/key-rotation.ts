@@ -1,6 +1,6 @@
 /** The key of an attempt, where a channel has several. A key in cooldown is skipped while another is available. */
 import type { AttemptRecord } from "../../../shared/log";
-import type { Cooldown } from "./cooldown";
+import type { Closed, Cooldown } from "./cooldown";
 import type { CooldownState } from "../../contracts/dry-run";
 import { credentialId } from "../providers/credential-id";
 import type { PoolChannel } from "../../contracts/channel";
@@ -17,18 +17,19 @@ export function standingOf(cooldown: Cooldown, channel: PoolChannel, model: stri
   return least;
 }
 
-/**
- * Milliseconds for which no call is sent to a channel, because the accounts of all its keys failed; undefined where
- * calls may be sent.
- */
-export function closedFor(cooldown: Cooldown, channel: PoolChannel, model: string): number | undefined {
-  let least: number | undefined;
+/** The sooner end of two waits; one that an upstream named comes before that of an account, which may not heal. */
+export const soonerOf = (a: Closed | undefined, b: Closed): Closed =>
+  !a || (b.named && !a.named) || (b.named === a.named && b.ms < a.ms) ? b : a;
+
+/** Whether no call may be sent to a channel: with none of its keys. undefined: calls may be sent. */
+export function closedFor(cooldown: Cooldown, channel: PoolChannel, model: string): Closed | undefined {
+  let closed: Closed | undefined;
   for (const key of channel.keys ?? [channel]) {
-    const rest = cooldown.closed(credentialId(key), model, key);
-    if (rest === undefined) return undefined;
-    least = Math.min(rest, least ?? Infinity);
+    const one = cooldown.closed(credentialId(key), model, key);
+    if (one === undefined) return undefined;
+    closed = soonerOf(closed, one);
   }
-  return least;
+  return closed;
 }
 
 /**
@@ -70,8 +71,8 @@ export class KeyRotation {
     if (!keys) return channel;
     const fresh = keys.filter((key) => !triedIn(attempts, key));
     const awake = fresh.filter((key) => this.cooldown.standing(credentialId(key), model) === "ready");
-    const alive = fresh.filter((key) => this.cooldown.closed(credentialId(key), model, key) === undefined);
-    const open = [awake, alive, fresh].find(({ length }) => length > 0) ?? keys;
+    const isOpen = (key: PoolChannel): boolean => this.cooldown.closed(credentialId(key), model, key) === undefined;
+    const open = [awake, fresh.filter(isOpen), keys.filter(isOpen), fresh].find(({ length }) => length > 0) ?? keys;
     const last = this.#last.get(channel.id) ?? 0;
     const next =
       multi_key_mode === "polling"

@@ -58,14 +58,15 @@ export function attemptFailed(
   const { channel, call } = attempt;
   const { engine, request, request_id } = call.asked;
   const started = endAttempt(attempt, record);
+  record.failure = failure.kind;
+  record.message = failure.error ? failure.error.message : (failure.phase ?? "");
+  // A caller who has left ended the attempt: that says nothing about the channel.
+  if (call.progress.left) return engine.routing.cooldown.left(credentialId(channel), request.model, record);
   engine.observer.attempted(channel, failure.kind);
   // A token that was valid a moment ago may have been revoked.
   if (failure.upstream_status === 401 || failure.kind === "bad_credentials") engine.accessTokens.drop(channel);
-  record.failure = failure.kind;
-  record.message = failure.error ? failure.error.message : (failure.phase ?? "");
   const account = isAccountDead(failure) ? channel : undefined;
   engine.routing.cooldown.failed(credentialId(channel), request.model, record, started, failure, account);
-  if (call.progress.left) return;
   // A request that is too long, too large or filtered says nothing about the channel, whatever words it brings back.
   if (isCallers(failure.kind) && failure.kind !== "caller_mistake") return;
   // The report may disable a channel: quoting the caller's own text must not be a way to do that.

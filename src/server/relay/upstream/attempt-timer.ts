@@ -3,6 +3,7 @@ import type { AttemptRecord } from "../../../shared/log";
 import { type Failure, failureOf } from "../../protocol/upstream-failure";
 import type { Attempted } from "../call/call";
 import type { Phase } from "../call/deadlines";
+import { thinksInSilence } from "../../protocol/silent-models";
 import { pingsOf, type Timeouts, timeoutsFor } from "../call/timeouts";
 import { startOf } from "./attempt-record";
 
@@ -43,7 +44,8 @@ export class AttemptTimer {
   /** The request is sent to `url`. */
   sent(url: string): void {
     const { call, channel } = this.#attempt;
-    const { connectMs, firstByteMs } = this.#timeouts;
+    const { connectMs } = this.#timeouts;
+    const firstByteMs = this.#firstByteMs;
     if (connectMs >= firstByteMs || channel.setting.proxy) return this.awaitFirstByte();
     // fetch does not report when it is connected: when nothing came in time, a second connection is tried.
     call.deadlines.onLimit = (phase) => {
@@ -66,7 +68,14 @@ export class AttemptTimer {
     const { deadlines } = this.#attempt.call;
     deadlines.onLimit = (phase) => this.#expire(phase);
     const gone = deadlines.now() - this.#began;
-    deadlines.limit("first byte", Math.max(0, this.#timeouts.firstByteMs - gone));
+    deadlines.limit("first byte", Math.max(0, this.#firstByteMs - gone));
+  }
+
+  /** A whole answer comes when it is finished, and some models think in silence: both have the whole time. */
+  get #firstByteMs(): number {
+    const { call, translation } = this.#attempt;
+    const { stream } = call.asked.request;
+    return stream && !thinksInSilence(translation.upstream_model) ? this.#timeouts.firstByteMs : Infinity;
   }
 
   /** The attempt is over. */

@@ -95,6 +95,13 @@ export class ModelLadder implements Ladder {
     return this.#climb(false);
   }
 
+  mayPass(why: PassedReason): boolean {
+    return this.#left.some(
+      ({ plan, failed }) =>
+        failed === undefined && (takesOver(plan, why) || [...this.#met].some((met) => takesOver(plan, met))),
+    );
+  }
+
   /** Balance or budget do not cover the dearest step: from now on only steps remain that are taken for that. */
   passDear(): LadderStep | undefined {
     this.#left = this.#left.filter(({ plan }) => takesOver(plan, "budget"));
@@ -136,7 +143,7 @@ export class ModelLadder implements Ladder {
   /** All channels of a step are in a cooldown: another step comes first, where there is one. */
   #isResting({ selection }: LadderStep): PassedReason | undefined {
     if (selection.ready) return undefined;
-    return selection.closed_ms === undefined ? "transient" : "account";
+    return selection.closed ? "account" : "transient";
   }
 }
 

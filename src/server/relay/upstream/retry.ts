@@ -1,15 +1,18 @@
 /** Attempts one after the other until one succeeds, a failure is final, or the options end them. */
 import type { EndReason, NotRetried } from "../../../shared/log";
+import { stepReasonOf } from "../../../shared/virtual-models";
 import type { PoolChannel } from "../../contracts/channel";
 import { NOTHING_USED } from "../../contracts/rate-limits";
-import { type Failure, failureOf } from "../../protocol/upstream-failure";
+import { closedFailure, type Failure, failureOf, mayBeAccepted } from "../../protocol/upstream-failure";
 import { type Quote, quoteAt } from "../billing/call-price";
 import { loweredLimit } from "../billing/output-limit";
 import type { Admitted, Answered, Attempted, LeftOut } from "../call/call";
 import { Translation } from "../call/translation";
 import { hasAnotherKey } from "../routing/key-rotation";
+import { credentialId } from "../providers/credential-id";
 import type { Tried } from "./attempt";
 import { refusedPart } from "./left-out";
+import { NextRound } from "./next-round";
 import { whyNotAgain } from "./retry-policy";
 
 export interface Refused {
@@ -28,19 +31,22 @@ function explain({ attempts }: Admitted, not_retried: NotRetried): void {
 /** Why a call ended whose last attempt failed before any content. */
 function endReasonOf(failure: Failure): EndReason {
   // Refused before anything was sent.
-  if (failure.kind === "limited" || failure.kind === "paused") return "refused";
+  if (failure.kind === "limited" || failure.kind === "paused" || failure.kind === "waiting") return "refused";
   if (failure.kind === "caller_mistake" && failure.upstream_status === 0) return "refused";
   if (failure.kind === "timeout") return "idle_timeout";
   if (failure.kind === "cut") return "upstream_cut";
   return "upstream_error";
 }
 
+/** Milliseconds that a channel is left alone after a failure that another channel has shown to be its own. */
+const PROVEN_COOL_MS = 5_000;
+
 /**
  * Runs one attempt after the other: at most RetryTimes more after the first, none for a failure that no other channel
  * can fix, none that could pay twice for an expensive call or come too late (retry-policy.ts), none for a caller who
  * has left. A channel at its own limit is skipped, which does not count as an attempt. A pinned channel is the only
- * one. No channel is tried twice, except with another of its keys, with a lower output limit, or without a part that it
- * refused.
+ * one. A channel is tried again with another of its keys, with a lower output limit, or without a part that it refused;
+ * and, where no other is left, after a wait (next-round.ts).
  */
 export async function tryChannels<Answer>(
   call: Admitted,
@@ -52,16 +58,34 @@ export async function tryChannels<Answer>(
   const { model } = request;
   const { option, limits } = engine.controlPlane;
   const { retries, keys, cooldown } = engine.routing;
+  const round = new NextRound(call);
+  const unproven: PoolChannel[] = [];
   let { output_limit } = call;
   let left_out: readonly LeftOut[] = [];
   let failure: Failure = failureOf("unreachable");
+  /** A retry is taken from the budget before the wait for it. */
+  let taken = false;
+  const mayRetry = (): boolean => {
+    taken ||= retries.take(model);
+    if (!taken) explain(call, "retry_budget");
+    return taken;
+  };
   retries.called(model);
   for (let tries = 0; tries <= option.retryTimes;) {
     const channel = selection.next();
     if (!channel) {
-      const { closed_ms } = selection;
-      if (tries === 0 && closed_ms !== undefined && failure.kind !== "limited") failure = pausedFor(closed_ms);
-      break;
+      const { closed } = selection;
+      const why = tries > 0 ? stepReasonOf(failure) : undefined;
+      const wait = why && call.ladder?.mayPass(why) ? undefined : round.begin();
+      if (wait === undefined) {
+        if (tries === 0 && closed && failure.kind !== "limited")
+          failure = closedFailure(closed.named ? "waiting" : "paused", closed.ms);
+        break;
+      }
+      if (tries > 0 && !mayRetry()) break;
+      await round.wait(wait);
+      if (progress.left) return { ok: false, failure, end_reason: "caller_left" };
+      continue;
     }
     const { caller, price, terms } = quote(call, channel, selection.groupOf(channel));
     // The call's use of the channel's own limits; most channels have none.
@@ -73,11 +97,17 @@ export async function tryChannels<Answer>(
       if (tries === 0) failure = limitedFor(Math.min(retry_after_s, failure.retry_after_s ?? Infinity));
       continue;
     }
-    if (tries > 0 && !retries.take(model)) {
-      explain(call, "retry_budget");
+    // While this call waited for its slot, another may have closed the channel or begun to probe it.
+    if (slot && selection.closedOf(channel)) {
+      selection.requeue(channel);
+      await slot.end(NOTHING_USED, "stays");
+      continue;
+    }
+    if (tries > 0 && !mayRetry()) {
       await slot?.end(NOTHING_USED, "stays");
       break;
     }
+    taken = false;
     tries++;
     const attempt: Attempted = {
       call,
@@ -96,6 +126,9 @@ export async function tryChannels<Answer>(
       // A stream may be open for long, and the body is not sent again.
       asked.content.drop();
       if (call.affinity_key !== undefined) engine.routing.affinity.set(call.affinity_key, channel.id);
+      // The request itself was not to blame: another channel has answered it.
+      for (const failed of unproven)
+        if (failed.id !== channel.id) cooldown.add(credentialId(failed), model, PROVEN_COOL_MS);
       return { ok: true, attempt, answer: tried.answer };
     }
     ({ failure } = tried);
@@ -116,9 +149,12 @@ export async function tryChannels<Answer>(
       tries--;
       continue;
     }
+    if (failure.cool_ms === 0 && mayBeAccepted(failure)) unproven.push(attempt.channel);
     if (failure.retry === "other_key" && hasAnotherKey(channel, model, attempts, cooldown)) selection.requeue(channel);
+    else round.left(channel, failure);
     if (failure.retry === "no") break;
-    const why = tries > option.retryTimes || selection.left === 0 ? undefined : whyNotAgain(attempt, failure);
+    const again = tries <= option.retryTimes && (selection.left > 0 || round.possible);
+    const why = again ? whyNotAgain(attempt, failure) : undefined;
     if (why) {
       explain(call, why);
       break;
@@ -127,5 +163,4 @@ export async function tryChannels<Answer>(
   return { ok: false, failure, end_reason: endReasonOf(failure) };
 }
 
-const pausedFor = (ms: number): Failure => ({ ...failureOf("paused"), retry_after_s: Math.ceil(ms / 1000) });
 const limitedFor = (retry_after_s: number): Failure => ({ ...failureOf("limited"), retry_after_s });

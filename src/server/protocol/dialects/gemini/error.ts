@@ -118,8 +118,8 @@ export function writeError(error: RelayError): WireObject {
   const details: WireObject[] = [];
   if (violations.length > 0) details.push({ "@type": QUOTA_FAILURE, violations });
   if (status === 503 && retry === false) details.push(NO_CAPACITY);
-  // Google's own programs read when to come again here, not in the header.
-  if (retry_after_s !== undefined) details.push({ "@type": RETRY_INFO, retryDelay: `${retry_after_s}s` });
+  // Google's own programs read when to come again here, not in the header; and would come again in vain.
+  else if (retry_after_s !== undefined) details.push({ "@type": RETRY_INFO, retryDelay: `${retry_after_s}s` });
   return {
     error: compact({
       code: status,
