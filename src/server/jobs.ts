@@ -3,6 +3,7 @@ import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./contracts/context";
 import { forgetIncidents } from "./features/alert/incidents";
 import { createAlertJobs } from "./features/alert/jobs";
+import { watchUpstreams } from "./features/alert/watch";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { sealChannels } from "./features/channel/seal-stored";
@@ -41,6 +42,7 @@ const jobs: readonly Job[] = [
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
   { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },
   { name: "payment callbacks", everySeconds: 3600, run: leased("payment callbacks", forgetCallbacks) },
+  { name: "upstream watch", everySeconds: 60, run: leased("upstream watch", watchUpstreams) },
   { name: "incidents", everySeconds: 3600, run: leased("incidents", forgetIncidents) },
   { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
 ];

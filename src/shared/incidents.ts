@@ -2,8 +2,10 @@
  * Texts of incidents, from code and values in the reader's language (decision 46), and where the console leads from
  * one.
  */
-import type { Measure, Severity } from "./alert-rules";
+import * as z from "zod";
+import { type Measure, SEVERITIES, type Severity } from "./alert-rules";
 import { isStoredText, logText } from "./log-text";
+import { pageShape } from "./paging";
 import { fillText, type Lang, type Text, type TextParams } from "./text";
 
 /** `{what}` is the subject, `{name}` and `{id}` are its parts. */
@@ -155,3 +157,63 @@ export function incidentPath(subject: string): string {
       return "/incident";
   }
 }
+
+/** GET /api/incident/. Absent filters let everything through. */
+export const incidentListInput = z.object({
+  ...pageShape,
+  state: z.enum(["", "open", "closed", "unseen"]).default(""),
+  severity: z.enum(["", ...SEVERITIES]).default(""),
+  rule: z.string().max(60).default(""),
+  /** "channel:3"; a beginning is enough. */
+  subject: z.string().max(300).default(""),
+});
+
+/** Without ids: all that are not seen yet. */
+export const seenInput = z.object({ ids: z.array(z.int().positive()).max(1000).default([]) });
+
+/** 0 ends the mute. */
+export const muteInput = z.object({ id: z.coerce.number().int().positive(), hours: z.number().min(0).max(720) });
+
+export interface IncidentView {
+  id: number;
+  rule: string;
+  subject: string;
+  severity: Severity;
+  code: string;
+  params: TextParams;
+  /** In the language of the request; the console writes its own from code and values. */
+  text: string;
+  /** The console's page about it. */
+  path: string;
+  opened_at: number;
+  last_at: number;
+  /** 0 = still on. */
+  closed_at: number;
+  count: number;
+  muted_until: number;
+  /** Id of the user who marked it, 0 = not seen. */
+  seen_by: number;
+}
+
+/** A message about an incident, and what became of it. */
+export interface DeliveryView {
+  id: number;
+  kind: string;
+  target: string;
+  attempts: number;
+  /** 0 = over. */
+  next_at: number;
+  /** 0 = not sent. */
+  sent_at: number;
+  error: string;
+}
+
+/** What the bell shows. */
+export interface Bell {
+  /** Incidents that were not seen, whether open or over; at most BELL_MOST. */
+  unseen: number;
+  open: number;
+  /** The newest open ones. */
+  items: IncidentView[];
+}
+export const BELL_MOST = 100;

@@ -22,7 +22,7 @@ import { mailOf, readAnswer, requestOf, type WireAnswer } from "./wire";
 export type Sender = Pick<Services, "db" | "env" | "log" | "options" | "secrets" | "background" | "sendMail" | "now">;
 
 /** Messages of one target are so far apart; what begins in between is told together. */
-export const APART_SECONDS = 60;
+const APART_SECONDS = 60;
 const TIMEOUT_MS = 10_000;
 const MAIL_TIMEOUT_MS = 40_000;
 const ANSWER_BYTES = 64 * 1024;
@@ -153,7 +153,8 @@ async function send(
   }
 }
 
-const problemOf = (error: unknown): string => {
+/** Why a target was not reached, without its address. */
+export const problemOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "unknown";
   if (error.name === "TimeoutError") return "no answer in time";
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
