@@ -1,6 +1,9 @@
 /** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and logs its failures. */
 import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./contracts/context";
+import { forgetIncidents } from "./features/alert/incidents";
+import { createAlertJobs } from "./features/alert/jobs";
+import { watchUpstreams } from "./features/alert/watch";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { sealChannels } from "./features/channel/seal-stored";
@@ -41,6 +44,8 @@ const jobs: readonly Job[] = [
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
   { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },
   { name: "payment callbacks", everySeconds: 3600, run: leased("payment callbacks", forgetCallbacks) },
+  { name: "upstream watch", everySeconds: 60, run: leased("upstream watch", watchUpstreams) },
+  { name: "incidents", everySeconds: 3600, run: leased("incidents", forgetIncidents) },
   { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
 ];
 
@@ -61,8 +66,11 @@ export function startJobs(services: Services, relay: Pick<Relay, "tasks">, insta
     running.set(job.name, done);
   };
   const sweepWhenSteady = async (): Promise<unknown> => (instance.steady() ? sweep(services) : undefined);
+  const alerts = createAlertJobs(services);
   const all: readonly Job[] = [
     ...jobs,
+    { name: "alerts", everySeconds: 15, run: alerts.judge },
+    { name: "alert messages", everySeconds: 5, run: alerts.send },
     { name: "sweep", everySeconds: 10, run: sweepWhenSteady },
     { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) },
   ];

@@ -1,5 +1,6 @@
 /** The tRPC tree: the source of the console's types and of every /api route. */
 import { absentRouter } from "./features/absent/router";
+import { incidentRouter } from "./features/alert/router";
 import { auditRouter } from "./features/audit/router";
 import { authRouter } from "./features/auth/router";
 import { channelRouter } from "./features/channel/router";
@@ -34,6 +35,7 @@ export const appRouter = router({
   factor: factorRouter,
   group: groupRouter,
   identity: identityRouter,
+  incident: incidentRouter,
   invite: inviteRouter,
   log: logRouter,
   midjourney: midjourneyRouter,

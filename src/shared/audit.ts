@@ -33,6 +33,10 @@ export const AUDIT_ACTIONS = {
   "call.refund": { zh: "退还调用费用", en: "Refund call" },
   "call.refund_undo": { zh: "撤销退款", en: "Undo refund" },
   "task.cancel": { zh: "取消任务", en: "Cancel task" },
+  "incident.seen": { zh: "查看告警", en: "See incidents" },
+  "incident.mute": { zh: "静音告警", en: "Mute incident" },
+  "alert.update": { zh: "修改告警渠道", en: "Change alert target" },
+  "alert.delete": { zh: "删除告警渠道", en: "Delete alert target" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -46,6 +50,8 @@ export const AUDIT_TARGETS = {
   withdrawal: { zh: "提现", en: "Withdrawal" },
   call: { zh: "调用", en: "Call" },
   task: { zh: "任务", en: "Task" },
+  incident: { zh: "告警", en: "Incident" },
+  alert: { zh: "告警渠道", en: "Alert target" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 

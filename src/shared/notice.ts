@@ -75,7 +75,7 @@ export function settingMembers(setting: string): Record<string, unknown> {
 }
 
 /** The kind of a notice; the member `type` of a webhook's body. */
-export type NoticeType = "quota_exceed" | "channel_update" | "test";
+export type NoticeType = "quota_exceed" | "channel_update" | "alert" | "test";
 
 interface NoticeText {
   title: Text;
@@ -102,6 +102,11 @@ export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
       en: "These channels were disabled automatically:\n{channels}\n{link}",
     },
   },
+  alert: {
+    path: "/incident",
+    title: { zh: "{title}", en: "{title}" },
+    content: { zh: "{text}\n{link}", en: "{text}\n{link}" },
+  },
   test: {
     path: "/setting?tab=personal",
     title: { zh: "测试通知", en: "Test notice" },
@@ -121,8 +126,6 @@ export interface Notice {
 /** Title and content as sent. */
 export function noticeText({ type, values }: Notice, lang: Lang): { title: string; content: string } {
   const { title, content } = NOTICES[type];
-  return {
-    title: title[lang],
-    content: content[lang].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "").trim(),
-  };
+  const filled = (text: string): string => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "").trim();
+  return { title: filled(title[lang]), content: filled(content[lang]) };
 }

@@ -3,6 +3,8 @@
  * cards, "configure it first" and the generated document all read these entries. On the wire and in the database every
  * value is text ("true", "5", JSON).
  */
+import { type AlertRule, alertRulesShape, DEFAULT_RULES, quietHoursShape } from "./alert-rules";
+import { targetsCodec } from "./alert-targets";
 import { API_GENERATIONS } from "./api-generation";
 import { GRANULARITIES } from "./dashboard";
 import { limitHint, type LimitSet, limitSets } from "./limits";
@@ -21,6 +23,7 @@ import {
   longText,
   type Option,
   type Parsed,
+  sealed,
   secret,
   string,
 } from "./options/kinds";
@@ -44,7 +47,7 @@ import { virtualModelsShape } from "./virtual-models";
 
 export type { Card, Option, Parsed } from "./options/kinds";
 
-export const SETTING_TABS = ["operation", "system", "other"] as const;
+export const SETTING_TABS = ["operation", "system", "alert", "other"] as const;
 export type SettingTab = (typeof SETTING_TABS)[number];
 
 export interface CardFacts {
@@ -81,6 +84,7 @@ export const cards: Readonly<Record<Card, CardFacts>> = {
   turnstile: { tab: "system", title: { zh: "Turnstile 人机验证", en: "Turnstile" } },
   linuxdo: { tab: "system", title: { zh: "LinuxDO 登录", en: "LinuxDO" } },
   oidc: { tab: "system", title: { zh: "OIDC 登录", en: "OIDC" } },
+  alert: { tab: "alert", title: { zh: "告警", en: "Alerts" } },
   content: { tab: "other", title: { zh: "站点内容", en: "Site content" } },
 };
 
@@ -298,6 +302,16 @@ const options = {
   "gemini.version_settings": jsonOption({ default: "v1beta", "gemini-1.0-pro": "v1" }, apiVersions(),
     "models", "Gemini 版本设置", "Gemini API versions",
     {}),
+
+  // Alerts
+  AlertAccounts: flag(true, "alert", "通知超级管理员", "Tell root accounts",
+    { hint: { zh: "告警按各超级管理员自己的通知方式发送（邮件、Webhook、Bark、Gotify、手机推送）",
+      en: "Alerts go to each root account as its own notices are set (e-mail, webhook, Bark, Gotify, phone)" } }),
+  AlertQuietHours: jsonOption([], quietHoursShape(), "alert", "静默时段", "Quiet hours",
+    { hint: { zh: "时段列表 {zone, days, from, to}：期间只发送严重告警，其余在结束时一并发送",
+      en: "List of windows {zone, days, from, to}: only critical alerts are sent in them, the others together when they end" } }),
+  AlertRules: jsonOption<readonly AlertRule[]>(DEFAULT_RULES, alertRulesShape(), "alert", "告警规则", "Alert rules"),
+  AlertTargets: sealed("alert", "告警渠道", "Alert targets", targetsCodec),
 
   // Content
   Notice: longText("content", "公告", "Notice"),

@@ -16,7 +16,7 @@ const texts = z.array(z.string().min(1).max(64)).min(1).max(50);
 const amount = z.number().positive().max(1e6);
 
 /** A window of hours on days of the week; one that ends before it begins goes over midnight. */
-const hourWindow = z
+export const hourWindow = z
   .strictObject({
     zone: z.string().min(1).max(64).refine(isZone, { error: "unknown time zone" }),
     /** 1 Monday to 7 Sunday, the day on which the window begins; absent: every day. */

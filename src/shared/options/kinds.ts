@@ -41,6 +41,7 @@ export type Card =
   | "turnstile"
   | "linuxdo"
   | "oidc"
+  | "alert"
   | "content";
 
 /** One option. Everything on the wire is text; `parse` and `print` are the only way to and from the typed value. */
@@ -207,6 +208,11 @@ export function address(card: Card, zh: string, en: string, more: More = {}): Op
 /** A secret: write only, "" when not set. */
 export function secret(card: Card, zh: string, en: string, more: More = {}): Option<string> {
   return declare("secret", "", [card, zh, en], more, { parse: (text) => bounded(text.trim(), 10_000), print: asIs });
+}
+
+/** A secret with a structure: its codec reads "" as its empty value. */
+export function sealed<Value>(card: Card, zh: string, en: string, codec: Codec<Value>, more: More = {}): Option<Value> {
+  return declare("secret", "", [card, zh, en], more, codec);
 }
 
 /** One of a few words. */

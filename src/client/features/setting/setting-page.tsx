@@ -35,6 +35,7 @@ export default function SettingPage() {
     personal: t`个人设置`,
     operation: t`运营设置`,
     system: t`系统设置`,
+    alert: t`告警设置`,
     other: t`其他设置`,
   };
   return (

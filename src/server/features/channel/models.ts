@@ -10,7 +10,8 @@ import {
   planModels,
 } from "../../../shared/channel-types";
 import { AppError, fail } from "../../../shared/errors";
-import type { Ctx } from "../../contracts/context";
+import type { Ctx, Services } from "../../contracts/context";
+import type { ChannelRow } from "../../db/schema";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
 import type { PoolChannel } from "../../contracts/channel";
@@ -70,10 +71,13 @@ const reason = (error: unknown): string => {
 };
 
 /** The upstream of a stored channel: an administrator typed its address as a channel, so it may be private. */
-export async function fetchModelsOf(ctx: Ctx, id: number): Promise<string[]> {
-  const row = await findChannel(ctx, id);
+export const fetchModelsOf = async (ctx: Ctx, id: number): Promise<string[]> =>
+  upstreamModels(ctx, await findChannel(ctx, id));
+
+/** The names in the list of a stored channel's upstream. Throws as the form's fetch does. */
+export async function upstreamModels(services: Services, row: ChannelRow): Promise<string[]> {
   const type = channelType(row.type) ?? fail("channel_type_unknown", { type: row.type });
-  const channel = (await loadChannel(ctx, row)) ?? fail("channel_key_unreadable");
+  const channel = (await loadChannel(services, row)) ?? fail("channel_key_unreadable");
   return plainFetch(channel, listUrl(type, channel.base_url));
 }
 

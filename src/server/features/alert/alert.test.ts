@@ -1,0 +1,376 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { ENGINES } from "../../../../tests/kit/databases";
+import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
+import { until } from "../../../../tests/kit/until";
+import type { AlertRule } from "../../../shared/alert-rules";
+import { LOG_TYPE } from "../../../shared/log";
+import { ROLE } from "../../../shared/roles";
+import { createAlertQueue } from "./deliver";
+import { evaluate } from "./evaluate";
+import {
+  closeIncidents,
+  type Finding,
+  muteIncident,
+  openFindings,
+  openIncidents,
+  takeMessages,
+  dueMessages,
+} from "./incidents";
+import { createFeed } from "./series";
+
+interface Heard {
+  path: string;
+  body: any;
+}
+
+/** Targets: /slow never answers, /broken answers 500, the others 200. */
+function receiver() {
+  const heard: Heard[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const { pathname } = new URL(request.url);
+      const text = await request.text();
+      heard.push({ path: pathname, body: text === "" ? undefined : JSON.parse(text) });
+      if (pathname === "/slow") await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+      return new Response("ok", { status: pathname === "/broken" ? 500 : 200 });
+    },
+  });
+  return { heard, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+}
+
+describe.each([...ENGINES])("alerts on %s", (engine) => {
+  let house: Harness;
+  const hook = receiver();
+  beforeAll(async () => {
+    house = await openHarness(engine, { WEIR_ALLOW_PRIVATE_FETCH: "true" });
+    await house.services.options.set("ServerAddress", "https://weir.example");
+    await house.services.options.set("AlertAccounts", "false");
+  }, HOOK_MS);
+  afterAll(async () => {
+    hook.stop();
+    await house?.close();
+  });
+  afterEach(async () => {
+    hook.heard.length = 0;
+    house.mails.length = 0;
+    const { services } = house;
+    const open = await openIncidents(services);
+    await closeIncidents(
+      services,
+      open.map(({ id }) => id),
+      false,
+    );
+    await services.db.bulk.delete(services.db.t.alert_deliveries);
+    house.advance(4000);
+  });
+
+  const targets = (...names: string[]) =>
+    house.services.options.set(
+      "AlertTargets",
+      JSON.stringify(names.map((name) => ({ name, type: "webhook", url: `${hook.url}/${name}`, lang: "en" }))),
+    );
+  const rules = (...list: AlertRule[]) => house.services.options.set("AlertRules", JSON.stringify(list));
+  const finding = (subject: string, more: Partial<Finding> = {}): Finding => ({
+    rule: "r",
+    subject,
+    severity: "warning",
+    code: "errors_share",
+    params: { name: "x", percent: 50, calls: 10, errors: 5, minutes: 5 },
+    targets: ["a"],
+    ...more,
+  });
+  async function send() {
+    const queue = createAlertQueue(house.services);
+    await queue.start();
+    await queue.idle();
+  }
+  const deliveries = () => house.services.db.q.select().from(house.services.db.t.alert_deliveries);
+  const incidents = () => house.services.db.q.select().from(house.services.db.t.incidents);
+
+  let request = 0;
+  async function calls(times: number, row: Record<string, unknown> = {}) {
+    const { db, now } = house.services;
+    const created_at = Math.floor(now() / 1000);
+    const rows = Array.from({ length: times }, () => ({
+      request_id: `${engine}-${++request}`,
+      created_at,
+      type: LOG_TYPE.consume,
+      user_id: 1,
+      channel: 3,
+      model_name: "m",
+      group: "default",
+      ...row,
+    }));
+    await db.q.insert(db.t.logs).values(rows);
+  }
+  const failed = (times: number, row: Record<string, unknown> = {}) =>
+    calls(times, { type: LOG_TYPE.error, code: "failure.server_error", ...row });
+
+  test("errors of a channel open one incident with one message, and their end is told once", async () => {
+    await targets("a", "b");
+    await rules({ name: "errors", kind: "share", per: "channel", minutes: 5, percent: 20, at_least: 20 });
+    const feed = createFeed(house.services);
+    await failed(10);
+    await calls(20);
+    await evaluate(house.services, feed);
+    await evaluate(house.services, createFeed(house.services));
+    const open = await openIncidents(house.services);
+    expect(open.map(({ rule, subject, closed_at }) => [rule, subject, closed_at])).toEqual([
+      ["errors", "channel:3", 0],
+    ]);
+    await send();
+    expect(hook.heard.map(({ path, body }) => [path, body.title]).sort()).toEqual([
+      ["/a", "[Weir] 1 alert · Warning"],
+      ["/b", "[Weir] 1 alert · Warning"],
+    ]);
+    expect(hook.heard[0]?.body.text).toContain("33.33% errors, 10 of 30 calls in 5 min");
+    expect(hook.heard[0]?.body.alerts[0].link).toBe("https://weir.example/channel?open=3");
+    hook.heard.length = 0;
+    // The window is good again: not at once, and then once.
+    house.advance(360);
+    await calls(40);
+    await evaluate(house.services, feed);
+    expect(await openIncidents(house.services)).toHaveLength(0);
+    await evaluate(house.services, feed);
+    await send();
+    expect(hook.heard.map(({ body }) => [body.begun, body.ended])).toEqual([
+      [0, 1],
+      [0, 1],
+    ]);
+    expect(hook.heard[0]?.body.text).toStartWith("✅ Over after 6 min");
+  });
+
+  test("two instances that judge at the same time open one incident and send one message", async () => {
+    await targets("a");
+    const found = [finding("channel:1"), finding("channel:2")];
+    await Promise.all(Array.from({ length: 6 }, () => openFindings(house.services, found)));
+    expect(await openIncidents(house.services)).toHaveLength(2);
+    await Promise.all(Array.from({ length: 4 }, send));
+    expect(hook.heard.map(({ body }) => body.begun)).toEqual([2]);
+  });
+
+  // The number is the point on one engine, that it works on the other.
+  const many = engine === "sqlite" ? 10_000 : 1_000;
+  test(`${many} incidents of a minute are one message with their number`, async () => {
+    await targets("a");
+    await openFindings(
+      house.services,
+      Array.from({ length: many }, (_, i) => finding(`user:${i}`)),
+    );
+    await send();
+    await send();
+    expect(hook.heard).toHaveLength(1);
+    const { title, text, begun, alerts } = hook.heard[0]?.body ?? {};
+    expect([title, begun, alerts.length]).toEqual([`[Weir] ${many} alerts · Warning`, many, 100]);
+    expect(text).toEndWith(`… and ${many - 10} more`);
+    expect((await deliveries()).every(({ next_at, sent_at }) => next_at === 0 && sent_at > 0)).toBe(true);
+    await openFindings(house.services, [finding("channel:9")]);
+    await send();
+    expect(hook.heard).toHaveLength(1);
+    house.advance(61);
+    await send();
+    expect(hook.heard).toHaveLength(2);
+  }, 60_000);
+
+  test("a target that hangs keeps no other one waiting", async () => {
+    await targets("slow", "a");
+    await openFindings(house.services, [finding("channel:1", { targets: ["slow", "a"] })]);
+    const queue = createAlertQueue(house.services, 700);
+    await queue.start();
+    await until("the other target is told", () => hook.heard.some(({ path }) => path === "/a"));
+    await until("it is settled", async () =>
+      (await deliveries()).some(({ target, sent_at }) => target === "a" && sent_at > 0),
+    );
+    house.advance(61);
+    await openFindings(house.services, [finding("channel:2")]);
+    await queue.start();
+    await until("it is told again", () => hook.heard.filter(({ path }) => path === "/a").length === 2);
+    expect(hook.heard.filter(({ path }) => path === "/slow")).toHaveLength(1);
+    await queue.idle();
+    const [slow] = (await deliveries()).filter(({ target }) => target === "slow");
+    expect(slow).toMatchObject({ sent_at: 0, error: "no answer in time" });
+    expect(slow?.next_at).toBeGreaterThan(0);
+  }, 30_000);
+
+  test("a refused message is tried again with growing pauses, and given up after eight attempts", async () => {
+    await targets("broken");
+    await openFindings(house.services, [finding("channel:1", { targets: ["broken", "removed"] })]);
+    await send();
+    const of = async (name: string) => (await deliveries()).find(({ target }) => target === name);
+    expect(await of("removed")).toMatchObject({
+      next_at: 0,
+      sent_at: 0,
+      error: "the target was removed or switched off",
+    });
+    expect(await of("broken")).toMatchObject({ attempts: 1, error: "HTTP 500: ok" });
+    await send();
+    expect(hook.heard).toHaveLength(1);
+    for (let i = 0; i < 10; i++) {
+      house.advance(3700);
+      await send();
+    }
+    expect(hook.heard).toHaveLength(8);
+    expect(await of("broken")).toMatchObject({ attempts: 8, next_at: 0, sent_at: 0 });
+  });
+
+  test("a process that dies between taking and sending loses no message: it is sent later", async () => {
+    await targets("a");
+    await openFindings(house.services, [finding("channel:1")]);
+    const { services } = house;
+    const due = await dueMessages(services, "a");
+    await takeMessages(
+      services,
+      due.map(({ delivery }) => delivery.id),
+      Math.floor(services.now() / 1000) + 300,
+    );
+    await send();
+    expect(hook.heard).toHaveLength(0);
+    house.advance(301);
+    await send();
+    expect(hook.heard.map(({ body }) => body.begun)).toEqual([1]);
+  });
+
+  test("quiet hours hold back what is not critical, and tell it together when they end", async () => {
+    await targets("a");
+    const zone = "UTC";
+    const at = (offset: number) => new Date(house.services.now() + offset).toISOString().slice(11, 16);
+    const window = { zone, from: at(-120_000), to: at(3_600_000) };
+    await house.services.options.set("AlertQuietHours", JSON.stringify([window]));
+    await openFindings(house.services, [
+      finding("channel:1"),
+      finding("channel:2"),
+      finding("", { severity: "critical" }),
+    ]);
+    await send();
+    expect(hook.heard.map(({ body }) => [body.begun, body.severity])).toEqual([[1, "critical"]]);
+    house.advance(3700);
+    await send();
+    expect(hook.heard[1]?.body.begun).toBe(2);
+    await house.services.options.set("AlertQuietHours", "[]");
+  });
+
+  test("a muted incident is told no more, and not when it begins again before the mute is over", async () => {
+    await targets("a");
+    const { services } = house;
+    await openFindings(services, [finding("channel:1")]);
+    const [incident] = await openIncidents(services);
+    await muteIncident(services, incident?.id ?? 0, Math.floor(services.now() / 1000) + 3600);
+    await send();
+    await closeIncidents(services, [incident?.id ?? 0], true);
+    await openFindings(services, [finding("channel:1")]);
+    await send();
+    expect(hook.heard).toEqual([]);
+    const again = await openIncidents(services);
+    expect(again.map(({ muted_until }) => muted_until > 0)).toEqual([true]);
+    await closeIncidents(
+      services,
+      again.map(({ id }) => id),
+      false,
+    );
+    house.advance(3700);
+    await openFindings(services, [finding("channel:1")]);
+    await send();
+    expect(hook.heard).toHaveLength(1);
+  });
+
+  test("an event opens an incident of its channel, further ones are counted, and it ends when the channel serves again", async () => {
+    await targets("a");
+    await rules({ name: "off", kind: "event", events: ["channel_auto_disabled"], minutes: 60 });
+    const { services } = house;
+    const feed = createFeed(services);
+    const { channels } = services.db.t;
+    const made = { type: 1, name: "*_[x](http://e)", status: 3, created_time: 1 };
+    const [channel] = await services.db.q
+      .insert(channels)
+      .values(made)
+      .returning({ id: channels.id, name: channels.name });
+    if (!channel) throw new Error("no channel");
+    await evaluate(services, feed);
+    const params = { name: channel.name, id: channel.id, reason: { code: "failure.quota_exhausted", params: {} } };
+    const record = () =>
+      services.db.tx((q) =>
+        services.events.record(q, { event: "channel_auto_disabled", type: "system", channel, params }),
+      );
+    await record();
+    await evaluate(services, feed);
+    await record();
+    await evaluate(services, createFeed(services));
+    expect((await openIncidents(services)).map(({ subject, count }) => [subject, count])).toEqual([
+      [`channel:${channel.id}`, 2],
+    ]);
+    await send();
+    expect(hook.heard[0]?.body.text).toContain("*_[x](http://e)");
+    expect(hook.heard[0]?.body.text).toContain("no balance");
+    await services.db.q.update(channels).set({ status: 1 }).where(eq(channels.id, channel.id)).returning();
+    await evaluate(services, feed);
+    house.advance(61);
+    await send();
+    expect(hook.heard[1]?.body).toMatchObject({ begun: 0, ended: 1 });
+  });
+
+  test("each step of a budget is told once in its period, to its owner too", async () => {
+    await targets("a");
+    await rules({ name: "budget", kind: "budget", steps: [50, 80, 100] });
+    const { services } = house;
+    const person = await house.person();
+    const { users, budget_spend } = services.db.t;
+    const { id } = person.ctx.actor;
+    await services.options.set("SMTPServer", "mail.example");
+    await services.db.q
+      .update(users)
+      .set({ budget_month: 1000, email: "owner@example.com", setting: JSON.stringify({ language: "en" }) })
+      .where(eq(users.id, id))
+      .returning();
+    const now = new Date(services.now());
+    const month = `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, "0")}`;
+    const spend = async (amount: number) => {
+      const row = { name: `user:${id}:${month}`, amount, expires_at: 4_000_000_000 };
+      await services.db.q
+        .insert(budget_spend)
+        .values(row)
+        .onConflictDoUpdate({ target: budget_spend.name, set: { amount } });
+      await evaluate(services, createFeed(services));
+      house.advance(61);
+      await send();
+    };
+    await spend(499);
+    expect(hook.heard).toHaveLength(0);
+    await spend(510);
+    await spend(700);
+    expect(hook.heard.map(({ body }) => body.begun)).toEqual([1]);
+    await spend(1000);
+    expect(hook.heard).toHaveLength(2);
+    expect(hook.heard[1]?.body.text).toContain("100% of the monthly budget is used");
+    expect(house.mails.map(({ to }) => to)).toEqual(["owner@example.com", "owner@example.com"]);
+  });
+
+  test("root accounts hear of an incident by the way of their own notices", async () => {
+    const { services } = house;
+    await services.options.set("AlertTargets", "");
+    await services.options.set("AlertAccounts", "true");
+    await services.options.set("SMTPServer", "mail.example");
+    const root = await house.person({ role: ROLE.root });
+    const { users } = services.db.t;
+    await services.db.q
+      .update(users)
+      .set({ email: "root@example.com", setting: JSON.stringify({ language: "en" }) })
+      .where(eq(users.id, root.ctx.actor.id))
+      .returning();
+    await rules({ name: "errors", kind: "share", per: "server", minutes: 5, percent: 20, at_least: 20 });
+    await failed(30);
+    await evaluate(services, createFeed(services));
+    await send();
+    expect(house.mails).toEqual([
+      {
+        to: "root@example.com",
+        subject: "Weir: 1 alert · Warning",
+        text: "🟠 The whole server: 100% errors, 30 of 30 calls in 5 min\nhttps://weir.example/incident",
+      },
+    ]);
+    await services.options.set("AlertAccounts", "false");
+    expect((await incidents()).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,206 @@
+/**
+ * Sums of calls by minute and subject, which rules are judged on. The lease holder keeps them in memory and reads only
+ * rows that are new: by id, because rows are inserted when a call has ended. A holder that is new reads the longest
+ * window once. A call counts in the minute in which it ended.
+ */
+import { and, asc, gt, gte, inArray, ne, sql } from "drizzle-orm";
+import { ALERT_SUBJECTS, type AlertSubject, type Measure } from "../../../shared/alert-rules";
+import { errors, type ErrorCode } from "../../../shared/errors";
+import { FAILURES, type FailureKind } from "../../../shared/failures";
+import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import type { Services } from "../../contracts/context";
+
+export interface Sums {
+  calls: number;
+  errors: number;
+  quota: number;
+  seconds: number;
+}
+
+/** A subject's sums between two minutes (epoch minutes, both included). */
+export interface SeriesReader {
+  sums(per: AlertSubject, first: number, last: number): ReadonlyMap<string, Readonly<Sums>>;
+}
+
+/** A call as the series count it. */
+export interface SeriesRow {
+  /** Epoch seconds at its end. */
+  ended: number;
+  channel: number;
+  model_name: string;
+  group: string;
+  user_id: number;
+  failed: boolean;
+  quota: number;
+  seconds: number;
+}
+
+const NONE: Readonly<Sums> = { calls: 0, errors: 0, quota: 0, seconds: 0 };
+const add = (sums: Sums, more: Readonly<Sums>): void => {
+  sums.calls += more.calls;
+  sums.errors += more.errors;
+  sums.quota += more.quota;
+  sums.seconds += more.seconds;
+};
+
+export const measureOf = (sums: Readonly<Sums>, measure: Measure): number =>
+  measure === "seconds" ? (sums.calls === 0 ? 0 : sums.seconds / sums.calls) : sums[measure];
+
+export class Series implements SeriesReader {
+  readonly #minutes = new Map<number, Map<AlertSubject, Map<string, Sums>>>();
+
+  add({ ended, failed, quota, seconds, ...row }: SeriesRow): void {
+    const sums = { calls: 1, errors: failed ? 1 : 0, quota, seconds };
+    const items: Record<AlertSubject, string> = {
+      server: "",
+      channel: row.channel === 0 ? "0" : String(row.channel),
+      model: row.model_name,
+      group: row.group,
+      user: row.user_id === 0 ? "0" : String(row.user_id),
+    };
+    for (const per of ALERT_SUBJECTS) if (items[per] !== "0") this.#add(ended, per, items[per], sums);
+  }
+
+  /** An attempt at a channel that failed although the call went on at another one. */
+  addAttempt(ended: number, channel: number): void {
+    this.#add(ended, "channel", String(channel), { ...NONE, calls: 1, errors: 1 });
+  }
+
+  #add(ended: number, per: AlertSubject, item: string, sums: Readonly<Sums>): void {
+    const minute = Math.floor(ended / 60);
+    let bucket = this.#minutes.get(minute);
+    if (!bucket) this.#minutes.set(minute, (bucket = new Map()));
+    let items = bucket.get(per);
+    if (!items) bucket.set(per, (items = new Map()));
+    const known = items.get(item);
+    if (known) add(known, sums);
+    else items.set(item, { ...sums });
+  }
+
+  sums(per: AlertSubject, first: number, last: number): ReadonlyMap<string, Readonly<Sums>> {
+    const all = new Map<string, Sums>();
+    for (const [minute, bucket] of this.#minutes) {
+      if (minute < first || minute > last) continue;
+      for (const [item, sums] of bucket.get(per) ?? []) {
+        const known = all.get(item);
+        if (known) add(known, sums);
+        else all.set(item, { ...sums });
+      }
+    }
+    return all;
+  }
+
+  forgetBefore(minute: number): void {
+    for (const known of this.#minutes.keys()) if (known < minute) this.#minutes.delete(known);
+  }
+}
+
+/** Whether a failed call's code is a fault of an upstream or of this server: a caller's own mistake is none. */
+export function isFault(code: string): boolean {
+  if (code.startsWith("failure.")) {
+    const kind = code.slice("failure.".length) as FailureKind;
+    return !Object.hasOwn(FAILURES, kind) || FAILURES[kind].class !== "caller";
+  }
+  return !Object.hasOwn(errors, code) || errors[code as ErrorCode].owner !== "caller";
+}
+
+/** Rows may be committed out of the order of their ids by so many. */
+const SLACK = 1_000;
+const PAGE = 5_000;
+/** Rows of one round; what is beyond is read in the next. */
+const MOST_PAGES = 20;
+/** Of rows whose `other` names several attempts; log-row.ts writes these two members one after the other. */
+const SEVERAL_ATTEMPTS = `%"use_channel":["%","%"],"attempts":%`;
+
+/** Follows the log. */
+export interface SeriesFeed {
+  readonly series: Series;
+  /** Reads what is new; the first time what the last `minutes` hold. */
+  follow(minutes: number): Promise<void>;
+  /** Another instance holds the lease: what was read is no longer whole. */
+  reset(): void;
+}
+
+export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFeed {
+  const { logs } = db.t;
+  let series = new Series();
+  let newest = -1;
+  let seen = new Set<number>();
+
+  const page = (after: number, since: number) =>
+    db.read
+      .select({
+        id: logs.id,
+        type: logs.type,
+        created_at: logs.created_at,
+        use_time: logs.use_time,
+        channel: logs.channel,
+        model_name: logs.model_name,
+        group: logs.group,
+        user_id: logs.user_id,
+        code: logs.code,
+        end_reason: logs.end_reason,
+        quota: logs.quota,
+        other: sql<string>`case when ${logs.other} like ${SEVERAL_ATTEMPTS} then ${logs.other} else '' end`,
+      })
+      .from(logs)
+      .where(
+        and(
+          gt(logs.id, after),
+          gte(logs.created_at, since),
+          inArray(logs.type, [LOG_TYPE.consume, LOG_TYPE.error]),
+          ne(logs.folded, FOLDED.never),
+        ),
+      )
+      .orderBy(asc(logs.id))
+      .limit(PAGE);
+
+  return {
+    get series() {
+      return series;
+    },
+    reset: () => {
+      series = new Series();
+      newest = -1;
+      seen = new Set();
+    },
+    async follow(minutes) {
+      const second = Math.floor(now() / 1000);
+      const since = second - minutes * 60;
+      let after = newest < 0 ? -1 : newest - SLACK;
+      for (let round = 0; round < MOST_PAGES; round++) {
+        const rows = await page(after, since);
+        for (const row of rows) {
+          after = row.id;
+          if (seen.has(row.id)) continue;
+          seen.add(row.id);
+          newest = Math.max(newest, row.id);
+          const ended = Math.min(second, row.created_at + row.use_time);
+          const failed = row.type === LOG_TYPE.error;
+          // A caller's own mistake is no call that the channel served badly or well.
+          if (failed && !isFault(row.code)) continue;
+          series.add({ ...row, ended, failed: failed || row.end_reason === "upstream_error", seconds: row.use_time });
+          for (const channel of otherAttempts(row.other, failed)) series.addAttempt(ended, channel);
+        }
+        if (rows.length < PAGE) break;
+      }
+      for (const id of seen) if (id < newest - SLACK) seen.delete(id);
+      series.forgetBefore(Math.floor(since / 60));
+    },
+  };
+}
+
+/** The channels of failed attempts that are not the row's own end. */
+function otherAttempts(other: string, failed: boolean): number[] {
+  if (other === "") return [];
+  try {
+    const { admin_info } = JSON.parse(other) as { admin_info?: { attempts?: { channel: number; failure: string }[] } };
+    const attempts = admin_info?.attempts ?? [];
+    const before = failed ? attempts.slice(0, -1) : attempts;
+    return before
+      .filter(({ failure, channel }) => channel > 0 && failure !== "" && isFault(`failure.${failure}`))
+      .map(({ channel }) => channel);
+  } catch {
+    return [];
+  }
+}
