@@ -115,7 +115,11 @@ export const channelRouter = router({
     .query(({ ctx, input }) => listKeys(ctx, input.id)),
 
   addKeys: adminProcedure
-    .meta({ rest: "POST /api/channel/{id}/keys", summary: "Adds keys to a channel that has several, one per line" })
+    .meta({
+      once: true,
+      rest: "POST /api/channel/{id}/keys",
+      summary: "Adds keys to a channel that has several, one per line",
+    })
     .input(keysAdd)
     .mutation(({ ctx, input }) => addKeys(ctx, input.id, input.key)),
 
@@ -139,7 +143,12 @@ export const channelRouter = router({
     .mutation(({ ctx, input }) => setKeyStatus(ctx, input.id, input.key_ids, input.status)),
 
   test: adminProcedure
-    .meta({ rest: "GET /api/channel/test/{id}", summary: "Test a channel; `time` in seconds", answer: "top" })
+    .meta({
+      once: true,
+      rest: "GET /api/channel/test/{id}",
+      summary: "Test a channel; `time` in seconds",
+      answer: "top",
+    })
     .input(channelTestInput)
     .mutation(({ ctx, input }) => testChannel(ctx, input.id, input.model)),
 
@@ -150,16 +159,19 @@ export const channelRouter = router({
     .input(channelId)
     .query(async ({ ctx, input }) => (await withInfo(ctx, [await getChannel(ctx, input.id)]))[0]),
 
-  create: adminProcedure.input(channelCreate).mutation(({ ctx, input }) => createChannels(ctx, input)),
+  create: adminProcedure
+    .meta({ once: true })
+    .input(channelCreate)
+    .mutation(({ ctx, input }) => createChannels(ctx, input)),
 
   /** One channel per line of the key. Old clients ignore the answer. */
   createRest: adminProcedure
-    .meta({ rest: "POST /api/channel/", summary: "Create channels, one per line of the key" })
+    .meta({ once: true, rest: "POST /api/channel/", summary: "Create channels, one per line of the key" })
     .input(channelCreateRest)
     .mutation(({ ctx, input }) => createChannels(ctx, createdChannel(input))),
 
   copy: adminProcedure
-    .meta({ rest: "POST /api/channel/copy/{id}", summary: "Copy a channel with its keys" })
+    .meta({ once: true, rest: "POST /api/channel/copy/{id}", summary: "Copy a channel with its keys" })
     .input(channelCopy)
     .mutation(({ ctx, input }) => copyChannel(ctx, input.id, input.suffix)),
 
@@ -170,6 +182,7 @@ export const channelRouter = router({
 
   manageKeys: adminProcedure
     .meta({
+      once: true,
       rest: "POST /api/channel/multi_key/manage",
       summary: "Read or change the keys of a channel that has several, by their index",
     })
@@ -236,7 +249,11 @@ export const channelRouter = router({
     .mutation(async ({ ctx }) => (await repairChannels(ctx)).checked),
 
   testAll: adminProcedure
-    .meta({ rest: "GET /api/channel/test", summary: "Start a test of all channels that are not disabled by hand" })
+    .meta({
+      once: true,
+      rest: "GET /api/channel/test",
+      summary: "Start a test of all channels that are not disabled by hand",
+    })
     .mutation(({ ctx }) => testAll(ctx)),
 
   /** What today's channel page wants to know of the relay. */

@@ -23,6 +23,7 @@ export const optionRouter = router({
     .mutation(({ ctx, input }) => setOption(ctx, input.key, String(input.value ?? ""))),
   testMail: rootProcedure
     .meta({
+      once: true,
       rest: "POST /api/option/test_mail",
       summary: "Send a mail by the SMTP settings, to oneself unless `to` says where",
       critical: true,

@@ -105,7 +105,9 @@ for (const engine of ENGINES) {
       const { left, items } = await admin.call.log.refunds({ request_id });
       expect([left, items.map(({ quota }) => quota)]).toEqual([80, [80, -80]]);
       // What was undone can be given again, and an undoing is no refund.
-      await expect(admin.call.log.undoRefund({ request_id: items[1]?.request_id ?? "" })).rejects.toThrow("No such log row");
+      await expect(admin.call.log.undoRefund({ request_id: items[1]?.request_id ?? "" })).rejects.toThrow(
+        "No such log row",
+      );
       const again = await admin.call.log.refund({ request_id });
       const { ledger } = h.services;
       await calls(ledger, user, token).settle(`${request_id}-more`, 1000);
