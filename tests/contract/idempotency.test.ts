@@ -136,12 +136,15 @@ for (const engine of ENGINES) {
     afterAll(() => h?.close());
 
     /** The same person with a key. */
-    const keyed = (person: Person, idempotency_key: string) =>
-      createCaller({ ...person.ctx, idempotency_key });
+    const keyed = (person: Person, idempotency_key: string) => createCaller({ ...person.ctx, idempotency_key });
     const token = (name: string) => ({ name, count: 1, remain_quota: 5, expired_time: -1 });
     const tokensOf = async ({ ctx }: Person) =>
-      (await h.services.db.q.select().from(h.services.db.t.tokens).where(eq(h.services.db.t.tokens.user_id, ctx.actor.id)))
-        .length;
+      (
+        await h.services.db.q
+          .select()
+          .from(h.services.db.t.tokens)
+          .where(eq(h.services.db.t.tokens.user_id, ctx.actor.id))
+      ).length;
     const rows = () => h.services.db.q.select().from(h.services.db.t.answered_requests);
 
     test("a created token's answer comes again with its key, and there is one token", async () => {
@@ -167,9 +170,15 @@ for (const engine of ENGINES) {
       expect((await send({ remain_quota: 7, name: "r" })).body).toEqual(first.body);
       expect(await tokensOf(user)).toBe(1);
       const other = await send({ name: "other", remain_quota: 7 });
-      expect([other.status, other.body.code, other.body.message]).toEqual([422, "idempotency_key_reused", expect.any(String)]);
+      expect([other.status, other.body.code, other.body.message]).toEqual([
+        422,
+        "idempotency_key_reused",
+        expect.any(String),
+      ]);
       for (const key of ["", "x".repeat(201), "two words"])
-        expect((await user.rest("POST", "/api/token/", { name: "r" }, { "Idempotency-Key": key })).body.success).toBe(false);
+        expect((await user.rest("POST", "/api/token/", { name: "r" }, { "Idempotency-Key": key })).body.success).toBe(
+          false,
+        );
     });
 
     test("twenty at once with one key do it once, and all get the first one's answer", async () => {
@@ -201,7 +210,8 @@ for (const engine of ENGINES) {
       for (let i = 0; i < 2; i++) redeemed.push(await keyed(user, "redeem").redemption.redeem({ key: code }));
       expect(redeemed).toEqual([70, 70]);
       expect(await balance()).toBe(570);
-      for (let i = 0; i < 2; i++) await root.rest("POST", "/api/topup", { user_id: id, quota: 30, remark: "" }, { "Idempotency-Key": "t" });
+      for (let i = 0; i < 2; i++)
+        await root.rest("POST", "/api/topup", { user_id: id, quota: 30, remark: "" }, { "Idempotency-Key": "t" });
       expect(await balance()).toBe(600);
     });
 
@@ -229,12 +239,20 @@ for (const engine of ENGINES) {
         return { key: `probe-${before.size}`, name: made.name };
       };
       const dead = await rowOf();
-      await db.q.update(t).set({ answer: "", created_at: at - 121 }).where(eq(t.name, dead.name)).returning();
+      await db.q
+        .update(t)
+        .set({ answer: "", created_at: at - 121 })
+        .where(eq(t.name, dead.name))
+        .returning();
       const before = await tokensOf(user);
       await keyed(user, dead.key).token.create(token("c"));
       expect(await tokensOf(user)).toBe(before + 1);
       const lost = await rowOf();
-      await db.q.update(t).set({ answer: "booked", created_at: at - 121 }).where(eq(t.name, lost.name)).returning();
+      await db.q
+        .update(t)
+        .set({ answer: "booked", created_at: at - 121 })
+        .where(eq(t.name, lost.name))
+        .returning();
       const after = await tokensOf(user);
       await expect(keyed(user, lost.key).token.create(token("c"))).rejects.toThrow("was carried out");
       expect(await tokensOf(user)).toBe(after);

@@ -162,7 +162,12 @@ async function close(
     if (keep) {
       const sealed = secrets.encrypt("answered-request", JSON.stringify(answer));
       await db.q.update(t).set({ answer: sealed }).where(ours).returning({ name: t.name });
-    } else await db.q.delete(t).where(ours).returning({ name: t.name });
+      // A commit whose reply was lost may have booked: then the row says so, and stays.
+    } else
+      await db.q
+        .delete(t)
+        .where(and(ours, eq(t.answer, "")))
+        .returning({ name: t.name });
   } catch (err) {
     // The request itself has been done; a repetition is told so.
     log.error({ err }, "the answer of a request with an idempotency key could not be stored");
