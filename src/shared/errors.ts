@@ -261,6 +261,8 @@ export const errors = {
   refund_undo_late: fact(400, "caller", "退款只能在 {seconds} 秒内撤销", "A refund can be undone for {seconds} seconds"),
   refund_undone: fact(400, "caller", "这笔退款已经撤销", "This refund has been undone already"),
   refund_undo_insufficient: fact(400, "caller", "用户或令牌的余额已不足以撤销这笔退款", "The balance of the user or the token no longer covers undoing this refund"),
+  history_not_found: fact(404, "caller", "修改记录不存在", "No such change"),
+  history_not_restorable: fact(400, "caller", "这次修改不能恢复：它没有留下可以写回的值", "This change cannot be taken back: it left no value that could be put back"),
   dashboard_off: fact(403, "operator", "管理员关闭了数据看板", "The administrator has switched the data dashboard off"),
   range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
   log_cleaning_running: fact(400, "caller", "日志清理已在运行中，请稍后再试", "The log is already being cleaned"),

@@ -25,12 +25,14 @@ import {
   tagInput,
   tagPageInput,
 } from "../../../shared/channel-operations";
+import { channelHistoryInput, channelRestoreInput } from "../../../shared/history";
 import { dryRunInput } from "../../../shared/dry-run";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { updateAllBalances, updateBalance } from "./balance";
 import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
 import { dryRun } from "./dry-run";
 import { testChannel } from "./health";
+import { channelHistory, restoreChannel } from "./history";
 import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./models";
 import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
@@ -198,6 +200,15 @@ export const channelRouter = router({
     .meta({ rest: "PUT /api/channel/", summary: "Change the fields that are sent" })
     .input(channelUpdate)
     .mutation(({ ctx, input }) => updateChannel(ctx, input)),
+
+  history: adminProcedure
+    .meta({ rest: "GET /api/channel/{id}/history", summary: "What people changed of a channel, newest first" })
+    .input(channelHistoryInput)
+    .query(({ ctx, input }) => channelHistory(ctx, input.id, input.cursor)),
+  restore: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/restore", summary: "Put back what a channel was before a change; keys stay" })
+    .input(channelRestoreInput)
+    .mutation(({ ctx, input }) => restoreChannel(ctx, input.id, input.entry)),
 
   delete: adminProcedure
     .meta({ rest: "DELETE /api/channel/{id}", summary: "Delete a channel" })
