@@ -160,6 +160,7 @@ function readIncoming({ services, relay }: AppParts, stalls: StallGuard): Incomi
         claimed_ip: from.claimed,
         unbelieved_proxy: unbelieved,
         request: requestFacts(request, from.host),
+        idempotency_key: headers.get("idempotency-key") ?? undefined,
         lang: languageOf(headers),
         user_agent: headers.get("user-agent") ?? "",
         session_cookie: presented.cookie,

@@ -16,6 +16,7 @@ import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances, type Instance } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
+import { forgetAnswers } from "./http/answered";
 import type { Relay } from "./relay/entry/handle";
 
 interface Job {
@@ -34,6 +35,7 @@ const jobs: readonly Job[] = [
     everySeconds: 600,
     run: leased("sessions", (s) => s.db.bulk.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   },
+  { name: "answered requests", everySeconds: 3600, run: leased("answered requests", forgetAnswers) },
   { name: "codes", everySeconds: 600, run: leased("codes", forgetCodes) },
   { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },

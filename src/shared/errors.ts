@@ -14,7 +14,7 @@ export interface ErrorFact {
   owner: Owner;
   text: Text;
   /** HTTP status of the /api response; 200 when absent. */
-  api_status?: 400 | 401 | 403 | 404 | 413 | 415 | 429 | 500 | 503;
+  api_status?: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
 }
 
 const fact = (status: number, owner: Owner, zh: string, en: string, api_status?: ErrorFact["api_status"]): ErrorFact => ({
@@ -51,6 +51,8 @@ export const errors = {
   access_token_refused: fact(403, "caller", "系统访问令牌不能修改密码、两步验证、通行密钥、绑定、邮箱或令牌自身，也不能删除账号，请登录控制台操作", "A system access token changes no password, second factor, passkey, binding, e-mail address or access token and deletes no account; sign in to the console"),
   forbidden: fact(403, "caller", "无权进行此操作，权限不足", "You have no permission for this"),
   too_many_requests: fact(429, "caller", "请求次数过多，请稍后再试！", "Too many requests, please try again later", 429),
+  idempotency_running: fact(409, "caller", "使用同一个 Idempotency-Key 的请求仍在处理中，请稍后再试", "The request with this Idempotency-Key is still running; try again shortly", 409),
+  idempotency_answer_lost: fact(409, "us", "使用这个 Idempotency-Key 的请求已经执行，但它的响应已丢失，请刷新页面查看结果", "The request with this Idempotency-Key was carried out, but its answer is lost; reload to see what it did", 409),
   internal: fact(500, "us", "服务器内部错误，请联系管理员", "Internal server error, please contact the administrator", 500),
   database_unavailable: fact(503, "operator", "数据库暂时不可用，请稍后再试", "The database is unavailable, please try again later", 503),
   caller_left: fact(400, "caller", "请求发出之前连接已断开（连接关闭，或在收到响应之前又发送了一个请求）", "The connection was lost before the call was made (it was closed, or a second request was sent on it before the response)"),
@@ -263,6 +265,8 @@ export const errors = {
   refund_undo_late: fact(400, "caller", "退款只能在 {seconds} 秒内撤销", "A refund can be undone for {seconds} seconds"),
   refund_undone: fact(400, "caller", "这笔退款已经撤销", "This refund has been undone already"),
   refund_undo_insufficient: fact(400, "caller", "用户或令牌的余额已不足以撤销这笔退款", "The balance of the user or the token no longer covers undoing this refund"),
+  history_not_found: fact(404, "caller", "修改记录不存在", "No such change"),
+  history_not_restorable: fact(400, "caller", "这次修改不能恢复：它没有留下可以写回的值", "This change cannot be taken back: it left no value that could be put back"),
   dashboard_off: fact(403, "operator", "管理员关闭了数据看板", "The administrator has switched the data dashboard off"),
   range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
   log_cleaning_running: fact(400, "caller", "日志清理已在运行中，请稍后再试", "The log is already being cleaned"),
@@ -324,7 +328,7 @@ export const errors = {
   alert_target_invalid: fact(400, "caller", "告警渠道不合法：{detail}", "The alert target is not valid: {detail}"),
   task_not_found: fact(404, "caller", "任务不存在", "No such task"),
   task_in_flight: fact(409, "caller", "相同 Idempotency-Key 的请求正在处理，请稍后再试", "A request with this Idempotency-Key is still being handled; try again later"),
-  idempotency_key_reused: fact(422, "caller", "该 Idempotency-Key 已用于内容不同的请求", "This Idempotency-Key was used for a different request"),
+  idempotency_key_reused: fact(422, "caller", "该 Idempotency-Key 已用于内容不同的请求", "This Idempotency-Key was used for a different request", 422),
   task_not_cancellable: fact(400, "caller", "该任务不能取消", "This task cannot be cancelled"),
   task_not_finished: fact(400, "caller", "任务尚未完成", "The task is not finished"),
   task_file_missing: fact(404, "caller", "任务没有这个文件，或文件已过期", "The task has no such file, or it has expired"),

@@ -26,6 +26,9 @@ export class Refusal extends Error {
   }
 }
 
+/** Thrown by a procedure that did what was asked, and whose answer never comes. */
+export class AnswerLost extends Error {}
+
 export { screen, waitFor } from "@testing-library/react";
 
 export interface FakeServer {
@@ -38,6 +41,8 @@ export interface RenderedPage {
   user: ReturnType<typeof userEvent.setup>;
   /** Every call in order: procedure and input. */
   calls: { path: string; input: unknown }[];
+  /** The idempotency key of each of them, where there was one. */
+  keys: (string | null)[];
   container: HTMLElement;
 }
 
@@ -55,14 +60,17 @@ export async function openPage(
   history.replaceState(null, "", address);
   await activateLanguage("zh");
   const calls: RenderedPage["calls"] = [];
-  const answer = async (path: string, input: unknown): Promise<object> => {
+  const keys: RenderedPage["keys"] = [];
+  const answer = async (path: string, input: unknown, key: string | null): Promise<object> => {
     calls.push({ path, input });
+    keys.push(key);
     const procedure = procedures[path];
     if (!procedure) return refusal("not_found", path);
     try {
       // A test names the expected input.
       return { result: { data: await procedure(input as never) } };
     } catch (error) {
+      if (error instanceof AnswerLost) throw new TypeError("Failed to fetch");
       return refusal(error instanceof Refusal ? error.code : "internal", path);
     }
   };
@@ -77,8 +85,9 @@ export async function openPage(
     if (!url.pathname.startsWith("/trpc/")) return new Response("", { status: 404 });
     const text = request.method === "POST" ? await request.text() : url.searchParams.get("input");
     const inputs: Record<string, unknown> = text ? JSON.parse(text) : {};
+    const key = request.headers.get("idempotency-key");
     const names = url.pathname.slice("/trpc/".length).split(",");
-    return Response.json(await Promise.all(names.map((name, index) => answer(name, inputs[index]))));
+    return Response.json(await Promise.all(names.map((name, index) => answer(name, inputs[index], key))));
   };
   globalThis.fetch = Object.assign(fake, { preconnect: realFetch.preconnect });
 
@@ -95,7 +104,7 @@ export async function openPage(
       </trpc.Provider>
     </I18nProvider>,
   );
-  return { user, calls, container };
+  return { user, calls, keys, container };
 }
 
 let queries = createQueryClient();

@@ -94,7 +94,8 @@ async function rest(
   });
   const found = matchRoute(method, new URL(request.url).pathname);
   if (!found) throw new Error(`No route for ${method} ${path}`);
-  const response = await answerRest(found.route, request, found.params, ctx, createCaller);
+  const idempotency_key = request.headers.get("idempotency-key") ?? undefined;
+  const response = await answerRest(found.route, request, found.params, { ...ctx, idempotency_key }, createCaller);
   const text = await response.text();
   return { status: response.status, body: JSON.parse(text), text };
 }

@@ -4,7 +4,7 @@ import { Glob } from "bun";
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 
-const { closePage, openPage, screen, waitFor } = await import("../../../tests/kit/client-page");
+const { AnswerLost, closePage, openPage, Refusal, screen, waitFor } = await import("../../../tests/kit/client-page");
 const { useOnce } = await import("./once");
 const { trpc } = await import("./trpc");
 afterEach(closePage);
@@ -60,6 +60,63 @@ test("every mutation that is asked twice at once is sent once and answers both; 
   expect(mutations.filter((path) => sent(path) !== 1)).toEqual([]);
   await Promise.all(press());
   expect(mutations.filter((path) => sent(path) !== 2)).toEqual([]);
+});
+
+test("a retry after a lost answer carries the key of the first call, for every mutation; after an answer the key is another", async () => {
+  const callers = new Map<string, (input: object) => Promise<unknown>>();
+  let lost = true;
+  const done = new Map<string, Set<string | null>>();
+  const { calls, keys } = await openPage(
+    <>
+      {mutations.map((path) => (
+        <Caller key={path} path={path} onCall={(call) => callers.set(path, call)} />
+      ))}
+    </>,
+    "/",
+    {
+      procedures: Object.fromEntries(
+        mutations.map((path) => [
+          path,
+          () => {
+            if (lost) throw new AnswerLost();
+            return "done";
+          },
+        ]),
+      ),
+    },
+  );
+  const press = async () => {
+    const from = calls.length;
+    const answers = await Promise.allSettled(mutations.map((path) => callers.get(path)?.({ id: 1 })));
+    calls.slice(from).forEach(({ path }, i) => {
+      const used = done.get(path) ?? new Set();
+      done.set(path, used.add(keys[from + i] ?? null));
+    });
+    return answers.map(({ status }) => status);
+  };
+  const keysEach = () => [...new Set([...done.values()].map((used) => used.size))];
+  expect(new Set(await press())).toEqual(new Set(["rejected"]));
+  lost = false;
+  expect(new Set(await press())).toEqual(new Set(["fulfilled"]));
+  expect([done.size, keysEach()]).toEqual([mutations.length, [1]]);
+  await press();
+  expect(keysEach()).toEqual([2]);
+  expect(keys).not.toContain(null);
+  expect(new Set(keys).size).toBe(2 * mutations.length);
+});
+
+test("a refusal ends the key's use, and another input is another call", async () => {
+  let call: (input: object) => Promise<unknown> = () => Promise.reject(new Error("not rendered"));
+  const { keys } = await openPage(<Caller path="token.create" onCall={(made) => (call = made)} />, "/", {
+    procedures: {
+      "token.create": ({ name }: { name: string }) => {
+        throw name === "lost" ? new AnswerLost() : new Refusal("forbidden");
+      },
+    },
+  });
+  for (const name of ["refused", "refused", "lost", "lost", "else"]) await call({ name }).catch(() => undefined);
+  expect(new Set(keys).size).toBe(4);
+  expect(keys[2]).toBe(keys[3] ?? "");
 });
 
 test("calls that differ are not one call", async () => {

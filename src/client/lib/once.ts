@@ -1,8 +1,16 @@
-/** Doing a thing once: `useOnce` for forms and, below them all, `onceLink` for every call that changes something. */
-import type { TRPCLink } from "@trpc/client";
+/**
+ * Doing a thing once: `useOnce` for forms and, below them all, `onceLink` and `keyLink` for every call that changes
+ * something.
+ */
+import { type TRPCLink, TRPCClientError } from "@trpc/client";
 import { share, tap } from "@trpc/server/observable";
 import { useRef } from "react";
 import type { AppRouter } from "../../server/router";
+import { faultOf } from "./errors";
+import { randomId } from "./random-id";
+
+/** The call of a procedure with an input, whoever makes it. */
+const callOf = ({ path, input }: { path: string; input: unknown }): string => `${path} ${JSON.stringify(input)}`;
 
 /**
  * A mutation under way with the same input is joined, not sent again: a double click, Enter twice, an impatient press
@@ -12,13 +20,50 @@ export const onceLink: TRPCLink<AppRouter> = () => {
   const running = new Map<string, ReturnType<ReturnType<TRPCLink<AppRouter>>>>();
   return ({ op, next }) => {
     if (op.type !== "mutation") return next(op);
-    const key = `${op.path} ${JSON.stringify(op.input)}`;
+    const key = callOf(op);
     const known = running.get(key);
     if (known) return known;
     const forget = () => void running.delete(key);
     const call = next(op).pipe(tap({ error: forget, complete: forget }), share());
     running.set(key, call);
     return call;
+  };
+};
+
+/** A call whose answer was lost keeps its key for so long. */
+const KEY_KEPT_MS = 10 * 60_000;
+
+/** The idempotency key of a call, for its header. */
+export const keyOf = ({ context }: { context: Record<string, unknown> }): string => String(context.idempotency_key);
+
+/** Whether the server may have done what it gave no proper answer to. */
+const isOpen = (error: unknown): boolean => {
+  const { status } = faultOf(error);
+  // 409: it is still being done.
+  return status === 0 || status >= 500 || status === 409;
+};
+
+/**
+ * Gives every call that changes something an idempotency key. A call whose answer was lost is made again with the same
+ * key, so that what it booked is not booked a second time; any answer ends the key's use.
+ */
+export const keyLink: TRPCLink<AppRouter> = () => {
+  const open = new Map<string, { key: string; until: number }>();
+  return ({ op, next }) => {
+    if (op.type !== "mutation") return next(op);
+    const call = callOf(op);
+    const earlier = open.get(call);
+    const key = earlier && earlier.until > Date.now() ? earlier.key : randomId();
+    return next({ ...op, context: { ...op.context, idempotency_key: key } }).pipe(
+      tap({
+        next: () => void open.delete(call),
+        error: (error) => {
+          if (error instanceof TRPCClientError && isOpen(error))
+            open.set(call, { key, until: Date.now() + KEY_KEPT_MS });
+          else open.delete(call);
+        },
+      }),
+    );
   };
 };
 

@@ -1,8 +1,8 @@
-import { httpBatchLink } from "@trpc/client";
+import { httpBatchLink, splitLink } from "@trpc/client";
 import { createTRPCReact, type CreateTRPCReact } from "@trpc/react-query";
 import type { AppRouter } from "../../server/router";
 import { CallError, callHeaders } from "./http";
-import { onceLink } from "./once";
+import { keyLink, keyOf, onceLink } from "./once";
 import { stepUpLink } from "./step-up";
 
 /** The console's tRPC client: `trpc.<noun>.<verb>.useQuery(input)` and `.useMutation()`. */
@@ -26,13 +26,23 @@ export async function fetchJson(...request: Parameters<typeof fetch>): Promise<R
   throw new CallError(response.statusText, response.ok ? 500 : response.status, response.headers.get("x-request-id"));
 }
 
-/** The client behind `trpc`; calls made in one turn travel together. */
+/** The client behind `trpc`; queries made in one turn travel together, what changes something travels with its key. */
 export function createTrpcClient() {
+  const link = { url: "/trpc", maxURLLength: 4000, fetch: fetchJson };
   return trpc.createClient({
     links: [
       onceLink,
+      keyLink,
       stepUpLink,
-      httpBatchLink({ url: "/trpc", headers: callHeaders, maxURLLength: 4000, fetch: fetchJson }),
+      splitLink({
+        condition: ({ type }) => type === "mutation",
+        true: httpBatchLink({
+          ...link,
+          maxItems: 1,
+          headers: ({ opList: [op] }) => ({ ...callHeaders(), "Idempotency-Key": keyOf(op) }),
+        }),
+        false: httpBatchLink({ ...link, headers: callHeaders }),
+      }),
     ],
   });
 }

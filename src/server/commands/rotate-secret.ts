@@ -121,6 +121,8 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
           .returning({ id: t.users.id }),
       );
       yield* run(q.delete(t.sessions));
+      // Sealed under the old secret, and for a day at most.
+      yield* run(q.delete(t.answered_requests));
       yield* run(
         q
           .update(t.meta)

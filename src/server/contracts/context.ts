@@ -53,6 +53,8 @@ export interface Ctx extends Services {
   unbelieved_proxy?: string | undefined;
   /** The request headers' facts about the page that sent it. */
   request: RequestFacts;
+  /** The header `Idempotency-Key`, as sent. */
+  idempotency_key?: string | undefined;
   lang: Lang;
   user_agent: string;
   /** The session cookie as sent, for signing out. */

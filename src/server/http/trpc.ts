@@ -1,9 +1,11 @@
 /** tRPC: context, and the four kinds of procedure. A procedure's metadata carries its REST line (see rest.ts). */
 import { initTRPC } from "@trpc/server";
+import { middlewareMarker } from "@trpc/server/unstable-core-do-not-import";
 import { AppError, errorText, fail } from "../../shared/errors";
 import { ROLE } from "../../shared/roles";
 import type { Ctx, UserCtx } from "../contracts/context";
 import { countedAddress } from "./address";
+import { once } from "./answered";
 import { logUnexpected, toAppError, toTRPC } from "./fail";
 import { foreignRequest, type OwnPageRule } from "./own-page";
 import { unknownActor } from "./session";
@@ -42,6 +44,8 @@ export interface RouteMeta {
   uncounted?: boolean;
   /** A query with side effects. */
   changes?: boolean;
+  /** It books or creates something: honours `Idempotency-Key` (answered.ts). */
+  once?: true;
   /** How the route departs from the rule that only our own pages may change something (own-page.ts). */
   ownPage?: OwnPageRule;
 }
@@ -146,7 +150,15 @@ export function signedIn(ctx: Ctx, role: number): UserCtx {
   return ctx as UserCtx;
 }
 
-const atLeast = (role: number) => base.use(({ ctx, next }) => next({ ctx: signedIn(ctx, role) }));
+const atLeast = (role: number) =>
+  base
+    .use(({ ctx, next }) => next({ ctx: signedIn(ctx, role) }))
+    .use(async ({ ctx, meta, path, getRawInput, next }) => {
+      if (!meta?.once || ctx.idempotency_key === undefined) return next();
+      const outcome = await once(ctx, { path, input: await getRawInput() }, (booking) => next({ ctx: booking }));
+      // The answer of an earlier request ends the chain.
+      return "again" in outcome ? { ok: true, data: outcome.again, marker: middlewareMarker } : outcome;
+    });
 
 export const publicProcedure = base.meta({ public: true });
 export const userProcedure = atLeast(ROLE.user);

@@ -23,6 +23,7 @@ export type Purpose =
   | "option-secret"
   | "user-secret"
   | "push-key"
+  | "answered-request"
   | "canary";
 
 const BASE62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -3,6 +3,7 @@
  * from a `present.ts`; whatever looks like a secret is masked all the same.
  */
 import type { AuditAction } from "../../../shared/audit";
+import { SECRET_BLOT } from "../../../shared/history";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { isOptionKey, option } from "../../../shared/options";
 import { type Ctx, seconds } from "../../contracts/context";
@@ -21,7 +22,6 @@ export interface Act {
 /** Members that never enter the log. */
 const SECRET =
   /pass(word|wd)?|secret|cipher|hash|authorization|cookie|header_override|^key$|^keys$|(^|_)token$|_key$|Key$|Token$/i;
-const BLOT = "••••••";
 
 /**
  * Whether a member's name says that its value is secret. For options the registry decides: PasswordLoginEnabled is a
@@ -47,7 +47,7 @@ export function safeJson(facts: Facts | undefined): string {
 
 function clean(value: unknown, name = ""): unknown {
   const said = value !== "" && value !== null && value !== undefined && value !== false && value !== 0;
-  if (said && isSecret(name)) return BLOT;
+  if (said && isSecret(name)) return SECRET_BLOT;
   if (Array.isArray(value)) return value.map((item) => clean(item));
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, clean(member, key)]));
@@ -61,7 +61,7 @@ function clean(value: unknown, name = ""): unknown {
     }
   }
   // A proxy's address may contain a name and a password.
-  return value.replace(/:\/\/[^\s/@]+@/g, `://${BLOT}@`);
+  return value.replace(/:\/\/[^\s/@]+@/g, `://${SECRET_BLOT}@`);
 }
 
 /** The row of an act, for the transaction of that act. */

@@ -25,12 +25,14 @@ import {
   tagInput,
   tagPageInput,
 } from "../../../shared/channel-operations";
+import { channelHistoryInput, channelRestoreInput } from "../../../shared/history";
 import { dryRunInput } from "../../../shared/dry-run";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { updateAllBalances, updateBalance } from "./balance";
 import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
 import { dryRun } from "./dry-run";
 import { testChannel } from "./health";
+import { channelHistory, restoreChannel } from "./history";
 import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./models";
 import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
@@ -115,7 +117,11 @@ export const channelRouter = router({
     .query(({ ctx, input }) => listKeys(ctx, input.id)),
 
   addKeys: adminProcedure
-    .meta({ rest: "POST /api/channel/{id}/keys", summary: "Adds keys to a channel that has several, one per line" })
+    .meta({
+      once: true,
+      rest: "POST /api/channel/{id}/keys",
+      summary: "Adds keys to a channel that has several, one per line",
+    })
     .input(keysAdd)
     .mutation(({ ctx, input }) => addKeys(ctx, input.id, input.key)),
 
@@ -139,7 +145,12 @@ export const channelRouter = router({
     .mutation(({ ctx, input }) => setKeyStatus(ctx, input.id, input.key_ids, input.status)),
 
   test: adminProcedure
-    .meta({ rest: "GET /api/channel/test/{id}", summary: "Test a channel; `time` in seconds", answer: "top" })
+    .meta({
+      once: true,
+      rest: "GET /api/channel/test/{id}",
+      summary: "Test a channel; `time` in seconds",
+      answer: "top",
+    })
     .input(channelTestInput)
     .mutation(({ ctx, input }) => testChannel(ctx, input.id, input.model)),
 
@@ -150,16 +161,19 @@ export const channelRouter = router({
     .input(channelId)
     .query(async ({ ctx, input }) => (await withInfo(ctx, [await getChannel(ctx, input.id)]))[0]),
 
-  create: adminProcedure.input(channelCreate).mutation(({ ctx, input }) => createChannels(ctx, input)),
+  create: adminProcedure
+    .meta({ once: true })
+    .input(channelCreate)
+    .mutation(({ ctx, input }) => createChannels(ctx, input)),
 
   /** One channel per line of the key. Old clients ignore the answer. */
   createRest: adminProcedure
-    .meta({ rest: "POST /api/channel/", summary: "Create channels, one per line of the key" })
+    .meta({ once: true, rest: "POST /api/channel/", summary: "Create channels, one per line of the key" })
     .input(channelCreateRest)
     .mutation(({ ctx, input }) => createChannels(ctx, createdChannel(input))),
 
   copy: adminProcedure
-    .meta({ rest: "POST /api/channel/copy/{id}", summary: "Copy a channel with its keys" })
+    .meta({ once: true, rest: "POST /api/channel/copy/{id}", summary: "Copy a channel with its keys" })
     .input(channelCopy)
     .mutation(({ ctx, input }) => copyChannel(ctx, input.id, input.suffix)),
 
@@ -170,6 +184,7 @@ export const channelRouter = router({
 
   manageKeys: adminProcedure
     .meta({
+      once: true,
       rest: "POST /api/channel/multi_key/manage",
       summary: "Read or change the keys of a channel that has several, by their index",
     })
@@ -185,6 +200,15 @@ export const channelRouter = router({
     .meta({ rest: "PUT /api/channel/", summary: "Change the fields that are sent" })
     .input(channelUpdate)
     .mutation(({ ctx, input }) => updateChannel(ctx, input)),
+
+  history: adminProcedure
+    .meta({ rest: "GET /api/channel/{id}/history", summary: "What people changed of a channel, newest first" })
+    .input(channelHistoryInput)
+    .query(({ ctx, input }) => channelHistory(ctx, input.id, input.cursor)),
+  restore: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/restore", summary: "Put back what a channel was before a change; keys stay" })
+    .input(channelRestoreInput)
+    .mutation(({ ctx, input }) => restoreChannel(ctx, input.id, input.entry)),
 
   delete: adminProcedure
     .meta({ rest: "DELETE /api/channel/{id}", summary: "Delete a channel" })
@@ -236,7 +260,11 @@ export const channelRouter = router({
     .mutation(async ({ ctx }) => (await repairChannels(ctx)).checked),
 
   testAll: adminProcedure
-    .meta({ rest: "GET /api/channel/test", summary: "Start a test of all channels that are not disabled by hand" })
+    .meta({
+      once: true,
+      rest: "GET /api/channel/test",
+      summary: "Start a test of all channels that are not disabled by hand",
+    })
     .mutation(({ ctx }) => testAll(ctx)),
 
   /** What today's channel page wants to know of the relay. */

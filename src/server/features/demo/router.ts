@@ -3,5 +3,5 @@ import { createDemoChannel } from "./service";
 
 export const demoRouter = router({
   /** Makes the demo channel (once) and returns it. */
-  createChannel: adminProcedure.mutation(({ ctx }) => createDemoChannel(ctx)),
+  createChannel: adminProcedure.meta({ once: true }).mutation(({ ctx }) => createDemoChannel(ctx)),
 });

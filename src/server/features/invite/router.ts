@@ -29,7 +29,12 @@ export const inviteRouter = router({
     .query(({ ctx }) => inviteCode(ctx)),
 
   transfer: userProcedure
-    .meta({ rest: "POST /api/user/aff_transfer", answer: "top", summary: "Move invitation earnings to the balance" })
+    .meta({
+      once: true,
+      rest: "POST /api/user/aff_transfer",
+      answer: "top",
+      summary: "Move invitation earnings to the balance",
+    })
     .input(transferInput)
     .mutation(async ({ ctx, input }) => ({
       data: await transferEarnings(ctx, input.quota),
@@ -39,8 +44,14 @@ export const inviteRouter = router({
   invited: userProcedure.input(inviteListInput).query(({ ctx, input }) => invitedUsers(ctx, input)),
   dividends: userProcedure.input(inviteListInput).query(({ ctx, input }) => ownDividends(ctx, input)),
   withdrawals: userProcedure.input(inviteListInput).query(({ ctx, input }) => ownWithdrawals(ctx, input)),
-  withdraw: userProcedure.input(withdrawInput).mutation(({ ctx, input }) => requestWithdrawal(ctx, input)),
+  withdraw: userProcedure
+    .meta({ once: true })
+    .input(withdrawInput)
+    .mutation(({ ctx, input }) => requestWithdrawal(ctx, input)),
 
   allWithdrawals: adminProcedure.input(withdrawalListInput).query(({ ctx, input }) => allWithdrawals(ctx, input)),
-  settle: adminProcedure.input(settleInput).mutation(({ ctx, input }) => settleWithdrawal(ctx, input)),
+  settle: adminProcedure
+    .meta({ once: true })
+    .input(settleInput)
+    .mutation(({ ctx, input }) => settleWithdrawal(ctx, input)),
 });

@@ -88,12 +88,12 @@ export const logRouter = router({
     .mutation(({ ctx, input }) => cleanLogs(ctx, input.target_timestamp, ctx.actor.username)),
 
   refund: adminProcedure
-    .meta({ rest: "POST /api/log/refund", summary: "Give back a call's charge, in whole or in part" })
+    .meta({ once: true, rest: "POST /api/log/refund", summary: "Give back a call's charge, in whole or in part" })
     .input(refundInput)
     .mutation(({ ctx, input }) => refundCall(ctx, input)),
 
   undoRefund: adminProcedure
-    .meta({ rest: "POST /api/log/refund/undo", summary: "Take back a refund of the last minute" })
+    .meta({ once: true, rest: "POST /api/log/refund/undo", summary: "Take back a refund of the last minute" })
     .input(refundUndoInput)
     .mutation(({ ctx, input }) => undoRefund(ctx, input.request_id)),
 

@@ -1,7 +1,9 @@
 import * as z from "zod";
+import { optionHistoryInput, optionHistoryRest, optionRestoreInput } from "../../../shared/history";
 import { mailboxSchema } from "../../../shared/mailbox";
 import { isHidden, optionKeys } from "../../../shared/options";
 import { publicProcedure, rootProcedure, router } from "../../http/trpc";
+import { optionHistory, restoreOption } from "./history";
 import { setOption, settings } from "./service";
 import { sendTestMail } from "./test-mail";
 
@@ -21,8 +23,20 @@ export const optionRouter = router({
     .meta({ rest: "PUT /api/option/", summary: "Set one option" })
     .input(optionInput)
     .mutation(({ ctx, input }) => setOption(ctx, input.key, String(input.value ?? ""))),
+  history: rootProcedure
+    .input(optionHistoryInput)
+    .query(({ ctx, input }) => optionHistory(ctx, input.keys, input.member, input.cursor)),
+  restore: rootProcedure
+    .meta({ rest: "POST /api/option/restore", summary: "Put back what an option was before a change" })
+    .input(optionRestoreInput)
+    .mutation(({ ctx, input }) => restoreOption(ctx, input)),
+  historyRest: rootProcedure
+    .meta({ rest: "GET /api/option/history", summary: "What people changed of an option, newest first" })
+    .input(optionHistoryRest)
+    .query(({ ctx, input }) => optionHistory(ctx, [input.key], input.member, input.cursor)),
   testMail: rootProcedure
     .meta({
+      once: true,
       rest: "POST /api/option/test_mail",
       summary: "Send a mail by the SMTP settings, to oneself unless `to` says where",
       critical: true,

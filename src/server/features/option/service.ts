@@ -7,6 +7,7 @@ import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 import { requirePerson } from "../auth/step-up";
 import { checkVirtualModels } from "../virtual/virtual-models";
+import { shownChange } from "./shown-change";
 
 /** Sets one option and records the value before; secrets only as changed. Errors are in the caller's language. */
 export async function setOption(ctx: UserCtx, key: string, text: string): Promise<void> {
@@ -22,8 +23,8 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
   await ctx.options.set(key, text);
   const after = ctx.options.text(key);
   if (before === after) return;
-  const shown = (value: string) => ({ [key]: secret ? (value === "" ? "" : "set") : value });
-  await recordAct(ctx, { action: "option.update", target: key, before: shown(before), after: shown(after) });
+  const shown = (value: string) => (secret ? (value === "" ? "" : "set") : value);
+  await recordAct(ctx, { action: "option.update", target: key, ...shownChange(key, shown(before), shown(after)) });
   if (key === "ServerAddress" || key === "ConsoleAddresses")
     await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
 }

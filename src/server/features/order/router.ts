@@ -32,6 +32,7 @@ export const orderRouter = router({
   /** `data` is the form that the browser posts to `url`. */
   pay: userProcedure
     .meta({
+      once: true,
       rest: "POST /api/user/pay",
       summary: "Order a top-up by the easy-pay gateway",
       answer: "spoken",
@@ -42,6 +43,7 @@ export const orderRouter = router({
 
   payByCard: userProcedure
     .meta({
+      once: true,
       rest: "POST /api/user/stripe/pay",
       summary: "Order a top-up by Stripe checkout",
       answer: "spoken",
@@ -65,7 +67,11 @@ export const orderRouter = router({
   callbacks: adminProcedure.input(orderInput).query(({ ctx, input }) => orderCallbacks(ctx, input.trade_no)),
 
   complete: adminProcedure
-    .meta({ rest: "POST /api/user/topup/complete", summary: "Credit an order whose payment was not reported" })
+    .meta({
+      once: true,
+      rest: "POST /api/user/topup/complete",
+      summary: "Credit an order whose payment was not reported",
+    })
     .input(orderInput)
     .mutation(({ ctx, input }) => completeOrder(ctx, input.trade_no)),
 });

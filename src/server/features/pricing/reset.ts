@@ -1,5 +1,6 @@
 import type { Ctx } from "../../contracts/context";
 import { recordAct } from "../audit/record";
+import { shownChange } from "../option/shown-change";
 import { forgetOption } from "../option/store";
 
 /**
@@ -15,8 +16,7 @@ export async function resetModelRatio(ctx: Ctx): Promise<{ message: string }> {
     await recordAct(ctx, {
       action: "option.update",
       target: "ModelRatio",
-      before: { ModelRatio: before },
-      after: { ModelRatio: after },
+      ...shownChange("ModelRatio", before, after),
     });
   return { message: ctx.lang === "zh" ? "模型倍率已重置" : "The model ratios were reset" };
 }

@@ -25,7 +25,7 @@ import {
 export const redemptionRouter = router({
   /** A mutation, so that it is never retried automatically. Returns the units that were added. */
   redeem: userProcedure
-    .meta({ rest: "POST /api/user/topup", summary: "Redeem a code", critical: true })
+    .meta({ once: true, rest: "POST /api/user/topup", summary: "Redeem a code", critical: true })
     .input(redeemInput)
     .mutation(({ ctx, input }) => redeem(ctx, input.key)),
 
@@ -52,7 +52,7 @@ export const redemptionRouter = router({
 
   /** All or nothing; returns the codes. */
   create: adminProcedure
-    .meta({ rest: "POST /api/redemption/", summary: "Create redemption codes" })
+    .meta({ once: true, rest: "POST /api/redemption/", summary: "Create redemption codes" })
     .input(redemptionCreate)
     .mutation(({ ctx, input }) => createRedemptions(ctx, input)),
 

@@ -42,6 +42,7 @@ export const tokenRouter = router({
 
   /** All or nothing; returns the new tokens with their keys, which the Connect panel shows. */
   create: userProcedure
+    .meta({ once: true })
     .input(tokenBatch)
     .mutation(async ({ ctx, input }) => (await createTokens(ctx, input)).map((row) => presentWithKey(ctx, row))),
 
@@ -115,7 +116,7 @@ export const tokenRouter = router({
     .mutation(({ ctx, input }) => deleteTokens(ctx, input.ids)),
 
   createOne: userProcedure
-    .meta({ rest: "POST /api/token/", summary: "Create a token" })
+    .meta({ once: true, rest: "POST /api/token/", summary: "Create a token" })
     .input(tokenCreate)
     .mutation(async ({ ctx, input }) => {
       const [row] = await createTokens(ctx, { ...input, count: 1 });

@@ -26,7 +26,7 @@ export const userRouter = router({
     .meta({ rest: "GET /api/user/self", summary: "The signed-in account" })
     .query(({ ctx }) => self(ctx)),
   newAccessToken: userProcedure
-    .meta({ rest: "GET /api/user/token", summary: "Make a new system access token; the old one dies" })
+    .meta({ once: true, rest: "GET /api/user/token", summary: "Make a new system access token; the old one dies" })
     .mutation(({ ctx }) => newAccessToken(ctx)),
   updateSelf: userProcedure
     .meta({ rest: "PUT /api/user/self", summary: "Change one's own name, display name or password" })
@@ -52,12 +52,19 @@ export const userRouter = router({
     .input(userId)
     .query(({ ctx, input }) => getUser(ctx, input.id)),
   create: adminProcedure
-    .meta({ rest: "POST /api/user/", summary: "Create an account of a lower level" })
+    .meta({ once: true, rest: "POST /api/user/", summary: "Create an account of a lower level" })
     .input(userCreate)
     .mutation(({ ctx, input }) => createUser(ctx, input)),
-  update: adminProcedure.input(userUpdate).mutation(({ ctx, input: { id, ...change } }) => updateUser(ctx, id, change)),
+  update: adminProcedure
+    .meta({ once: true })
+    .input(userUpdate)
+    .mutation(({ ctx, input: { id, ...change } }) => updateUser(ctx, id, change)),
   put: adminProcedure
-    .meta({ rest: "PUT /api/user/", summary: "Change an account; a quota that differs is booked as the difference" })
+    .meta({
+      once: true,
+      rest: "PUT /api/user/",
+      summary: "Change an account; a quota that differs is booked as the difference",
+    })
     .input(userPut)
     .mutation(({ ctx, input: { id, ...change } }) => updateUser(ctx, id, change)),
   delete: adminProcedure
@@ -69,6 +76,7 @@ export const userRouter = router({
   manage: adminProcedure.input(userManage).mutation(({ ctx, input }) => manageUser(ctx, input.id, input.action)),
   manageRest: adminProcedure
     .meta({
+      once: true,
       rest: "POST /api/user/manage",
       summary: "Promote, demote, enable, disable or delete an account, or change its balance",
     })
@@ -82,7 +90,7 @@ export const userRouter = router({
       );
     }),
   topUp: adminProcedure
-    .meta({ rest: "POST /api/topup", summary: "Change an account's balance, with a remark" })
+    .meta({ once: true, rest: "POST /api/topup", summary: "Change an account's balance, with a remark" })
     .input(userTopUp)
     .mutation(async ({ ctx, input }) => {
       await updateUser(ctx, input.user_id, { add_quota: input.quota, note: input.remark });
