@@ -26,7 +26,7 @@ import { LogCause } from "./log-cause";
 import { LogContent } from "./log-content";
 import { attemptsOf, readDetails, reasonHue } from "./log-details";
 import { LogSelection } from "./log-selection";
-import { ChannelLink, ModelLink, Seconds, TokenLink } from "./log-links";
+import { ChannelLink, GroupLink, ModelLink, Seconds, TokenLink } from "./log-links";
 import { LogUser } from "./log-user";
 import { textOf } from "./row-text";
 
@@ -128,7 +128,11 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             <TokenLink row={row} />
           </FactLine>
         ) : null}
-        {row.group ? <FactLine name={t`分组`}>{row.group}</FactLine> : null}
+        {row.group ? (
+          <FactLine name={t`分组`}>
+            <GroupLink group={row.group} />
+          </FactLine>
+        ) : null}
         {admin && row.channel > 0 ? (
           <FactLine name={t({ message: "渠道", context: "singular" })}>
             <ChannelLink row={row} />
