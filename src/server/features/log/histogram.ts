@@ -47,7 +47,10 @@ interface Bar {
   others: number;
 }
 
-/** The chart above the list of the same filters. An end in the future counts as now, no start as 30 days ago. `most`: rows counted. */
+/**
+ * The chart above the list of the same filters. An end in the future counts as now, no start as 30 days ago. `most`:
+ * rows that are counted one by one.
+ */
 export async function logHistogram(
   ctx: UserCtx,
   scope: LogScope,
