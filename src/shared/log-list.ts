@@ -168,6 +168,23 @@ export interface LogStat {
   tpm: number;
 }
 
+/** Bars of the chart above the list, at most. */
+export const HISTOGRAM_BARS = 60;
+
+/** Rows that are counted one by one for it; beyond, whole hours are counted, or only the newest of them. */
+export const HISTOGRAM_ROWS = 20_000;
+
+/** The rows of a filter over time. */
+export interface LogHistogram {
+  /** Epoch seconds of the first bar, and the seconds of each. */
+  start: number;
+  step: number;
+  /** Rows of failed calls, and all others; every bar of the range. */
+  bars: { errors: number; others: number }[];
+  /** Epoch seconds, when rows before that time were not counted. */
+  counted_from?: number;
+}
+
 const optionalText = z.string().max(500).optional();
 
 /** Names as on the wire of `GET /api/log/`. Texts are exact, except for the model, which is a part of the name. */

@@ -1,16 +1,21 @@
 /** The total of the log, from roll-ups, is the sum of the listed rows, for any range, filter and type of row. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { fold } from "../../src/server/features/log/fold";
 import { cleanLogs } from "../../src/server/features/log/clean";
 import { sliceLogs } from "../../src/server/features/log/service";
+import { logHistogram } from "../../src/server/features/log/histogram";
 import { logStat } from "../../src/server/features/log/stat";
 import { LOG_TYPE } from "../../src/shared/log";
-import type { LogFilter } from "../../src/shared/log-list";
+import { HISTOGRAM_BARS, type LogFilter, type LogHistogram } from "../../src/shared/log-list";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../kit/harness";
 
 const HOUR = 3600;
+
+const sum = ({ bars }: LogHistogram, part?: "errors"): number =>
+  bars.reduce((all, { errors, others }) => all + errors + (part ? 0 : others), 0);
 
 describe.each(ENGINES)("totals of the log on %s", (engine) => {
   let h: Harness;
@@ -100,6 +105,45 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
     await fold(h.services);
     expect(await h.services.db.q.$count(h.services.db.t.usage_sums)).toBeGreaterThan(100);
     await compare();
+  }, 60_000);
+
+  test("the chart above the list counts every row of it, failed calls apart, whatever the filter", async () => {
+    for (const [name, filter] of filters()) {
+      if (name === "dates out of order") continue;
+      for (const [person, scope] of [
+        [admin, "all"],
+        [ann, "own"],
+      ] as const) {
+        const { items } = await sliceLogs(person.ctx, scope, { ...filter, limit: 1000 });
+        const chart = await logHistogram(person.ctx, scope, filter);
+        expect([name, scope, chart.bars.length <= HISTOGRAM_BARS, sum(chart)]).toEqual([
+          name,
+          scope,
+          true,
+          items.length,
+        ]);
+        expect(sum(chart, "errors")).toBe(items.filter(({ type }) => type === LOG_TYPE.error).length);
+        const newest = items[0];
+        if (!newest) continue;
+        const at = Math.floor((newest.created_at - chart.start) / chart.step);
+        expect(chart.bars.findLastIndex(({ errors, others }) => errors + others > 0)).toBe(at);
+      }
+    }
+  }, 60_000);
+
+  test("of very many rows the chart counts whole hours, and where these do not know the filter the newest rows", async () => {
+    const [folded] = await h.services.db.q
+      .select({ n: sql<number>`sum("count" + error_count)`.mapWith(Number) })
+      .from(h.services.db.t.usage_hourly);
+    const hours = await logHistogram(admin.ctx, "all", { start_timestamp: end - 50 * HOUR }, 5);
+    expect([hours.step, sum(hours), hours.counted_from]).toEqual([HOUR, folded?.n ?? 0, undefined]);
+    const failed = await logHistogram(admin.ctx, "all", { start_timestamp: end - 50 * HOUR, type: LOG_TYPE.error }, 5);
+    expect([sum(failed), failed.counted_from]).toEqual([sum(hours, "errors"), undefined]);
+    const searched = await logHistogram(admin.ctx, "all", { keyword: "model" }, 5);
+    expect(sum(searched)).toBe(5);
+    expect(searched.counted_from).toBeGreaterThan(end - 3 * HOUR);
+    const refunds = await logHistogram(ann.ctx, "own", { type: LOG_TYPE.refund }, 5);
+    expect([sum(refunds), refunds.counted_from !== undefined]).toEqual([5, true]);
   }, 60_000);
 
   test("after a cleanup that ended within an hour", async () => {

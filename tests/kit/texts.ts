@@ -21,8 +21,8 @@ function readEnglish(): Map<string, string> {
 }
 
 /**
- * The console's text in a language; of a text that stands for two messages, the one without a context. Throws when there
- * is no such message, or no translation.
+ * The console's text in a language; the one without a context, where two have one text. Throws when
+ * there is no such message, or no translation.
  */
 export function consoleText(language: Language, zh: string): string {
   english ??= readEnglish();

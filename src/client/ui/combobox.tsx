@@ -20,6 +20,10 @@ type ComboboxProps = {
   placeholder?: string;
   /** Offers "none" as the first choice. */
   clearable?: boolean;
+  /** Hears what is typed; `options` are then what fits it, found elsewhere. */
+  onSearch?: (words: string) => void;
+  /** What is typed can be chosen itself. */
+  free?: boolean;
   disabled?: boolean;
   id?: string;
   className?: string;
@@ -36,6 +40,8 @@ export function Combobox({
   options,
   placeholder,
   clearable,
+  onSearch,
+  free,
   disabled,
   className,
   ...aria
@@ -46,7 +52,13 @@ export function Combobox({
   const label = aria["aria-label"] ?? placeholder;
 
   return (
-    <Popover open={open} onOpenChange={setOpen}>
+    <Popover
+      open={open}
+      onOpenChange={(next) => {
+        if (next) onSearch?.("");
+        setOpen(next);
+      }}
+    >
       <PopoverTrigger
         type="button"
         role="combobox"
@@ -72,6 +84,8 @@ export function Combobox({
           value={value}
           options={options}
           clearable={clearable}
+          onSearch={onSearch}
+          free={free}
           onChoose={(next) => {
             onValueChange(next);
             setOpen(false);
@@ -88,17 +102,23 @@ type OptionSearchProps = {
   value: string | null;
   options: readonly ComboboxOption[];
   clearable: boolean | undefined;
+  onSearch: ((words: string) => void) | undefined;
+  free: boolean | undefined;
   onChoose: (value: string | null) => void;
 };
 
 /** The search field and the options that match; mounted on opening, so the search starts empty at the chosen option. */
-function OptionSearch({ listId, label, value, options, clearable, onChoose }: OptionSearchProps) {
+function OptionSearch({ listId, label, value, options, clearable, onSearch, free, onChoose }: OptionSearchProps) {
   const { t } = useLingui();
   const [search, setSearch] = useState("");
   const needle = search.trim().toLowerCase();
-  const shown = needle
-    ? options.filter((option) => `${option.label}\n${option.value}`.toLowerCase().includes(needle))
-    : options;
+  const fitting =
+    needle && !onSearch
+      ? options.filter((option) => `${option.label}\n${option.value}`.toLowerCase().includes(needle))
+      : options;
+  const typed = search.trim();
+  const isNew = free && typed !== "" && !fitting.some((option) => option.value === typed);
+  const shown = isNew ? [...fitting, { value: typed, label: typed }] : fitting;
   const list = useListKeys(
     shown.length,
     (index) => {
@@ -124,6 +144,7 @@ function OptionSearch({ listId, label, value, options, clearable, onChoose }: Op
         placeholder={t`搜索`}
         onChange={(event) => {
           setSearch(event.target.value);
+          onSearch?.(event.target.value.trim());
           list.setActive(0);
         }}
         onKeyDown={list.onKeyDown}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { compileNetworks, inNetworks, isPublicAddress } from "./addresses";
+import { compileNetworks, inNetworks, isPublicAddress, isReachableByOwner } from "./addresses";
 
 describe("address lists", () => {
   const list = compileNetworks("10.0.0.0/8\n203.0.113.7\n2001:db8:1::/48\n::1");
@@ -50,6 +50,12 @@ describe("public addresses", () => {
     "not an address",
   ];
   for (const ip of refused) test(`${ip} is not public`, () => expect(isPublicAddress(ip)).toBe(false));
+  test("the owner's own machines are this one, private networks and 100.64/10, never link-local or a cloud's metadata", () => {
+    const own = ["127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "::1", "fc00::1", "fd00::1"];
+    expect(refused.filter(isReachableByOwner)).toEqual(own);
+    expect(["100.100.100.200", "192.0.0.192", "fd00:ec2::254"].filter(isReachableByOwner)).toEqual([]);
+    expect(isReachableByOwner("8.8.8.8")).toBe(true);
+  });
   for (const ip of ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450:4001::1"]) {
     test(`${ip} is public`, () => expect(isPublicAddress(ip)).toBe(true));
   }

@@ -55,3 +55,22 @@ export function isPublicAddress(ip: string): boolean {
   if (address.range() !== "unicast") return false;
   return address.kind() === "ipv4" || (matches(address, GLOBAL_UNICAST) && !matches(address, DOCUMENTATION));
 }
+
+/** Where clouds answer their own machines outside the link-local ranges: Alibaba Cloud, Oracle Cloud, AWS over IPv6. */
+const METADATA: readonly string[] = ["100.100.100.200", "192.0.0.192", "fd00:ec2::254"];
+const OWN_NETWORK: readonly string[] = ["loopback", "private", "uniqueLocal", "carrierGradeNat"];
+
+/**
+ * Whether a machine of one's own may be there: a public address, this machine, a private network or 100.64/10 (as of
+ * Tailscale). Never link-local, where clouds answer with the machine's own credentials, nor any form that carries an
+ * IPv4 address.
+ */
+export function isReachableByOwner(ip: string): boolean {
+  if (isPublicAddress(ip)) return true;
+  if (!ipaddr.isValid(ip)) return false;
+  const address = ipaddr.parse(ip);
+  return (
+    OWN_NETWORK.includes(address.range()) &&
+    !METADATA.some((one) => matches(address, [ipaddr.parse(one), address.kind() === "ipv4" ? 32 : 128]))
+  );
+}

@@ -4,15 +4,15 @@
  */
 import dns from "node:dns/promises";
 import { fail } from "../../shared/errors";
-import { isPublicAddress } from "./addresses";
+import { isPublicAddress, isReachableByOwner } from "./addresses";
 
 export interface EgressOptions {
   method?: "GET" | "POST";
   headers?: Record<string, string>;
   /** Bytes never go through a worker, which takes text only. */
   body?: string | Uint8Array<ArrayBuffer>;
-  /** Permits private and local addresses (WEIR_ALLOW_PRIVATE_FETCH). */
-  allowPrivate: boolean;
+  /** Permits private and local addresses (WEIR_ALLOW_PRIVATE_FETCH); `own`: all but link-local and metadata ones. */
+  allowPrivate: boolean | "own";
   /** Milliseconds for everything, redirects included. */
   timeoutMs?: number;
   maxBytes?: number;
@@ -59,7 +59,8 @@ async function checkedAddress(url: URL, { allowPrivate, resolve = addressesOf }:
   const found = literal ? [host] : await resolve(host);
   const [first] = found;
   if (first === undefined) fail("address_forbidden");
-  if (!allowPrivate && !found.every(isPublicAddress)) fail("address_forbidden");
+  const may = allowPrivate === "own" ? isReachableByOwner : isPublicAddress;
+  if (allowPrivate !== true && !found.every(may)) fail("address_forbidden");
   return first;
 }
 

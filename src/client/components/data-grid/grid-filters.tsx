@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { ListFilter, X } from "lucide-react";
-import { useId } from "react";
+import { type ReactNode, useId } from "react";
 import { formatTime } from "../../lib/format";
 import { Button } from "../../ui/button";
 import { Combobox } from "../../ui/combobox";
@@ -8,7 +8,7 @@ import { DateTimeField } from "../../ui/date-time-field";
 import { Input } from "../../ui/input";
 import { Label } from "../../ui/label";
 import { Popover, PopoverContent, PopoverTrigger } from "../../ui/popover";
-import type { GridFilter } from "./types";
+import type { FilterControlProps, GridFilter } from "./types";
 
 type FiltersProps = {
   filters: readonly GridFilter[];
@@ -29,7 +29,7 @@ export function FilterPanel({
 }) {
   const { t } = useLingui();
   const id = useId();
-  const active = filters.filter((filter) => values[filter.key]).length;
+  const active = inForce(filters, values).length;
   return (
     <Popover open={open} onOpenChange={onOpenChange}>
       <PopoverTrigger asChild>
@@ -71,18 +71,13 @@ export function FilterPanel({
   );
 }
 
-function FilterControl({
-  id,
-  filter,
-  value,
-  onChange,
-}: {
-  id: string;
-  filter: GridFilter;
-  value: string;
-  onChange: (value: string) => void;
-}) {
+const inForce = (filters: readonly GridFilter[], values: Readonly<Record<string, string>>) =>
+  filters.filter((filter) => values[filter.key] && !(filter.kind === "time" && filter.unset));
+
+function FilterControl({ filter, ...props }: FilterControlProps & { filter: GridFilter }) {
   const { t } = useLingui();
+  const { id, value, onChange } = props;
+  if (filter.kind === "own") return filter.control(props);
   if (filter.kind === "choice") {
     return (
       <Combobox
@@ -121,7 +116,7 @@ function FilterControl({
 /** The filters in force, each with its way out: `状态 是 自动禁用 ✕`. */
 export function FilterChips({ filters, values, onChange }: FiltersProps) {
   const { t } = useLingui();
-  const active = filters.filter((filter) => values[filter.key]);
+  const active = inForce(filters, values);
   if (active.length === 0) return null;
   return (
     <ul aria-label={t`当前筛选`} className="flex flex-wrap gap-1.5">
@@ -153,7 +148,8 @@ export function FilterChips({ filters, values, onChange }: FiltersProps) {
   );
 }
 
-function filterText(filter: GridFilter, value: string): string {
+function filterText(filter: GridFilter, value: string): ReactNode {
+  if (filter.kind === "own") return filter.shown(value);
   if (filter.kind === "choice") return filter.options.find((option) => option.value === value)?.label ?? value;
   return filter.kind === "time" ? formatTime(Number(value)) : value;
 }

@@ -45,9 +45,18 @@ export interface GridAction {
 export type GridFilter = { key: string; label: string } & (
   | { kind: "text"; placeholder?: string }
   | { kind: "choice"; options: readonly { value: string; label: string }[] }
-  /** Epoch seconds as text. */
-  | { kind: "time" }
+  /** Epoch seconds as text. `unset`: the value follows from another filter and is none of its own. */
+  | { kind: "time"; unset?: boolean }
+  /** A control of the list's own, and how a value reads. */
+  | { kind: "own"; control: (props: FilterControlProps) => ReactNode; shown: (value: string) => ReactNode }
 );
+
+/** What the control of a filter gets. */
+export interface FilterControlProps {
+  id: string;
+  value: string;
+  onChange: (value: string) => void;
+}
 
 /** A named set of filters and sorting that the list brings along. */
 export interface GridView {

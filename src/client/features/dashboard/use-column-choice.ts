@@ -1,17 +1,16 @@
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
-import type { DashboardBucket } from "../../../shared/dashboard";
 import type { Range } from "./dashboard-range";
 
-interface ChoiceOptions {
-  buckets: readonly DashboardBucket[];
+interface ChoiceOptions<Bucket extends Range> {
+  buckets: readonly Bucket[];
   /** A column was chosen, or a part of it. */
-  onOpen: (bucket: DashboardBucket, series?: number) => void;
+  onOpen: (bucket: Bucket, series?: number) => void;
   /** Several columns were chosen. */
   onZoom: (range: Range) => void;
 }
 
 /** Which columns of a chart are pointed at, by pointer or by keys, and what opens and zooms. */
-export function useColumnChoice({ buckets, onOpen, onZoom }: ChoiceOptions) {
+export function useColumnChoice<Bucket extends Range>({ buckets, onOpen, onZoom }: ChoiceOptions<Bucket>) {
   const area = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number | null>(null);
   /** The column where choosing several began. */

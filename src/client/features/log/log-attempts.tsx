@@ -3,6 +3,7 @@ import { type AttemptRecord, NOT_RETRIED } from "../../../shared/log";
 import { formatMilliseconds } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { Badge } from "../../ui/badge";
+import { ChannelNumberLink } from "./log-links";
 
 /** Every try of a call as a waterfall: when it began, how long it took, what the upstream said. */
 export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }) {
@@ -18,7 +19,9 @@ export function LogAttempts({ attempts }: { attempts: readonly AttemptRecord[] }
           <li key={`${attempt.channel} ${attempt.start_ms}`} className="grid gap-1">
             <div className="flex flex-wrap items-center gap-2">
               <span className="font-medium">{t`第 ${place} 次`}</span>
-              <span className="truncate">{`${attempt.channel} · ${attempt.channel_name}`}</span>
+              <ChannelNumberLink
+                id={attempt.channel}
+              >{`${attempt.channel} · ${attempt.channel_name}`}</ChannelNumberLink>
               {attempt.key ? (
                 <span className="font-mono text-xs text-muted">{`#${attempt.key.position} ${attempt.key.hint}`}</span>
               ) : null}

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { AudioLines } from "lucide-react";
-import { useMemo } from "react";
+import { Fragment, useMemo } from "react";
 import { LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
 import { Count, Quota } from "../../components/quota";
@@ -11,7 +11,7 @@ import type { GridColumn } from "../../components/data-grid/types";
 import { formatMilliseconds } from "../../lib/format";
 import { Badge } from "../../ui/badge";
 import { attemptsOf, readDetails } from "./log-details";
-import { ChannelLink, Seconds, TokenLink } from "./log-links";
+import { ChannelLink, ChannelNumberLink, GroupLink, ModelLink, RequestLink, Seconds, TokenLink } from "./log-links";
 import { LogUser } from "./log-user";
 import { textOf } from "./row-text";
 
@@ -45,17 +45,26 @@ function Timing({ row }: { row: LogView }) {
 /** The channel that served and how many were tried before it. */
 function Served({ row }: { row: LogView }) {
   const tried = attemptsOf(readDetails(row.other)).map((attempt) => attempt.channel);
-  if (tried.length > 1) return <span className="truncate">{tried.join(" → ")}</span>;
-  return row.channel === 0 ? <span className="truncate text-muted">{tried[0] ?? "—"}</span> : <ChannelLink row={row} />;
+  if (tried.length > 1)
+    return (
+      <span className="truncate">
+        {tried.map((id, place) => (
+          <Fragment key={place}>
+            {place > 0 ? " → " : null}
+            <ChannelNumberLink id={id}>{id}</ChannelNumberLink>
+          </Fragment>
+        ))}
+      </span>
+    );
+  if (row.channel !== 0) return <ChannelLink row={row} />;
+  return tried[0] === undefined ? <None /> : <ChannelNumberLink id={tried[0]}>{tried[0]}</ChannelNumberLink>;
 }
 
 function Model({ row }: { row: LogView }) {
   const { is_model_mapped: mapped, upstream_model_name: upstream } = readDetails(row.other);
-  const model = (
-    <span className="truncate font-mono text-xs">
-      {mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}
-    </span>
-  );
+  const model = row.model_name ? (
+    <ModelLink row={row}>{mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}</ModelLink>
+  ) : null;
   if (row.type !== LOG_TYPE.error) return model;
   const cause = [textOf(row), row.code].filter(Boolean).join(" · ");
   return (
@@ -85,10 +94,14 @@ function Group({ row }: { row: LogView }) {
   if (!row.group) return null;
   const { group_ratio, user_group_ratio = -1 } = readDetails(row.other);
   const ratio = user_group_ratio >= 0 ? user_group_ratio : group_ratio;
-  return row.type === LOG_TYPE.consume && ratio !== undefined ? (
-    <Badge hue={groupRatioHue(ratio)}>{row.group}</Badge>
-  ) : (
-    <Badge>{row.group}</Badge>
+  return (
+    <GroupLink group={row.group}>
+      {row.type === LOG_TYPE.consume && ratio !== undefined ? (
+        <Badge hue={groupRatioHue(ratio)}>{row.group}</Badge>
+      ) : (
+        <Badge>{row.group}</Badge>
+      )}
+    </GroupLink>
   );
 }
 
@@ -162,7 +175,7 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
         header: t`请求 ID`,
         width: 240,
         hidden: true,
-        cell: (row) => <code className="truncate font-mono text-xs">{row.request_id}</code>,
+        cell: (row) => <RequestLink id={row.request_id} />,
       },
     ];
     return columns.filter((column) => column !== false);

@@ -3,6 +3,7 @@ import type { GridState } from "../../components/data-grid/grid-state";
 /** The filters of the log as the address holds them; other pages lead here with them. */
 export const LOG_FILTERS = [
   "type",
+  "range",
   "start_timestamp",
   "end_timestamp",
   "token_name",

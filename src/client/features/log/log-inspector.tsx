@@ -27,7 +27,7 @@ import { LogContent } from "./log-content";
 import { LogRefund } from "./log-refund";
 import { attemptsOf, readDetails, reasonHue } from "./log-details";
 import { LogSelection } from "./log-selection";
-import { ChannelLink, ModelLink, RequestLink, Seconds, TokenLink } from "./log-links";
+import { ChannelLink, GroupLink, ModelLink, RequestLink, Seconds, TokenLink } from "./log-links";
 import { LogUser } from "./log-user";
 import { textOf } from "./row-text";
 
@@ -129,7 +129,11 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
             <TokenLink row={row} />
           </FactLine>
         ) : null}
-        {row.group ? <FactLine name={t`分组`}>{row.group}</FactLine> : null}
+        {row.group ? (
+          <FactLine name={t`分组`}>
+            <GroupLink group={row.group} />
+          </FactLine>
+        ) : null}
         {admin && row.channel > 0 ? (
           <FactLine name={t({ message: "渠道", context: "singular" })}>
             <ChannelLink row={row} />

@@ -13,9 +13,14 @@ function NameLink({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
+/** A channel. */
+export function ChannelNumberLink({ id, children }: { id: number; children: ReactNode }) {
+  return <NameLink href={`/channel?open=${id}`}>{children}</NameLink>;
+}
+
 /** The channel that served. */
 export function ChannelLink({ row }: { row: LogView }) {
-  return <NameLink href={`/channel?open=${row.channel}`}>{`${row.channel} · ${row.channel_name}`}</NameLink>;
+  return <ChannelNumberLink id={row.channel}>{`${row.channel} · ${row.channel_name}`}</ChannelNumberLink>;
 }
 
 /** The token: an own one opens, another user's leads to its calls. */
@@ -27,11 +32,25 @@ export function TokenLink({ row }: { row: LogView }) {
   );
 }
 
-/** The model's calls. */
-export function ModelLink({ row }: { row: LogView }) {
+/** The model's calls; what is shown may say more than its name. */
+export function ModelLink({ row, children }: { row: LogView; children?: ReactNode }) {
   return (
     <NameLink href={`/log?model_name=${encodeURIComponent(row.model_name)}`}>
-      <span className="font-mono text-xs">{row.model_name}</span>
+      <span className="font-mono text-xs">{children ?? row.model_name}</span>
+    </NameLink>
+  );
+}
+
+/** The group's calls. */
+export function GroupLink({ group, children }: { group: string; children?: ReactNode }) {
+  return <NameLink href={`/log?group=${encodeURIComponent(group)}`}>{children ?? group}</NameLink>;
+}
+
+/** A call by its request id. */
+export function RequestLink({ id }: { id: string }) {
+  return (
+    <NameLink href={`/log?request_id=${encodeURIComponent(id)}`}>
+      <code className="font-mono text-xs">{id}</code>
     </NameLink>
   );
 }

@@ -2,7 +2,7 @@
  * The page of the log: pages by key, live rows, export, cleaning, and what the inspector says of rows of every kind.
  */
 import "../../../../tests/dom";
-import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, setSystemTime, spyOn, test } from "bun:test";
 import type { LogTail, LogView } from "../../../shared/log-list";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -14,7 +14,7 @@ const { LogCleaning, monthAgo } = await import("./log-cleaning");
 const { LogContent, curlOf } = await import("./log-content");
 const { LogInspector } = await import("./log-inspector");
 const { formatTime } = await import("../../lib/format");
-const { firstRange } = await import("./log-range");
+const { timesOf } = await import("./log-range");
 const { joinRows } = await import("./log-tail");
 const { storeUser } = await import("../../lib/session");
 const { firstTokenHue, durationHue, groupRatioHue } = await import("../../components/status");
@@ -128,11 +128,101 @@ test("an unfiltered list shows today, as the address says, and a filter or a row
   expect(start_timestamp).toBe(midnight.getTime() / 1000);
   // spec: C-642
   expect(Math.abs(end_timestamp - Date.now() / 1000 - 3600)).toBeLessThan(120);
-  expect(location.search).toContain(`start_timestamp=${start_timestamp}`);
-  expect(firstRange(new Date(2027, 0, 2, 0, 30))).toEqual({
+  // The address keeps the range, not its times: a link goes on with the time.
+  expect(location.search).toBe("?range=today");
+  expect(timesOf("today", new Date(2027, 0, 2, 0, 30))).toEqual({
     start_timestamp: String(new Date(2027, 0, 2).getTime() / 1000),
     end_timestamp: String(new Date(2027, 0, 2, 1, 30).getTime() / 1000),
   });
+});
+
+test("a range of the address follows the time when the list is read again, and a time set by hand fixes both", async () => {
+  const start = new Date(2027, 0, 2, 12, 0).getTime();
+  setSystemTime(start);
+  try {
+    const { user, calls } = await openPage(<LogPage />, "/log?range=1h", { procedures: procedures([row(1)]) });
+    await screen.findByText("model-1");
+    const last = () => calls.findLast(({ path }) => path === "log.page")?.input as { start_timestamp?: number };
+    expect(last().start_timestamp).toBe(start / 1000 - 3600);
+    setSystemTime(start + 600_000);
+    await user.keyboard("r");
+    await waitFor(() => expect(last().start_timestamp).toBe(start / 1000 - 3000));
+    await user.click(screen.getByRole("button", { name: "7 天" }));
+    await waitFor(() => expect(location.search).toBe("?range=7d"));
+    expect(screen.getByRole("button", { name: "7 天", pressed: true })).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: /^筛选/ }));
+    const end = await screen.findByLabelText("结束时间");
+    fireEvent.change(end, { target: { value: "2027-01-02T11:00" } });
+    await waitFor(() => expect(location.search).toContain(`end_timestamp=${start / 1000 - 3600}`));
+    expect(location.search).toContain(`start_timestamp=${start / 1000 + 600 - 7 * 86_400}`);
+    expect(location.search).not.toContain("range");
+  } finally {
+    setSystemTime();
+  }
+});
+
+const chart = (errors: number) => ({
+  start: 1_790_000_000,
+  step: 60,
+  bars: [
+    { errors: 0, others: 5 },
+    { errors, others: 1 },
+    { errors: 0, others: 0 },
+  ],
+});
+
+test("the chart of the log says what its bars hold, and its keys choose a part of the range", async () => {
+  const { user } = await openPage(<LogPage />, "/log?range=1h", {
+    procedures: { ...procedures([row(1)]), "log.histogram": () => chart(2) },
+  });
+  const bars = await screen.findByRole("group", { name: /各时段的行数/ });
+  expect(bars.parentElement?.textContent).toMatch(/8 行，2 个错误/);
+  bars.focus();
+  await user.keyboard("{ArrowRight}{ArrowRight}");
+  await waitFor(() => expect(bars.parentElement?.textContent).toMatch(/3 行，2 个错误/));
+  await user.keyboard("{Shift>}{ArrowRight}{/Shift}{Enter}");
+  await waitFor(() => expect(location.search).toBe("?start_timestamp=1790000060&end_timestamp=1790000179"));
+});
+
+test("user, channel and model are found by name in the filters, and the chips say their names", async () => {
+  const channel = { id: 7, name: "prod-1" };
+  const list = (items: object[]) => ({ items, page: 1, page_size: 20, total: items.length });
+  const { user } = await openPage(<LogPage />, "/log?range=1h", {
+    procedures: {
+      ...procedures([row(1)]),
+      "user.list": ({ keyword }: { keyword: string }) =>
+        list(keyword === "car" ? [{ id: 5, username: "carol", display_name: "" }] : []),
+      "channel.list": () => list([channel]),
+      "channel.get": () => channel,
+      "token.list": () => list([]),
+      "group.models": () => ["op-model"],
+    },
+  });
+  await user.click(screen.getByRole("button", { name: /^筛选/ }));
+  await user.click(await screen.findByRole("combobox", { name: /^用户名/ }));
+  await user.keyboard("car");
+  await user.click(await screen.findByRole("option", { name: /carol/ }));
+  await waitFor(() => expect(location.search).toContain("username=carol"));
+  await user.click(screen.getByRole("combobox", { name: /^渠道 ID/ }));
+  await user.click(await screen.findByRole("option", { name: /prod-1/ }));
+  await waitFor(() => expect(location.search).toContain("channel=7"));
+  await user.click(screen.getByRole("combobox", { name: /^模型/ }));
+  await user.keyboard("gpt{Enter}");
+  await waitFor(() => expect(location.search).toContain("model_name=gpt"));
+  expect((await screen.findByRole("list", { name: "当前筛选" })).textContent).toContain("prod-1 #7");
+});
+
+test("every name of a row is a link: user, channel, token, model, group", async () => {
+  await openPage(<LogPage />, "/log?range=1h", { procedures: procedures([row(1)]) });
+  await screen.findByText("model-1");
+  const leads = [...document.querySelectorAll("tbody a")].map((link) => link.getAttribute("href"));
+  expect(leads).toEqual([
+    "/channel?open=7",
+    "/user?edit=5",
+    "/log?token_id=3",
+    "/log?group=default",
+    "/log?model_name=model-1",
+  ]);
 });
 
 test("a search that stopped early says how far it came and goes on from there", async () => {
@@ -242,7 +332,7 @@ test("the export takes exactly the filters, and a refusal is said", async () => 
 
 test("an administrator sees whose row it is: name, balance, used quota and calls", async () => {
   const { user } = await openPage(<LogPage />, "/log", { procedures: procedures([row(1)]) });
-  await user.click(await screen.findByRole("button", { name: "ann" }));
+  await user.click(await screen.findByRole("link", { name: "ann" }));
   const panel = await screen.findByRole("dialog", { name: "用户信息" });
   await within(panel).findByText("vip");
   // spec: C-150, C-317

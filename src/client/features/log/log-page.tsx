@@ -5,7 +5,6 @@ import { LOG_TYPE, LOG_TYPE_NAMES } from "../../../shared/log";
 import { logPlace, SEARCHED_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import { DataGrid } from "../../components/data-grid/data-grid";
-import { useGridState } from "../../components/data-grid/grid-state";
 import { listedPage, openBeside } from "../../components/data-grid/listed-page";
 import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
@@ -19,34 +18,38 @@ import { Dialog } from "../../ui/dialog";
 import { LogCleaning } from "./log-cleaning";
 import { useLogColumns } from "./log-columns";
 import { downloadLog } from "./log-download";
-import { askedFilter, askedPage, type AskedFilter, filterQuery, LOG_FILTERS } from "./log-filter";
+import { LogChart, RangeButtons } from "./log-chart";
+import { askedFilter, askedPage, type AskedFilter, filterQuery, type LogFilterKey } from "./log-filter";
 import { LogInspector } from "./log-inspector";
 import { LiveSwitch } from "./log-live";
-import { useLogFilters } from "./log-range";
+import { ChannelName, ChannelPicker, ModelPicker, TokenName, TokenPicker, UserPicker } from "./log-pickers";
+import { type LogRange, useLogGrid } from "./log-range";
 import { joinRows, useLogTail } from "./log-tail";
-
-const DAY = 86_400;
 
 /** The usage log: an ordinary user's own rows, all users' for administrators. `?open=<id>` opens the inspector. */
 export default function LogPage() {
   const { t } = useLingui();
   const role = useUser()?.role ?? 0;
   const admin = role >= ROLE.admin;
-  const grid = useGridState({ name: "log", filterKeys: LOG_FILTERS });
-  const filter = askedFilter(useLogFilters(grid), admin);
+  const { grid, range, refresh } = useLogGrid();
+  const filter = askedFilter(grid.filters, admin);
   const paging = askedPage(grid);
   const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
   const all = trpc.log.page.useQuery({ ...filter, ...paging }, { ...options, enabled: admin });
   const own = trpc.log.ownPage.useQuery({ ...filter, ...paging }, { ...options, enabled: !admin });
   const list = admin ? all : own;
+  const again = () => {
+    refresh();
+    return list.refetch();
+  };
 
   const [following, setFollowing] = useState(false);
   const [hovered, setHovered] = useState(false);
   // New rows are the first page's.
   const on = following && grid.page === 1;
-  const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60);
-  // A range that ends in the future is open: a page left open past that time shows the newer rows, too.
-  const open = filter.end_timestamp !== undefined && filter.end_timestamp > now;
+  // A range that ends with the time is open: a page left open shows the newer rows, too.
+  const [opened] = useState(() => Date.now() / 1000);
+  const open = range !== undefined || (filter.end_timestamp !== undefined && filter.end_timestamp > opened);
   const live = useLogTail({
     on,
     query: filterQuery(open ? { ...filter, end_timestamp: undefined } : filter),
@@ -58,17 +61,18 @@ export default function LogPage() {
   const follow = (wanted: boolean) => {
     setFollowing(wanted);
     // What was written since the list was read is no news any more.
-    if (wanted) void list.refetch();
+    if (wanted) void again();
   };
 
-  const filters = useFilterFields(admin);
+  const filters = useFilterFields(admin, range !== undefined);
+  const ready = list.isSuccess && !list.isPlaceholderData;
 
   return (
     <Page
       title={t`使用日志`}
       actions={
         <>
-          <Totals admin={admin} filter={filter} ready={list.isSuccess && !list.isPlaceholderData} />
+          <Totals admin={admin} filter={filter} ready={ready} />
           {role >= ROLE.root ? <Cleaning onCleaned={() => void list.refetch()} /> : null}
         </>
       }
@@ -77,12 +81,24 @@ export default function LogPage() {
         time={list.data?.searched_from}
         onFurther={(end) => grid.setFilters({ end_timestamp: String(end) })}
       />
+      <div className="mb-3 grid gap-2">
+        <RangeButtons
+          range={range}
+          onChange={(next) => grid.setFilters({ range: next, start_timestamp: "", end_timestamp: "" })}
+        />
+        <LogChart
+          admin={admin}
+          filter={filter}
+          ready={ready}
+          onZoom={({ start, end }) => grid.setFilters({ start_timestamp: String(start), end_timestamp: String(end) })}
+        />
+      </div>
       <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
         <DataGrid
           grid={grid}
           label={t`使用日志`}
           columns={columns}
-          {...listedPage(list, grid.pageSize)}
+          {...listedPage({ ...list, refetch: again }, grid.pageSize)}
           rows={rows}
           shown={listed?.length ?? 0}
           destinationOf={logPlace}
@@ -91,10 +107,10 @@ export default function LogPage() {
           views={[
             { id: "errors", title: t`错误`, filters: { type: String(LOG_TYPE.error) } },
             { id: "consume", title: t`消费`, filters: { type: String(LOG_TYPE.consume) } },
-            { id: "hour", title: t`最近 1 小时`, filters: { start_timestamp: String(now - DAY / 24) } },
-            { id: "day", title: t`最近 24 小时`, filters: { start_timestamp: String(now - DAY) } },
-            { id: "three-days", title: t`最近 3 天`, filters: { start_timestamp: String(now - 3 * DAY) } },
-            { id: "week", title: t`最近 7 天`, filters: { start_timestamp: String(now - 7 * DAY) } },
+            { id: "hour", title: t`最近 1 小时`, filters: { range: "1h" } },
+            { id: "day", title: t`最近 24 小时`, filters: { range: "24h" } },
+            { id: "three-days", title: t`最近 3 天`, filters: { range: "3d" } },
+            { id: "week", title: t`最近 7 天`, filters: { range: "7d" } },
           ]}
           toolbar={<LiveSwitch on={following} onChange={follow} live={live} />}
           onOpen={(row) => grid.setOpen(row.id)}
@@ -113,8 +129,17 @@ export default function LogPage() {
   );
 }
 
-function useFilterFields(admin: boolean): readonly GridFilter[] {
+function useFilterFields(admin: boolean, ranged: boolean): readonly (GridFilter & { key: LogFilterKey })[] {
   const { t } = useLingui();
+  const ranges: Record<LogRange, string> = {
+    today: t`今天`,
+    "1h": t`最近 1 小时`,
+    "24h": t`最近 24 小时`,
+    "3d": t`最近 3 天`,
+    "7d": t`最近 7 天`,
+    "30d": t`最近 30 天`,
+  };
+  const asTyped = (value: string) => value;
   return [
     {
       key: "type",
@@ -125,20 +150,51 @@ function useFilterFields(admin: boolean): readonly GridFilter[] {
         label: LOG_TYPE_NAMES[type][currentLanguage()],
       })),
     },
-    { key: "start_timestamp", label: t`开始时间`, kind: "time" },
-    { key: "end_timestamp", label: t`结束时间`, kind: "time" },
-    { key: "keyword", label: t`关键字`, kind: "text" },
-    { key: "token_name", label: t`令牌名称`, kind: "text" },
-    { key: "token_id", label: t`令牌 ID`, kind: "text" },
-    { key: "group", label: t`分组`, kind: "text" },
-    { key: "request_id", label: t`请求 ID`, kind: "text" },
+    {
+      key: "range",
+      label: t`时间范围`,
+      kind: "choice",
+      options: Object.entries(ranges).map(([value, label]) => ({ value, label })),
+    },
+    { key: "start_timestamp", label: t`开始时间`, kind: "time", unset: ranged },
+    { key: "end_timestamp", label: t`结束时间`, kind: "time", unset: ranged },
     ...(admin
       ? ([
-          { key: "channel", label: t`渠道 ID`, kind: "text" },
-          { key: "username", label: t`用户名`, kind: "text" },
-          { key: "upstream_request_id", label: t`上游请求 ID`, kind: "text" },
-        ] satisfies GridFilter[])
+          {
+            key: "username",
+            label: t`用户名`,
+            kind: "own",
+            control: (props) => <UserPicker {...props} />,
+            shown: asTyped,
+          },
+          {
+            key: "channel",
+            label: t`渠道 ID`,
+            kind: "own",
+            control: (props) => <ChannelPicker {...props} />,
+            shown: (id) => <ChannelName id={id} />,
+          },
+        ] satisfies (GridFilter & { key: LogFilterKey })[])
       : []),
+    {
+      key: "model_name",
+      label: t`模型`,
+      kind: "own",
+      control: (props) => <ModelPicker {...props} />,
+      shown: asTyped,
+    },
+    {
+      key: "token_id",
+      label: t`令牌 ID`,
+      kind: "own",
+      control: (props) => <TokenPicker {...props} />,
+      shown: (id) => <TokenName id={id} />,
+    },
+    { key: "token_name", label: t`令牌名称`, kind: "text" },
+    { key: "group", label: t`分组`, kind: "text" },
+    { key: "keyword", label: t`关键字`, kind: "text" },
+    { key: "request_id", label: t`请求 ID`, kind: "text" },
+    ...(admin ? ([{ key: "upstream_request_id", label: t`上游请求 ID`, kind: "text" }] as const) : []),
   ];
 }
 

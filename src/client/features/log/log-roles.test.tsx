@@ -93,33 +93,38 @@ test("channel and user are columns and filters for administrators alone, and onl
     await user.click(screen.getByRole("button", { name: /^筛选/ }));
     const panel = within(await screen.findByRole("dialog"));
     expect(panel.getByLabelText("令牌名称")).toBeDefined();
-    const filters = own.filter((label) => panel.queryByLabelText(label) !== null);
+    const filters = own.filter((label) => panel.queryByText(label) !== null);
     const columns = headers().filter((header) => header === "渠道" || header === "用户");
     const asked = calls.map(({ path }) => path).filter((path) => path.startsWith("log."));
-    const users = screen.queryAllByRole("button", { name: "ann" }).length;
+    const users = screen.queryAllByRole("link", { name: "ann" }).length;
     closePage();
     return { filters, columns, users, asked: [...new Set(asked)].sort() };
   };
   // spec: C-453, C-454, C-456
-  expect(await shown(1)).toEqual({ filters: [], columns: [], users: 0, asked: ["log.ownPage", "log.ownStat"] });
+  expect(await shown(1)).toEqual({
+    filters: [],
+    columns: [],
+    users: 0,
+    asked: ["log.ownHistogram", "log.ownPage", "log.ownStat"],
+  });
   // spec: C-453, C-454
   expect(await shown(10)).toEqual({
     filters: own,
     columns: ["渠道", "用户"],
     users: 1,
-    asked: ["log.page", "log.stat"],
+    asked: ["log.histogram", "log.page", "log.stat"],
   });
 });
 
 test("a user that the administrator may not view is refused with the server's message, and the row stays usable", async () => {
   signIn(10);
   const { user } = await open([row(1)]);
-  await user.click(await screen.findByRole("button", { name: "ann" }));
+  await user.click(await screen.findByRole("link", { name: "ann" }));
   const panel = await screen.findByRole("dialog", { name: "用户信息" });
   // spec: C-474
   expect(await within(panel).findByText("无权访问同级或更高级用户")).toBeDefined();
   await user.keyboard("{Escape}");
-  await user.click(screen.getByText("model-1"));
+  await user.click(lineOf("model-1").getByText("消费"));
   // spec: C-474
   expect(await screen.findByRole("dialog", { name: "model-1" })).toBeDefined();
 });

@@ -4,10 +4,10 @@ import { Link } from "wouter";
 import { ErrorPanel } from "../../components/error-panel";
 import { Count, Quota } from "../../components/quota";
 import { trpc } from "../../lib/trpc";
-import { Popover, PopoverContent, PopoverTrigger } from "../../ui/popover";
+import { Popover, PopoverAnchor, PopoverContent } from "../../ui/popover";
 import { Skeleton } from "../../ui/skeleton";
 
-/** The name of a row's user; a click shows their balance and usage (C-150). */
+/** The name of a row's user, a link to the account; a plain click shows their balance and usage (C-150). */
 export function LogUser({ id, name }: { id: number; name: string }) {
   const { t } = useLingui();
   const [open, setOpen] = useState(false);
@@ -25,15 +25,23 @@ export function LogUser({ id, name }: { id: number; name: string }) {
     ] as const);
   return (
     <Popover open={open} onOpenChange={setOpen}>
-      <PopoverTrigger asChild>
-        <button
-          type="button"
+      <PopoverAnchor asChild>
+        <a
+          href={`/user?edit=${id}`}
+          aria-haspopup="dialog"
+          aria-expanded={open}
           className="max-w-full truncate text-accent-text hover:underline"
-          onClick={(event) => event.stopPropagation()}
+          onClick={(event) => {
+            event.stopPropagation();
+            // With one of these keys it is the browser's: a new tab or window.
+            if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+            event.preventDefault();
+            setOpen(true);
+          }}
         >
           {name || id}
-        </button>
-      </PopoverTrigger>
+        </a>
+      </PopoverAnchor>
       <PopoverContent aria-label={t`用户信息`} className="w-64" onClick={(event) => event.stopPropagation()}>
         <Link href={`/user?edit=${id}`} className="mb-2 block truncate font-medium text-accent-text hover:underline">
           {t`打开用户 ${name}`}

@@ -535,7 +535,7 @@ for (const engine of ENGINES) {
       expect((await admin.rest("GET", "/api/channel/test/999999")).body.message).toBe("渠道未找到，请刷新页面后重试。");
     });
 
-    test("the model list of a stored channel may be on a private address, a typed address may not", async () => {
+    test("the model list of a stored channel may be on a private address, a typed one only if the super administrator asks, and never a link-local one", async () => {
       const id = await one({ name: "listed" });
       // spec: A-465, C-528
       expect((await admin.rest("GET", `/api/channel/fetch_models/${id}`)).body.data).toEqual(["m-1", "m-2"]);
@@ -547,6 +547,12 @@ for (const engine of ENGINES) {
         expect((await from(url)).body).toMatchObject({ success: false, message: "不允许访问该地址" });
       }
       expect(seen.length).toBe(before);
+      const owner = await h.person({ role: ROLE.root });
+      const asOwner = async (base_url: string) =>
+        (await owner.rest("POST", "/api/channel/fetch_models", { base_url, type: 1, key: KEY })).body;
+      expect((await asOwner(BASE)).data).toEqual(["m-1", "m-2"]);
+      for (const url of ["http://169.254.169.254", "http://[fe80::1]:1", "http://100.100.100.200", "http://0.0.0.0:1"])
+        expect(await asOwner(url)).toMatchObject({ success: false, message: "不允许访问该地址" });
       const open = await openHarness("sqlite", { WEIR_ALLOW_PRIVATE_FETCH: "true" });
       const root = await open.person({ role: ROLE.admin });
       // spec: A-466, C-529, C-530

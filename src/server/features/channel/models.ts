@@ -10,7 +10,8 @@ import {
   planModels,
 } from "../../../shared/channel-types";
 import { AppError, fail } from "../../../shared/errors";
-import type { Ctx, Services } from "../../contracts/context";
+import { ROLE } from "../../../shared/roles";
+import type { Ctx, Services, UserCtx } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
 import { EGRESS_MAX_BYTES, EGRESS_TIMEOUT_MS, egressFetch, readLimited } from "../../lib/egress";
 import { fetchThrough } from "../../lib/proxy";
@@ -95,8 +96,11 @@ async function plainFetch(channel: PoolChannel, url: string): Promise<string[]> 
   }
 }
 
-/** The upstream of a form that is not saved yet: the typed address goes through the egress policy (C-530). */
-export async function fetchModelsFrom(ctx: Ctx, input: z.output<typeof fetchModelsInput>): Promise<string[]> {
+/**
+ * The upstream of a form that is not saved yet: the typed address goes through the egress policy (C-530), which lets the
+ * super administrator ask machines of their own network, as the first channel often is one.
+ */
+export async function fetchModelsFrom(ctx: UserCtx, input: z.output<typeof fetchModelsInput>): Promise<string[]> {
   const type = channelType(input.type) ?? fail("channel_type_unknown", { type: input.type });
   const [key = ""] = splitKeys(input.type, input.key);
   if (key === "" && !type.key_format.optional) fail("fetch_models_key_missing");
@@ -107,7 +111,7 @@ export async function fetchModelsFrom(ctx: Ctx, input: z.output<typeof fetchMode
   try {
     const answer = await egressFetch(url, {
       headers: headersOf(channel),
-      allowPrivate: ctx.env.WEIR_ALLOW_PRIVATE_FETCH,
+      allowPrivate: ctx.env.WEIR_ALLOW_PRIVATE_FETCH || (ctx.actor.role >= ROLE.root && "own"),
     });
     return namesOrFail(channel, answer.status, answer.text);
   } catch (error) {

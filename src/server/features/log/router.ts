@@ -21,6 +21,7 @@ import { adminProcedure, rootProcedure, router, userProcedure } from "../../http
 import { refundCall, undoRefund } from "../wallet/refund-call";
 import { cleanLogs, readCleaning } from "./clean";
 import { readContent } from "./content";
+import { logHistogram } from "./histogram";
 import { findLog, listRefunds, pageLogs, searchLogs, sliceLogs, userOfRows } from "./service";
 import { logStat } from "./stat";
 
@@ -49,6 +50,10 @@ export const logRouter = router({
   ownPage: userProcedure.input(logSelfRest).query(({ ctx, input }) => pageLogs(ctx, "own", input)),
   stat: adminProcedure.input(logStatRest).query(({ ctx, input }) => logStat(ctx, "all", input)),
   ownStat: userProcedure.input(logStatSelfRest).query(({ ctx, input }) => logStat(ctx, "own", input)),
+
+  /** The rows of a filter over time, for the chart above the list. */
+  histogram: adminProcedure.input(logStatRest).query(({ ctx, input }) => logHistogram(ctx, "all", input)),
+  ownHistogram: userProcedure.input(logStatSelfRest).query(({ ctx, input }) => logHistogram(ctx, "own", input)),
 
   // The same over REST.
 

@@ -71,7 +71,7 @@ async function consumption(
 }
 
 /** Whether the roll-ups have the columns of these filters. */
-const inRollUps = (filter: LogFilter, { user_id, token_ids }: Named): boolean =>
+export const inRollUps = (filter: LogFilter, { user_id, token_ids }: Named): boolean =>
   ![filter.keyword, filter.request_id, filter.upstream_request_id].some(clean) &&
   (!clean(filter.token_name) || token_ids !== undefined) &&
   (!clean(filter.username) || user_id !== undefined);
@@ -93,14 +93,20 @@ async function wholeHours(
  * The filters whose columns the roll-ups have, each as a condition on the text `item`, on the roll-up's own column and
  * on the log's.
  */
-interface Known {
+export interface Known {
   by: Dimension;
   item: SQL;
   hourly: SQL;
   log: SQL;
 }
 
-function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { user_id, token_ids }: Named): Known[] {
+/** The filters in force as conditions on roll-ups; all of them only where `inRollUps` says so. */
+export function known(
+  { db, actor }: UserCtx,
+  scope: LogScope,
+  filter: LogFilter,
+  { user_id, token_ids }: Named,
+): Known[] {
   const { usage_hourly: u, logs } = db.t;
   const found: Known[] = [];
   const ids = (by: Dimension, hourly: AnyColumn, log: AnyColumn, wanted: readonly number[]) =>
@@ -134,8 +140,8 @@ function known({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter, { use
   return found;
 }
 
-/** The roll-ups' sum of [start, end), both whole hours. */
-async function rolledUp(
+/** The roll-ups of [start, end), both whole hours, for a FROM: hour, quota, count and error_count. */
+export async function hoursOf(
   { db }: UserCtx,
   { start, end }: { start: number; end: number },
   filters: readonly Known[],
@@ -143,15 +149,18 @@ async function rolledUp(
   const { usage_hourly: u } = db.t;
   const [first, ...more] = filters;
   // A user's hours have an index.
-  if (more.length === 0 && first?.by !== "user") {
-    const sums = sumsBy(first?.by ?? "group", { start, end }, await summedUntil(db), first?.item);
-    return sql`${db.read.select({ n: total(sql`quota`) }).from(sql`(${sums}) AS sums`)}`;
-  }
-  const where = and(gte(u.hour, start), lt(u.hour, end), ...filters.map(({ hourly }) => hourly));
+  if (more.length === 0 && first?.by !== "user")
+    return sumsBy(first?.by ?? "group", { start, end }, await summedUntil(db), first?.item);
+  const { hour, quota, count: calls, error_count } = u;
   return sql`${db.read
-    .select({ n: total(u.quota) })
+    .select({ hour, quota, count: calls, error_count })
     .from(u)
-    .where(where)}`;
+    .where(and(gte(hour, start), lt(hour, end), ...filters.map(({ hourly }) => hourly)))}`;
+}
+
+/** The roll-ups' sum of the same. */
+async function rolledUp(ctx: UserCtx, range: { start: number; end: number }, filters: readonly Known[]): Promise<SQL> {
+  return sql`${ctx.db.read.select({ n: total(sql`quota`) }).from(sql`(${await hoursOf(ctx, range, filters)}) AS sums`)}`;
 }
 
 /** The rows in which roll-ups and list differ, in [start, end). The literals make the partial indexes usable. */
