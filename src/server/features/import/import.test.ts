@@ -10,6 +10,7 @@ import {
   keyOfToken,
   newApiTables,
   oneApiTables,
+  oneHubTables,
   PASSWORD,
   type SourceTables,
   writeFile,
@@ -188,6 +189,87 @@ test(
       });
     } finally {
       await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
+  "one-hub: prices and groups of its tables, its own type numbers, limits of tokens, GitHub by numeric id",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const source = await sourceOf(oneHubTables());
+      const found = await survey(house.services, source, ask());
+      const { plan } = found;
+      expect(plan.system).toBe("one-hub");
+      expect(plan.channels.map(({ was, becomes }) => `${was} -> ${becomes}`)).toEqual([
+        "xAI -> xAI",
+        "Gemini -> Google Gemini",
+      ]);
+      expect(plan.prices.map(({ model, now }) => [model, now])).toEqual([
+        ["dall-e-3", { call: 0.04 }],
+        ["gpt-4o", { input: 2.5, output: 10 }],
+        ["grok-4", { input: 3, output: 15 }],
+      ]);
+      expect(openDecisions(plan)).toEqual([]);
+      expect(plan.options.left).toEqual([
+        "extra ratio reasoning_tokens of gpt-4o",
+        "promotion of group pro by what is paid",
+      ]);
+      await runImport(house.services, source, source, found, go({ live: true }));
+      expect(await findings(house)).toEqual([]);
+      const { q, t } = house.services.db;
+      const [token] = await q.select().from(t.tokens);
+      expect(token).toMatchObject({
+        model_limits_enabled: true,
+        model_limits: "gpt-4o",
+        allow_ips: "10.1.0.0/16",
+        used_quota: 8,
+      });
+      const [grok] = await q.select().from(t.channels).where(eq(t.channels.id, 1));
+      expect(grok).toMatchObject({ status: 1, weight: 1, header_override: '{"x-team":"a"}' });
+      expect(grok?.setting).not.toContain("proxy-secret-value");
+      const [bound] = await q.select().from(t.identities);
+      expect(bound).toMatchObject({ user_id: 1, provider: "github", subject: "583231" });
+      expect(house.services.options.get("GroupRatio")).toEqual({ default: 1, pro: 0.5 });
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+const byTable = (a: { table: string }, b: { table: string }): number => a.table.localeCompare(b.table);
+
+test(
+  "a source on Postgres is read like the file (padded char, booleans, timestamps), and cannot be written",
+  async () => {
+    const [fresh, house] = [await freshDatabase("postgres"), await openHarness("sqlite")];
+    try {
+      const client = new SQL(fresh.url, { max: 1 });
+      await client.unsafe("drop schema public cascade; create schema public; set time zone 'UTC'");
+      await writeServer(client, "postgres", newApiTables());
+      await client.close();
+      const [source, file] = [await openSource(fresh.url, {}), await sourceOf(newApiTables())];
+      const [one, other] = [await survey(house.services, source, ask()), await survey(house.services, file, ask())];
+      expect({ ...one.plan, engine: "", other: one.plan.other.toSorted(byTable) }).toEqual({
+        ...other.plan,
+        engine: "",
+        other: other.plan.other.toSorted(byTable),
+      });
+      const found = await survey(house.services, source, ask(await recommended(house, source)));
+      await runImport(house.services, source, source, found, go());
+      await source.close();
+      expect(await findings(house)).toEqual([]);
+      const caller = house.services.tokens.authenticate(`sk-${keyOfToken(1)}`, "127.0.0.1", "en");
+      await expect(caller).resolves.toMatchObject({ token_id: 1 });
+      const { q, t } = house.services.db;
+      const [gone] = await q.select().from(t.users).where(eq(t.users.username, "gone"));
+      expect(gone?.deleted_at).toBe(Date.UTC(2025, 0, 2, 3, 4, 5) / 1000);
+    } finally {
+      await house.close();
+      await fresh.close();
     }
   },
   HOOK_MS,
