@@ -8,6 +8,7 @@ import { CannotStart } from "./cannot-start";
 
 export type Purpose =
   | "relay-key"
+  | "imported-key"
   | "channel-key"
   | "channel-secret"
   | "redemption-key"

@@ -46,15 +46,6 @@ export function GroupLink({ group, children }: { group: string; children?: React
   return <NameLink href={`/log?group=${encodeURIComponent(group)}`}>{children ?? group}</NameLink>;
 }
 
-/** A call by its request id. */
-export function RequestLink({ id }: { id: string }) {
-  return (
-    <NameLink href={`/log?request_id=${encodeURIComponent(id)}`}>
-      <code className="font-mono text-xs">{id}</code>
-    </NameLink>
-  );
-}
-
 /** The call of a request id. */
 export function RequestLink({ id }: { id: string }) {
   return (

@@ -83,14 +83,7 @@ async function clean(services: Needs, until: number, started_by: string): Promis
   if (!any && started_by === "") return 0;
   const now = seconds(services);
   const state: Stored = { until, started_by, started_at: now, updated_at: now, finished_at: 0, removed: 0 };
-  await db.q
-    .insert(db.t.meta)
-    .values({ name: LOG_COMPLETE_SINCE, value: String(until) })
-    .onConflictDoUpdate({
-      target: db.t.meta.name,
-      set: { value: String(until) },
-      setWhere: sql`cast(${db.t.meta.value} as bigint) < ${until}`,
-    });
+  await markLogComplete({ db }, until);
   await saveRunState(db, STATE, state);
   let saved = performance.now();
   try {
@@ -110,6 +103,19 @@ async function clean(services: Needs, until: number, started_by: string): Promis
     await saveRunState(db, STATE, state);
   }
   return state.removed;
+}
+
+/** Only rows since `since` (epoch seconds) are compared with roll-ups from now on; a later mark stays. */
+export async function markLogComplete({ db }: Pick<Services, "db">, since: number): Promise<void> {
+  const { meta } = db.t;
+  await db.q
+    .insert(meta)
+    .values({ name: LOG_COMPLETE_SINCE, value: String(since) })
+    .onConflictDoUpdate({
+      target: meta.name,
+      set: { value: String(since) },
+      setWhere: sql`cast(${meta.value} as bigint) < ${since}`,
+    });
 }
 
 async function removeBodies(services: Needs, until: number): Promise<void> {

@@ -1,0 +1,476 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { asc, eq } from "drizzle-orm";
+import { ENGINES, freshDatabase } from "../../../../tests/kit/databases";
+import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
+import {
+  keyOfToken,
+  newApiTables,
+  oneApiTables,
+  oneHubTables,
+  PASSWORD,
+  type SourceTables,
+  writeFile,
+  writeServer,
+} from "../../../../tests/kit/import-sources";
+import { verifyPassword } from "../auth/password";
+import { audit } from "../wallet/audit";
+import { openSource } from "../../db/foreign/open";
+import { openDecisions } from "./plan";
+import { planText } from "./report";
+import { runImport, type RunInput } from "./run";
+import type { Source } from "../../db/foreign/source";
+import { survey, type SurveyInput } from "./survey";
+
+const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function sourceOf(tables: SourceTables): Promise<Source> {
+  const path = join(folder, `${++files}.db`);
+  writeFile(path, tables);
+  return openSource(path, {});
+}
+
+const ask = (answers: Record<string, string> = {}): SurveyInput => ({ answers, merge: false });
+const go = (more: Partial<RunInput> = {}): RunInput => ({
+  live: false,
+  merge: false,
+  logDays: Infinity,
+  progress: () => {},
+  stopped: () => false,
+  ...more,
+});
+
+async function recommended(house: Harness, source: Source): Promise<Record<string, string>> {
+  const { plan } = await survey(house.services, source, ask());
+  return Object.fromEntries(plan.decisions.map((one) => [one.id, one.recommended]));
+}
+
+async function findings(house: Harness): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { rule, row, expected, found: there } of audit(house.services.db))
+    found.push(`${rule} ${row}: ${expected}, ${there}`);
+  return found;
+}
+
+describe("the dry run of new-api", () => {
+  let house: Harness;
+  beforeAll(async () => {
+    house = await openHarness("sqlite");
+  }, HOOK_MS);
+  afterAll(() => house?.close());
+
+  test("names the system, every column and table that holds something and is not taken, and what each row becomes", async () => {
+    const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
+    expect(plan).toMatchObject({ system: "new-api", recognised: "new-api 0.8.5 or later", engine: "sqlite" });
+    expect(plan.tables.map(({ table, rows, taken }) => [table, rows, taken])).toEqual([
+      ["users", 8, 8],
+      ["tokens", 4, 3],
+      ["channels", 4, 4],
+      ["redemptions", 2, 1],
+      ["logs", 11, 11],
+    ]);
+    expect(
+      plan.tables.flatMap(({ table, columns }) => columns.map((one) => `${table}.${one.column} ${one.rows}`)),
+    ).toEqual(["users.discord_id 1", "channels.need_reconcile 1"]);
+    expect(plan.other.map(({ table, rows }) => `${table} ${rows}`)).toEqual([
+      "setups 1",
+      "abilities 1",
+      "top_ups 1",
+      "fork_table 1",
+    ]);
+    expect(plan.options.left).toEqual([
+      "CreemApiKey",
+      "ServerAddress: set it by hand, it names the old server",
+      "price of odd-model: its expression has no equal here; set its price before it is used",
+    ]);
+  });
+
+  test("asks about names, mails, debts and unknown types, and is not open once they are answered", async () => {
+    const source = await sourceOf(newApiTables());
+    const { plan } = await survey(house.services, source, ask());
+    expect(openDecisions(plan).map(({ id }) => id)).toEqual([
+      "name:bob:4",
+      "mail:alice@x.example",
+      "debts",
+      "type:type 58",
+    ]);
+    const answered = await survey(house.services, source, ask(await recommended(house, source)));
+    expect(openDecisions(answered.plan)).toEqual([]);
+    const wrong = await survey(house.services, source, ask({ debts: "forgive" }));
+    expect(openDecisions(wrong.plan)).toHaveLength(4);
+  });
+
+  test("balances are equal to the unit, with debts apart", async () => {
+    const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
+    expect(plan.balances).toEqual({ users: 8, old: 120_815, now: 121_065, debts: 250, left: 0 });
+    expect(planText(plan)).toContain("120815 there, 121065 here (debts of 250 become 0): equal.");
+  });
+
+  test("old and new price of each served model in dollars per million tokens, and the models without one", async () => {
+    const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
+    expect(plan.prices.find(({ model }) => model === "gpt-4o")).toEqual({
+      model: "gpt-4o",
+      old: { input: 2.5, output: 10 },
+      now: { input: 2.5, output: 10 },
+      differs: false,
+    });
+    expect(plan.prices.find(({ model }) => model === "expr-model")?.now).toEqual({ input: 2, output: 8 });
+    expect(plan.unpriced).toEqual(["claude-sonnet-4-5", "odd-model"]);
+  });
+
+  test("no secret is in the plan, as JSON or as text", async () => {
+    const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
+    const shown = JSON.stringify(plan) + planText(plan);
+    for (const secret of [
+      "secret-value",
+      "sk-upstream",
+      "k-a",
+      keyOfToken(1),
+      "$2a$",
+      "0123456789abcdef0123",
+      "a".repeat(32),
+    ])
+      expect(shown).not.toContain(secret);
+  });
+
+  test("a source of no known system is refused, and so is a run with an open decision", async () => {
+    await expect(
+      survey(house.services, await sourceOf({ things: { columns: { id: "int" }, rows: [] } }), ask()),
+    ).rejects.toThrow(/none of the systems/);
+    const source = await sourceOf(newApiTables());
+    const found = await survey(house.services, source, ask());
+    await expect(runImport(house.services, source, source, found, go())).rejects.toThrow(/decisions are open/);
+  });
+});
+
+test(
+  "one-api: types by name, addresses to which no /v1 is added become complete, AWS keys come from config",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const source = await sourceOf(oneApiTables());
+      const { plan, tables } = await survey(house.services, source, ask());
+      expect(plan.system).toBe("one-api");
+      expect(plan.channels.map(({ was, becomes }) => `${was} -> ${becomes}`)).toEqual([
+        "xAI -> xAI",
+        "CloseAI -> OpenAI",
+        "AWS -> AWS Bedrock Claude",
+        "DeepL -> Custom (disabled)",
+        "OpenAI compatible -> OpenAI",
+        "OpenAI compatible -> Custom",
+      ]);
+      const rows = (await source.rows("channels", "id", undefined, 10)).map((row) => tables.channels.read(row));
+      expect(rows.map((row) => ("left" in row ? "" : row.base_url))).toEqual([
+        "",
+        "https://api.closeai-proxy.xyz",
+        "",
+        "",
+        "https://api.example",
+        "https://api.example/openai/chat/completions",
+      ]);
+      expect(rows[2]).toMatchObject({ keys: [{ key: "AKIA|secret|us-east-1" }], weight: 0 });
+      const found = await survey(house.services, source, ask(await recommended(house, source)));
+      await runImport(house.services, source, source, found, go());
+      expect(await findings(house)).toEqual([]);
+      const { q, t } = house.services.db;
+      const logs = await q.select().from(t.logs);
+      expect(logs.map(({ use_time, quota }) => [use_time, quota])).toEqual([[2, 3]]);
+      const [token] = await q.select().from(t.tokens);
+      expect(token).toMatchObject({
+        status: 1,
+        unlimited_quota: true,
+        model_limits: "moonshot-v1-8k",
+        allow_ips: "10.0.0.0/8\n::1",
+      });
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
+  "one-hub: prices and groups of its tables, its own type numbers, limits of tokens, GitHub by numeric id",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const source = await sourceOf(oneHubTables());
+      const found = await survey(house.services, source, ask());
+      const { plan } = found;
+      expect(plan.system).toBe("one-hub");
+      expect(plan.channels.map(({ was, becomes }) => `${was} -> ${becomes}`)).toEqual([
+        "xAI -> xAI",
+        "Gemini -> Google Gemini",
+      ]);
+      expect(plan.prices.map(({ model, now }) => [model, now])).toEqual([
+        ["dall-e-3", { call: 0.04 }],
+        ["gpt-4o", { input: 2.5, output: 10 }],
+        ["grok-4", { input: 3, output: 15 }],
+      ]);
+      expect(openDecisions(plan)).toEqual([]);
+      expect(plan.options.left).toEqual([
+        "extra ratio reasoning_tokens of gpt-4o",
+        "promotion of group pro by what is paid",
+      ]);
+      await runImport(house.services, source, source, found, go({ live: true }));
+      expect(await findings(house)).toEqual([]);
+      const { q, t } = house.services.db;
+      const [token] = await q.select().from(t.tokens);
+      expect(token).toMatchObject({
+        model_limits_enabled: true,
+        model_limits: "gpt-4o",
+        allow_ips: "10.1.0.0/16",
+        used_quota: 8,
+      });
+      const [grok] = await q.select().from(t.channels).where(eq(t.channels.id, 1));
+      expect(grok).toMatchObject({ status: 1, weight: 1, header_override: '{"x-team":"a"}' });
+      expect(grok?.setting).not.toContain("proxy-secret-value");
+      const [bound] = await q.select().from(t.identities);
+      expect(bound).toMatchObject({ user_id: 1, provider: "github", subject: "583231" });
+      expect(house.services.options.get("GroupRatio")).toEqual({ default: 1, pro: 0.5 });
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+const byTable = (a: { table: string }, b: { table: string }): number => a.table.localeCompare(b.table);
+
+test(
+  "a source on Postgres is read like the file (padded char, booleans, timestamps), and cannot be written",
+  async () => {
+    const [fresh, house] = [await freshDatabase("postgres"), await openHarness("sqlite")];
+    try {
+      const client = new SQL(fresh.url, { max: 1 });
+      await client.unsafe("drop schema public cascade; create schema public; set time zone 'UTC'");
+      await writeServer(client, "postgres", newApiTables());
+      await client.close();
+      const [source, file] = [await openSource(fresh.url, {}), await sourceOf(newApiTables())];
+      const [one, other] = [await survey(house.services, source, ask()), await survey(house.services, file, ask())];
+      expect({ ...one.plan, engine: "", other: one.plan.other.toSorted(byTable) }).toEqual({
+        ...other.plan,
+        engine: "",
+        other: other.plan.other.toSorted(byTable),
+      });
+      const found = await survey(house.services, source, ask(await recommended(house, source)));
+      await runImport(house.services, source, source, found, go());
+      await source.close();
+      expect(await findings(house)).toEqual([]);
+      const caller = house.services.tokens.authenticate(`sk-${keyOfToken(1)}`, "127.0.0.1", "en");
+      await expect(caller).resolves.toMatchObject({ token_id: 1 });
+      const { q, t } = house.services.db;
+      const [gone] = await q.select().from(t.users).where(eq(t.users.username, "gone"));
+      expect(gone?.deleted_at).toBe(Date.UTC(2025, 0, 2, 3, 4, 5) / 1000);
+    } finally {
+      await house.close();
+      await fresh.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
+  "killed after any transaction, the books balance; and the next run makes it whole",
+  async () => {
+    const source = await sourceOf(newApiTables());
+    for (let after = 0; after < 100; after++) {
+      const house = await openHarness("sqlite");
+      try {
+        const found = await survey(house.services, source, ask(await recommended(house, source)));
+        let left = after;
+        const { db } = house.services;
+        const mortal = {
+          ...house.services,
+          db: {
+            ...db,
+            tx: ((steps, options) =>
+              left-- > 0 ? db.tx(steps, options) : Promise.reject(new Error("killed"))) as typeof db.tx,
+          },
+        };
+        const whole = await runImport(mortal, source, source, found, go()).then(
+          () => true,
+          () => false,
+        );
+        expect(await findings(house)).toEqual([]);
+        if (whole) {
+          expect(after).toBe(5);
+          return;
+        }
+        await runImport(house.services, source, source, found, go());
+        expect(await findings(house)).toEqual([]);
+        const { t, q } = db;
+        expect([
+          await q.$count(t.users),
+          await q.$count(t.tokens),
+          await q.$count(t.channels),
+          await q.$count(t.logs),
+        ]).toEqual([8, 3, 4, 10]);
+      } finally {
+        await house.close();
+      }
+    }
+    expect.unreachable();
+  },
+  HOOK_MS,
+);
+
+test(
+  "into a house that is not empty: joined with the account of the same name, new ids where they are taken",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const { db, secrets } = house.services;
+      const { q, t } = db;
+      const created_at = 1;
+      await q.insert(t.users).values([
+        { id: 1, username: "Root", password_hash: "-", role: 100, quota: 0, created_at },
+        { id: 2, username: "other", password_hash: "-", quota: 0, created_at },
+      ]);
+      const source = await sourceOf(newApiTables());
+      const answers = await recommended(house, source);
+      expect(answers["name:root"]).toBe("join");
+      await runImport(house.services, source, source, await survey(house.services, source, ask(answers)), go());
+      expect(await findings(house)).toEqual([]);
+      const [root] = await q.select().from(t.users).where(eq(t.users.id, 1));
+      expect(root).toMatchObject({ username: "Root", password_hash: "-", quota: 100_000, used_quota: 70 });
+      const [alice] = await q.select().from(t.users).where(eq(t.users.username, "alice"));
+      expect(alice?.id).toBe(10);
+      const [token] = await q
+        .select()
+        .from(t.tokens)
+        .where(eq(t.tokens.key_hash, secrets.hash("relay-key", keyOfToken(2))));
+      expect(token?.user_id).toBe(10);
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
+  let house: Harness;
+  let source: Source;
+  beforeAll(async () => {
+    house = await openHarness(engine);
+    source = await sourceOf(newApiTables());
+    const found = await survey(house.services, source, ask(await recommended(house, source)));
+    const done = await runImport(house.services, source, source, found, go());
+    expect(done).toMatchObject({
+      users: { users: 8, tokens: 3 },
+      channels: 4,
+      codes: 1,
+      options: {},
+      moved: false,
+      finished: true,
+    });
+    await house.services.options.reload();
+  }, HOOK_MS);
+  afterAll(() => house?.close());
+
+  test("the audit is clean, and totals are the source's", async () => {
+    expect(await findings(house)).toEqual([]);
+    const { q, t } = house.services.db;
+    const users = await q.select().from(t.users).orderBy(asc(t.users.id));
+    expect(users.map((one) => [one.id, one.username, one.quota, one.used_quota, one.request_count])).toEqual([
+      [1, "root", 100_000, 70, 7],
+      [2, "alice", 2000, 30, 3],
+      [3, "Bob", 3000, 0, 0],
+      [4, "bob-4", 5, 0, 0],
+      [5, "debtor", 0, 900, 9],
+      [6, "gone", 60, 0, 0],
+      [7, "nopass", 7000, 0, 0],
+      [9, "admin2", 9000, 0, 0],
+    ]);
+    const channels = await q.select().from(t.channels).orderBy(asc(t.channels.id));
+    expect(channels.map((one) => [one.id, one.status, one.used_quota, one.weight])).toEqual([
+      [1, 2, 80, 10],
+      [2, 2, 0, 15],
+      [3, 2, 0, 10],
+      [4, 2, 12, 10],
+    ]);
+  });
+
+  test("the old password signs in, the old key calls, and the old system access token works", async () => {
+    const { db, secrets, tokens } = house.services;
+    const [alice] = await db.q.select().from(db.t.users).where(eq(db.t.users.username, "alice"));
+    expect(await verifyPassword(PASSWORD, alice?.password_hash ?? "")).toBe(true);
+    expect(alice?.access_token_hash).toBe(secrets.hash("access-token", "a".repeat(32)));
+    await expect(tokens.authenticate(`sk-${keyOfToken(1)}`, "127.0.0.1", "en")).resolves.toMatchObject({
+      user_id: 1,
+      token_id: 1,
+    });
+    await expect(tokens.authenticate(`sk-${keyOfToken(3)}`, "127.0.0.1", "en")).rejects.toThrow();
+  });
+
+  test("limits, bindings, inviters, earnings and settings arrive; secrets arrive encrypted", async () => {
+    const { db, secrets } = house.services;
+    const { q, t } = db;
+    const [alice] = await q.select().from(t.users).where(eq(t.users.id, 2));
+    expect(alice).toMatchObject({ inviter_id: 3, aff_quota: 40, aff_history_quota: 100, email: "" });
+    const setting = JSON.parse(alice?.setting ?? "{}");
+    expect(setting.webhook_secret).toBeUndefined();
+    expect(secrets.decrypt("user-secret", setting.webhook_secret_cipher)).toBe("hook-secret-value");
+    expect(
+      await q
+        .select({ user_id: t.identities.user_id, provider: t.identities.provider, subject: t.identities.subject })
+        .from(t.identities),
+    ).toEqual([{ user_id: 3, provider: "linuxdo", subject: "77" }]);
+    const [token] = await q.select().from(t.tokens).where(eq(t.tokens.id, 2));
+    expect(token).toMatchObject({
+      status: 1,
+      model_limits_enabled: true,
+      model_limits: "gpt-4o,old-model",
+      allow_ips: "10.0.0.0/8\n192.0.2.1",
+    });
+    const keys = await q.select().from(t.channel_keys).orderBy(asc(t.channel_keys.position));
+    expect(keys.map((one) => [secrets.decrypt("channel-key", one.key_cipher), one.status])).toEqual([
+      ["k-a", 1],
+      ["k-b", 2],
+      ["k-c", 1],
+    ]);
+    const [gemini] = await q.select().from(t.channels).where(eq(t.channels.id, 4));
+    expect(gemini?.header_override).not.toContain("up-secret-value");
+    expect(JSON.parse(gemini?.setting ?? "{}")).toEqual({ allow_speed: true });
+    expect(house.services.options.get("SMTPToken")).toBe("smtp-secret-value");
+    expect(house.services.options.get("ModelRatio")).toMatchObject({ "gpt-4o": 1.25, "old-model": 3 });
+  });
+
+  test("roll-ups have the log's hours, and rows of users who are gone are left", async () => {
+    const { q, t } = house.services.db;
+    const rows = await q.select().from(t.usage_hourly).where(eq(t.usage_hourly.model_name, "gpt-4o"));
+    expect(rows.reduce((sum, row) => sum + row.quota, 0)).toBe(5 * 10 + 12 + 5 - 4);
+    expect(await q.$count(t.logs)).toBe(10);
+  });
+
+  test("run again, nothing changes; after more use there, only the difference comes", async () => {
+    const found = await survey(house.services, source, ask(await recommended(house, source)));
+    const again = await runImport(house.services, source, source, found, go());
+    expect(again).toMatchObject({
+      users: { users: 0, tokens: 0, changed: 0 },
+      channels: 0,
+      codes: 0,
+      logs: { read: 0 },
+    });
+    const tables = newApiTables();
+    const [root] = tables.users?.rows ?? [];
+    Object.assign(root ?? {}, { quota: 99_990, used_quota: 80, request_count: 8 });
+    Object.assign(tables.tokens?.rows[0] ?? {}, { used_quota: 60 });
+    tables.logs?.rows.push({ ...tables.logs.rows[0], id: 12, quota: 10 });
+    const later = await sourceOf(tables);
+    const next = await survey(house.services, later, ask(await recommended(house, later)));
+    expect(next.plan.source).toBe(found.plan.source);
+    const done = await runImport(house.services, later, later, next, go());
+    expect(done).toMatchObject({ users: { users: 0, changed: 1 }, logs: { read: 1, kept: 1 } });
+    expect(await findings(house)).toEqual([]);
+    const { q, t } = house.services.db;
+    const [user] = await q.select().from(t.users).where(eq(t.users.id, 1));
+    expect(user).toMatchObject({ quota: 99_990, used_quota: 80, request_count: 8 });
+    await later.close();
+  });
+});

@@ -1,0 +1,123 @@
+/** The run: writes what the survey found, in transactions that leave the books balanced whenever it is interrupted. */
+import { eq } from "drizzle-orm";
+import { ROLE } from "../../../shared/roles";
+import { AppError, errorText } from "../../../shared/errors";
+import { run as step } from "../../db/transaction";
+import { CannotStart } from "../../lib/cannot-start";
+import { markLogComplete } from "../log/clean";
+import { openDecisions, type Plan } from "./plan";
+import type { Source } from "../../db/foreign/source";
+import type { Survey } from "./survey";
+import { type Needs, openTarget, tidy } from "./target";
+import { writeChannels, writeCodes } from "./write-channels";
+import { writeLogs, type LogsWritten } from "./write-logs";
+import type { Written } from "./user-rows";
+import { writeUsers } from "./write-users";
+
+export interface RunInput {
+  /** Channels keep their status. */
+  live: boolean;
+  merge: boolean;
+  /** Days of log rows that are kept; 0 = only the roll-ups, Infinity = all. */
+  logDays: number;
+  progress(done: number, of: string): void;
+  stopped(): boolean;
+}
+
+export interface Done {
+  users: Written;
+  channels: number;
+  codes: number;
+  logs: LogsWritten;
+  /** Options that could not be set: key -> why. */
+  options: Record<string, string>;
+  /** The source changed meanwhile: run again when it has stopped. */
+  moved: boolean;
+  /** False: interrupted; the next run goes on. */
+  finished: boolean;
+}
+
+const DAY = 86_400;
+
+/** `logs`: where the log is, when it has a database of its own. Throws CannotStart while a decision is open. */
+export async function runImport(
+  services: Needs,
+  source: Source,
+  logs: Source,
+  survey: Survey,
+  input: RunInput,
+): Promise<Done> {
+  const open = openDecisions(survey.plan);
+  if (open.length > 0)
+    throw new CannotStart(`${open.length} decisions are open: ${open.map(({ id }) => id).join(", ")}.`);
+  const { db } = services;
+  const { tables } = survey;
+  const watched = [tables.users, tables.tokens].map(({ table, key }) => ({ table, key }));
+  const before = await source.state(watched);
+  const largest = async (use: { table: string; key: string } | undefined): Promise<number> =>
+    use && (await source.catalogue()).has(use.table) ? source.largest(use.table, use.key) : 0;
+  const target = await openTarget(services, survey.plan.source, survey.system.name, {
+    user: await largest(tables.users),
+    token: await largest(tables.tokens),
+    channel: await largest(tables.channels),
+    code: await largest(tables.codes),
+  });
+  // Roll-ups that come from elsewhere have no rows to be compared with.
+  await markLogComplete(services, Math.floor(services.now() / 1000));
+  const options = await writeOptions(services, survey);
+  const users = await writeUsers({ services, source, survey, target, merge: input.merge, progress: input.progress });
+  const common = { services, source, survey, target };
+  const channels = await writeChannels({ ...common, live: input.live });
+  const codes = await writeCodes({ ...common, live: input.live });
+  const since = input.logDays === 0 ? Infinity : Math.floor(services.now() / 1000) - input.logDays * DAY;
+  const written = await writeLogs({ ...common, source: logs, since, progress: input.progress, stopped: input.stopped });
+  await tidy(services);
+  await setUpDone(services);
+  const finished = !input.stopped();
+  if (finished)
+    await db.q
+      .update(db.t.imports)
+      .set({ finished_at: Math.floor(services.now() / 1000) })
+      .where(eq(db.t.imports.source, target.source))
+      .returning({ source: db.t.imports.source });
+  const moved = before !== (await source.state(watched));
+  const done: Done = { users, channels, codes, logs: written, options, moved, finished };
+  await keepReport(services, survey.plan, done);
+  return done;
+}
+
+async function writeOptions({ options }: Needs, survey: Survey): Promise<Record<string, string>> {
+  const failed: Record<string, string> = {};
+  for (const [key, value] of survey.options.values) {
+    if (options.text(key as Parameters<typeof options.text>[0]) === value) continue;
+    try {
+      await options.set(key, value);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      failed[key] = errorText(error.code, error.values, "en");
+    }
+  }
+  return failed;
+}
+
+/** With a super administrator the first-run page has nothing to ask. */
+async function setUpDone({ db }: Needs): Promise<void> {
+  const { users, meta } = db.t;
+  const [root] = await db.q.select({ id: users.id }).from(users).where(eq(users.role, ROLE.root)).limit(1);
+  if (root)
+    await db.q
+      .insert(meta)
+      .values({ name: "setup_done", value: "1" })
+      .onConflictDoNothing()
+      .returning({ name: meta.name });
+}
+
+async function keepReport({ db, now }: Needs, plan: Plan, done: Done): Promise<void> {
+  const { reports } = db.t;
+  const data = Buffer.from(Bun.gzipSync(JSON.stringify({ plan, done }))).toString("base64");
+  await db.tx(function* (q) {
+    yield* step(
+      q.insert(reports).values({ kind: "import", title: plan.source, created_at: Math.floor(now() / 1000), data }),
+    );
+  });
+}

@@ -1,0 +1,47 @@
+/** What an importer knows of one system: how it is recognised, and what its tables and columns become. */
+import type { Left, SourceChannel, SourceCode, SourceLog, SourceToken, SourceUser } from "./records";
+import type { Catalogue, Row, Source } from "../../db/foreign/source";
+
+/** A table and what its rows become. Columns that hold something and are not named here are reported. */
+export interface TableUse<R> {
+  table: string;
+  /** Its unique, growing key. */
+  key: string;
+  /** Columns that are read. */
+  taken: readonly string[];
+  /** Columns that are left on purpose -> why. */
+  left?: Readonly<Record<string, string>>;
+  read(row: Row): R | Left;
+}
+
+export interface SystemTables {
+  users: TableUse<SourceUser>;
+  tokens: TableUse<SourceToken> & { owner: string };
+  channels: TableUse<SourceChannel>;
+  codes?: TableUse<SourceCode>;
+  logs?: TableUse<SourceLog>;
+}
+
+export interface SourceOptions {
+  /** Option here -> its text. */
+  values: ReadonlyMap<string, string>;
+  /** What is left, in words. */
+  left: readonly string[];
+  /** What means something else here, in words. */
+  differs: readonly string[];
+  /** The issuer of its OpenID Connect provider, "" for none. */
+  issuer: string;
+  /** Names of the price tables that the source states itself; its built-in prices are not known. */
+  stated: readonly string[];
+}
+
+export interface System {
+  readonly name: "new-api" | "one-api" | "one-hub" | "litellm";
+  /** What a catalogue was recognised by; undefined: it is another system's. */
+  recognise(catalogue: Catalogue): string | undefined;
+  /** `asked`: the answers to decisions that reading depends on. */
+  tables(catalogue: Catalogue, asked: Readonly<Record<string, string>>): SystemTables;
+  options(source: Source, catalogue: Catalogue): Promise<SourceOptions>;
+  /** Other tables -> why they are left. */
+  readonly leftTables: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,7 @@
+/** The systems that can be imported. Another one is one file more, and one entry here. */
+import type { System } from "./system";
+import { newApi } from "./systems/new-api";
+import { oneApi } from "./systems/one-api";
+import { oneHub } from "./systems/one-hub";
+
+export const SYSTEMS: readonly System[] = [oneHub, newApi, oneApi];
