@@ -50,12 +50,9 @@ function Served({ row }: { row: LogView }) {
 }
 
 function Model({ row }: { row: LogView }) {
-  const { is_model_mapped: mapped, upstream_model_name: upstream } = readDetails(row.other);
-  const model = (
-    <span className="truncate font-mono text-xs">
-      {mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}
-    </span>
-  );
+  const { is_model_mapped: mapped, upstream_model_name: upstream, asked_model } = readDetails(row.other);
+  const names = [asked_model, row.model_name, mapped && upstream];
+  const model = <span className="truncate font-mono text-xs">{names.filter(Boolean).join(" → ")}</span>;
   if (row.type !== LOG_TYPE.error) return model;
   const cause = [textOf(row), row.code].filter(Boolean).join(" · ");
   return (
