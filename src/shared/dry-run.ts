@@ -4,6 +4,7 @@ import type { ErrorCode } from "./errors";
 import type { LimitField, LimitScope } from "./limits";
 import type { DisplayPrices } from "./price-display";
 import type { Text } from "./text";
+import type { StepReason } from "./virtual-models";
 
 /** The endpoints that the console offers; any path of the relay is accepted. `{model}` is the model's name. */
 export const DRY_RUN_ENDPOINTS = [
@@ -114,4 +115,17 @@ export interface DryRun {
   /** USD in the group of the call (with "auto" the highest price); null without a price. */
   price: DisplayPrices | null;
   limits: DryRunLimit[];
+  /** A virtual model: its steps as configured, each with the dry run of its model; `channels` is then empty. */
+  steps?: DryRunStep[];
+}
+
+/** A step of a virtual model. */
+export interface DryRunStep {
+  /** The reasons for which a call comes here from an earlier step. */
+  on: StepReason[];
+  /** null: the steps are tried in their order. */
+  weight: number | null;
+  /** 0 = only the channels decide. */
+  max_input_tokens: number;
+  run: DryRun;
 }

@@ -61,6 +61,19 @@ export interface CatalogueModel {
   readonly rules?: readonly PriceRule[];
   /** What the built-in price leaves out, while it is in force. */
   readonly note?: Text;
+  /** A virtual model that costs what its answering step costs: it has no factors of its own. */
+  readonly steps?: readonly { readonly model: string; readonly group?: string }[];
+}
+
+/** The listed models that a virtual one may be billed as, each with the group of its step; none for other models. */
+export function stepModels(
+  models: readonly CatalogueModel[],
+  { steps = [] }: CatalogueModel,
+): { item: CatalogueModel; group: string | undefined }[] {
+  return steps.flatMap(({ model, group }) => {
+    const item = models.find((one) => one.model === model && one.factors);
+    return item ? [{ item, group }] : [];
+  });
 }
 
 export interface Catalogue {

@@ -66,10 +66,36 @@ test("a price feed is added, read, and one of its two changes taken", async () =
   await tab.close();
 }, 60_000);
 
+test("a virtual model is made of two steps, saved and offered to callers", async () => {
+  const tab = await browser.open(`${weir.url}/setting/pricing?tab=virtual`, { language: "en", as: weir.root });
+  const { page } = tab;
+  await type(page.getByLabel("Name", { exact: true }), "smart");
+  for (const [place, model] of [
+    [1, "gpt-4o"],
+    [2, "brand-new-model"],
+  ] as const) {
+    if (place === 2) await page.getByRole("button", { name: "Add step" }).click();
+    const step = page.getByRole("listitem", { name: `Step ${place}`, exact: true });
+    await step.getByLabel("Model", { exact: false }).first().click();
+    await page.getByRole("option", { name: model, exact: true }).click();
+  }
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("group", { name: "smart" }).waitFor();
+  const { models } = await weir.root.trpc.pricing.catalogue.query();
+  expect(models.find(({ model }) => model === "smart")?.steps).toEqual([
+    { model: "gpt-4o" },
+    { model: "brand-new-model" },
+  ]);
+  tab.check();
+  await tab.close();
+}, 60_000);
+
 test("every tab passes axe, in both languages and themes", async () => {
   const looks = [
     ["", "zh", "light"],
     ["?tab=json", "en", "dark"],
+    ["?tab=virtual&virtual=smart", "en", "dark"],
+    ["?tab=virtual", "zh", "light"],
     ["?tab=import", "zh", "dark"],
     ["?tab=why&model=gemini-2.5-pro", "en", "light"],
     ["?edit=gpt-4o", "en", "dark"],

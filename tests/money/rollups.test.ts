@@ -41,8 +41,9 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
 
   test("charges, errors and refunds fold into the right hour and channel, and other rows into none", async () => {
     const { settle } = calls(ledger, user, token);
-    await settle("r1", 100, { use_time: 3 });
-    await settle("r2", 50, { created_at: NOON + 3599 });
+    const streamed = (frt: number) => ({ is_stream: true, other: JSON.stringify({ frt, request_path: '"frt":9' }) });
+    await settle("r1", 100, { use_time: 3, upstream_cost: 4_000, ...streamed(250) });
+    await settle("r2", 50, { created_at: NOON + 3599, upstream_cost: null, ...streamed(-1) });
     await settle("r3", 30, { created_at: NOON + 3600, channel: 2 });
     await settle("r4", 7, { channel: 0, visible: false });
     const row = (request_id: string, type: number, quota: number) => ({
@@ -68,6 +69,10 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
       group: "default",
       username: `u${user}`,
       use_time: 0,
+      upstream_cost: 0,
+      costed_quota: 0,
+      first_token_ms: 0,
+      first_tokens: 0,
     };
     expect(hours).toEqual([
       {
@@ -90,6 +95,10 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
         prompt_tokens: 20,
         completion_tokens: 10,
         use_time: 3,
+        upstream_cost: 4_000,
+        costed_quota: 100,
+        first_token_ms: 250,
+        first_tokens: 1,
       },
       {
         ...common,

@@ -64,13 +64,13 @@ export function jsonMember(db: Pick<Db, "engine">, column: AnyColumn, name: stri
 }
 
 /** A whole number above 0 among the members of a JSON object, 0 where there is none; with the limits of jsonMember. */
-export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string): SQL<number> {
+export function jsonNumber(db: Pick<Db, "engine">, column: SQL, name: string, absent = sql.raw("0")): SQL<number> {
   const before = `"${name}":`;
   if (db.engine === "postgres")
-    return sql<number>`coalesce(cast(substring(${column} from ${sql.raw(`'${before}([0-9]{1,15})'`)}) as bigint), 0)`;
+    return sql<number>`coalesce(cast(substring(${column} from ${sql.raw(`'${before}([0-9]{1,15})'`)}) as bigint), ${absent})`;
   const literal = sql.raw(`'${before}'`);
   // A text that begins with digits counts as that number.
-  return sql<number>`case when instr(${column}, ${literal}) = 0 then 0 else cast(substr(${column}, instr(${column}, ${literal}) + ${sql.raw(String(before.length))}, 15) as integer) end`;
+  return sql<number>`case when instr(${column}, ${literal}) = 0 then ${absent} else cast(substr(${column}, instr(${column}, ${literal}) + ${sql.raw(String(before.length))}, 15) as integer) end`;
 }
 
 /** `column` without its index on SQLite: another index is known to be better. Postgres decides by its statistics. */

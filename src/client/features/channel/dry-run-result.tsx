@@ -11,9 +11,10 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import type { MessageDescriptor } from "@lingui/core";
-import type { DryRun, DryRunChannel, DryRunLimit, DryRunStanding } from "../../../shared/dry-run";
+import type { DryRun, DryRunChannel, DryRunLimit, DryRunStanding, DryRunStep } from "../../../shared/dry-run";
 import { dryRunStandings } from "../../../shared/dry-run";
 import type { LimitScope } from "../../../shared/limits";
+import { STEP_REASONS } from "../../../shared/virtual-models";
 import { EmptyState } from "../../components/empty-state";
 import { Count, Quota } from "../../components/quota";
 import { formatMilliseconds, formatRelative } from "../../lib/format";
@@ -74,7 +75,7 @@ export function DryRunResult({ run }: { run: DryRun }) {
           </>
         ) : null}
       </p>
-      {run.channels.length === 0 ? <EmptyState title={t`没有渠道提供这个模型`} /> : <Channels run={run} />}
+      {run.steps ? <Ladder steps={run.steps} /> : <ChannelsOrNone run={run} />}
       {run.limits.length > 0 ? <Limits limits={run.limits} /> : null}
     </div>
   );
@@ -85,6 +86,57 @@ function Prices({ price }: { price: NonNullable<DryRun["price"]> }) {
   const { call, input, output } = price;
   if (call !== undefined) return <>{t`每次 $${call}`}</>;
   return <>{t`每百万 tokens：输入 $${input ?? "—"}，输出 $${output ?? "—"}`}</>;
+}
+
+function ChannelsOrNone({ run }: { run: DryRun }) {
+  const { t } = useLingui();
+  return run.channels.length === 0 ? <EmptyState title={t`没有渠道提供这个模型`} /> : <Channels run={run} />;
+}
+
+/** The steps of a virtual model: when a call comes to each, at what price, and to which channels. */
+function Ladder({ steps }: { steps: readonly DryRunStep[] }) {
+  const { t } = useLingui();
+  const drawn = steps.some(({ weight }) => weight !== null);
+  const total = steps.reduce((sum, { weight }) => sum + (weight ?? 0), 0);
+  return (
+    <ol aria-label={t`虚拟模型的步骤`} className="grid gap-4">
+      {steps.map(({ on, weight, max_input_tokens, run }, index) => {
+        const place = index + 1;
+        const share = total > 0 ? Math.round(((weight ?? 0) / total) * 100) : 0;
+        const reasons = on.map((reason) => STEP_REASONS[reason][currentLanguage()]).join(t`、`);
+        return (
+          <li key={`${run.group} ${run.model}`} className="grid gap-2">
+            <p className="flex flex-wrap items-center gap-2">
+              <span className="font-medium">{t`第 ${place} 步`}</span>
+              <span className="font-mono text-xs wrap-anywhere">{run.model}</span>
+              <Badge>{run.group}</Badge>
+              {drawn ? <Badge hue="violet">{t`${share}% 的调用从这里开始`}</Badge> : null}
+              {max_input_tokens > 0 ? <Badge>{t`输入至多 ${max_input_tokens} 个 Token`}</Badge> : null}
+            </p>
+            <p className="text-ink-2 wrap-anywhere">
+              {index === 0 && !drawn
+                ? t`最先尝试`
+                : on.length === 0
+                  ? t`仅在前面的步骤没有可用渠道时`
+                  : t`转到此步的原因：${reasons}`}
+              {run.price ? (
+                <>
+                  {" "}
+                  · <Prices price={run.price} />
+                </>
+              ) : null}
+            </p>
+            {run.problems.map(({ code, message }) => (
+              <p key={code} className="text-red-fg wrap-anywhere">
+                {message}
+              </p>
+            ))}
+            <ChannelsOrNone run={run} />
+          </li>
+        );
+      })}
+    </ol>
+  );
 }
 
 function Channels({ run }: { run: DryRun }) {

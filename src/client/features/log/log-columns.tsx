@@ -61,10 +61,9 @@ function Served({ row }: { row: LogView }) {
 }
 
 function Model({ row }: { row: LogView }) {
-  const { is_model_mapped: mapped, upstream_model_name: upstream } = readDetails(row.other);
-  const model = row.model_name ? (
-    <ModelLink row={row}>{mapped && upstream ? `${row.model_name} → ${upstream}` : row.model_name}</ModelLink>
-  ) : null;
+  const { is_model_mapped: mapped, upstream_model_name: upstream, asked_model } = readDetails(row.other);
+  const names = [asked_model, row.model_name, mapped && upstream];
+  const model = row.model_name ? <ModelLink row={row}>{names.filter(Boolean).join(" → ")}</ModelLink> : null;
   if (row.type !== LOG_TYPE.error) return model;
   const cause = [textOf(row), row.code].filter(Boolean).join(" · ");
   return (

@@ -20,6 +20,7 @@ import { Drawer } from "../../ui/drawer";
 import { IconButton } from "../../ui/icon-button";
 import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
+import { AskedModel } from "./log-asked";
 import { LogAttempts } from "./log-attempts";
 import { LogBill } from "./log-bill";
 import { LogCause } from "./log-cause";
@@ -137,6 +138,11 @@ function Inspected({ row, admin }: { row: LogView; admin: boolean }) {
         {admin && row.channel > 0 ? (
           <FactLine name={t({ message: "渠道", context: "singular" })}>
             <ChannelLink row={row} />
+          </FactLine>
+        ) : null}
+        {details.asked_model !== undefined ? (
+          <FactLine name={t`请求的模型`}>
+            <AskedModel details={details} />
           </FactLine>
         ) : null}
         {details.is_model_mapped ? <FactLine name={t`上游模型`}>{details.upstream_model_name}</FactLine> : null}

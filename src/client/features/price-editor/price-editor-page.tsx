@@ -15,8 +15,9 @@ import { Reconcile } from "./reconcile";
 import { RulesEditor } from "./rules-editor";
 import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
+import { VirtualModelsEditor } from "./virtual-models";
 
-const TABS = ["visual", "rules", "tools", "json", "import", "feeds", "reconcile", "why"] as const;
+const TABS = ["visual", "rules", "virtual", "tools", "json", "import", "feeds", "reconcile", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
 
 /** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
@@ -48,6 +49,7 @@ export default function PriceEditorPage() {
             {unpriced > 0 ? <Badge hue="orange" className="ml-2">{t`${unpriced} 个未定价`}</Badge> : null}
           </TabsTrigger>
           <TabsTrigger value="rules">{t`价格规则`}</TabsTrigger>
+          <TabsTrigger value="virtual">{t`虚拟模型`}</TabsTrigger>
           <TabsTrigger value="tools">{t`工具价格`}</TabsTrigger>
           <TabsTrigger value="json">JSON</TabsTrigger>
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
@@ -61,6 +63,11 @@ export default function PriceEditorPage() {
         <TabsContent value="rules">
           {when((all) => (
             <RulesEditor prices={all} saver={saver} />
+          ))}
+        </TabsContent>
+        <TabsContent value="virtual">
+          {when((all) => (
+            <VirtualModelsEditor prices={all} saver={saver} />
           ))}
         </TabsContent>
         <TabsContent value="tools">

@@ -1,13 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { Check, Minus } from "lucide-react";
-import type { Catalogue } from "../../../shared/price-list";
+import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
 import { tokenKinds } from "../../../shared/pricing";
 import { EmptyState } from "../../components/empty-state";
 import { formatNumber } from "../../lib/format";
 import { CopyButton } from "../../ui/copy-button";
 import { Drawer } from "../../ui/drawer";
 import { Table, Td, Th } from "../../ui/table";
-import { Availability, RatioBadge, useVendorName } from "./price-cells";
+import { Availability, Price, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
 import { VideoPrices } from "./video-prices";
 import { PriceNote } from "./price-note";
@@ -55,7 +55,9 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
       </p>
       <section className="grid gap-2">
         <h3 className="text-md">{t`各分组价格`}</h3>
-        {row.billing === null ? (
+        {row.item.steps ? (
+          <StepPrices steps={row.item.steps} row={row} />
+        ) : row.billing === null ? (
           <p className="text-muted">{t`站长还没有为它设置价格，调用会被拒绝。`}</p>
         ) : (
           <>
@@ -66,7 +68,7 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
           </>
         )}
       </section>
-      {row.billing === null ? null : (
+      {row.billing === null || row.item.steps ? null : (
         <section className="grid gap-2">
           <h3 className="text-md">{t`费用计算器`}</h3>
           <p className="text-muted">{t`按 ${group} 分组计算。`}</p>
@@ -74,6 +76,36 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
         </section>
       )}
     </div>
+  );
+}
+
+/** A virtual model: what may answer, and that the price is that of the one that does. */
+function StepPrices({ steps, row }: { steps: NonNullable<CatalogueModel["steps"]>; row: PricedRow }) {
+  const { t } = useLingui();
+  const kinds = [
+    [t`输入`, "input"],
+    [t`输出`, "output"],
+    [t`每次`, "call"],
+  ] as const;
+  return (
+    <>
+      <p className="text-ink-2">{t`虚拟模型：按实际应答的模型计费。可能应答的模型：`}</p>
+      <ul className="grid gap-1">
+        {steps.map(({ model, group }) => (
+          <li key={`${group ?? ""} ${model}`} className="font-mono text-xs wrap-anywhere">
+            {group === undefined ? model : `${model} · ${group}`}
+          </li>
+        ))}
+      </ul>
+      {kinds.map(([name, kind]) =>
+        row.shown[kind] === undefined ? null : (
+          <p key={kind} className="flex gap-2">
+            <span>{name}</span>
+            <Price row={row} kind={kind} />
+          </p>
+        ),
+      )}
+    </>
   );
 }
 

@@ -15,12 +15,20 @@ const cents = (price: string): string => {
 };
 
 /** One price; the one at ratio 1 is struck through beside it when the group changes it. */
-export function Price({ row, kind }: { row: Pick<PricedRow, "shown" | "base" | "unit">; kind: keyof DisplayPrices }) {
+export function Price({
+  row,
+  kind,
+}: {
+  row: Pick<PricedRow, "shown" | "base" | "unit" | "most">;
+  kind: keyof DisplayPrices;
+}) {
   const { t } = useLingui();
   const price = row.shown[kind];
   const base = row.base[kind];
   if (price === undefined) return <span className="text-muted">—</span>;
   const shown = cents(price);
+  const most = row.most?.[kind];
+  if (most !== undefined && most !== price) return <span className="tabular-nums">{`$${shown}–${cents(most)}`}</span>;
   return (
     <span className="inline-flex items-baseline gap-1.5 tabular-nums">
       {base !== undefined && base !== price ? (

@@ -6,12 +6,14 @@ import { Availability, Price, useVendorName, VendorLogo } from "./price-cells";
 import type { PricedRow } from "./prices";
 
 function Model({ row: { item } }: { row: PricedRow }) {
+  const { t } = useLingui();
   return (
     <span className="flex min-w-0 items-center gap-2">
       <VendorLogo vendor={item.vendor} model={item.model} />
       <span className="truncate font-mono text-xs" title={item.model}>
         {item.model}
       </span>
+      {item.steps ? <Badge>{t`虚拟`}</Badge> : null}
     </span>
   );
 }

@@ -1,7 +1,7 @@
 /**
  * The price list as the page shows it: computed from the factors by the same module that charges (shared/pricing.ts).
  */
-import { billingOf, type Catalogue, type CatalogueModel, catalogPrice } from "../../../shared/price-list";
+import { billingOf, type Catalogue, type CatalogueModel, catalogPrice, stepModels } from "../../../shared/price-list";
 import { type Charge, chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
 import { type Usage } from "../../../shared/pricing";
@@ -18,6 +18,8 @@ export interface PricedRow {
   readonly shown: DisplayPrices;
   /** The same at ratio 1. */
   readonly base: DisplayPrices;
+  /** A virtual model: `shown` is its cheapest step by kind, this its dearest. */
+  readonly most?: DisplayPrices;
   /** Served in the chosen group, and priced. */
   readonly available: boolean;
 }
@@ -52,6 +54,7 @@ export function unitOf(model: string): PricedRow["unit"] {
 export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
   const ratio = ratioOf(catalogue, group);
   return catalogue.models.map((item) => {
+    if (item.steps) return virtualRow(catalogue, item, group);
     const price = catalogPrice(item, ratio, catalogue.quota_per_unit);
     const plain = ratio === 1 ? price : catalogPrice(item, 1, catalogue.quota_per_unit);
     return {
@@ -63,6 +66,31 @@ export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
       available: price !== undefined && item.enable_groups.includes(group),
     };
   });
+}
+
+/** A virtual model costs what its answering step costs: from the cheapest to the dearest, by kind. */
+function virtualRow(catalogue: Catalogue, item: CatalogueModel, group: string): PricedRow {
+  const steps = stepModels(catalogue.models, item);
+  const prices = steps.map((step) => pricesIn(catalogue, step.item, step.group ?? group));
+  const extreme = (pick: (...amounts: number[]) => number): DisplayPrices => {
+    const bounds: Partial<Record<keyof DisplayPrices, string>> = {};
+    for (const kind of new Set(prices.flatMap((one) => Object.keys(one) as (keyof DisplayPrices)[]))) {
+      const amounts = prices.flatMap((one) => one[kind] ?? []);
+      const found = pick(...amounts.map(Number));
+      bounds[kind] = amounts.find((amount) => Number(amount) === found) ?? "";
+    }
+    return bounds;
+  };
+  const shown = extreme(Math.min);
+  return {
+    item,
+    billing: steps[0] ? billingOf(steps[0].item) : null,
+    unit: "call",
+    shown,
+    base: shown,
+    most: extreme(Math.max),
+    available: steps.length > 0 && item.enable_groups.includes(group),
+  };
 }
 
 /**

@@ -1,7 +1,14 @@
 /** Where a call would go, and why: the relay's own selection without a call. */
 import { and, eq, isNull, ne } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
-import type { DryRun, DryRunChannel, DryRunInput, DryRunLimit, DryRunStanding } from "../../../shared/dry-run";
+import type {
+  DryRun,
+  DryRunChannel,
+  DryRunInput,
+  DryRunLimit,
+  DryRunStanding,
+  DryRunStep,
+} from "../../../shared/dry-run";
 import { AppError, type ErrorCode, errorText, type ErrorValues, fail } from "../../../shared/errors";
 import { AUTO_GROUP, autoGroups, mayUseGroup } from "../../../shared/group";
 import { readLimits } from "../../../shared/limits";
@@ -9,14 +16,17 @@ import { estimateUpperBound } from "../../../shared/charge";
 import { displayPrices } from "../../../shared/price-display";
 import { USER_STATUS } from "../../../shared/roles";
 import { TOKEN_STATUS, tokenStatus } from "../../../shared/token";
+import { stepReasons } from "../../../shared/virtual-models";
 import { seconds, type UserCtx } from "../../contracts/context";
 import { hasItem } from "../../db/sql";
 import type { Plan, PlannedChannel } from "../../contracts/dry-run";
 import type { Caller } from "../../contracts/caller";
+import type { PoolChannel } from "../../contracts/channel";
 import { groupFacts } from "../group/facts";
 import { createLimits } from "../limit/rate-limiter";
 import { createSpendStore } from "../limit/spend";
 import { createPrices } from "../pricing/price";
+import { findVirtual } from "../virtual/virtual-models";
 
 /** Most channels that are not enabled and listed all the same. */
 const MOST_DISABLED = 50;
@@ -31,13 +41,51 @@ const TOKEN_PROBLEM: Readonly<Partial<Record<number, ErrorCode>>> = {
  * answers.
  */
 export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> {
-  const { model, stream, cache_key } = input;
-  const endpoint = input.endpoint.replaceAll("{model}", () => encodeURIComponent(model));
   const problems: DryRun["problems"] = [];
+  const caller = await callerOf(ctx, input, (code, values = {}) =>
+    problems.push({ code, message: errorText(code, values, ctx.lang) }),
+  );
+  const virtual = findVirtual(ctx)(input.model, caller);
+  if (!virtual) return runOf(ctx, input, caller, problems);
+  const { groups: _, ...alone } = caller;
+  const steps: DryRunStep[] = [];
+  for (const { model, group, on = stepReasons, weight, max_input_tokens, denied } of virtual.steps) {
+    const refused: DryRun["problems"] = [];
+    if (denied)
+      refused.push({ code: "group_denied", message: errorText("group_denied", { group: group ?? "" }, ctx.lang) });
+    const own = group === undefined ? caller : { ...alone, group };
+    const run = await runOf(ctx, { ...input, model }, own, refused, virtual.fixed_price ? virtual.name : model);
+    steps.push({
+      on: [...on],
+      weight: weight ?? null,
+      max_input_tokens: max_input_tokens ?? 0,
+      run: denied ? closed(run) : run,
+    });
+  }
+  const [first] = steps;
+  const limits = await standingOf(ctx, caller, input.model, []);
+  const { endpoint = input.endpoint, operation = "", dialect = "", group = caller.group } = first?.run ?? {};
+  const known = { model: input.model, endpoint, operation, dialect, group, groups: [...(caller.groups ?? [])] };
+  return { ...known, problems, channels: [], sticky: 0, price: null, limits, steps };
+}
+
+/** A step that its caller may not use: none of its channels is tried. */
+const closed = (run: DryRun): DryRun => ({ ...run, channels: [] });
+
+const standingOf = (ctx: UserCtx, caller: Caller, model: string, channels: readonly PoolChannel[]) =>
+  createLimits({ ...ctx, spend: createSpendStore(ctx) }).standing(caller, model, channels);
+
+/** The dry run of one model; `priced`: the name whose price the call has. */
+async function runOf(
+  ctx: UserCtx,
+  { model, stream, cache_key, ...input }: DryRunInput,
+  caller: Caller,
+  problems: DryRun["problems"],
+  priced = model,
+): Promise<DryRun> {
+  const endpoint = input.endpoint.replaceAll("{model}", () => encodeURIComponent(model));
   const refuse = (code: ErrorCode, values: ErrorValues = {}): void =>
     void problems.push({ code, message: errorText(code, values, ctx.lang) });
-
-  const caller = await callerOf(ctx, input, refuse);
   let plan: Plan | undefined;
   try {
     plan = ctx.routing.plan({ caller, endpoint, model, stream, cache_key });
@@ -45,11 +93,11 @@ export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> 
     if (!(error instanceof AppError)) throw error;
     refuse(error.code, error.values);
   }
-  const price = priceOf(ctx, caller, model);
-  if (!price) refuse("model_price_missing", { model });
+  const price = priceOf(ctx, caller, priced);
+  if (!price) refuse("model_price_missing", { model: priced });
   const tried = (plan?.channels ?? []).filter(({ turn }) => turn > 0);
-  const limits = createLimits({ ...ctx, spend: createSpendStore(ctx) });
-  const standing = await limits.standing(
+  const standing = await standingOf(
+    ctx,
     caller,
     model,
     tried.map(({ channel }) => channel),

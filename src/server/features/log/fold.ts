@@ -10,6 +10,7 @@ import type { Cluster } from "../../cluster/types";
 import type { Db, Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { jsonNumber } from "../../db/sql";
+import { type CallFigures, figuresOf } from "./hour-sums";
 import { reopenSteps, sumHours } from "./sums";
 
 /** Small, because on SQLite the main thread waits: measured 2.4 ms. */
@@ -38,7 +39,8 @@ export const foldBatch = (db: Db): Promise<number> => db.tx((q) => foldSteps(db,
 type HourRow = Db["t"]["usage_hourly"]["$inferInsert"];
 type Sums = Required<
   Pick<HourRow, "count" | "error_count" | "quota" | "prompt_tokens" | "completion_tokens" | "use_time">
->;
+> &
+  CallFigures;
 /** The sums of one user, token, channel, model and group that are added to one hour. */
 export type Hour = HourRow & Sums;
 export const NOTHING: Sums = {
@@ -48,11 +50,19 @@ export const NOTHING: Sums = {
   prompt_tokens: 0,
   completion_tokens: 0,
   use_time: 0,
+  upstream_cost: 0,
+  costed_quota: 0,
+  first_token_ms: 0,
+  first_tokens: 0,
 };
 
 /** How many more refusals a row stands for (refusals.ts). */
 export const repeatedOf = (db: Pick<Db, "engine">): SQL<number> =>
   sql<number>`case when "type" = ${sql.raw(String(LOG_TYPE.error))} then ${jsonNumber(db, sql`other`, "repeated" satisfies keyof RepeatedRefusal)} else 0 end`;
+
+/** Milliseconds to the first content of a charged stream, below 0 for every other row. */
+const firstToken = (db: Pick<Db, "engine">): SQL<number> =>
+  sql`case when "type" = ${sql.raw(String(LOG_TYPE.consume))} then ${jsonNumber(db, sql`other`, "frt", sql.raw("-1"))} else -1 end`;
 
 /**
  * Marks up to 200 rows as folded and returns them. The condition is a literal: with a parameter the partial index is
@@ -83,6 +93,8 @@ export function claim(db: Db, q: Q) {
       prompt_tokens: logs.prompt_tokens,
       completion_tokens: logs.completion_tokens,
       use_time: logs.use_time,
+      upstream_cost: logs.upstream_cost,
+      first_token: firstToken(db).mapWith(Number),
       repeated: repeatedOf(db).mapWith(Number),
     });
 }
@@ -137,12 +149,7 @@ export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
         target: [t.hour, t.user_id, t.token_id, t.channel, t.model_name, t.group],
         set: {
           username: sql`excluded.username`,
-          count: sql`${t.count} + excluded.count`,
-          error_count: sql`${t.error_count} + excluded.error_count`,
-          quota: sql`${t.quota} + excluded.quota`,
-          prompt_tokens: sql`${t.prompt_tokens} + excluded.prompt_tokens`,
-          completion_tokens: sql`${t.completion_tokens} + excluded.completion_tokens`,
-          use_time: sql`${t.use_time} + excluded.use_time`,
+          ...Object.fromEntries(SUM_NAMES.map((name) => [name, sql`${t[name]} + ${sql.raw(`excluded.${name}`)}`])),
         },
       }),
   );
@@ -155,11 +162,20 @@ const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[];
  * What a row adds: a consumption its charge, an error its count and the refusals it stands for, a refund takes its
  * charge back, others nothing.
  */
-function sumsOf(row: Omit<Sums, "count" | "error_count"> & { type: number; repeated: number }): Sums | undefined {
+function sumsOf(row: Folded): Sums | undefined {
   const { quota, prompt_tokens, completion_tokens, use_time } = row;
-  if (row.type === LOG_TYPE.consume)
-    return { count: 1, error_count: 0, quota, prompt_tokens, completion_tokens, use_time };
+  if (row.type === LOG_TYPE.consume) {
+    const figures = figuresOf(quota, row.upstream_cost, row.first_token);
+    return { count: 1, error_count: 0, quota, prompt_tokens, completion_tokens, use_time, ...figures };
+  }
   if (row.type === LOG_TYPE.error) return { ...NOTHING, error_count: 1 + row.repeated };
   if (row.type === LOG_TYPE.refund) return { ...NOTHING, quota: -quota };
   return undefined;
 }
+
+type Folded = Pick<Sums, "quota" | "prompt_tokens" | "completion_tokens" | "use_time"> & {
+  type: number;
+  repeated: number;
+  upstream_cost: number | null;
+  first_token: number;
+};

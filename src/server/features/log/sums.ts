@@ -124,7 +124,7 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
         .returning({ hour: usage_sums.hour }),
     );
     const item = sql.raw(DIMENSION_COLUMN[dimension]);
-    const { count, error_count, quota, prompt_tokens, completion_tokens } = usage_hourly;
+    const { count, error_count, quota, prompt_tokens, completion_tokens, upstream_cost, costed_quota } = usage_hourly;
     yield* run(
       q
         .insert(usage_sums)
@@ -138,6 +138,8 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
               error_count: sql<number>`sum(${error_count})`.as("error_count"),
               quota: sql<number>`sum(${quota})`.as("quota"),
               tokens: sql<number>`sum(${prompt_tokens} + ${completion_tokens})`.as("tokens"),
+              upstream_cost: sql<number>`sum(${upstream_cost})`.as("upstream_cost"),
+              costed_quota: sql<number>`sum(${costed_quota})`.as("costed_quota"),
             })
             .from(usage_hourly)
             .where(eq(usage_hourly.hour, hour))
@@ -151,7 +153,7 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
 
 /**
  * All users' sums by one item in [start, end), both whole hours: a table of hour, item (text), quota, count,
- * error_count and tokens, for a FROM. `until` as `summedUntil` returned it. `items`: a condition on `item`.
+ * error_count, tokens, upstream_cost and costed_quota, for a FROM. `until` as `summedUntil` returned it. `items`: a condition on `item`.
  */
 export function sumsBy(
   dimension: Dimension,
@@ -163,10 +165,11 @@ export function sumsBy(
   const column = sql.raw(`cast(${DIMENSION_COLUMN[dimension]} as text)`);
   const border = Math.min(Math.max(start, until), end);
   const chosen = items ? sql` AND ${items}` : sql``;
-  const summed = sql`SELECT "hour", item, quota, "count", error_count, tokens FROM usage_sums
+  const summed = sql`SELECT "hour", item, quota, "count", error_count, tokens, upstream_cost, costed_quota FROM usage_sums
     WHERE dimension = ${sql.raw(`'${dimension}'`)} AND "hour" >= ${number(start)} AND "hour" < ${number(border)}${chosen}`;
-  const hourly = sql`SELECT "hour", item, quota, "count", error_count, tokens FROM (
-      SELECT "hour", ${column} AS item, quota, "count", error_count, prompt_tokens + completion_tokens AS tokens
+  const hourly = sql`SELECT "hour", item, quota, "count", error_count, tokens, upstream_cost, costed_quota FROM (
+      SELECT "hour", ${column} AS item, quota, "count", error_count, prompt_tokens + completion_tokens AS tokens,
+        upstream_cost, costed_quota
       FROM usage_hourly WHERE "hour" >= ${number(border)} AND "hour" < ${number(end)}
     ) AS recent${items ? sql` WHERE ${items}` : sql``}`;
   return sql`${summed} UNION ALL ${hourly}`;

@@ -2,6 +2,7 @@
  * The price list: which models a caller may use, in which groups, and the factors of their prices. Cached per user
  * group until the pool or an option changes; both replace their values as a whole, so comparing identities is enough.
  */
+import { canonicalModel } from "../../../shared/channel-types";
 import { autoGroups, DEFAULT_GROUP, usableGroups } from "../../../shared/group";
 import {
   type Catalogue,
@@ -9,6 +10,8 @@ import {
   ENDPOINTS,
   priceListRow,
   type PriceList,
+  type PriceListRow,
+  stepModels,
 } from "../../../shared/price-list";
 import { priceNoteOf } from "../../../shared/price-rows";
 import { longContextOf, resolvePrice } from "../../../shared/pricing";
@@ -33,6 +36,7 @@ const MAX_LISTS = 100;
 function build({ options, pool }: Sources, prices: LivePrices, userGroup: string): Catalogue {
   const groups = usableGroups(groupFacts({ options }), userGroup);
   const { tables } = prices.book();
+  const virtuals = options.get("VirtualModels");
   const offered = new Map<string, string[]>();
   for (const group of Object.keys(groups)) {
     for (const model of pool.models(group)) offered.set(model, [...(offered.get(model) ?? []), group]);
@@ -40,6 +44,15 @@ function build({ options, pool }: Sources, prices: LivePrices, userGroup: string
   const models = [...offered]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([model, enable_groups]): CatalogueModel => {
+      const virtual = Object.hasOwn(virtuals, model) ? virtuals[model] : undefined;
+      if (virtual && !virtual.fixed_price) {
+        const usable = virtual.steps.filter(({ group }) => group === undefined || Object.hasOwn(groups, group));
+        const steps = usable.map(({ model: name, group }) => ({
+          model: canonicalModel(name),
+          ...(group && { group }),
+        }));
+        return { model, vendor: "", enable_groups, steps };
+      }
       const price = resolvePrice(model, userGroup, userGroup, tables);
       const vendor = vendorOf(model)?.key ?? "";
       if (price.unpriced) return { model, vendor, enable_groups };
@@ -95,11 +108,21 @@ export function catalogue(sources: Sources, userGroup: string): Catalogue {
   return list;
 }
 
+/** Readers of that list know one price a model: of a virtual one they get the step that costs most. */
+function dearestRow(models: readonly CatalogueModel[], virtual: CatalogueModel): PriceListRow | undefined {
+  const rows = stepModels(models, virtual).flatMap(({ item }) => priceListRow(item) ?? []);
+  const cost = ({ model_price, model_ratio, completion_ratio }: PriceListRow): number =>
+    model_price > 0 ? model_price * 500_000 : model_ratio * (1 + completion_ratio);
+  const dearest = rows.toSorted((a, b) => cost(b) - cost(a))[0];
+  const { model, enable_groups } = virtual;
+  return dearest && { ...dearest, model_name: model, enable_groups: [...enable_groups], owner_by: "", vendor_id: 0 };
+}
+
 /** GET /api/pricing. A model without a price is left out: it cannot be called, and a price of 0 would mean free. */
 export function priceList(sources: Sources, userGroup: string): PriceList {
   const { models, groups } = catalogue(sources, userGroup);
   const names = Object.entries(groups);
-  const data = models.flatMap((model) => priceListRow(model) ?? []);
+  const data = models.flatMap((model) => priceListRow(model) ?? dearestRow(models, model) ?? []);
   const listed = new Set(data.map(({ vendor_id }) => vendor_id));
   return {
     data,

@@ -5,6 +5,7 @@
  * stays true.
  */
 import type { Database } from "bun:sqlite";
+import { type CallFigures, figuresOf, firstTokenIn } from "../log/hour-sums";
 import { REOPEN } from "../log/sums";
 import type { Room } from "./call-log";
 import type { CallLog } from "../../contracts/ledger";
@@ -42,7 +43,7 @@ interface TokenMoves {
   settled: boolean;
 }
 
-interface Hour {
+interface Hour extends CallFigures {
   hour: number;
   user_id: number;
   username: string;
@@ -56,6 +57,9 @@ interface Hour {
   completion_tokens: number;
   use_time: number;
 }
+
+const NO_FIGURES: CallFigures = { upstream_cost: 0, costed_quota: 0, first_token_ms: 0, first_tokens: 0 };
+const FIGURES = Object.keys(NO_FIGURES) as (keyof CallFigures)[];
 
 /** Created once; holds the sums of the current batch. `seconds`: epoch seconds. */
 export class Batch {
@@ -122,7 +126,7 @@ export class Batch {
     const key = `${hour}\n${user_id}\n${token_id}\n${channel}\n${model_name}\n${group}`;
     let sums = this.#hours.get(key);
     if (!sums) {
-      const nothing = { count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 0 };
+      const nothing = { ...NO_FIGURES, count: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0, use_time: 0 };
       this.#hours.set(key, (sums = { ...nothing, hour, user_id, username, token_id, channel, model_name, group }));
     }
     sums.count++;
@@ -130,6 +134,8 @@ export class Batch {
     sums.prompt_tokens += log.prompt_tokens ?? 0;
     sums.completion_tokens += log.completion_tokens ?? 0;
     sums.use_time += log.use_time ?? 0;
+    const figures = figuresOf(quota, log.upstream_cost ?? null, log.is_stream ? firstTokenIn(log.other) : -1);
+    for (const name of FIGURES) sums[name] += figures[name];
     if (channel !== 0 && quota !== 0) this.#channels.set(channel, (this.#channels.get(channel) ?? 0) + quota);
   }
 
@@ -159,6 +165,10 @@ export class Batch {
         h.prompt_tokens,
         h.completion_tokens,
         h.use_time,
+        h.upstream_cost,
+        h.costed_quota,
+        h.first_token_ms,
+        h.first_tokens,
       );
       if (h.hour < thisHour) reopen.run(h.hour);
     }
@@ -207,11 +217,13 @@ const prepare = (client: Database) => ({
   ),
   addHour: client.prepare(
     'INSERT INTO usage_hourly ("hour", user_id, token_id, channel, model_name, "group", username, "count", quota, ' +
-      "prompt_tokens, completion_tokens, use_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+      "prompt_tokens, completion_tokens, use_time, upstream_cost, costed_quota, first_token_ms, first_tokens) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
       'ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET username = excluded.username, ' +
       '"count" = "count" + excluded."count", quota = quota + excluded.quota, ' +
       "prompt_tokens = prompt_tokens + excluded.prompt_tokens, " +
-      "completion_tokens = completion_tokens + excluded.completion_tokens, use_time = use_time + excluded.use_time",
+      "completion_tokens = completion_tokens + excluded.completion_tokens, use_time = use_time + excluded.use_time, " +
+      FIGURES.map((name) => `${name} = ${name} + excluded.${name}`).join(", "),
   ),
   reopen: client.prepare(REOPEN),
   addChannel: client.prepare("UPDATE channels SET used_quota = used_quota + ?2 WHERE id = ?1"),

@@ -107,6 +107,7 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<Settl
 function* unfold(db: Db, q: Q, row: LogRow): Steps<void> {
   const { usage_hourly: t, channels } = db.t;
   const hour = row.created_at - (row.created_at % 3600);
+  const figures = figuresOf(row.quota, row.upstream_cost, firstTokenIn(row.other));
   const its = and(
     eq(t.hour, hour),
     eq(t.user_id, row.user_id),
@@ -124,6 +125,10 @@ function* unfold(db: Db, q: Q, row: LogRow): Steps<void> {
         prompt_tokens: sql`${t.prompt_tokens} - ${row.prompt_tokens}`,
         completion_tokens: sql`${t.completion_tokens} - ${row.completion_tokens}`,
         use_time: sql`${t.use_time} - ${row.use_time}`,
+        upstream_cost: sql`${t.upstream_cost} - ${figures.upstream_cost}`,
+        costed_quota: sql`${t.costed_quota} - ${figures.costed_quota}`,
+        first_token_ms: sql`${t.first_token_ms} - ${figures.first_token_ms}`,
+        first_tokens: sql`${t.first_tokens} - ${figures.first_tokens}`,
       })
       .where(its)
       .returning({ count: t.count, error_count: t.error_count, quota: t.quota }),
