@@ -20,6 +20,11 @@ interface Tier {
   takes(file: string): boolean;
   /** Worker processes. */
   parallel: number;
+  /**
+   * Files of a worker share their modules: most of a small file's time goes into loading the server. What a file leaves
+   * behind is then there in the next one, so not for files that make a document or leave servers to the end.
+   */
+  shared?: true;
   /** Limit of one test and of the whole tier. */
   testSeconds: number;
   tierMinutes: number;
@@ -34,7 +39,8 @@ const TIERS: Tier[] = [
   {
     name: "e2e",
     takes: (file) => within(file, "tests/e2e", "tests/security/browser", "tests/outside/browser"),
-    parallel: 2,
+    // A part of their time is waiting for pages to settle.
+    parallel: 3,
     testSeconds: 60,
     tierMinutes: 25,
     secondChance: true,
@@ -49,7 +55,7 @@ const TIERS: Tier[] = [
   },
   {
     name: "component",
-    takes: (file) => file.endsWith(".test.tsx"),
+    takes: (file) => within(file, "src/client") || file.endsWith(".test.tsx"),
     parallel: 2,
     testSeconds: 20,
     tierMinutes: 6,
@@ -59,6 +65,7 @@ const TIERS: Tier[] = [
     name: "unit",
     takes: (file) => within(file, "src"),
     parallel: 2,
+    shared: true,
     testSeconds: 20,
     tierMinutes: 6,
     secondChance: true,
@@ -134,6 +141,7 @@ async function runTier(tier: Tier, files: string[]): Promise<Counts> {
     "--only-failures",
     `--timeout=${tier.testSeconds * 1000}`,
     `--parallel=${tier.parallel}`,
+    ...(tier.shared ? ["--no-isolate"] : []),
     "--reporter=junit",
     `--reporter-outfile=${report}`,
     ...longestFirst(files).map((file) => `./${file}`),

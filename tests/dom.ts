@@ -36,6 +36,8 @@ if (!GlobalRegistrator.isRegistered) {
   GlobalRegistrator.register({ url: "http://localhost/", width: 1440, height: 900 });
   Object.assign(globalThis, kept);
 }
+// React measures each render for the browser's developer tools where these exist: a fifth of a component test.
+Reflect.set(console, "timeStamp", undefined);
 Reflect.set(globalThis, "IS_REACT_ACT_ENVIRONMENT", true);
 
 // Testing Library looks for the document when it is loaded, so it is loaded only now; tests import it from here.
