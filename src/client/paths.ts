@@ -182,6 +182,12 @@ const list = [
     goKey: "c",
   },
   {
+    path: "/incident",
+    title: msg`告警`,
+    access: "admin",
+    nav: { group: "admin" },
+  },
+  {
     path: "/user/edit",
     title: msg`编辑个人资料`,
     access: "user",

@@ -3,6 +3,7 @@
  * what the side menu shows of it. Only the shell imports this file: a page that did would import itself.
  */
 import {
+  BellRing,
   ChartColumn,
   History,
   KeyRound,
@@ -61,6 +62,7 @@ export const routes: { readonly [Path in PagePath]: Path extends MenuPath ? Menu
     icon: Waypoints,
     badge: AutoDisabledBadge,
   },
+  "/incident": { page: lazy(() => import("./features/incident/incident-page")), icon: BellRing },
   "/user/edit": { page: lazy(() => import("./features/personal/profile-page")) },
   "/user": { page: lazy(() => import("./features/user/user-page")), icon: Users },
   "/setting": { page: lazy(() => import("./features/setting/setting-page")), icon: Settings },

@@ -63,7 +63,7 @@ export const INCIDENTS = {
 export type IncidentCode = keyof typeof INCIDENTS;
 const isIncidentCode = (code: string): code is IncidentCode => Object.hasOwn(INCIDENTS, code);
 
-const MEASURE_NAMES: Readonly<Record<Measure, Text>> = {
+export const MEASURE_NAMES: Readonly<Record<Measure, Text>> = {
   calls: { zh: "调用数", en: "calls" },
   errors: { zh: "错误数", en: "errors" },
   quota: { zh: "消费", en: "spending" },

@@ -3,6 +3,7 @@ import { Compass, Menu, Search } from "lucide-react";
 import { Link, useLocation } from "wouter";
 import { ROLE } from "../../shared/roles";
 import { cn } from "../lib/cn";
+import { lazy, WhileLoading } from "../lib/lazy";
 import { useUser } from "../lib/session";
 import { consoleHome, consolePages } from "../paths";
 import { Button } from "../ui/button";
@@ -13,6 +14,9 @@ import { Brand } from "./brand";
 import { LanguageMenu, ThemeMenu } from "./preferences";
 import { SignInLinks } from "./sign-in-links";
 import { UserMenu } from "./user-menu";
+
+/** Only administrators fetch it. */
+const IncidentBell = lazy(() => import("../features/incident/incident-bell"));
 
 type TopBarProps = {
   /** Opens the menu on a phone; absent where there is no side menu. */
@@ -79,6 +83,11 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
           <span className="flex-1 text-left font-normal max-lg:hidden">{t`搜索`}</span>
           <Kbd className="max-lg:hidden">{keys}</Kbd>
         </Button>
+      ) : null}
+      {user && user.role >= ROLE.admin ? (
+        <WhileLoading show={<span aria-hidden className="w-8 pointer-coarse:w-10" />}>
+          <IncidentBell />
+        </WhileLoading>
       ) : null}
       <LanguageMenu />
       <ThemeMenu />

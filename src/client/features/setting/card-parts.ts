@@ -26,5 +26,10 @@ export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
     hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json"),
   },
   payment: { before: lazy(() => import("./pay-method-table")), hides: ["PayMethods"] },
+  alert: {
+    before: lazy(() => import("../incident/rules-table")),
+    after: lazy(() => import("../incident/targets-panel")),
+    hides: ["AlertRules", "AlertTargets"],
+  },
   chat: { before: lazy(() => import("./chat-table")), hides: ["Chats"] },
 };
