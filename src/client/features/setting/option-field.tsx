@@ -14,10 +14,28 @@ import { Select } from "../../ui/select";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { nameOf, needsOf, problemOf } from "./setting-values";
+import { SettingHistory } from "./setting-history";
 import { type SettingsState, useSettings } from "./use-settings";
 
-/** The field of one option, by its kind in the registry. */
+/** The field of one option, and its history beside it. */
 export function OptionField({ name }: { name: OptionKey }) {
+  return (
+    <div className="group/option grid grid-cols-[minmax(0,1fr)_auto] items-start gap-1">
+      <FieldByKind name={name} />
+      {/* There are a hundred: shown where one is pointed at or has the focus. */}
+      <span className="opacity-0 group-focus-within/option:opacity-100 group-hover/option:opacity-100 pointer-coarse:opacity-100">
+        <FieldHistory name={name} lang={currentLanguage()} />
+      </span>
+    </div>
+  );
+}
+
+const FieldHistory = memo(function FieldHistory({ name, lang }: { name: OptionKey; lang: Lang }) {
+  return <SettingHistory keys={[name]} name={option(name).label[lang]} />;
+});
+
+/** By its kind in the registry. */
+function FieldByKind({ name }: { name: OptionKey }) {
   const { kind } = option(name);
   const { text, problem, change } = useSettings();
   if (kind === "flag") return <FlagField name={name} />;
