@@ -17,22 +17,25 @@ import { nameOf, needsOf, problemOf } from "./setting-values";
 import { SettingHistory } from "./setting-history";
 import { type SettingsState, useSettings } from "./use-settings";
 
-/** The field of one option, and its history beside it. */
+/** The field of one option, and its history beside it once it is pointed at or has the focus: there are a hundred. */
 export function OptionField({ name }: { name: OptionKey }) {
+  const [near, setNear] = useState(false);
+  const approach = () => setNear(true);
   return (
-    <div className="group/option grid grid-cols-[minmax(0,1fr)_auto] items-start gap-1">
+    <div
+      className="group/option grid grid-cols-[minmax(0,1fr)_1.75rem] items-start gap-1"
+      onPointerEnter={approach}
+      onFocus={approach}
+    >
       <FieldByKind name={name} />
-      {/* There are a hundred: shown where one is pointed at or has the focus. */}
-      <span className="opacity-0 group-focus-within/option:opacity-100 group-hover/option:opacity-100 pointer-coarse:opacity-100">
-        <FieldHistory name={name} lang={currentLanguage()} />
-      </span>
+      {near ? (
+        <span className="opacity-0 group-focus-within/option:opacity-100 group-hover/option:opacity-100 pointer-coarse:opacity-100">
+          <SettingHistory keys={[name]} name={option(name).label[currentLanguage()]} />
+        </span>
+      ) : null}
     </div>
   );
 }
-
-const FieldHistory = memo(function FieldHistory({ name, lang }: { name: OptionKey; lang: Lang }) {
-  return <SettingHistory keys={[name]} name={option(name).label[lang]} />;
-});
 
 /** By its kind in the registry. */
 function FieldByKind({ name }: { name: OptionKey }) {
