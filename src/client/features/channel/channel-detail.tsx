@@ -16,6 +16,7 @@ import { Switch } from "../../ui/switch";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { useChannelActions } from "./channel-actions";
 import { ChannelChanges } from "./channel-changes";
+import { ChannelHistory } from "./channel-history";
 import { ChannelErrors } from "./channel-errors-section";
 import { ChannelStatusCell, disabledNote, doubtOf, UsedAndRemaining } from "./channel-columns";
 import { useChannelTest, useRunTest, useRunTests } from "./channel-tests";
@@ -86,7 +87,16 @@ export default function ChannelDetail({
             />
           </TabsContent>
           <TabsContent value="changes" tabIndex={-1}>
-            <ChannelChanges key={channel.id} id={channel.id} watched={watched === channel.id} />
+            <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+              <section aria-label={t`自动变更`} className="grid grid-cols-[minmax(0,1fr)] gap-2">
+                <h3 className="font-medium">{t`自动变更`}</h3>
+                <ChannelChanges key={channel.id} id={channel.id} watched={watched === channel.id} />
+              </section>
+              <section aria-label={t`修改历史`} className="grid grid-cols-[minmax(0,1fr)] gap-2">
+                <h3 className="font-medium">{t`修改历史`}</h3>
+                <ChannelHistory key={channel.id} id={channel.id} />
+              </section>
+            </div>
           </TabsContent>
           <TabsContent value="models" tabIndex={-1}>
             <Models key={channel.id} channel={channel} />

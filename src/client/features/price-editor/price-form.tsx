@@ -1,18 +1,36 @@
 import { useLingui } from "@lingui/react/macro";
 import { useId } from "react";
 import { priceNoteOf } from "../../../shared/price-rows";
+import type { priceTableKeys } from "../../../shared/pricing";
 import { FieldFrame, FormRow, FormStack } from "../../components/form-field";
 import { RowsTable } from "../../components/rows-table";
 import { Button } from "../../ui/button";
+import { Collapsible } from "../../ui/collapsible";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
+import { OptionHistory } from "../setting/setting-history";
 import { PriceNote } from "../pricing/price-note";
 import { type FieldErrors, fieldNames, tokenFields } from "./price-fields";
 import { PriceEffect } from "./price-effect";
 import { type PriceDraft, type PriceDraftOptions, usePriceDraft } from "./use-price-draft";
 
 export const NEW = "new";
+
+/** The tables that have a member for each model. */
+const PRICE_KEYS = [
+  "ModelPrice",
+  "ModelRatio",
+  "CompletionRatio",
+  "CacheRatio",
+  "CreateCacheRatio",
+  "CreateCache1hRatio",
+  "ImageRatio",
+  "ImageCompletionRatio",
+  "AudioRatio",
+  "AudioCompletionRatio",
+  "LongContextRatio",
+] as const satisfies readonly (typeof priceTableKeys)[number][];
 
 interface PriceFormProps extends PriceDraftOptions {
   saving: boolean;
@@ -87,6 +105,12 @@ export function PriceForm(props: PriceFormProps) {
         <p className="text-xs text-muted">{t`留空的价格按输入价格与默认倍率计算。`}</p>
         {count <= 1 ? <TierFields draft={draft} /> : null}
         <PriceEffect before={tables} after={draft.after} />
+        {only === undefined || count > 1 ? null : (
+          <Collapsible title={t`价格的修改历史`}>
+            {/* What was typed began from the price that is replaced. */}
+            <OptionHistory keys={PRICE_KEYS} member={only} onRestored={onClose} />
+          </Collapsible>
+        )}
       </FormStack>
     </Drawer>
   );

@@ -14,10 +14,31 @@ import { Select } from "../../ui/select";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
 import { nameOf, needsOf, problemOf } from "./setting-values";
+import { SettingHistory } from "./setting-history";
 import { type SettingsState, useSettings } from "./use-settings";
 
-/** The field of one option, by its kind in the registry. */
+/** The field of one option, and its history beside it once it is pointed at or has the focus: there are a hundred. */
 export function OptionField({ name }: { name: OptionKey }) {
+  const [near, setNear] = useState(false);
+  const approach = () => setNear(true);
+  return (
+    <div
+      className="group/option grid grid-cols-[minmax(0,1fr)_1.75rem] items-start gap-1"
+      onPointerEnter={approach}
+      onFocus={approach}
+    >
+      <FieldByKind name={name} />
+      {near ? (
+        <span className="opacity-0 group-focus-within/option:opacity-100 group-hover/option:opacity-100 pointer-coarse:opacity-100">
+          <SettingHistory keys={[name]} name={option(name).label[currentLanguage()]} />
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+/** By its kind in the registry. */
+function FieldByKind({ name }: { name: OptionKey }) {
   const { kind } = option(name);
   const { text, problem, change } = useSettings();
   if (kind === "flag") return <FlagField name={name} />;

@@ -9,6 +9,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { cardParts } from "./card-parts";
 import { OptionField } from "./option-field";
 import { cardKeys, cardNeeds, nameOf } from "./setting-values";
+import { SettingHistory } from "./setting-history";
 import { useSettings } from "./use-settings";
 
 /** A card of the registry: its fields, its other parts, and a save button that is always enabled (D-50). */
@@ -28,7 +29,10 @@ export function SettingCard({ card }: { card: CardName }) {
   };
   return (
     <Card id={`card-${card}`} aria-label={cards[card].title[lang]} className="scroll-mt-4">
-      <CardHeader title={cards[card].title[lang]} />
+      <CardHeader
+        title={cards[card].title[lang]}
+        actions={hides.length > 0 ? <SettingHistory keys={hides} name={cards[card].title[lang]} /> : undefined}
+      />
       <CardBody>
         <form
           noValidate

@@ -1,0 +1,101 @@
+import { useLingui } from "@lingui/react/macro";
+import { History as HistoryIcon } from "lucide-react";
+import { AUDIT_ACTIONS, type AuditAction } from "../../../shared/audit";
+import type { History, HistoryEntry } from "../../../shared/history";
+import { ErrorPanel } from "../../components/error-panel";
+import { formatTime } from "../../lib/format";
+import { currentLanguage } from "../../lib/i18n";
+import { Button } from "../../ui/button";
+import { Skeleton } from "../../ui/skeleton";
+import { historyLines } from "./history-lines";
+
+interface HistoryQuery {
+  data: { pages: History[] } | undefined;
+  error: unknown;
+  refetch: () => unknown;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => unknown;
+}
+
+interface HistoryListProps {
+  query: HistoryQuery;
+  /** What a member is called, where it has a name. */
+  nameOf?: (member: string) => string;
+  /** What an entry is about, where it is not said by its members. */
+  named?: ((entry: HistoryEntry) => string) | undefined;
+  /** Puts back what was before a change. Its errors are shown by the query client. */
+  onRestore: (entry: HistoryEntry) => void;
+  /** Id of the change that is being taken back. */
+  restoring?: number | undefined;
+}
+
+const isAction = (text: string): text is AuditAction => Object.hasOwn(AUDIT_ACTIONS, text);
+
+/** Who changed what and when, newest first, each change with the way back to what was before it. */
+export function HistoryList({ query, nameOf = (member) => member, named, onRestore, restoring }: HistoryListProps) {
+  const { t } = useLingui();
+  if (query.error) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <Skeleton className="h-24 rounded-lg" />;
+  const entries = query.data.pages.flatMap(({ items }) => items);
+  if (entries.length === 0) return <p className="py-6 text-center text-muted">{t`还没有人修改过`}</p>;
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <ol aria-label={t`修改历史`} className="divide-y divide-line rounded-lg border border-line bg-surface">
+        {entries.map((entry) => (
+          <li key={entry.id} className="grid grid-cols-[minmax(0,1fr)] gap-1 px-3 py-2">
+            <span className="flex flex-wrap items-center gap-x-2">
+              <span className="font-medium">{entry.actor_name}</span>
+              <span>
+                {named ? named(entry) : isAction(entry.action) ? AUDIT_ACTIONS[entry.action][currentLanguage()] : ""}
+              </span>
+              <time className="text-xs text-muted tabular-nums">{formatTime(entry.created_at)}</time>
+              {entry.restorable ? (
+                <Button
+                  size="sm"
+                  variant="ghost"
+                  className="ml-auto"
+                  loading={restoring === entry.id}
+                  disabled={restoring !== undefined}
+                  onClick={() => onRestore(entry)}
+                >
+                  <HistoryIcon aria-hidden />
+                  {t`恢复到修改之前`}
+                </Button>
+              ) : null}
+            </span>
+            <Lines entry={entry} nameOf={nameOf} />
+          </li>
+        ))}
+      </ol>
+      {query.hasNextPage ? (
+        <Button
+          className="justify-self-center"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >{t`更多`}</Button>
+      ) : null}
+    </div>
+  );
+}
+
+function Lines({ entry, nameOf }: { entry: HistoryEntry; nameOf: (member: string) => string }) {
+  const { t } = useLingui();
+  const none = t`无`;
+  const lines = historyLines(entry);
+  if (lines.length === 0) return null;
+  return (
+    <dl className="grid gap-1 text-xs">
+      {lines.map(({ path: [member = "", ...inner], before, after }) => (
+        <div key={[member, ...inner].join("\n")}>
+          <dt className="text-muted">{[nameOf(member), ...inner].join(" › ")}</dt>
+          <dd className="font-mono wrap-anywhere">
+            <del className="text-red-fg">{before || none}</del>
+            {" → "}
+            <ins className="text-green-fg no-underline">{after || none}</ins>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
