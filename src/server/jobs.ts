@@ -8,6 +8,7 @@ import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
+import { createRunningReport, type DrainingRelay } from "./features/instance/running";
 import { forgetSpend } from "./features/limit/spend";
 import { readFeedsWhenDue } from "./features/pricing/feed";
 import { removeExpired } from "./features/log/clean";
@@ -21,34 +22,36 @@ import type { Relay } from "./relay/entry/handle";
 
 interface Job {
   name: string;
+  /** Another instance can do it as well: one that drains leaves it to them. */
+  leased?: boolean;
   everySeconds: number;
   run(services: Services): Promise<unknown>;
 }
 
-const leased = (name: string, work: (services: Services) => Promise<unknown>) => (services: Services) =>
-  services.cluster.lease.hold(name, async () => void (await work(services)));
+const leased = (name: string, everySeconds: number, work: (services: Services) => Promise<unknown>): Job => ({
+  name,
+  everySeconds,
+  leased: true,
+  run: (services) => services.cluster.lease.hold(name, async () => void (await work(services))),
+});
 
 const jobs: readonly Job[] = [
   { name: "fold", everySeconds: 1, run: fold },
-  {
-    name: "sessions",
-    everySeconds: 600,
-    run: leased("sessions", (s) => s.db.bulk.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
-  },
-  { name: "answered requests", everySeconds: 3600, run: leased("answered requests", forgetAnswers) },
-  { name: "codes", everySeconds: 600, run: leased("codes", forgetCodes) },
-  { name: "stored objects", everySeconds: 60, run: leased("stored objects", sweepStored) },
+  leased("sessions", 600, (s) => s.db.bulk.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
+  leased("answered requests", 3600, forgetAnswers),
+  leased("codes", 600, forgetCodes),
+  leased("stored objects", 60, sweepStored),
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
-  { name: "channel secrets", everySeconds: 300, run: leased("channel secrets", sealChannels) },
-  { name: "price feeds", everySeconds: 60, run: leased("price feeds", readFeedsWhenDue) },
+  leased("channel secrets", 300, sealChannels),
+  leased("price feeds", 60, readFeedsWhenDue),
   { name: "log retention", everySeconds: 3600, run: removeExpired },
-  { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
-  { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },
-  { name: "payment callbacks", everySeconds: 3600, run: leased("payment callbacks", forgetCallbacks) },
-  { name: "upstream watch", everySeconds: 60, run: leased("upstream watch", watchUpstreams) },
-  { name: "incidents", everySeconds: 3600, run: leased("incidents", forgetIncidents) },
-  { name: "instances", everySeconds: 3600, run: leased("instances", (s) => forgetInstances(s.db)) },
+  leased("budgets", 3600, forgetSpend),
+  leased("orders", 15, askAboutOrders),
+  leased("payment callbacks", 3600, forgetCallbacks),
+  leased("upstream watch", 60, watchUpstreams),
+  leased("incidents", 3600, forgetIncidents),
+  leased("instances", 3600, (s) => forgetInstances(s.db)),
 ];
 
 export interface Jobs {
@@ -57,10 +60,14 @@ export interface Jobs {
 }
 
 /** `relay`: polls the tasks of callers. `instance`: this process, which sweeps only while its heartbeat is steady. */
-export function startJobs(services: Services, relay: Pick<Relay, "tasks">, instance: Pick<Instance, "steady">): Jobs {
+export function startJobs(
+  services: Services,
+  relay: Pick<Relay, "tasks"> & DrainingRelay,
+  instance: Pick<Instance, "steady">,
+): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
-    if (running.has(job.name)) return;
+    if (running.has(job.name) || (job.leased && relay.draining)) return;
     const done = job
       .run(services)
       .catch((err: unknown) => services.log.error({ job: job.name, err }, "a job failed"))
@@ -74,7 +81,8 @@ export function startJobs(services: Services, relay: Pick<Relay, "tasks">, insta
     { name: "alerts", everySeconds: 15, run: alerts.judge },
     { name: "alert messages", everySeconds: 5, run: alerts.send },
     { name: "sweep", everySeconds: 10, run: sweepWhenSteady },
-    { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) },
+    leased("tasks", 5, () => relay.tasks.poll()),
+    { name: "drains", everySeconds: 1, run: createRunningReport(services, relay) },
   ];
   const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {

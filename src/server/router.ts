@@ -9,6 +9,7 @@ import { demoRouter } from "./features/demo/router";
 import { factorRouter } from "./features/factor/router";
 import { groupRouter } from "./features/group/router";
 import { identityRouter } from "./features/identity/router";
+import { instanceRouter } from "./features/instance/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { midjourneyRouter } from "./features/midjourney/router";
@@ -36,6 +37,7 @@ export const appRouter = router({
   group: groupRouter,
   identity: identityRouter,
   incident: incidentRouter,
+  instance: instanceRouter,
   invite: inviteRouter,
   log: logRouter,
   midjourney: midjourneyRouter,

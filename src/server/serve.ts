@@ -18,6 +18,7 @@ import { CallCounts } from "./features/metrics/calls";
 import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupLink, setUpUnattended } from "./features/setup/service";
+import { watchOwnDrain } from "./features/instance/service";
 import { startInstance } from "./features/wallet/instances";
 import { checkCanary } from "./wiring/secret-source";
 import { openServices } from "./wiring/services";
@@ -95,6 +96,10 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
     observer: tracing ? combineObservers(counts, tracing.observer) : counts,
     log,
     routing,
+  });
+  watchOwnDrain(services, (drain) => {
+    relay.drain(drain);
+    readiness.pause(drain !== undefined);
   });
   const jobs = startJobs(services, relay, instance);
   const lag = watchLoop();

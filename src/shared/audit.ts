@@ -22,6 +22,8 @@ export const AUDIT_ACTIONS = {
   "channel.delete": { zh: "删除渠道", en: "Delete channel" },
   "channel.keys": { zh: "修改渠道密钥", en: "Change channel keys" },
   "channel.reveal": { zh: "查看渠道密钥", en: "Reveal channel keys" },
+  "channel.drain": { zh: "排空渠道", en: "Drain channel" },
+  "channel.resume": { zh: "结束渠道排空", en: "Resume channel" },
   "channel.batch": { zh: "批量修改渠道", en: "Change channels" },
   "channel.repair": { zh: "修复渠道数据", en: "Repair channels" },
   "channel.test": { zh: "测试全部渠道", en: "Test all channels" },
@@ -37,6 +39,8 @@ export const AUDIT_ACTIONS = {
   "incident.mute": { zh: "静音告警", en: "Mute incident" },
   "alert.update": { zh: "修改告警渠道", en: "Change alert target" },
   "alert.delete": { zh: "删除告警渠道", en: "Delete alert target" },
+  "instance.drain": { zh: "排空实例", en: "Drain instance" },
+  "instance.resume": { zh: "结束实例排空", en: "Resume instance" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -52,6 +56,7 @@ export const AUDIT_TARGETS = {
   task: { zh: "任务", en: "Task" },
   incident: { zh: "告警", en: "Incident" },
   alert: { zh: "告警渠道", en: "Alert target" },
+  instance: { zh: "实例", en: "Instance" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 

@@ -25,6 +25,8 @@ export interface ChannelKeyView {
   reason: string;
   /** Epoch seconds of the last change of status, 0 = never. */
   status_time: number;
+  /** Epoch seconds, 0 = it does not drain. */
+  draining_since: number;
   created_at: number;
 }
 

@@ -87,6 +87,9 @@ export interface ChannelColumns {
   created_time: number;
   /** JSON {status_reason, status_time} or ''. */
   other_info: string;
+  /** Epoch seconds: no new calls since then, and running ones end by then; 0 = does not drain, or no deadline. */
+  draining_since: number;
+  drain_deadline: number;
 }
 
 /** The columns of a channel that leave the server. One that is not listed here stays inside. */
@@ -120,6 +123,8 @@ export const CHANNEL_FIELDS = [
   "test_time",
   "created_time",
   "other_info",
+  "draining_since",
+  "drain_deadline",
 ] as const satisfies readonly (keyof ChannelColumns)[];
 
 /** A channel as the console and scripts see it. `key` is always empty: keys do not leave the server. */

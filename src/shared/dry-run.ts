@@ -40,15 +40,16 @@ export type DryRunInput = z.output<typeof dryRunInput>;
 /**
  * ready: may be selected in its turn. cooling: in cooldown after a failure, tried last. probing: its cooldown is over
  * and one call probes it. limited: at one of its limits, skipped. unsupported: its type does not serve the endpoint.
- * disabled: stored for this model and group, but not enabled.
+ * draining: takes no new calls. disabled: stored for this model and group, but not enabled.
  */
-export type DryRunStanding = "ready" | "cooling" | "probing" | "limited" | "unsupported" | "disabled";
+export type DryRunStanding = "ready" | "cooling" | "probing" | "limited" | "draining" | "unsupported" | "disabled";
 
 export const dryRunStandings: Readonly<Record<DryRunStanding, Text>> = {
   ready: { zh: "可用", en: "Ready" },
   cooling: { zh: "冷却中", en: "Cooling down" },
   probing: { zh: "正在试探恢复", en: "Being probed" },
   limited: { zh: "已达限额", en: "At its limit" },
+  draining: { zh: "正在排空", en: "Draining" },
   unsupported: { zh: "不支持此接口", en: "Does not serve this endpoint" },
   disabled: { zh: "未启用", en: "Not enabled" },
 };

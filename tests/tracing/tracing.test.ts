@@ -57,6 +57,8 @@ test("a call continues its caller's trace; attempts are client spans with the Ge
   const weir = await startWeir({
     env: { WEIR_OTLP_ENDPOINT: `${collector.url}/`, WEIR_OTLP_HEADERS: "x-api-key=a%3Db, x-tenant=one" },
   });
+  // One attempt a call.
+  await weir.setOption("RetryTimes", 0);
   const good = "gpt-4o+usage:100:50";
   await weir.priceModels({ [good]: 1, "error-500": 1 });
   await weir.newChannel({ base_url: upstream.url, models: [good, "error-500"], key: "planted-channel-key" });

@@ -3,6 +3,7 @@ import type { ChannelType } from "../../shared/channel-types";
 import type { ChannelSetting } from "../../shared/channel-setting";
 import type { LimitSet } from "../../shared/limits";
 import type { MultiKeyMode } from "../../shared/channel-keys";
+import type { Drain } from "./drain";
 import type { HeaderRules } from "../../shared/header-override";
 
 /** A channel as the relay uses it: parsed once when the pool is built. The key in clear text exists in memory only. */
@@ -32,6 +33,10 @@ export interface PoolChannel {
   max_input_tokens?: number;
   /** One copy of the channel per enabled key, in their order; absent where it has one key. */
   keys?: readonly PoolChannel[];
+  /** Keys that drain: no new calls, but what was begun with them goes on. */
+  draining_keys?: readonly PoolChannel[];
+  /** The channel, or this key of it, drains: it gets no new calls. */
+  drain?: Drain;
   /** How an attempt selects one of them. */
   multi_key_mode?: MultiKeyMode;
   /** The index of `key` among several keys. */

@@ -39,7 +39,7 @@ export interface PlannedChannel {
   channel: PoolChannel;
   /** Group auto: the group that it would be tried in. */
   group: string | undefined;
-  standing: CooldownState | "unsupported";
+  standing: CooldownState | "unsupported" | "draining";
   /** Its tier, from 1; channels of one tier are drawn together. 0: it is never tried. */
   turn: number;
   /** The probability that it is the first of its tier, 0 to 1. */

@@ -23,6 +23,8 @@ export interface Readiness {
   /** From now on 503: a balancer sends new calls elsewhere while running ones finish. */
   drain(): void;
   readonly draining: boolean;
+  /** The operator drains this instance: 503 while `on`. */
+  pause(on: boolean): void;
 }
 
 /** Bun shares 256 fetches per process unless its environment says otherwise before the start (lib/reexec.ts). */
@@ -73,6 +75,7 @@ interface ReadinessParts {
 
 export function createReadiness({ db, cluster, settles }: ReadinessParts): Readiness {
   let draining = false;
+  let paused = false;
   const probe = createDiskProbe(settles.path.replace(/\.journal$/, ".probe"));
 
   /** A later release may migrate the database of a running process, by one release and no further. */
@@ -99,14 +102,17 @@ export function createReadiness({ db, cluster, settles }: ReadinessParts): Readi
       checks.journal = settles.full() ? "full: too many calls wait for their settlement" : "ok";
       const limit = Number(process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? 256);
       checks.fetch_limit = limit >= LEAST_FETCHES ? "ok" : `only ${limit}: set BUN_CONFIG_MAX_HTTP_REQUESTS=65535`;
-      checks.state = draining ? "draining" : "serving";
+      checks.state = draining || paused ? "draining" : "serving";
       const sound = [checks.database, checks.migrations, checks.disk, checks.journal, checks.fetch_limit].every(
         (found) => found === "ok",
       );
-      return { ready: sound && !draining, checks, cache_age_seconds: Math.floor(cluster.bus.age() / 1000) };
+      return { ready: sound && !draining && !paused, checks, cache_age_seconds: Math.floor(cluster.bus.age() / 1000) };
     },
     drain: () => {
       draining = true;
+    },
+    pause: (on) => {
+      paused = on;
     },
     get draining() {
       return draining;

@@ -50,7 +50,7 @@ const channel = (id: number, fields: Partial<ChannelView> = {}): ChannelView => 
   balance_updated_time: 1_790_000_000,
   test_time: 1_790_000_000,
   created_time: 1_790_000_000,
-  other_info: "",
+  other_info: "", draining_since: 0, drain_deadline: 0,
   multi_key_mode: "",
   balance_currency: "",
   ...fields,

@@ -33,7 +33,7 @@ const channel = (id: number, tag = "", more: Partial<ChannelView> = {}): Channel
   balance_updated_time: 0,
   test_time: 0,
   created_time: 0,
-  other_info: "",
+  other_info: "", draining_since: 0, drain_deadline: 0,
   multi_key_mode: "",
   balance_currency: "",
   ...more,

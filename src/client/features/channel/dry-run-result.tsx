@@ -5,6 +5,7 @@ import {
   CircleCheck,
   CircleSlash,
   Gauge,
+  Hourglass,
   Snowflake,
   Stethoscope,
   TriangleAlert,
@@ -27,6 +28,7 @@ const looks: Readonly<Record<DryRunStanding, { hue: Hue; icon: LucideIcon }>> = 
   cooling: { hue: "blue", icon: Snowflake },
   probing: { hue: "yellow", icon: Stethoscope },
   limited: { hue: "orange", icon: Gauge },
+  draining: { hue: "orange", icon: Hourglass },
   unsupported: { hue: "grey", icon: CircleSlash },
   disabled: { hue: "grey", icon: Ban },
 };

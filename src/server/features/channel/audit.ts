@@ -16,6 +16,8 @@ const COUNTED = new Set([
   "response_time",
   "test_time",
   "other_info",
+  "draining_since",
+  "drain_deadline",
   "created_time",
 ]);
 

@@ -134,6 +134,13 @@ const enables = (status: ManualStatus): boolean => status === CHANNEL_STATUS.ena
 const reviving = (ctx: Ctx, status: ManualStatus): Pick<Deed, "before"> =>
   enables(status) ? { before: (q, where) => reviveKeys(ctx, q, where) } : {};
 
+/** Disabling ends a drain: a channel that is enabled again serves. */
+const statusSet = (status: ManualStatus) => ({
+  status,
+  other_info: "",
+  ...(!enables(status) && { draining_since: 0, drain_deadline: 0 }),
+});
+
 /** Enables or disables channels by hand. Throws batch_empty. */
 export async function setStatus(ctx: Ctx, ids: readonly number[], status: ManualStatus): Promise<number> {
   if (ids.length === 0) fail("batch_empty");
@@ -142,7 +149,7 @@ export async function setStatus(ctx: Ctx, ids: readonly number[], status: Manual
     details: { status },
     ...reviving(ctx, status),
   };
-  return update(ctx, deed, byIds(ctx, ids), { status, other_info: "" });
+  return update(ctx, deed, byIds(ctx, ids), statusSet(status));
 }
 
 /**
@@ -172,7 +179,7 @@ export async function setTagStatus(ctx: Ctx, tag: string, status: ManualStatus):
     details: { tag: name, status },
     ...reviving(ctx, status),
   });
-  return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], { status, other_info: "" });
+  return update(ctx, deed, [eq(ctx.db.t.channels.tag, name)], statusSet(status));
 }
 
 /**

@@ -92,6 +92,7 @@ export async function listKeys(ctx: Ctx, id: number): Promise<ChannelKeyView[]> 
     status: row.status,
     reason: row.reason,
     status_time: row.status_time,
+    draining_since: row.draining_since,
     created_at: row.created_at,
   }));
 }
@@ -151,7 +152,9 @@ export async function setKeyStatus(
 ): Promise<number> {
   await multiChannel(ctx, id);
   const { channel_keys: t } = ctx.db.t;
-  const set = { status, reason: "", status_time: seconds(ctx) };
+  // Disabling ends a drain: a key that is enabled again serves.
+  const drain = status === ENABLED ? {} : { draining_since: 0, drain_deadline: 0 };
+  const set = { status, reason: "", status_time: seconds(ctx), ...drain };
   const rows = await ctx.db.tx(function* (q) {
     const changed = yield* run(
       q

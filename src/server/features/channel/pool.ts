@@ -16,6 +16,7 @@ import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import { openColumns } from "./sealed";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
+import { drainOf } from "../../contracts/drain";
 import type { PoolChannel } from "../../contracts/channel";
 import type { ChannelPool } from "../../contracts/channel-pool";
 
@@ -45,6 +46,8 @@ const COLUMNS = [
   "max_input_tokens",
   "multi_key_mode",
   "status",
+  "draining_since",
+  "drain_deadline",
 ] as const satisfies readonly (keyof ChannelRow)[];
 /** Columns that hold JSON objects. */
 const JSON_COLUMNS = ["model_mapping", "status_code_mapping", "setting", "param_override", "header_override"] as const;
@@ -139,6 +142,7 @@ export function readChannel(
   const statuses = statusMapping(json("status_code_mapping"));
   if (statuses.wrong.length)
     report(`status_code_mapping has entries that are no statuses: ${statuses.wrong.join(", ")}`);
+  const drain = drainOf(row);
   const channel: PoolChannel = {
     id: row.id,
     name: row.name,
@@ -158,6 +162,7 @@ export function readChannel(
     ...(limits && { limits }),
     test_model: row.test_model,
     max_input_tokens: row.max_input_tokens,
+    ...(drain && { drain }),
     ...overrides(json("param_override"), json("header_override"), report),
   };
   return isMultiKeyMode(row.multi_key_mode) ? readKeys(channel, row.multi_key_mode, keyRows, secrets, report) : channel;
@@ -194,7 +199,7 @@ export async function createChannelPool(
     all: () => [...store.current.entries.values()].map(({ channel }) => channel),
     inGroup: (group) =>
       [...store.current.entries.values()].flatMap(({ channel, enabled }) =>
-        enabled && channel.groups.has(group) ? [channel] : [],
+        enabled && !channel.drain && channel.groups.has(group) ? [channel] : [],
       ),
     models: (group) => store.current.models(group),
     enabledModels: () => store.current.models("*"),
@@ -262,7 +267,9 @@ class SnapshotStore {
   /** Unchanged rows keep their parsed form, so problems are reported once and keys decrypted once. */
   #entryOf(row: PoolRow, keyRows: readonly KeyRow[]): Entry | undefined {
     const known = this.current.entries.get(row.id);
-    const keys = keyRows.map(({ id, status, position }) => `${id}.${status}.${position}`).join();
+    const keys = keyRows
+      .map((key) => [key.id, key.status, key.position, key.draining_since, key.drain_deadline].join("."))
+      .join();
     if (known && known.keys === keys && isSame(known.row, row)) return known;
     return isSame(this.#unusable.get(row.id), row) ? undefined : this.#parse(row, keyRows, keys);
   }

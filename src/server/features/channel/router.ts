@@ -26,10 +26,12 @@ import {
   tagPageInput,
 } from "../../../shared/channel-operations";
 import { channelHistoryInput, channelRestoreInput } from "../../../shared/history";
+import { drainChannelInput, drainKeyInput, keyInput } from "../../../shared/drain";
 import { dryRunInput } from "../../../shared/dry-run";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { updateAllBalances, updateBalance } from "./balance";
 import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
+import { channelDrain, drainChannel, drainKey, resumeChannel, resumeKey } from "./drain";
 import { dryRun } from "./dry-run";
 import { testChannel } from "./health";
 import { channelHistory, restoreChannel } from "./history";
@@ -181,6 +183,34 @@ export const channelRouter = router({
     .meta({ rest: "POST /api/channel/{id}/status", summary: "Enable (1) or disable (2) a channel" })
     .input(channelStatus)
     .mutation(({ ctx, input }) => updateChannel(ctx, input)),
+
+  drain: adminProcedure
+    .meta({
+      rest: "POST /api/channel/{id}/drain",
+      summary: "A channel gets no new calls; those that run may end, for `seconds` at most (0 = no limit)",
+    })
+    .input(drainChannelInput)
+    .mutation(({ ctx, input }) => drainChannel(ctx, input.id, input.seconds)),
+
+  drainState: adminProcedure
+    .meta({ rest: "GET /api/channel/{id}/drain", summary: "What a channel's drain still waits for" })
+    .input(channelId)
+    .query(({ ctx, input }) => channelDrain(ctx, input.id)),
+
+  resume: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/resume", summary: "A drained channel gets calls again" })
+    .input(channelId)
+    .mutation(({ ctx, input }) => resumeChannel(ctx, input.id)),
+
+  drainKey: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/keys/{key_id}/drain", summary: "One key of a channel gets no new calls" })
+    .input(drainKeyInput)
+    .mutation(({ ctx, input }) => drainKey(ctx, input.id, input.key_id, input.seconds)),
+
+  resumeKey: adminProcedure
+    .meta({ rest: "POST /api/channel/{id}/keys/{key_id}/resume", summary: "A drained key gets calls again" })
+    .input(keyInput)
+    .mutation(({ ctx, input }) => resumeKey(ctx, input.id, input.key_id)),
 
   manageKeys: adminProcedure
     .meta({

@@ -253,8 +253,10 @@ export async function updateChannel(ctx: Ctx, { id, key_mode, ...fields }: Chann
   const set = {
     ...sealColumns(ctx, columnsOf(fields, type), stored),
     ...(several ? { key_cipher: "", key_hash: "" } : single ? sealKey(ctx, single) : {}),
-    // A status set by hand ends what the gateway noted about it.
-    ...(fields.status !== undefined && fields.status !== stored.status ? { other_info: "" } : {}),
+    // A status set by hand ends what the gateway noted about it, and a drain.
+    ...(fields.status !== undefined && fields.status !== stored.status
+      ? { other_info: "", draining_since: 0, drain_deadline: 0 }
+      : {}),
   };
   if (Object.keys(set).length === 0) return presentChannel(stored);
   const row = await ctx.db.tx(function* (q) {

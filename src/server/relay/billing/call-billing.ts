@@ -162,6 +162,7 @@ export class CallBilling {
    * first end counts.
    */
   async settle(attempt: Attempted, ending: Ending): Promise<void> {
+    attempt.call.asked.engine.running.delete(attempt.call);
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { call, channel, slot } = attempt;
@@ -231,7 +232,9 @@ export class CallBilling {
   }
 
   /** Ends the hold of `call` without a charge. Only the first end counts. */
-  async release({ admission, progress }: Pick<Admitted, "admission" | "progress">): Promise<void> {
+  async release(call: Pick<Admitted, "admission" | "progress">): Promise<void> {
+    const { admission, progress } = call;
+    this.#asked.engine.running.delete(call);
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { engine, request_id } = this.#asked;

@@ -23,6 +23,8 @@ import type { Routing } from "../routing/router";
 import type { Selection } from "../routing/channel-selector";
 import type { RequestContent } from "./request-content";
 import type { Translation } from "./translation";
+import type { Drain } from "../../contracts/drain";
+import type { RunningCalls } from "./running-calls";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { FailureKind } from "../../../shared/failures";
 import type { ErrorCode } from "../../../shared/errors";
@@ -46,12 +48,18 @@ export interface Engine extends RelayDeps {
   readonly stats: RelayStats;
   /** Realtime sessions and streams that are open. */
   readonly sessions: Set<OpenSession>;
+  /** Calls that a channel is at work on. */
+  readonly running: RunningCalls;
   /** The process is ending: no new sessions. */
   draining: boolean;
+  /** This instance drains: no new calls. */
+  drain: Drain | undefined;
 }
 
 /** Work that may outlast a request to end the process: realtime sessions and streamed responses. */
 export interface OpenSession {
+  /** Where it ends when its channel drains: at the end of its response. */
+  readonly channel?: PoolChannel;
   /** Lets running work finish, or ends it at once. Resolves when it has ended and everything is charged. */
   shutdown(now: boolean): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import type { Timers } from "../../lib/timers";
 
 /** The phases of a call that have a time limit. */
-export type Phase = "connect" | "first byte" | "idle" | "total";
+export type Phase = "connect" | "first byte" | "idle" | "total" | "drain";
 
 /**
  * All deadlines of one call behind a single timer. Moving a deadline later changes a number and no timer: a timer that

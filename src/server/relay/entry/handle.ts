@@ -1,6 +1,7 @@
 /** The handler of relay requests: one call from its arrival to its log row. */
 import { AppError, fail } from "../../../shared/errors";
 import type { ControlPlane } from "../../contracts/control-plane";
+import type { Drain, Running } from "../../contracts/drain";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { TaskService } from "../../contracts/task-service";
 import type { Logger } from "../../lib/log";
@@ -21,6 +22,7 @@ import { recordRefusal } from "../billing/log-row";
 import { allTakeLimits } from "../billing/output-limit";
 import type { Asked, Authenticated, Engine, RelayDeps } from "../call/call";
 import { noopObserver } from "../call/observers";
+import { RunningCalls } from "../call/running-calls";
 import { handleDisconnect } from "../call/timeouts";
 import { deliver } from "../delivery/deliver";
 import { errorResponse, failed } from "../delivery/failed";
@@ -28,6 +30,7 @@ import { StoredConversation } from "../endpoints/stored/conversation";
 import type { Operation } from "../operations/operation";
 import { AccessTokenCache } from "../providers/access-token-cache";
 import { endSessions } from "../realtime/drain";
+import { endDrained } from "../realtime/drained";
 import type { Upgrade } from "../realtime/open";
 import { thrownError } from "../response/error-response";
 import { Responder } from "../response/responder";
@@ -53,6 +56,13 @@ export interface Relay {
    */
   handleAs(authentication: ConsoleAuthentication, request: Request, ip: string, requestId: string): Promise<Response>;
   readonly tasks: TaskService;
+  /** Calls that this process serves now. */
+  running(): Running;
+  /** From now on no new calls, with 503; undefined: calls as usual. */
+  drain(drain: Drain | undefined): void;
+  readonly draining: boolean;
+  /** Ends what drains of channels, keys and this instance end now; called every second. */
+  endDrained(): void;
   /**
    * Ends streams and realtime sessions: running ones get `graceMs` to end normally. Resolves when everything is
    * charged.
@@ -86,13 +96,21 @@ export function createRelay(
     accessTokens: new AccessTokenCache(),
     stats,
     sessions: new Set(),
+    running: new RunningCalls(),
     draining: false,
+    drain: undefined,
   };
   return {
     stats,
     handle: (request, ip, requestId, upgrade, known) => handle(engine, request, ip, requestId, { upgrade, known }),
     handleAs: (authentication, request, ip, requestId) => handle(engine, request, ip, requestId, { authentication }),
     tasks: createTaskService(engine),
+    running: () => engine.running.count(),
+    drain: (drain) => void (engine.drain = drain),
+    get draining() {
+      return engine.drain !== undefined;
+    },
+    endDrained: () => endDrained(engine),
     stop: (graceMs) => endSessions(engine, graceMs),
   };
 }
@@ -119,6 +137,7 @@ async function handle(
   if (arrival.dialect.key === "anthropic") responder.idHeader = "request-id";
   try {
     if (!route) fail("not_found", { method: request.method, path: arrival.path });
+    if (engine.drain) fail("draining");
     if (route.operation === "open") return await route.answer({ engine, request, responder });
     const known = authentication && (await authenticateBy(authentication, arrival, request));
     const call = authenticatedAs(arrival, known ? known.caller : await authenticate(arrival, request));

@@ -169,6 +169,7 @@ async function start(
   // An upgrade ends the request as well.
   request.signal.removeEventListener("abort", handleDisconnect);
   if (!outcome.ok) {
+    engine.running.delete(call);
     await releaseSlots(admission, progress.attempt?.slot, NOTHING_USED);
     await responseBilling.end(outcome.end_reason);
     await recordFailed(call, outcome.failure, outcome.end_reason);

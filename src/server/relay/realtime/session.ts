@@ -16,6 +16,7 @@ import type { Frame, Upstream, UpstreamSocket } from "./connect";
 import { errorEvent, generatedBy, readEvent, type RealtimeEvent, saidBy } from "./events";
 import { credentialId } from "../providers/credential-id";
 import { redact, redactEvent, redactOf } from "../providers/redact";
+import type { PoolChannel } from "../../contracts/channel";
 import type { ResponseBilling } from "./response-billing";
 
 /** The caller's side, as Bun's server provides it. */
@@ -102,6 +103,10 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     engine.sessions.add(this);
     engine.stats.open_streams++;
     engine.stats.open_sessions++;
+  }
+
+  get channel(): PoolChannel {
+    return this.#attempt.channel;
   }
 
   open(caller: CallerSocket): void {
@@ -365,6 +370,7 @@ export class RealtimeSession implements CallerEvents, OpenSession {
     this.#upstream.resume();
     await this.#billing.end(end_reason);
     engine.sessions.delete(this);
+    engine.running.delete(this.#call);
     engine.stats.open_streams--;
     engine.stats.open_sessions--;
     this.#ended.resolve();

@@ -18,7 +18,7 @@ import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
 /** Why a candidate was left out of the draw. */
 export interface Skipped {
   channel: number;
-  why: "unsupported" | "elsewhere" | "too_long" | "cooling" | "probing" | "limited";
+  why: "draining" | "unsupported" | "elsewhere" | "too_long" | "cooling" | "probing" | "limited";
   /** For cooling: the cooldown left when the call began. For limited: when the limit allows calls again, if known. */
   remaining_ms?: number;
   /** For limited: the error that names the limit. */
@@ -80,11 +80,13 @@ export class Selection {
     }
     for (const channel of options.candidates) {
       const { max_input_tokens: most = 0 } = channel;
-      const why = !options.supports(channel)
-        ? "unsupported"
-        : most > 0 && (options.input ?? 0) > most
-          ? "too_long"
-          : undefined;
+      const why = channel.drain
+        ? "draining"
+        : !options.supports(channel)
+          ? "unsupported"
+          : most > 0 && (options.input ?? 0) > most
+            ? "too_long"
+            : undefined;
       if (why) this.#skipped.push({ channel: channel.id, why });
       else this.#left.push(channel);
     }
@@ -119,6 +121,11 @@ export class Selection {
   /** Whether one of the channels that can still be tried is in no cooldown. */
   get ready(): boolean {
     return this.#left.some((channel) => this.#standing(channel) === "ready");
+  }
+
+  /** Some channel is usable, but drains. */
+  get draining(): boolean {
+    return this.#skipped.some(({ why }) => why === "draining");
   }
 
   /** Channels that can still be tried. */
@@ -156,7 +163,7 @@ export class Selection {
       planned.push({
         channel,
         group: this.groupOf(channel),
-        standing: turn === 0 ? "unsupported" : this.#standing(channel),
+        standing: turn > 0 ? this.#standing(channel) : channel.drain ? "draining" : "unsupported",
         turn,
         share,
       });

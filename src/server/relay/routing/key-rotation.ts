@@ -41,6 +41,11 @@ export function keyOwning(channel: PoolChannel, channel_key_id: number): PoolCha
   return channel.keys.find(({ key_row }) => key_row?.id === channel_key_id);
 }
 
+/** The same for what exists already: a key that drains still serves it. */
+export const keyHolding = (channel: PoolChannel, channel_key_id: number): PoolChannel | undefined =>
+  keyOwning(channel, channel_key_id) ??
+  channel.draining_keys?.find(({ key_row }) => channel_key_id === 0 || key_row?.id === channel_key_id);
+
 const triedIn = (attempts: readonly AttemptRecord[], key: PoolChannel): boolean =>
   attempts.some((attempt) => attempt.channel === key.id && attempt.key?.id === key.key_row?.id);
 

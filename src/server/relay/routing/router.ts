@@ -34,7 +34,7 @@ export interface Routing {
   random(): number;
   /**
    * The channels that may be tried. Throws the caller's error when there is none: model_not_found,
-   * model_unavailable, channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled,
+   * model_unavailable, channels_draining, channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled,
    * invalid_request.
    */
   select(destination: Destination): Selection;
@@ -68,6 +68,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
         random,
         stages,
       });
+      if (selection.left === 0 && selection.draining) fail("channels_draining", { group: caller.group, model });
       if (selection.left === 0)
         fail(selection.tooLong ? "input_too_long" : "operation_unsupported", { group: caller.group, model });
       return selection;

@@ -10,7 +10,7 @@ import type { Responder } from "../response/responder";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { asIs } from "../../protocol/clean-text";
 import { classifyStatus, failureOf } from "../../protocol/upstream-failure";
-import { keyOwning } from "../routing/key-rotation";
+import { keyHolding } from "../routing/key-rotation";
 import { initFor } from "../providers/provider-context";
 import type { PoolChannel } from "../../contracts/channel";
 import { REQUEST_TIMEOUT_MS } from "./clock";
@@ -59,7 +59,7 @@ export async function filesOf(engine: Engine, task: Task): Promise<readonly Resu
 /** The channel of a job, enabled or not; undefined when the channel or its key is deleted. */
 export function channelOf({ controlPlane }: Engine, { channel_id, channel_key_id }: Task): PoolChannel | undefined {
   const holder = controlPlane.pool.byId(channel_id);
-  return holder && keyOwning(holder.channel, channel_key_id);
+  return holder && keyHolding(holder.channel, channel_key_id);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Engine } from "../call/call";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import { credentialId } from "../providers/credential-id";
-import { keyOwning } from "../routing/key-rotation";
+import { keyHolding } from "../routing/key-rotation";
 import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
 import { failureFrom } from "./attempt";
@@ -103,7 +103,7 @@ async function pollTarget(engine: Engine, task: Task): Promise<Omit<PollGroup, "
   // Jobs of a disabled channel are still polled.
   const holder = pool.byId(task.channel_id);
   if (!holder) return void (await failTask(engine.controlPlane, watcher, task, REASONS.channel_gone));
-  const channel = keyOwning(holder.channel, task.channel_key_id);
+  const channel = keyHolding(holder.channel, task.channel_key_id);
   // A disabled key of several may be enabled again.
   if (!channel) return void (await postpone(engine, watcher, task, task.state.fails + 1));
   return { watcher, channel };

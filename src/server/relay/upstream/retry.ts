@@ -87,6 +87,8 @@ export async function tryChannels<Answer>(
       if (progress.left) return { ok: false, failure, end_reason: "caller_left" };
       continue;
     }
+    // It began to drain after the call was routed.
+    if (engine.controlPlane.pool.byId(channel.id)?.channel.drain) continue;
     const { caller, price, terms } = quote(call, channel, selection.groupOf(channel));
     // The call's use of the channel's own limits; most channels have none.
     const entering = limits.enterChannel(channel, caller, call.limitRequest);
@@ -121,6 +123,7 @@ export async function tryChannels<Answer>(
       translation: new Translation(),
     };
     progress.attempt = attempt;
+    engine.running.add(call);
     const tried = await run(attempt);
     if (tried.ok) {
       // A stream may be open for long, and the body is not sent again.

@@ -7,7 +7,7 @@ import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
 import { UpstreamError } from "../../../protocol/upstream-error";
 import { mayBeAccepted } from "../../../protocol/upstream-failure";
-import { keyOwning } from "../../routing/key-rotation";
+import { keyHolding, keyOwning } from "../../routing/key-rotation";
 import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
@@ -89,7 +89,7 @@ export async function findOwnFile(
   const holder = engine.controlPlane.pool.byId(entry.channel_id);
   if (!holder?.enabled) throw missing;
   if (!allows(holder.channel, "files")) fail("files_unavailable", { group: caller.group });
-  const channel = keyOwning(holder.channel, entry.channel_key_id);
+  const channel = keyHolding(holder.channel, entry.channel_key_id);
   if (!channel) throw missing;
   return { entry, channel, missing };
 }

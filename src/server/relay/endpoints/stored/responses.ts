@@ -7,7 +7,7 @@ import { AppError, fail } from "../../../../shared/errors";
 import type { SideHandler, SideRequest } from "../../admission/side-call";
 import { ownError } from "../../response/error-response";
 import { UpstreamError } from "../../../protocol/upstream-error";
-import { keyOwning } from "../../routing/key-rotation";
+import { keyHolding } from "../../routing/key-rotation";
 import { responses } from "../../operations/dialect-chat";
 import type { PoolChannel } from "../../../contracts/channel";
 import { operationFor } from "../../providers/dispatch";
@@ -37,7 +37,7 @@ async function find(
   if (entry.channel_id === 0) return { entry, channel: undefined };
   const holder = pool.byId(entry.channel_id);
   if (!holder?.enabled || !isStateful(holder.channel, responses)) throw missing(id);
-  const channel = keyOwning(holder.channel, entry.channel_key_id);
+  const channel = keyHolding(holder.channel, entry.channel_key_id);
   if (!channel) throw missing(id);
   return { entry, channel };
 }
