@@ -3,6 +3,7 @@ import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./contracts/context";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
+import { retireKeys } from "./features/channel/rotate";
 import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { forgetSpend } from "./features/limit/spend";
@@ -37,6 +38,7 @@ const jobs: readonly Job[] = [
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
   { name: "channel secrets", everySeconds: 300, run: leased("channel secrets", sealChannels) },
+  { name: "key rotation", everySeconds: 15, run: leased("key rotation", retireKeys) },
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   { name: "budgets", everySeconds: 3600, run: leased("budgets", forgetSpend) },
   { name: "orders", everySeconds: 15, run: leased("orders", askAboutOrders) },
