@@ -6,6 +6,7 @@ import { createAlertJobs } from "./features/alert/jobs";
 import { watchUpstreams } from "./features/alert/watch";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
+import { retireKeys } from "./features/channel/rotate";
 import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { createRunningReport, type DrainingRelay } from "./features/instance/running";
@@ -44,6 +45,7 @@ const jobs: readonly Job[] = [
   { name: "channel test", everySeconds: 30, run: testAllWhenDue },
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
   leased("channel secrets", 300, sealChannels),
+  leased("key rotation", 15, retireKeys),
   leased("price feeds", 60, readFeedsWhenDue),
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   leased("budgets", 3600, forgetSpend),

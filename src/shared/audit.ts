@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = {
   "channel.update": { zh: "修改渠道", en: "Change channel" },
   "channel.delete": { zh: "删除渠道", en: "Delete channel" },
   "channel.keys": { zh: "修改渠道密钥", en: "Change channel keys" },
+  "channel.rotate": { zh: "轮换渠道密钥", en: "Rotate channel key" },
   "channel.reveal": { zh: "查看渠道密钥", en: "Reveal channel keys" },
   "channel.drain": { zh: "排空渠道", en: "Drain channel" },
   "channel.resume": { zh: "结束渠道排空", en: "Resume channel" },

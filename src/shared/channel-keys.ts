@@ -23,6 +23,8 @@ export interface ChannelKeyView {
   status: number;
   /** As a channel's other_info: JSON {status_reason, status_time, …} or ''. */
   reason: string;
+  /** Epoch seconds when a key that is being replaced stops, 0 = it does not. */
+  retires_at: number;
   /** Epoch seconds of the last change of status, 0 = never. */
   status_time: number;
   /** Epoch seconds, 0 = it does not drain. */

@@ -201,6 +201,11 @@ export const channelUpdate = channelFields.extend({
   id: z.int().positive(),
   key_mode: z.enum(["append", "replace"]).optional(),
 });
+/** A form that is not saved; `id`: of the stored channel whose form it is. `model`: what the test calls. */
+export const channelDraftTest = channelFields.extend({
+  id: z.int().positive().optional(),
+  model: z.string().max(CHANNEL_LIMITS.model).optional(),
+});
 export type ChannelUpdate = z.output<typeof channelUpdate>;
 
 /** Filters of REST; `disabled` is by hand or automatically (new-api controller/channel.go, read 2026-11). */

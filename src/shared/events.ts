@@ -37,6 +37,17 @@ export const EVENTS = {
     "Key #{key_id} of channel “{name}” (#{id}) was disabled automatically: {reason}",
     "warning",
   ),
+  channel_key_retired: event(
+    "channel",
+    "渠道「{name}」（#{id}）的旧密钥 #{key_id} 已停用：轮换的重叠期结束",
+    "The old key #{key_id} of channel “{name}” (#{id}) serves no more: the overlap of its rotation is over",
+  ),
+  channel_key_kept: event(
+    "channel",
+    "渠道「{name}」（#{id}）的旧密钥 #{key_id} 继续使用：轮换的重叠期已结束，但没有其他启用的密钥",
+    "The old key #{key_id} of channel “{name}” (#{id}) goes on serving: the overlap of its rotation is over, but no other key is enabled",
+    "warning",
+  ),
   channel_auto_enabled: event(
     "channel",
     "渠道「{name}」（#{id}）测试通过，已被自动启用",

@@ -65,6 +65,7 @@ const NO_KEY: Readonly<Record<string, readonly string[]>> = {
   "only reads, or asks another server": [
     "channel.fetchModelsFrom",
     "channel.revealKeys",
+    "channel.testDraft",
     "identity.tryOidc",
     "identity.tryTelegram",
     "pricing.unpriced",

@@ -6,6 +6,7 @@ import { and, asc, eq, inArray, max, ne, notInArray, type SQL } from "drizzle-or
 import { CHANNEL_STATUS, type ManualStatus, splitKeys } from "../../../shared/channel";
 import { type ChannelKeyView, isMultiKeyMode, keyHint, MAX_KEYS } from "../../../shared/channel-keys";
 import { statusInfo, storedReason, type StatusReason } from "../../../shared/channel-operations";
+import { retirementOf, retirementText } from "../../../shared/key-rotation";
 import { keyProblem } from "../../../shared/channel-types";
 import type { EventName } from "../../../shared/events";
 import { errorText, fail } from "../../../shared/errors";
@@ -90,7 +91,8 @@ export async function listKeys(ctx: Ctx, id: number): Promise<ChannelKeyView[]> 
     position: index + 1,
     hint: hintOf(ctx, row.key_cipher),
     status: row.status,
-    reason: row.reason,
+    reason: row.status === ENABLED ? "" : row.reason,
+    retires_at: retirementOf(row)?.retire_at ?? 0,
     status_time: row.status_time,
     draining_since: row.draining_since,
     created_at: row.created_at,
@@ -226,10 +228,14 @@ export async function disableKey(
   const changed = await services.db.tx(function* (q): Steps<boolean> {
     const channel = yield* lockChannel(services, q, id);
     if (!channel || channel.auto_ban === 0) return false;
-    const set = { status: CHANNEL_STATUS.auto_disabled, reason: statusInfo(reason, now), status_time: now };
     const mine = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, ENABLED));
-    const [key] = yield* run(q.update(t).set(set).where(mine).returning({ cipher: t.key_cipher }));
+    const [key] = yield* run(q.select({ reason: t.reason }).from(t).where(mine));
     if (!key) return false;
+    const retirement = retirementOf(key);
+    const info = statusInfo(reason, now);
+    const why = retirement ? retirementText(retirement, info) : info;
+    const set = { status: CHANNEL_STATUS.auto_disabled, reason: why, status_time: now };
+    yield* run(q.update(t).set(set).where(mine).returning({ id: t.id }));
     const record = (event: EventName, why: StatusReason) => {
       const params = { id, name: channel.name, key_id, reason: storedReason(why) };
       return services.events.record(q, { type: "system", channel, event, params, other: { ...details } });
@@ -266,15 +272,18 @@ export async function enableKey(services: Services, id: number, key_id: number):
   const { channel_keys: t } = services.db.t;
   const autoDisabled = and(eq(t.id, key_id), eq(t.channel_id, id), eq(t.status, CHANNEL_STATUS.auto_disabled));
   return services.db.tx(function* (q) {
-    const [key] = yield* run(
-      q
-        .update(t)
-        .set({ status: ENABLED, reason: "", status_time: seconds(services) })
-        .where(autoDisabled)
-        .returning({ id: t.id }),
-    );
-    if (key) yield* announceChange(services, q, id);
-    return key !== undefined;
+    yield* lockChannel(services, q, id);
+    const [key] = yield* run(q.select({ reason: t.reason }).from(t).where(autoDisabled));
+    if (!key) return false;
+    const retirement = retirementOf(key);
+    const set = {
+      status: ENABLED,
+      reason: retirement ? retirementText(retirement) : "",
+      status_time: seconds(services),
+    };
+    yield* run(q.update(t).set(set).where(autoDisabled).returning({ id: t.id }));
+    yield* announceChange(services, q, id);
+    return true;
   });
 }
 

@@ -3,6 +3,7 @@ import {
   channelCopy,
   channelCreate,
   channelCreateRest,
+  channelDraftTest,
   channelId,
   channelListInput,
   channelListRest,
@@ -27,17 +28,20 @@ import {
 } from "../../../shared/channel-operations";
 import { channelHistoryInput, channelRestoreInput } from "../../../shared/history";
 import { drainChannelInput, drainKeyInput, keyInput } from "../../../shared/drain";
+import { keyRotateInput } from "../../../shared/key-rotation";
 import { dryRunInput } from "../../../shared/dry-run";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { updateAllBalances, updateBalance } from "./balance";
 import { deleteChannels, deleteDisabled, editChannels, editTag, setStatus, setTag, setTagStatus } from "./batch";
 import { channelDrain, drainChannel, drainKey, resumeChannel, resumeKey } from "./drain";
+import { testDraft } from "./draft";
 import { dryRun } from "./dry-run";
 import { testChannel } from "./health";
 import { channelHistory, restoreChannel } from "./history";
 import { allModels, fetchModelsFrom, fetchModelsOf, modelsByType } from "./models";
 import { addKeys, listKeys, removeKeys, setKeyStatus } from "./keys";
 import { repairChannels } from "./repair";
+import { rotateKey } from "./rotate";
 import { readRun } from "./runs";
 import { copyChannel, createChannels, deleteChannel, getChannel, revealKeys, updateChannel } from "./service";
 import { countByStatus, listTags, modelsOfTag, pageChannels, pageTags, restPage } from "./list";
@@ -155,6 +159,24 @@ export const channelRouter = router({
     })
     .input(channelTestInput)
     .mutation(({ ctx, input }) => testChannel(ctx, input.id, input.model)),
+
+  testDraft: adminProcedure
+    .meta({
+      rest: "POST /api/channel/test_draft",
+      summary: "Test a channel that is not saved; nothing is stored, masked secrets are those of `id`",
+      answer: "top",
+    })
+    .input(channelDraftTest)
+    .mutation(({ ctx, input }) => testDraft(ctx, input)),
+
+  rotateKey: adminProcedure
+    .meta({
+      once: true,
+      rest: "POST /api/channel/{id}/rotate_key",
+      summary: "Test a new key, let both serve for a while, then end the old one",
+    })
+    .input(keyRotateInput)
+    .mutation(({ ctx, input }) => rotateKey(ctx, input)),
 
   get: adminProcedure.input(channelId).query(({ ctx, input }) => getChannel(ctx, input.id)),
 

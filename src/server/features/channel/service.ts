@@ -41,7 +41,8 @@ export async function findChannel(ctx: Pick<Ctx, "db">, id: number): Promise<Cha
 export const getChannel = async (ctx: Ctx, id: number): Promise<ChannelView> =>
   presentChannel(await findChannel(ctx, id));
 
-const sealKey = (ctx: Ctx, key: string) => ({
+/** A key as it is stored. */
+export const sealKey = (ctx: Ctx, key: string) => ({
   key_cipher: ctx.secrets.encrypt("channel-key", key),
   key_hash: key ? ctx.secrets.hash("channel-key", key) : "",
 });
@@ -54,13 +55,14 @@ function clearKey(ctx: Ctx, row: ChannelRow): string {
   }
 }
 
-function refuse(ctx: Ctx, draft: ChannelDraft, only?: ReadonlySet<string>): void {
+/** Throws the first fault of the fields, or of those in `only`. */
+export function refuse(ctx: Ctx, draft: ChannelDraft, only?: ReadonlySet<string>): void {
   const issue = channelIssues(draft, ctx.lang).find((found) => !only || only.has(found.field));
   if (issue) fail(issue.code, issue.values);
 }
 
 /** The columns that a set of fields writes; absent fields write nothing. */
-function columnsOf(fields: ChannelFields, type: number) {
+export function columnsOf(fields: ChannelFields, type: number) {
   const { key: _key, groups: _groups, group: _group, models, status, base_url, other, name, tag, ...rest } = fields;
   const texts = Object.fromEntries(
     Object.entries(rest)
