@@ -3,6 +3,7 @@ import { lt } from "drizzle-orm";
 import { type Services, seconds } from "./contracts/context";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
+import { renewCodexTokens } from "./features/channel/codex-tokens";
 import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { createRunningReport, type DrainingRelay } from "./features/instance/running";
@@ -39,6 +40,7 @@ const jobs: readonly Job[] = [
   { name: "channel balances", everySeconds: 30, run: updateBalancesWhenDue },
   leased("channel secrets", 300, sealChannels),
   { name: "log retention", everySeconds: 3600, run: removeExpired },
+  leased("codex tokens", 60, (s) => renewCodexTokens(s)),
   leased("budgets", 3600, forgetSpend),
   leased("orders", 15, askAboutOrders),
   leased("payment callbacks", 3600, forgetCallbacks),
