@@ -7,6 +7,7 @@ import { watchUpstreams } from "./features/alert/watch";
 import { forgetCodes } from "./features/auth/codes";
 import { updateBalancesWhenDue } from "./features/channel/balance";
 import { retireKeys } from "./features/channel/rotate";
+import { renewCodexTokens } from "./features/channel/codex-tokens";
 import { sealChannels } from "./features/channel/seal-stored";
 import { testAllWhenDue } from "./features/channel/test-all";
 import { createRunningReport, type DrainingRelay } from "./features/instance/running";
@@ -48,6 +49,7 @@ const jobs: readonly Job[] = [
   leased("key rotation", 15, retireKeys),
   leased("price feeds", 60, readFeedsWhenDue),
   { name: "log retention", everySeconds: 3600, run: removeExpired },
+  leased("codex tokens", 60, (s) => renewCodexTokens(s)),
   leased("budgets", 3600, forgetSpend),
   leased("orders", 15, askAboutOrders),
   leased("payment callbacks", 3600, forgetCallbacks),

@@ -285,7 +285,7 @@ export const channelTypes = [
     // An API key is for the express mode: Google's own models, without project and region.
     key_format: jsonKey(text("服务账号的 JSON 凭据，或 API Key（快速模式）", "Service account credential (JSON), or an API key (express mode)"), [
       "project_id", "client_email", "private_key",
-    ], { pattern: /^[\w.-]{20,300}$/, label: "API Key" }),
+    ], { plain: { pattern: /^[\w.-]{20,300}$/, label: "API Key" } }),
     base_url_field: field(text("接口地址", "API address"), {
       hint: text("留空则由区域决定", "Leave empty to derive it from the region"),
     }),
@@ -389,7 +389,7 @@ export const channelTypes = [
   provider({
     id: 57, key: "codex", name: "ChatGPT Codex", logo: "codex", dialect: "openai-responses", custom: true,
     auth: "access-token", base_url: "https://chatgpt.com", models: models.codex, operations: ["chat", "responses"], stateless: true,
-    key_format: jsonKey(text("账号的 JSON 凭据", "Account credential (JSON)"), ["access_token", "account_id"]),
+    key_format: jsonKey(text("Codex CLI 的 auth.json", "auth.json of Codex CLI"), ["access_token", "account_id"], { within: "tokens" }),
     fetch_models: undefined,
   }),
 ] as const satisfies readonly ChannelType[];

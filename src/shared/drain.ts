@@ -15,6 +15,17 @@ export const keyInput = z.object({ id, key_id });
 export const drainInstanceInput = z.object({ instance: z.string().min(1).max(100), seconds });
 export const instanceInput = z.object({ instance: z.string().min(1).max(100) });
 
+export interface Drain {
+  /** No new calls since then, epoch seconds. */
+  since: number;
+  /** Running calls are ended then, epoch seconds; 0 = they take as long as they take. */
+  deadline: number;
+}
+
+/** The drain of a row; undefined: it does not drain. */
+export const drainOf = (row: { draining_since: number; drain_deadline: number }): Drain | undefined =>
+  row.draining_since > 0 ? { since: row.draining_since, deadline: row.drain_deadline } : undefined;
+
 /** What is left to wait for. */
 export interface DrainView {
   /** Epoch seconds, 0 = it does not drain. */

@@ -175,6 +175,7 @@ export const errors = {
   channel_changed: fact(409, "caller", "渠道刚刚被修改，请重试", "The channel has just been changed; try again"),
   channel_key_last: fact(400, "caller", "不能删除渠道的最后一个密钥", "A channel's last key cannot be removed"),
   channel_keys_left: fact(400, "caller", "渠道仍有多个密钥，请先删除其余密钥或填写一个新密钥", "The channel still has several keys; remove the others or enter a new one first"),
+  codex_refresh_refused: fact(502, "operator", "刷新令牌已失效（{detail}），请重新登录 Codex 并粘贴新的 auth.json", "The refresh token is no longer accepted ({detail}); sign in to Codex again and paste the new auth.json"),
   channel_keys_all_disabled: fact(502, "operator", "所有密钥都已被禁用：{detail}", "All its keys are disabled: {detail}"),
   channel_type_unknown: fact(400, "caller", "未知的渠道类型：{type}", "Unknown channel type: {type}"),
   channel_key_invalid: fact(400, "caller", "渠道密钥格式错误：{detail}", "The channel's key has the wrong format: {detail}"),

@@ -121,9 +121,7 @@ describe.each(ENGINES)("disabled in the middle of a call on %s", (engine) => {
     expect((await call(false)).status).toBe(200);
     await weir.root.ok("DELETE", `/api/channel/${id}`);
     const acts = await weir.root.trpc.audit.list.query({ target_type: "channel", target_id: String(id) });
-    expect(acts.items.map(({ action }) => action)).toEqual(
-      expect.arrayContaining(["channel.drain", "channel.resume"]),
-    );
+    expect(acts.items.map(({ action }) => action)).toEqual(expect.arrayContaining(["channel.drain", "channel.resume"]));
   }, 30_000);
 
   test("the deadline of a drain ends what still runs: with an error, and nothing stays held", async () => {

@@ -3,7 +3,7 @@ import type { ChannelType } from "../../shared/channel-types";
 import type { ChannelSetting } from "../../shared/channel-setting";
 import type { LimitSet } from "../../shared/limits";
 import type { MultiKeyMode } from "../../shared/channel-keys";
-import type { Drain } from "./drain";
+import type { Drain } from "../../shared/drain";
 import type { HeaderRules } from "../../shared/header-override";
 
 /** A channel as the relay uses it: parsed once when the pool is built. The key in clear text exists in memory only. */

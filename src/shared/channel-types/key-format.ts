@@ -15,6 +15,8 @@ export interface KeyFormat {
    * are the required members.
    */
   readonly shapes: readonly Readonly<Record<string, string>>[];
+  /** For `json`: the member whose members count like those of the object itself, where there is one. */
+  readonly within?: string;
   /** One opaque key of this form is accepted instead of JSON; its part is named `api_key`. */
   readonly plain?: { readonly pattern: RegExp; readonly label: string };
   /** The key may be empty (servers without authentication). */
@@ -54,9 +56,22 @@ export function joinedKey(
  * A JSON object with at least these members, as downloaded from the vendor; or, where there is a `plain` one, a key of
  * that form.
  */
-export function jsonKey(hint: Text, members: readonly string[], plain?: KeyFormat["plain"]): KeyFormat {
+export function jsonKey(
+  hint: Text,
+  members: readonly string[],
+  { plain, within }: Pick<KeyFormat, "plain" | "within"> = {},
+): KeyFormat {
   const shape = Object.fromEntries(members.map((name) => [name, name]));
-  return { kind: "json", hint, separator: "", shapes: [shape], optional: false, headers: {}, ...(plain && { plain }) };
+  return {
+    kind: "json",
+    hint,
+    separator: "",
+    shapes: [shape],
+    optional: false,
+    headers: {},
+    ...(plain && { plain }),
+    ...(within !== undefined && { within }),
+  };
 }
 
 function piecesOf(separator: string, key: string): string[] {
@@ -87,8 +102,10 @@ function splitJson(format: KeyFormat, key: string): KeyParts | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const inner: unknown = format.within === undefined ? undefined : Reflect.get(value, format.within);
+  const all = typeof inner === "object" && inner !== null ? { ...value, ...inner } : value;
   const parts = Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    Object.entries(all).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
   const members = Object.keys(format.shapes[0] ?? {});
   return members.every((name) => parts[name]) ? parts : undefined;

@@ -22,7 +22,9 @@ const DELIVERY_LIMIT_MS = 2000;
 const CREDIT = 1_000_000_000_000;
 const TOKEN_QUOTA = 100_000_000_000;
 /** Two channels for each vendor, so that a call has where to go. */
-const CHANNELS_PER_VENDOR = 2;
+export const CHANNELS_PER_VENDOR = 2;
+/** The key by which a vendor knows which of its channels asks. */
+export const keyOfChannel = (vendor: string, n: number): string => `${vendor}-channel-${n}`;
 
 export type Tally = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
@@ -47,8 +49,8 @@ export interface Testbed {
   beforeRest(work: () => Promise<void>): void;
   /** What ends with the testbed. */
   atEnd(work: () => Promise<void>): void;
-  /** Makes the calls, so many at a time. Resolves when the last has ended. */
-  run(calls: readonly PlannedCall[], atOnce: number): Promise<void>;
+  /** Makes the calls, so many at a time. Resolves when the last has ended, with what their callers know. */
+  run(calls: readonly PlannedCall[], atOnce: number): Promise<readonly CallRecord[]>;
   /** Resolves in the moment in which a call at this node is delivered to its last byte; after two seconds anyway. */
   nextDelivery(node: Node): Promise<void>;
   /**
@@ -66,11 +68,14 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
   const { db } = weir;
   const models = VENDORS.flatMap(modelsOf);
   await weir.priceModels(Object.fromEntries(models.map((model) => [model, 1])));
+  // A call may wait for its vendor, but ends within the time that a trial gives it.
+  await weir.setOption("RelayAttemptBudget", 10);
   for (const vendor of VENDORS) {
     for (let n = 0; n < CHANNELS_PER_VENDOR; n++) {
       await weir.newChannel({
         type: channelOf[vendor].type,
         name: `${vendor} ${n}`,
+        key: keyOfChannel(vendor, n),
         base_url: vendors.url,
         models: modelsOf(vendor),
         setting: JSON.stringify({
@@ -153,6 +158,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
     atEnd: (work) => void ends.push(work),
     run: async (calls, atOnce) => {
       const left = [...calls];
+      const own: CallRecord[] = [];
       const caller = async (): Promise<void> => {
         for (let planned = left.shift(); planned; planned = left.shift()) {
           await Bun.sleep(planned.waitMs);
@@ -168,12 +174,14 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
             key: keys[planned.token % keys.length] ?? "",
           });
           records.push(record);
+          own.push(record);
           if (record.whole) for (const wake of waiting.get(node) ?? []) wake();
           note(`callers of ${planned.caller}`, fateOf(record));
           for (const { fate, dialect } of vendors.answersTo(call)) note(`vendors of ${dialect}`, fate);
         }
       };
       await Promise.all(Array.from({ length: atOnce }, caller));
+      return own;
     },
     nextDelivery: async (node) => {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -66,6 +66,8 @@ export interface Vendors {
   /** Every call's requests carry this text, so that its answers are found. */
   textOf(call: number): string;
   plan(call: number, plan: AnswerPlan): void;
+  /** From now on the channel with this key fails so, whatever was planned; undefined: it has healed. */
+  setFate(key: string, fate: Fate | undefined): void;
   /** The answers to a call, oldest first. */
   answersTo(call: number): VendorAnswer[];
   /** Requests without a planned call: a vendor was asked something that no caller asked. */
@@ -105,6 +107,7 @@ const dialectOf = (path: string): string =>
 /** A request whose call is not planned is answered as its model's name says. */
 export function startVendors(): Vendors {
   const calls = new Map<number, Planned>();
+  const broken = new Map<string, Fate>();
   let strangers = 0;
   let gate = Promise.withResolvers<void>();
   gate.resolve();
@@ -118,7 +121,7 @@ export function startVendors(): Vendors {
         return undefined;
       }
       const { fates } = planned.plan;
-      const fate = fates[Math.min(planned.answers.length, fates.length - 1)] ?? "answers";
+      const fate = broken.get(entry.key) ?? fates[Math.min(planned.answers.length, fates.length - 1)] ?? "answers";
       planned.answers.push({ fate, dialect: dialectOf(entry.path), entry });
       return behaviourOf(fate, planned.plan);
     },
@@ -126,6 +129,7 @@ export function startVendors(): Vendors {
   return {
     url: upstream.url,
     textOf: (call) => `Tell me a story about call number ${call}, please.`,
+    setFate: (key, fate) => void (fate ? broken.set(key, fate) : broken.delete(key)),
     plan: (call, plan) => void calls.set(call, { plan, answers: [] }),
     answersTo: (call) => {
       // Reading the entries brings the numbers of running ones up to date.
@@ -143,6 +147,7 @@ export function startVendors(): Vendors {
     holdBack: () => void (gate = Promise.withResolvers()),
     letGo: () => gate.resolve(),
     forget: () => {
+      broken.clear();
       calls.clear();
       upstream.journal.clear();
     },

@@ -79,6 +79,24 @@ function useChannelSwitches() {
   return { setEnabled, setAllEnabled, setTagEnabled };
 }
 
+/** Draining: no new calls, and those that run may end. */
+function useChannelDrain() {
+  const optimistic = useOptimisticChannels();
+  const drain = trpc.channel.drain.useMutation();
+  const resume = trpc.channel.resume.useMutation();
+
+  const setDrained = async ({ id, name }: Pick<ChannelView, "id" | "name">, on: boolean): Promise<void> => {
+    const set = (drained: boolean) =>
+      optimistic(
+        changing([id], { draining_since: drained ? Math.floor(Date.now() / 1000) : 0, drain_deadline: 0 }),
+        () => (drained ? drain : resume).mutateAsync({ id }),
+      );
+    if (await set(on)) toastUndo(on ? t`正在排空渠道 ${name}` : t`渠道 ${name} 已恢复`, () => void set(!on));
+  };
+
+  return { setDrained };
+}
+
 /** Priority, weight and tag: what decides which channel serves. */
 function useChannelRouting() {
   const optimistic = useOptimisticChannels();
@@ -204,5 +222,5 @@ function useChannelCopies() {
  * the server refuses, and offers its undoing for eight seconds. Failures are shown by the query client.
  */
 export function useChannelActions() {
-  return { ...useChannelSwitches(), ...useChannelRouting(), ...useChannelCopies() };
+  return { ...useChannelSwitches(), ...useChannelDrain(), ...useChannelRouting(), ...useChannelCopies() };
 }

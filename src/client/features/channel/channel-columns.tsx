@@ -19,6 +19,7 @@ import { Tooltip } from "../../ui/tooltip";
 import { BalanceButton, useAmount } from "./balance-button";
 import { channelsOf, type ListRow, type TagListRow } from "./channel-rows";
 import { TypeLogo, typeName } from "./channel-type-look";
+import { DrainBadge } from "./drain-badge";
 import { HealthCell } from "./health-bars";
 import { NumberCell } from "./number-cell";
 import { ChannelResponseTime } from "./test-badge";
@@ -37,7 +38,11 @@ export function doubtOf({ other_info, setting }: Pick<ChannelView, "other_info" 
 }
 
 /** The state of a channel; below it why the system disabled it, and on hover and focus also when (C-324). */
-export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "status" | "other_info" | "setting"> }) {
+export function ChannelStatusCell({
+  channel,
+}: {
+  channel: Pick<ChannelView, "id" | "status" | "other_info" | "setting" | "draining_since" | "drain_deadline">;
+}) {
   const { t } = useLingui();
   const doubt = doubtOf(channel);
   const note = disabledNote(channel);
@@ -45,7 +50,11 @@ export function ChannelStatusCell({ channel }: { channel: Pick<ChannelView, "sta
   return (
     <span className="grid min-w-0">
       <span className="leading-none">
-        <StatusBadge table={channelStatus} value={channel.status} hint={note ? `${note.reason}${when}` : undefined} />
+        {channel.draining_since > 0 && channel.status === CHANNEL_STATUS.enabled ? (
+          <DrainBadge channel={channel} />
+        ) : (
+          <StatusBadge table={channelStatus} value={channel.status} hint={note ? `${note.reason}${when}` : undefined} />
+        )}
         {doubt ? (
           <Tooltip content={<UsageDoubtText doubt={doubt} />}>
             {/* A sign alone: the column has no room for a second word. */}

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { ChevronsRight, Eye, Pencil, Power, ScrollText, Zap } from "lucide-react";
+import { ChevronsRight, Eye, Hourglass, Pencil, Play, Power, ScrollText, Zap } from "lucide-react";
 import { useRef, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import { CHANNEL_STATUS, splitList, type ChannelView } from "../../../shared/channel";
@@ -63,6 +63,15 @@ export default function ChannelDetail({
             onCheckedChange={(on) => void actions.setEnabled(channel, on)}
           />
           <TestButton channel={channel} />
+          <IconButton
+            label={channel.draining_since > 0 ? t`结束排空` : t`排空`}
+            size="sm"
+            variant="secondary"
+            disabled={channel.status !== CHANNEL_STATUS.enabled}
+            onClick={() => void actions.setDrained(channel, channel.draining_since === 0)}
+          >
+            {channel.draining_since > 0 ? <Play /> : <Hourglass />}
+          </IconButton>
           <IconButton label={t`编辑`} size="sm" variant="secondary" onClick={onEdit}>
             <Pencil />
           </IconButton>

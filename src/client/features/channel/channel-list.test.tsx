@@ -50,7 +50,9 @@ const channel = (id: number, fields: Partial<ChannelView> = {}): ChannelView => 
   balance_updated_time: 1_790_000_000,
   test_time: 1_790_000_000,
   created_time: 1_790_000_000,
-  other_info: "", draining_since: 0, drain_deadline: 0,
+  other_info: "",
+  draining_since: 0,
+  drain_deadline: 0,
   multi_key_mode: "",
   balance_currency: "",
   ...fields,
@@ -149,13 +151,25 @@ describe("a row", () => {
   };
 
   test.each([
-    [1, "禁用"],
-    [2, "启用"],
-    [3, "启用"],
-  ] as const)("of status %d offers test, detection, edit, copy, %s and deletion", async (status, turn) => {
+    [1, "禁用", ["排空"]],
+    [2, "启用", []],
+    [3, "启用", []],
+  ] as const)("of status %d offers test, detection, edit, copy, %s and deletion", async (status, turn, more) => {
     const { user } = await open(() => [channel(1, { status })]);
     // spec: C-087, C-089, C-090, C-091, C-092, C-093, C-325, C-326
-    expect(await menuOf(user, "channel 1")).toEqual(["测试", "检测上游", "编辑", "复制", turn, "删除"]);
+    expect(await menuOf(user, "channel 1")).toEqual(["测试", "检测上游", "编辑", "复制", turn, ...more, "删除"]);
+  });
+
+  test("is drained in two clicks, then shows the calls that still run, and offers to end the drain", async () => {
+    let draining_since = 0;
+    const { user, calls } = await open(() => [channel(1, { draining_since })], "/channel", {
+      "channel.drain": () => ((draining_since = 1), {}),
+      "channel.drainState": () => ({ draining_since, drain_deadline: 0, running: 3, jobs: 0 }),
+    });
+    expect(await menuOf(user, "channel 1")).toContain("排空");
+    await user.click(screen.getByRole("menuitem", { name: "排空" }));
+    expect(await screen.findByText("排空中 · 3")).toBeDefined();
+    expect(calls.find(({ path }) => path === "channel.drain")?.input).toMatchObject({ id: 1 });
   });
 
   test("offers each of its models for a test, and asks for the one that was chosen", async () => {

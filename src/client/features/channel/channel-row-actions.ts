@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Copy, Pencil, Power, PowerOff, Radar, Trash2, Zap } from "lucide-react";
+import { Copy, Hourglass, Pencil, Play, Power, PowerOff, Radar, Trash2, Zap } from "lucide-react";
 import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
 import { channelType } from "../../../shared/channel-types";
 import type { GridAction } from "../../components/data-grid/types";
@@ -42,6 +42,19 @@ export function useRowActions(
     ];
   };
 
+  const drainOf = (channel: ChannelView): readonly GridAction[] => {
+    if (channel.status !== CHANNEL_STATUS.enabled) return [];
+    const drains = channel.draining_since > 0;
+    return [
+      {
+        id: drains ? "resume" : "drain",
+        label: drains ? t`结束排空` : t`排空`,
+        icon: drains ? Play : Hourglass,
+        onSelect: () => void actions.setDrained(channel, !drains),
+      },
+    ];
+  };
+
   const ofChannel = (channel: ChannelView): readonly GridAction[] => {
     return [
       {
@@ -57,6 +70,7 @@ export function useRowActions(
       channel.status === CHANNEL_STATUS.enabled
         ? { id: "disable", label: t`禁用`, icon: PowerOff, onSelect: () => void actions.setEnabled(channel, false) }
         : { id: "enable", label: t`启用`, icon: Power, onSelect: () => void actions.setEnabled(channel, true) },
+      ...drainOf(channel),
       {
         id: "delete",
         label: t`删除`,

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Trash2, TriangleAlert } from "lucide-react";
+import { Hourglass, Play, Trash2, TriangleAlert } from "lucide-react";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import type { ChannelKeyView } from "../../../shared/channel-keys";
 import { readStatusInfo } from "../../../shared/channel-operations";
@@ -20,11 +20,13 @@ export default function KeyList({ channelId }: { channelId: number }) {
   const keys = trpc.channel.keys.useQuery({ id: channelId });
   const renew = () => void utils.channel.invalidate();
   const setStatus = trpc.channel.setKeyStatus.useMutation({ onSettled: renew });
+  const drain = trpc.channel.drainKey.useMutation({ onSettled: renew });
+  const resume = trpc.channel.resumeKey.useMutation({ onSettled: renew });
   const remove = trpc.channel.removeKeys.useMutation({
     onSettled: renew,
     onSuccess: () => void toastSuccess(t`密钥已删除`),
   });
-  const busy = setStatus.isPending || remove.isPending;
+  const busy = [setStatus, drain, resume, remove].some(({ isPending }) => isPending);
 
   if (keys.isError) return <ErrorPanel error={keys.error} onRetry={() => void keys.refetch()} />;
   if (!keys.data) return <Skeleton className="h-24" />;
@@ -54,6 +56,14 @@ export default function KeyList({ channelId }: { channelId: number }) {
               }
             />
             <IconButton
+              label={key.draining_since > 0 ? t`恢复密钥 ${key.position}` : t`排空密钥 ${key.position}`}
+              size="sm"
+              disabled={busy || key.status !== CHANNEL_STATUS.enabled}
+              onClick={() => (key.draining_since > 0 ? resume : drain).mutate({ id: channelId, key_id: key.id })}
+            >
+              {key.draining_since > 0 ? <Play /> : <Hourglass />}
+            </IconButton>
+            <IconButton
               label={t`删除密钥 ${key.position}`}
               size="sm"
               disabled={busy || list.length === 1}
@@ -77,6 +87,7 @@ function KeyFacts({ item }: { item: ChannelKeyView }) {
       <span className="mr-2 text-muted tabular-nums">#{item.position}</span>
       <span className="mr-2 font-mono text-xs">{item.hint}</span>
       {fallen ? <Badge hue="yellow" icon={<TriangleAlert aria-hidden />}>{t`自动禁用`}</Badge> : null}
+      {item.draining_since > 0 ? <Badge hue="orange" icon={<Hourglass aria-hidden />}>{t`排空中`}</Badge> : null}
       {fallen && info ? (
         <p className="text-xs wrap-anywhere text-muted">
           {info.reason} <TimeAgo value={info.time} />

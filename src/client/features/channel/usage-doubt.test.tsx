@@ -19,6 +19,9 @@ const doubt: ChannelDoubt = {
   time: now - 60,
 };
 const channel = (other_info: object, setting: object = {}) => ({
+  id: 1,
+  draining_since: 0,
+  drain_deadline: 0,
   status: 1,
   other_info: JSON.stringify(other_info),
   setting: JSON.stringify(setting),

@@ -34,7 +34,21 @@ export async function autoDisable(
   { code, values }: StatusReason,
   evidence: Evidence = {},
 ): Promise<boolean> {
-  if (!services.options.get("AutomaticDisableChannelEnabled")) return false;
+  return services.options.get("AutomaticDisableChannelEnabled")
+    ? disableChannel(services, { id, key_row }, { code, values }, evidence)
+    : false;
+}
+
+/**
+ * The same whatever the options say, for a key that its vendor has refused for good. Only the channel's auto_ban may
+ * forbid it.
+ */
+export async function disableChannel(
+  services: Services,
+  { id, key_row }: Suspect,
+  { code, values }: StatusReason,
+  evidence: Evidence = {},
+): Promise<boolean> {
   const { channels } = services.db.t;
   const reason: StatusReason = { code, values: Object.fromEntries(Object.entries(values).map(short)) };
   return key_row

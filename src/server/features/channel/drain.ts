@@ -1,6 +1,6 @@
 /**
- * Draining a channel or one of its keys: no instance begins a call with it any more, those that run end as usual or at a
- * deadline, and jobs go on being asked about. It lasts, over restarts too, until it is resumed or disabled.
+ * Draining a channel or one of its keys: no instance begins a call with it any more, those that run end as usual or at
+ * a deadline, and jobs go on being asked about. It lasts, over restarts too, until it is resumed or disabled.
  */
 import { and, eq, notInArray } from "drizzle-orm";
 import type { DrainView } from "../../../shared/drain";

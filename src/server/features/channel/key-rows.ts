@@ -5,7 +5,7 @@ import { keyHint, type MultiKeyMode } from "../../../shared/channel-keys";
 import type { Services } from "../../contracts/context";
 import type { ChannelKeyRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import { drainOf } from "../../contracts/drain";
+import { drainOf } from "../../../shared/drain";
 import type { PoolChannel } from "../../contracts/channel";
 
 export type KeyRow = Pick<

@@ -16,7 +16,7 @@ import { type KeyRow, keysIn, readKeys } from "./key-rows";
 import { openColumns } from "./sealed";
 import type { ChannelRow } from "../../db/schema";
 import type { Secrets } from "../../lib/secrets";
-import { drainOf } from "../../contracts/drain";
+import { drainOf } from "../../../shared/drain";
 import type { PoolChannel } from "../../contracts/channel";
 import type { ChannelPool } from "../../contracts/channel-pool";
 

@@ -3,7 +3,7 @@ import { desc, eq, sql } from "drizzle-orm";
 import type { InstanceView } from "../../../shared/drain";
 import { fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds as now } from "../../contracts/context";
-import { type Drain, drainOf } from "../../contracts/drain";
+import { type Drain, drainOf } from "../../../shared/drain";
 import { run } from "../../db/transaction";
 import { recordAct } from "../audit/record";
 import { databaseNow, SILENT_SECONDS } from "../wallet/instances";

@@ -23,7 +23,7 @@ import type { Routing } from "../routing/router";
 import type { Selection } from "../routing/channel-selector";
 import type { RequestContent } from "./request-content";
 import type { Translation } from "./translation";
-import type { Drain } from "../../contracts/drain";
+import type { Drain } from "../../../shared/drain";
 import type { RunningCalls } from "./running-calls";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { FailureKind } from "../../../shared/failures";

@@ -1,21 +1,32 @@
 /** The calls that channels are at work on: counted while something drains, and ended at its deadline. */
 import type { Running } from "../../contracts/drain";
-import type { Admitted } from "./call";
+import type { PoolChannel } from "../../contracts/channel";
+import type { Deadlines } from "./deadlines";
+
+/** A call, as far as drains concern it. */
+export interface RunningCall {
+  readonly progress: {
+    readonly attempt: { readonly channel: PoolChannel } | undefined;
+    /** Its response has ended. */
+    readonly over: boolean;
+  };
+  readonly deadlines: Deadlines;
+}
 
 export class RunningCalls {
-  readonly #calls = new Set<Admitted>();
+  readonly #calls = new Set<RunningCall>();
 
   /** The call has an attempt at a channel. */
-  add(call: Admitted): void {
+  add(call: RunningCall): void {
     this.#calls.add(call);
   }
 
   /** The call is over. */
   delete(call: object): void {
-    this.#calls.delete(call as Admitted);
+    this.#calls.delete(call as RunningCall);
   }
 
-  [Symbol.iterator](): IterableIterator<Admitted> {
+  [Symbol.iterator](): IterableIterator<RunningCall> {
     return this.#calls.values();
   }
 

@@ -1,7 +1,8 @@
 /** The handler of relay requests: one call from its arrival to its log row. */
 import { AppError, fail } from "../../../shared/errors";
 import type { ControlPlane } from "../../contracts/control-plane";
-import type { Drain, Running } from "../../contracts/drain";
+import type { Running } from "../../contracts/drain";
+import type { Drain } from "../../../shared/drain";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { TaskService } from "../../contracts/task-service";
 import type { Logger } from "../../lib/log";

@@ -1,8 +1,9 @@
 /**
  * ChatGPT's Codex service (github.com/openai/codex, codex-rs/core/src/client.rs and codex-rs/protocol; its errors as
  * reported in the issues of its clients, November 2026): OpenAI's Responses for a ChatGPT account. It only streams,
- * stores nothing, and refuses every member that its own client does not send. The key holds an access token and the
- * account's id; Weir does not renew the token, so the key need not hold a refresh token.
+ * stores nothing, and refuses every member that its own client does not send. The key is the owner's auth.json
+ * with access token and account id; features/channel/codex-tokens.ts renews the token where the file has a refresh
+ * token.
  */
 import { splitKey } from "../../../shared/channel-types";
 import { readError } from "../../protocol/dialects/openai-responses/stream-decode";

@@ -2,7 +2,7 @@
  * What a drain ends: realtime sessions after their running response, and at the deadline every call that still runs. A
  * whole answer may then come from another channel; a stream ends with an error and costs what was delivered.
  */
-import type { Drain } from "../../contracts/drain";
+import type { Drain } from "../../../shared/drain";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Engine } from "../call/call";
 

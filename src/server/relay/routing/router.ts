@@ -34,8 +34,8 @@ export interface Routing {
   random(): number;
   /**
    * The channels that may be tried. Throws the caller's error when there is none: model_not_found,
-   * model_unavailable, channels_draining, channel_database_inconsistent, operation_unsupported, input_too_long, channel_disabled,
-   * invalid_request.
+   * model_unavailable, channels_draining, channel_database_inconsistent, operation_unsupported, input_too_long,
+   * channel_disabled, invalid_request.
    */
   select(destination: Destination): Selection;
 }
