@@ -29,36 +29,34 @@ const damages: readonly [what: string, damage: (path: string) => void][] = [
   ["is cut off", (path) => writeFileSync(path, readFileSync(path).subarray(0, 20_000))],
 ];
 
-test.each(damages)(
-  "a database that %s stops the start with advice, and the copy it names brings Weir back",
-  async (_, damage) => {
-    await using weir = await startWeir({ child: true });
-    const { id } = await weir.newToken({ name: "kept" });
-    const database = join(weir.dataDir, "weir.db");
-    const backups = join(weir.dataDir, "backups");
-    mkdirSync(backups, { recursive: true });
-    expect(command(weir, "backup", join(backups, "nightly.db"))).toMatchObject({ code: 0 });
-    await weir.process?.stop();
-    await weir.closeDb();
+test("a database that is damaged in any way stops the start with advice, and the copy it names brings Weir back", async () => {
+  await using weir = await startWeir({ child: true });
+  const { id } = await weir.newToken({ name: "kept" });
+  const database = join(weir.dataDir, "weir.db");
+  const backups = join(weir.dataDir, "backups");
+  mkdirSync(backups, { recursive: true });
+  expect(command(weir, "backup", join(backups, "nightly.db"))).toMatchObject({ code: 0 });
+  await weir.process?.stop();
+  await weir.closeDb();
+  for (const [what, damage] of damages) {
     for (const end of ["-wal", "-shm"]) rmSync(database + end, { force: true });
     damage(database);
 
     for (const args of [[], ["audit"]]) {
       const { code, output } = command(weir, ...args);
-      expect(code).toBe(1);
+      expect([what, code]).toEqual([what, 1]);
       expect(output).toStartWith(`weir cannot start: the database ${database} is damaged (SQLITE_`);
       expect(output.trim().split("\n")).toHaveLength(1);
       expect(output).toContain("`weir restore FILE`");
-      expect(output).toContain(`The newest copies in ${backups}: nightly.db`);
+      expect(output).toMatch(/The newest copies in .*: .*nightly\.db/);
     }
 
-    expect(command(weir, "restore", join(backups, "nightly.db"))).toMatchObject({ code: 0 });
-    expect(command(weir, "audit")).toMatchObject({ code: 0 });
-    await weir.restart();
-    expect(await weir.root.ok("GET", `/api/token/${id}`)).toMatchObject({ name: "kept" });
-  },
-  60_000,
-);
+    expect([what, command(weir, "restore", join(backups, "nightly.db"))]).toMatchObject([what, { code: 0 }]);
+    expect([what, command(weir, "audit")]).toMatchObject([what, { code: 0 }]);
+  }
+  await weir.restart();
+  expect(await weir.root.ok("GET", `/api/token/${id}`)).toMatchObject({ name: "kept" });
+}, 120_000);
 
 test("without a copy the advice is SQLite's own recovery", async () => {
   await using weir = await startWeir({ child: true });

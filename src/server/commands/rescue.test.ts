@@ -10,7 +10,7 @@ import { readEnv } from "../env";
 import { verifyPassword } from "../features/auth/password";
 import { createLogger } from "../lib/log";
 import { openServices } from "../wiring/services";
-import { allowPasswordLogin, describeAccount, rescue } from "./rescue";
+import { allowPasswordLogin, describeAccount, rescue, rescueCommand } from "./rescue";
 
 describe.each([...ENGINES])("weir rescue on %s", (engine) => {
   let house: Harness;
@@ -155,8 +155,10 @@ test("on the command line: a new password is printed once, a status query change
       exitCode: 1,
       err: "weir rescue: there is no account nobody.\n",
     });
+    expect(command("root", "other").exitCode).toBe(2);
+    const env = readEnv({ WEIR_DATA_DIR: home });
     for (const args of [[], ["--enable"], ["root", "other"], ["root", "--no-such-thing"]])
-      expect(command(...args).exitCode).toBe(2);
+      expect(await rescueCommand(env, createLogger({ level: "silent", format: "json" }), args)).toBe(2);
     expect(command("--password-login")).toMatchObject({
       exitCode: 0,
       out: expect.stringContaining("Sign-in by password is on."),
