@@ -13,7 +13,8 @@ const key = (position: number, more: Partial<ChannelKeyView> = {}): ChannelKeyVi
   hint: `…${String(position).repeat(4)}`,
   status: 1,
   reason: "",
-  status_time: 0, draining_since: 0,
+  status_time: 0,
+  draining_since: 0,
   created_at: 1,
   ...more,
 });
