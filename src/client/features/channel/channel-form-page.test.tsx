@@ -46,7 +46,9 @@ const stored = {
   balance_updated_time: 0,
   test_time: 0,
   created_time: 0,
-  other_info: "", draining_since: 0, drain_deadline: 0,
+  other_info: "",
+  draining_since: 0,
+  drain_deadline: 0,
   multi_key_mode: "",
   balance_currency: "",
 } as const satisfies Parameters<typeof valuesOf>[0];
