@@ -9,6 +9,7 @@ import type { Db, Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { LogRow } from "../../db/schema";
 import { forUpdate } from "../../db/sql";
+import { figuresOf, firstTokenIn } from "../log/hour-sums";
 import { reopenSteps } from "../log/sums";
 import { chargeable, logRow } from "./call-log";
 import type { Settlement, SettleResult } from "../../contracts/ledger";

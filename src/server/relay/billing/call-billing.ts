@@ -165,6 +165,7 @@ export class CallBilling {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { call, channel, slot } = attempt;
+    call.selection.ended();
     const { engine, caller, request_id } = this.#asked;
     const { end_reason } = ending;
     const { charge, usage, estimated, waived, doubts } = chargeAtEnd(attempt, ending);
@@ -231,9 +232,14 @@ export class CallBilling {
   }
 
   /** Ends the hold of `call` without a charge. Only the first end counts. */
-  async release({ admission, progress }: Pick<Admitted, "admission" | "progress">): Promise<void> {
+  async release({
+    admission,
+    progress,
+    selection,
+  }: Pick<Admitted, "admission" | "progress" | "selection">): Promise<void> {
     if (this.#state !== "held") return;
     this.#state = "ended";
+    (progress.attempt?.call.selection ?? selection).ended();
     const { engine, request_id } = this.#asked;
     const { ledger } = engine.controlPlane;
     const released = ledger.release(request_id).then(
