@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { ErrorCode } from "./errors";
 import type { LimitField, LimitScope } from "./limits";
 import type { DisplayPrices } from "./price-display";
+import type { ScoreFactors } from "./score-factors";
 import type { Text } from "./text";
 import type { StepReason } from "./virtual-models";
 
@@ -87,6 +88,8 @@ export interface DryRunChannel {
   url: string;
   /** Its dialect is not the caller's. */
   translated: boolean;
+  /** Routing by score: what is known of it; absent: by weight. */
+  score?: ScoreFactors;
 }
 
 export interface DryRunLimit {

@@ -37,11 +37,13 @@ import {
   numberMap,
   payMethods,
   rateLimitGroups,
+  routingMap,
   safetySettings,
   textMap,
 } from "./options/shapes";
 import { priceFeedsShape } from "./price-feeds";
 import { priceRulesShape } from "./price-rules";
+import type { GroupRouting } from "./score-factors";
 import type { Text } from "./text";
 import { virtualModelsShape } from "./virtual-models";
 
@@ -159,6 +161,9 @@ const options = {
     "group", "分组专属倍率", "Exclusive group ratios",
     {}),
   AutoGroups: jsonOption(["default"], listOfNames(), "group", "自动分组顺序", "Order of the auto group"),
+  GroupRouting: jsonOption<Record<string, GroupRouting>>({}, routingMap(), "group", "分组选路方式", "Routing of groups",
+    { hint: { zh: "分组 → \"score\"：同一优先级内按首字时间、成功率、空闲容量与成本评分选择渠道；未列出的分组按权重",
+      en: "Group → \"score\": channels of one priority are chosen by first-token time, success, free capacity and cost; groups that are not listed by weight" } }),
   DefaultUseAutoGroup: flag(false, "group", "新令牌默认使用 auto 分组", "New tokens use group auto",
     { public: "default_use_auto_group" }),
 

@@ -1,7 +1,9 @@
 /** Half-open recovery, group auto, and what the caller is told about retries. */
 import { textOfRow } from "../kit/row-text";
 import { afterAll, describe, expect, test } from "bun:test";
+import type { Pool } from "../../src/server/contracts/channel";
 import { Cooldown } from "../../src/server/relay/routing/cooldown";
+import { createRouting } from "../../src/server/relay/routing/router";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { chatBody, makeBench, makeChannel } from "./kit";
 
@@ -94,4 +96,35 @@ test("a model whose only channel cannot be read has another error than a model w
   // spec: C-600
   expect(await code("nobody-broken")).toEqual([500, "channel_database_inconsistent"]);
   expect(b.ledger.holdRequests).toHaveLength(0);
+});
+
+test("a group by score: factors in the row, measured by calls, and nothing counts as running afterwards", async () => {
+  const channels = [1, 2].map((id) => makeChannel(id, upstream.url, { limits: { concurrency: 5 } }));
+  const b = makeBench(channels, { routing: createRouting(poolOf(channels), Date.now, Math.random, () => true) });
+  const scoresIn = (at: number) =>
+    JSON.parse(b.ledger.settlements.at(at)?.log.other ?? "{}").admin_info.selection.scores;
+  for (let call = 0; call < 12; call++)
+    await (await b.send(chat, chatBody("gpt-4o", { stream: call % 2 === 0 }))).text();
+  await b.send(chat, chatBody("error-400"));
+  await b.quiet();
+  expect(scoresIn(0)).toMatchObject([
+    { channel: 1, first_token_ms: null },
+    { channel: 2, success: 1, free: 1 },
+  ]);
+  const last: { first_token_ms: number | null; free: number; success: number }[] = scoresIn(-1);
+  expect(last.some(({ first_token_ms }) => first_token_ms !== null)).toBe(true);
+  expect(last.map(({ free, success }) => [free, success])).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
+});
+
+const poolOf = (channels: ReturnType<typeof makeChannel>[]): Pool => ({
+  candidates: () => channels,
+  byId: () => undefined,
+  all: () => channels,
+  inGroup: () => channels,
+  broken: () => false,
+  off: () => false,
+  models: () => [],
 });

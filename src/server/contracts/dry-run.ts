@@ -1,4 +1,5 @@
 /** A call that is routed and never made. */
+import type { ScoreFactors } from "../../shared/score-factors";
 import type { Caller } from "./caller";
 import type { PoolChannel } from "./channel";
 
@@ -44,6 +45,8 @@ export interface PlannedChannel {
   turn: number;
   /** The probability that it is the first of its tier, 0 to 1. */
   share: number;
+  /** Routing by score: what is known of the channel. */
+  score?: ScoreFactors;
 }
 
 /** "ready", "probing" (half open, one call tests it), or the remaining milliseconds of its cooldown. */

@@ -98,7 +98,10 @@ export async function openServices(env: Env, log: Logger, now: () => number = Da
   };
   const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
-  const routing = createRouting(pool, steady);
+  const routing = createRouting(pool, steady, Math.random, (group) => {
+    const routings = base.options.get("GroupRouting");
+    return Object.hasOwn(routings, group) && routings[group] === "score";
+  });
   cluster.bus.subscribe("pauses", (id) => routing.cooldown.works(id));
   return {
     services: { ...base, pool, routing: previewOf(routing, vendorRules(base.options)), tokens },

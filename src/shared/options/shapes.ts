@@ -1,6 +1,7 @@
 /** The shapes of the JSON options. */
 import { headerProblem } from "../header-override";
 import type { ContextTier, ContextTiers } from "../long-context";
+import { GROUP_ROUTINGS, type GroupRouting } from "../score-factors";
 import { isHarmlessUrl, type Shape, type ShapeProblem } from "./kinds";
 
 type Entries = Record<string, unknown>;
@@ -55,6 +56,13 @@ export function numberMap({ notEmpty = false, whole = false } = {}): Shape<Recor
 /** name -> text. */
 export function textMap(): Shape<Record<string, string>> {
   return objectOf(isText, wrongText);
+}
+
+/** group -> how its channels are chosen from. */
+export function routingMap(): Shape<Record<string, GroupRouting>> {
+  const isRouting = (value: unknown): value is GroupRouting => GROUP_ROUTINGS.some((one) => one === value);
+  const words = GROUP_ROUTINGS.join(", ");
+  return objectOf(isRouting, (name) => problem(`必须是 ${words} 之一`, `Must be one of ${words}`, name));
 }
 
 /** model -> version of an API, a segment of its address. */

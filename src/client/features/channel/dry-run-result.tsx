@@ -18,6 +18,7 @@ import type { LimitScope } from "../../../shared/limits";
 import { STEP_REASONS } from "../../../shared/virtual-models";
 import { EmptyState } from "../../components/empty-state";
 import { Count, Quota } from "../../components/quota";
+import { ScoreLine } from "../../components/score-line";
 import { formatMilliseconds, formatRelative } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { Badge, type Hue } from "../../ui/badge";
@@ -195,6 +196,7 @@ function ChannelLine({
           {t`优先级 ${priority} · 权重 ${weight}`}
           {grouped ? ` · ${group}` : ""}
         </div>
+        {channel.score ? <ScoreLine score={channel.score} /> : null}
         {/* On a phone its column has no room. */}
         {upstream_model === model ? null : (
           <div className="font-mono text-xs wrap-anywhere sm:hidden">{upstream_model}</div>

@@ -3,6 +3,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { type AttemptRecord, type ConsumeOther, type EndReason, LOG_TYPE } from "../../../shared/log";
 import type { LogView } from "../../../shared/log-list";
+import type { ScoreFactors } from "../../../shared/score-factors";
 import { type Decimal, printDecimal, rescale, roundTo, toDecimal, zero } from "../../../shared/decimal";
 import type { BillLine } from "../../../shared/charge";
 import type { Hue } from "../../ui/badge";
@@ -38,13 +39,19 @@ interface Choice {
   /** The conversation's own channel. */
   sticky: number | undefined;
   groups: string[];
+  /** Routing by score: what was known of the channels; [] by weight. */
+  scores: ScoreFactors[];
 }
+
+const isScore = (value: unknown): value is ScoreFactors =>
+  isRecord(value) && typeof value.channel === "number" && typeof value.score === "number";
 
 /** undefined when it is no such record. */
 export function choiceOf(selection: unknown): Choice | undefined {
   if (!isRecord(selection) || typeof selection.candidates !== "number") return undefined;
-  const { candidates, skipped, sticky, groups } = selection;
+  const { candidates, skipped, sticky, groups, scores } = selection;
   return {
+    scores: Array.isArray(scores) ? scores.filter(isScore) : [],
     candidates,
     skipped: (Array.isArray(skipped) ? skipped : []).flatMap((entry: unknown) =>
       isRecord(entry) && typeof entry.channel === "number" && typeof entry.why === "string"

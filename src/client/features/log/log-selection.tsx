@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { skipReasons } from "../../../shared/dry-run";
 import { formatMilliseconds } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
+import { ScoreLine } from "../../components/score-line";
 import { Badge } from "../../ui/badge";
 import { choiceOf } from "./log-details";
 
@@ -14,7 +15,7 @@ export function LogSelection({ selection }: { selection: unknown }) {
   const { t } = useLingui();
   const choice = choiceOf(selection);
   if (!choice) return null;
-  const { candidates, skipped, sticky, groups } = choice;
+  const { candidates, skipped, sticky, groups, scores } = choice;
   return (
     <section className="mb-3 grid gap-1.5">
       <p className="flex flex-wrap items-center gap-2">
@@ -22,6 +23,15 @@ export function LogSelection({ selection }: { selection: unknown }) {
         {groups.length > 0 ? <span className="text-muted">{groups.join(" → ")}</span> : null}
         {sticky === undefined ? null : <Badge hue="violet">{t`会话保持：${sticky}`}</Badge>}
       </p>
+      {scores.length > 0 ? (
+        <ul className="grid gap-0.5" aria-label={t`渠道评分`}>
+          {scores.map((score) => (
+            <li key={score.channel}>
+              {score.channel} · <ScoreLine score={score} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
       {skipped.length > 0 ? (
         <ul className="flex flex-wrap gap-1.5" aria-label={t`跳过的渠道`}>
           {skipped.map(({ channel, why, remaining_ms }) => (

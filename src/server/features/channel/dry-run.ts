@@ -202,6 +202,7 @@ function present(
     upstream_model,
     url,
     translated,
+    ...(planned.score && { score: planned.score }),
   };
 }
 

@@ -166,6 +166,7 @@ export class CallBilling {
     if (this.#state !== "held") return;
     this.#state = "ended";
     const { call, channel, slot } = attempt;
+    call.selection.ended();
     const { engine, caller, request_id } = this.#asked;
     const { end_reason } = ending;
     const { charge, usage, estimated, waived, doubts } = chargeAtEnd(attempt, ending);
@@ -232,11 +233,12 @@ export class CallBilling {
   }
 
   /** Ends the hold of `call` without a charge. Only the first end counts. */
-  async release(call: Pick<Admitted, "admission" | "progress">): Promise<void> {
-    const { admission, progress } = call;
+  async release(call: Pick<Admitted, "admission" | "progress" | "selection">): Promise<void> {
+    const { admission, progress, selection } = call;
     this.#asked.engine.running.delete(call);
     if (this.#state !== "held") return;
     this.#state = "ended";
+    (progress.attempt?.call.selection ?? selection).ended();
     const { engine, request_id } = this.#asked;
     const { ledger } = engine.controlPlane;
     const released = ledger.release(request_id).then(

@@ -36,7 +36,7 @@ function planOf(
   rules: VendorRules | undefined,
 ): Plan {
   const { operation, dialect } = callOf(endpoint);
-  const selection = routing.select({ caller, operation, model });
+  const selection = routing.select({ caller, operation, model, stream });
   const key =
     cache_key === "" || !operation.streams
       ? undefined

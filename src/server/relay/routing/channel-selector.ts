@@ -5,12 +5,15 @@
  * shares; a weight of 0 beside positive ones waits until those are used up: C-662). A tier is exhausted before the next
  * one begins. A channel in cooldown is skipped while another is left; when all cool, the one that is free the soonest
  * is tried: real traffic is what ends a failure. One whose account failed, or whose upstream named a wait, is not tried
- * before its cooldown ends. With group auto the first group that has a channel out of cooldown comes first.
+ * before its cooldown ends. With group auto the first group that has a channel out of cooldown comes first. In a group
+ * that asks for it the draw inside a tier is by score (channel-scores.ts).
  */
 import type { ErrorCode } from "../../../shared/errors";
 import type { Closed, Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
 import { closedFor, soonerOf, standingOf } from "./key-rotation";
+import type { ScoreFactors } from "../../../shared/score-factors";
+import type { ChannelScores, ScoredCall } from "./channel-scores";
 import type { SessionAffinity } from "./session-affinity";
 import type { PoolChannel } from "../../contracts/channel";
 import type { PlannedChannel, CooldownState } from "../../contracts/dry-run";
@@ -35,6 +38,8 @@ export interface SelectionRecord {
   sticky?: number;
   /** Group auto: the groups in the order in which this call used them. */
   groups?: readonly string[];
+  /** Routing by score: what was known of the channels that the first one was drawn from. */
+  scores?: readonly ScoreFactors[];
 }
 
 /** One group of a call whose token uses group auto. */
@@ -57,6 +62,16 @@ export interface SelectionOptions {
   random(): number;
   /** Group auto: the groups of `candidates` in order; a channel belongs to the first that has it. */
   stages?: readonly Stage[] | undefined;
+  /** Routing by score; absent: by weight. */
+  scoring?: Scoring | undefined;
+}
+
+/** How a call's channels are chosen by score. */
+export interface Scoring {
+  readonly scores: ChannelScores;
+  readonly call: ScoredCall;
+  /** Whether the group's channels are chosen by score; undefined: the only group of the call. */
+  applies(group: string | undefined): boolean;
 }
 
 export class Selection {
@@ -68,6 +83,9 @@ export class Selection {
   #sticky: number | undefined;
   #preferred: number | undefined;
   #stats: RelayStats | undefined;
+  /** Routing by score: what the first choice was made by, and the channel whose call runs. */
+  #factors: readonly ScoreFactors[] | undefined;
+  #running: number | undefined;
 
   constructor(options: SelectionOptions) {
     this.#options = options;
@@ -139,10 +157,11 @@ export class Selection {
     if (open.length === 0) return undefined;
     const awake = open.length === 1 ? open : open.filter((channel) => this.#isAwake(channel));
     const tier = this.#topTier(awake.length > 0 ? awake : this.#leastBad(open));
-    const { random } = this.#options;
     const preferred = this.#preferred;
-    const known = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
-    const chosen = known ?? draw(tier, random);
+    const former = preferred === undefined ? undefined : tier.find((channel) => channel.id === preferred);
+    const scoring = this.#scoringOf(tier);
+    const known = scoring && former ? this.#keeps(scoring, tier, former) : former;
+    const chosen = known ?? (scoring ? this.#drawn(scoring, tier) : draw(tier, this.#options.random));
     // Counts only a real choice: the preferred channel and others out of cooldown.
     if (known && tier.length > 1 && awake.includes(known)) {
       this.#sticky = known.id;
@@ -153,14 +172,58 @@ export class Selection {
     return chosen;
   }
 
+  /** How the choice inside a tier is made; undefined: by weight. */
+  #scoringOf(tier: readonly PoolChannel[]): Scoring | undefined {
+    const { scoring } = this.#options;
+    const [first] = tier;
+    return scoring && first && tier.length > 1 && scoring.applies(this.groupOf(first)) ? scoring : undefined;
+  }
+
+  #keeps({ scores, call }: Scoring, tier: readonly PoolChannel[], former: PoolChannel): PoolChannel | undefined {
+    const factors = (this.#factors ??= scores.factors(tier, call));
+    return !scores.isFull(former) && scores.keeps(former, factors, call) ? former : undefined;
+  }
+
+  /** One of the channels, by score; one that is full only where all are. */
+  #drawn({ scores, call }: Scoring, tier: readonly PoolChannel[]): PoolChannel | undefined {
+    const open = tier.filter((channel) => !scores.isFull(channel));
+    const among = open.length > 0 ? open : tier;
+    const factors = scores.factors(among, call);
+    this.#factors ??= factors;
+    return scores.draw(among, factors, this.#options.random);
+  }
+
+  /** An attempt at a channel of this call began, by `attempt-record`. */
+  began(channel: PoolChannel): void {
+    const { scoring } = this.#options;
+    if (!scoring) return;
+    this.ended();
+    this.#running = channel.id;
+    scoring.scores.began(channel.id);
+  }
+
+  /** The running attempt got its first content after `ms`, or failed (undefined) through no fault of the caller. */
+  measured(channel: PoolChannel, ms: number | undefined): void {
+    const { scoring } = this.#options;
+    scoring?.scores.measured(channel.id, scoring.call, ms);
+  }
+
+  /** The running attempt is over, its whole answer included. */
+  ended(): void {
+    if (this.#running === undefined) return;
+    this.#options.scoring?.scores.ended(this.#running);
+    this.#running = undefined;
+  }
+
   /**
    * Every candidate in order of its tier; nothing is drawn. Inside a tier the draw decides, except for the
    * conversation's previous channel, which comes first.
    */
   plan(): PlannedChannel[] {
     const planned: PlannedChannel[] = [];
-    const add = (channel: PoolChannel, turn: number, share: number): void => {
+    const add = (channel: PoolChannel, turn: number, share: number, score?: ScoreFactors): void => {
       planned.push({
+        ...(score && { score }),
         channel,
         group: this.groupOf(channel),
         standing: turn > 0 ? this.#standing(channel) : channel.drain ? "draining" : "unsupported",
@@ -178,8 +241,12 @@ export class Selection {
         const tier = this.#topTier(rest);
         turn++;
         const own = turn === 1 ? tier.find(({ id }) => id === this.#preferred) : undefined;
-        const shares = own ? tier.map((channel) => (channel === own ? 1 : 0)) : sharesOf(tier);
-        tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 0));
+        const scoring = this.#scoringOf(tier);
+        const factors = scoring?.scores.factors(tier, scoring.call);
+        const kept = own && scoring && factors && !scoring.scores.keeps(own, factors, scoring.call) ? undefined : own;
+        const drawn = scoring && factors ? scoring.scores.shares(tier, factors) : sharesOf(tier);
+        const shares = kept ? tier.map((channel) => (channel === kept ? 1 : 0)) : drawn;
+        tier.forEach((channel, i) => add(channel, turn, shares[i] ?? 0, factors?.[i]));
         rest = rest.filter((channel) => !tier.includes(channel));
       }
     }
@@ -278,10 +345,11 @@ export class Selection {
     if (!this.#skipped.some(({ channel }) => channel === entry.channel)) this.#skipped.push(entry);
   }
 
-  #notes(): Pick<SelectionRecord, "sticky" | "groups"> {
+  #notes(): Pick<SelectionRecord, "sticky" | "groups" | "scores"> {
     const { stages } = this.#options;
-    if (!stages && this.#sticky === undefined) return {};
+    if (!stages && this.#sticky === undefined && !this.#factors) return {};
     return {
+      ...(this.#factors && { scores: this.#factors }),
       ...(this.#sticky !== undefined && { sticky: this.#sticky }),
       ...(stages && { groups: stages.map(({ group }) => group) }),
     };

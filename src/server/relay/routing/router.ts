@@ -9,7 +9,8 @@ import type { Operation } from "../operations/operation";
 import { RetryBudget } from "./retry-budget";
 import type { Pool, PoolChannel } from "../../contracts/channel";
 import type { Caller } from "../../contracts/caller";
-import { Selection, type Stage } from "./channel-selector";
+import { ChannelScores } from "./channel-scores";
+import { type Scoring, Selection, type Stage } from "./channel-selector";
 import { SessionAffinity } from "./session-affinity";
 import { urlOf } from "../providers/address";
 
@@ -20,6 +21,8 @@ export interface Destination {
   model: string;
   /** Its input in tokens, estimated from its size. */
   input?: number;
+  /** Whether its answer is streamed; absent for jobs and sessions, which are never routed by score. */
+  stream?: boolean;
   /** Whether a channel supports it, for calls without an ordinary provider: jobs. */
   supports?(channel: PoolChannel): boolean;
 }
@@ -30,6 +33,8 @@ export interface Routing {
   readonly affinity: SessionAffinity;
   readonly keys: KeyRotation;
   readonly retries: RetryBudget;
+  /** What routing by score knows of the channels. */
+  readonly scores: ChannelScores;
   /** A number in [0, 1). */
   random(): number;
   /**
@@ -40,23 +45,34 @@ export interface Routing {
   select(destination: Destination): Selection;
 }
 
-/** `now`: epoch milliseconds; `random`: a number in [0, 1). */
-export function createRouting(pool: Pool, now: () => number, random: () => number = Math.random): Routing {
+/**
+ * `now`: epoch milliseconds; `random`: a number in [0, 1); `byScore`: whether a group's channels are chosen by score,
+ * false for all when absent.
+ */
+export function createRouting(
+  pool: Pool,
+  now: () => number,
+  random: () => number = Math.random,
+  byScore?: (group: string) => boolean,
+): Routing {
   const cooldown = new Cooldown(now);
+  const scores = new ChannelScores(now);
+  const scoringFor = ({ caller, model, stream, input }: Destination): Scoring | undefined => {
+    const { group, groups = [group], channel_id } = caller;
+    if (!byScore || stream === undefined || channel_id !== undefined || !groups.some(byScore)) return undefined;
+    return { scores, call: { model, stream, input }, applies: (one = group) => byScore(one) };
+  };
   return {
     pool,
     cooldown,
     affinity: new SessionAffinity(now),
     keys: new KeyRotation(cooldown, random),
     retries: new RetryBudget(now),
+    scores,
     random,
-    select: ({
-      caller,
-      operation,
-      model,
-      input,
-      supports = (channel) => urlOf(channel, operation, model) !== undefined,
-    }) => {
+    select: (destination) => {
+      const { caller, operation, model, input } = destination;
+      const { supports = (channel) => urlOf(channel, operation, model) !== undefined } = destination;
       const { candidates, stages } = candidatesOf(pool, caller, model);
       const selection = new Selection({
         candidates,
@@ -67,6 +83,7 @@ export function createRouting(pool: Pool, now: () => number, random: () => numbe
         supports,
         random,
         stages,
+        scoring: scoringFor(destination),
       });
       if (selection.left === 0 && selection.draining) fail("channels_draining", { group: caller.group, model });
       if (selection.left === 0)

@@ -22,6 +22,7 @@ export function beginAttempt({ call, channel }: Attempted): AttemptRecord {
     ...(channel.key_row && { key: channel.key_row }),
   };
   attempts.push(record);
+  call.selection.began(channel);
   routing.cooldown.begin(credentialId(channel), asked.request.model, record);
   return record;
 }
@@ -45,6 +46,7 @@ export function attemptServed(attempt: Attempted, record: AttemptRecord): void {
   const { engine, request } = call.asked;
   const started = endAttempt(attempt, record);
   engine.routing.cooldown.served(credentialId(channel), request.model, started);
+  call.selection.measured(channel, record.first_content_ms);
   engine.observer.attempted(channel, "ok");
 }
 
@@ -58,10 +60,12 @@ export function attemptFailed(
   const { channel, call } = attempt;
   const { engine, request, request_id } = call.asked;
   const started = endAttempt(attempt, record);
+  call.selection.ended();
   record.failure = failure.kind;
   record.message = failure.error ? failure.error.message : (failure.phase ?? "");
   // A caller who has left ended the attempt: that says nothing about the channel.
   if (call.progress.left) return engine.routing.cooldown.left(credentialId(channel), request.model, record);
+  if (!isCallers(failure.kind)) call.selection.measured(channel, undefined);
   engine.observer.attempted(channel, failure.kind);
   // A token that was valid a moment ago may have been revoked.
   if (failure.upstream_status === 401 || failure.kind === "bad_credentials") engine.accessTokens.drop(channel);

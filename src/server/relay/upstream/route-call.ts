@@ -19,15 +19,15 @@ function selectFor(
   { engine, caller, operation, dialect, request, input_bound }: Asked,
   json: JsonObject | undefined,
 ): Selection {
-  const { model } = request;
+  const { model, stream } = request;
   const input = Math.ceil(input_bound / BYTES_PER_TOKEN);
   const members = json && operation.key === "chat" ? membersToRefuse(dialect.key, json) : [];
-  if (members.length === 0) return engine.routing.select({ caller, operation, model, input });
+  if (members.length === 0) return engine.routing.select({ caller, operation, model, input, stream });
   const supports = (channel: PoolChannel): boolean =>
     urlOf(channel, operation, model) !== undefined &&
     dialectOf(channel, operation, channel.model_mapping.get(model) ?? model) === dialect.key;
   try {
-    return engine.routing.select({ caller, operation, model, input, supports });
+    return engine.routing.select({ caller, operation, model, input, stream, supports });
   } catch (error) {
     throw error instanceof AppError && error.code === "operation_unsupported"
       ? new AppError("member_unsupported", { group: caller.group, model, members: members.join(", ") })
