@@ -24,6 +24,7 @@ import { TypeLogo, typeName } from "./channel-type-look";
 import { pairsOf } from "./mapping-editor";
 import { ChannelResponseTime, TestBadge } from "./test-badge";
 import { HealthDay } from "./health-day";
+import { RotateButton } from "./rotate-dialog";
 import { TestButton } from "./test-button";
 
 /** A channel to read: its state and figures, and its models, each with a test. */
@@ -72,6 +73,7 @@ export default function ChannelDetail({
           >
             {channel.draining_since > 0 ? <Play /> : <Hourglass />}
           </IconButton>
+          <RotateButton channel={channel} />
           <IconButton label={t`编辑`} size="sm" variant="secondary" onClick={onEdit}>
             <Pencil />
           </IconButton>

@@ -8,6 +8,7 @@ import { FormFooter } from "../../components/form-footer";
 import { cn } from "../../lib/cn";
 import { useHotkeys } from "../../lib/hotkeys";
 import { Tooltip } from "../../ui/tooltip";
+import { DraftTest } from "./draft-test";
 import { AdvancedFields } from "./advanced-fields";
 import type { ChannelField, ChannelValues } from "./channel-values";
 import { ConnectionFields } from "./connection-fields";
@@ -129,6 +130,7 @@ export function ChannelFormFooter({ state, onCancel }: { state: ChannelFormState
           {count > 0 ? t`${count} 处修改` : ""}
         </span>
       </Tooltip>
+      <DraftTest state={state} />
     </FormFooter>
   );
 }

@@ -1,10 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
-import { Hourglass, Play, Trash2, TriangleAlert } from "lucide-react";
+import { Hourglass, Play, RotateCw, Trash2, TriangleAlert } from "lucide-react";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import type { ChannelKeyView } from "../../../shared/channel-keys";
 import { readStatusInfo } from "../../../shared/channel-operations";
 import { ErrorPanel } from "../../components/error-panel";
 import { TimeAgo } from "../../components/time-ago";
+import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
@@ -88,6 +89,9 @@ function KeyFacts({ item }: { item: ChannelKeyView }) {
       <span className="mr-2 font-mono text-xs">{item.hint}</span>
       {fallen ? <Badge hue="yellow" icon={<TriangleAlert aria-hidden />}>{t`自动禁用`}</Badge> : null}
       {item.draining_since > 0 ? <Badge hue="orange" icon={<Hourglass aria-hidden />}>{t`排空中`}</Badge> : null}
+      {item.retires_at > 0 ? (
+        <Badge hue="blue" icon={<RotateCw aria-hidden />}>{t`轮换中，用到 ${formatTime(item.retires_at)}`}</Badge>
+      ) : null}
       {fallen && info ? (
         <p className="text-xs wrap-anywhere text-muted">
           {info.reason} <TimeAgo value={info.time} />
