@@ -85,7 +85,7 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
     await Promise.all([Bun.write(`${path}.gz`, gzip), Bun.write(`${path}.br`, brotli)]);
   }
 
-  await apiReference(outdir, prod);
+  await apiReference(outdir, prod, basename(themeScript.path));
 
   const named = new Set([...html.matchAll(/(?:src|href)="\/([^"]+)"/g)].map((match) => match[1]));
   const sum = (ending: string) =>
@@ -96,20 +96,27 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
 }
 
 /**
- * The API reference at /docs: Swagger UI (swagger-ui-dist) over /api/openapi.json, from this server alone: nothing is
- * loaded from elsewhere and no inline script is needed.
+ * The documentation at /docs: a quick start, and Swagger UI (swagger-ui-dist) over /api/openapi.json, from this server
+ * alone: nothing is loaded from elsewhere and no inline script is needed. Theme and language are the console's.
  */
-async function apiReference(outdir: string, prod: boolean): Promise<void> {
+async function apiReference(outdir: string, prod: boolean, themeScript: string): Promise<void> {
   const from = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
   const copies = ["swagger-ui-bundle.js", "swagger-ui.css"].map((name) => [name, join(from, name)] as const);
-  const own = ["index.html", "start.js"].map((name) => [name, join(ROOT, "src/client/docs", name)] as const);
-  for (const [name, path] of [...copies, ...own]) {
-    const bytes = Buffer.from(await Bun.file(path).arrayBuffer());
+  const own = (name: string) => Bun.file(join(ROOT, "src/client", name)).text();
+  const page = (await own("docs/index.html")).replace("<head>", `<head><script src="/assets/${themeScript}"></script>`);
+  const texts = [
+    ["index.html", page],
+    ["start.js", await own("docs/start.js")],
+    ["docs.css", (await own("styles/tokens.css")) + (await own("docs/docs.css"))],
+  ] as const;
+  const copied = copies.map(async ([name, path]) => [name, await Bun.file(path).arrayBuffer()] as const);
+  for (const [name, content] of [...(await Promise.all(copied)), ...texts]) {
+    const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content);
     const target = join(outdir, "docs", name);
     await Bun.write(target, bytes);
     if (!prod || bytes.length < 256) continue;
     await Bun.write(`${target}.gz`, gzipSync(bytes, { level: 9 }));
-    await Bun.write(`${target}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+    await Bun.write(`${target}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
   }
 }
 

@@ -149,3 +149,21 @@ test("on a phone the site's pages are behind one button", async () => {
   tab.check();
   await tab.close();
 });
+
+test("the documentation begins with a quick start in the reader's language, leads back, and passes every rule of axe", async () => {
+  const tab = await browser.open(`${weir.url}/docs`, { language: "zh", theme: "dark" });
+  const { page } = tab;
+  await page.getByRole("heading", { name: "快速开始" }).waitFor();
+  expect(await page.locator("pre").first().textContent()).toStartWith(`curl ${weir.url}/v1/chat/completions`);
+  await page.getByRole("button", { name: "English" }).click();
+  await page.getByRole("heading", { name: "Quick start" }).waitFor();
+  const groups = page.locator("#reference .opblock-tag");
+  await groups.first().waitFor();
+  expect(await groups.first().getAttribute("data-tag")).toBe("relay");
+  await tab.looksRight();
+  await page.getByRole("link", { name: "Models and prices" }).click();
+  await page.waitForURL("**/pricing");
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe("en");
+  tab.check();
+  await tab.close();
+});

@@ -8,7 +8,7 @@ const { useEffect } = await import("react");
 const { ConnectionBar } = await import("../components/connection-bar");
 const { DataGrid } = await import("../components/data-grid/data-grid");
 const { useGridState } = await import("../components/data-grid/grid-state");
-const { watchConnection } = await import("./connection");
+const { nextPause, watchConnection } = await import("./connection");
 const { joinTabs } = await import("./tabs");
 const { trpc } = await import("./trpc");
 
@@ -52,6 +52,30 @@ test("a bar says that the server is gone and how old what is shown is; it goes b
   await screen.findByText("total 2");
 });
 
+test("a tab that hears another ask waits for it, and comes back when the other says so, without asking itself", async () => {
+  const { user } = await openPage(<Watched />, "/", {
+    procedures: { "token.list": () => ({ items: [], page: 1, page_size: 10, total: 1 }) },
+  });
+  await screen.findByText("total 1");
+  const working = globalThis.fetch;
+  const asked: string[] = [];
+  const away = (target: RequestInfo | URL) => {
+    asked.push(String(target));
+    return Promise.reject(new TypeError("refused"));
+  };
+  globalThis.fetch = Object.assign(away, { preconnect: working.preconnect });
+  await user.click(screen.getByRole("button", { name: "refresh" }));
+  await screen.findByRole("status");
+  const other = new BroadcastChannel("weir-connection");
+  other.postMessage("asking");
+  globalThis.fetch = working;
+  other.postMessage("back");
+  await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true));
+  expect(asked.filter((path) => path.includes("/api/status"))).toEqual([]);
+  other.close();
+  expect([3000, 6000, 20_000, 30_000].map(nextPause)).toEqual([6000, 12_000, 30_000, 30_000]);
+});
+
 test("offline, the rows of one page never stand under the number of another", async () => {
   function List() {
     const grid = useGridState({ name: "offline-test", filterKeys: [] });
@@ -76,15 +100,25 @@ test("offline, the rows of one page never stand under the number of another", as
   expect(screen.queryByText("row of page 1")).toBeNull();
 });
 
-test("what one tab changes, another reads again", async () => {
+test("what one tab changes, another reads again, and nothing else", async () => {
   const [here, there] = [new QueryClient(), new QueryClient()];
   const ends = [joinTabs(here), joinTabs(there)];
-  let reads = 0;
-  await there.fetchQuery({ queryKey: ["list"], queryFn: () => ++reads });
-  await here
-    .getMutationCache()
-    .build(here, { mutationFn: () => Promise.resolve("changed") })
-    .execute(undefined);
-  await waitFor(() => expect(there.getQueryState(["list"])?.isInvalidated).toBe(true));
+  for (const noun of ["channel", "log", "token"])
+    await there.fetchQuery({ queryKey: [[noun, "list"], { type: "query" }], queryFn: () => noun });
+  const change = (mutationKey: unknown[]) =>
+    here
+      .getMutationCache()
+      .build(here, { mutationKey, mutationFn: () => Promise.resolve("changed") })
+      .execute(undefined);
+  const stale = () =>
+    there
+      .getQueryCache()
+      .getAll()
+      .filter((query) => query.state.isInvalidated)
+      .map(({ queryKey }) => (queryKey as [string[]])[0][0]);
+  await change([["channel", "update"]]);
+  await waitFor(() => expect(stale()).toEqual(["channel", "log"]));
+  await change([["option", "update"]]);
+  await waitFor(() => expect(stale()).toEqual(["channel", "log", "token"]));
   for (const end of ends) end();
 });

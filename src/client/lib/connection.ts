@@ -3,8 +3,13 @@ import { type QueryClient, onlineManager } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { faultOf } from "./errors";
 
-/** Milliseconds between two tries while the server is away. */
-const RETRY = 3000;
+/** Milliseconds until the next question while the server is away: doubled each time, up to half a minute. */
+const FIRST_PAUSE = 3000;
+const LAST_PAUSE = 30_000;
+export const nextPause = (pause: number): number => Math.min(pause * 2, LAST_PAUSE);
+
+/** Tabs say here that they ask, so that the others wait, and that the server is back. */
+const NAME = "weir-connection";
 
 /** Epoch seconds of the last answer before the connection was lost; null: it is there. */
 let lostAt: number | null = null;
@@ -30,17 +35,53 @@ export const useLostConnection = (): number | null =>
   );
 
 /**
- * Watches the calls of a page. While the server is away it is asked whether it is back, and then everything shown is
- * read again. Returns the end of it.
+ * Watches the calls of a page. While the server is away, one tab that is seen asks whether it is back, ever more
+ * rarely, and tells the others; then everything shown is read again. Returns the end of it.
  */
 export function watchConnection(queries: QueryClient): () => void {
+  const tabs = new BroadcastChannel(NAME);
+  let pause = FIRST_PAUSE;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
   const came = () => {
     lastAnswer = seconds();
     if (lostAt === null) return;
+    clearTimeout(timer);
+    pause = FIRST_PAUSE;
     change(null);
     void queries.invalidateQueries();
   };
-  const lost = () => change(lastAnswer || seconds());
+  const plan = (milliseconds: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void ask(), milliseconds);
+  };
+  const ask = async () => {
+    // A tab that is not seen asks when it is.
+    if (lostAt === null || document.hidden) return;
+    tabs.postMessage("asking");
+    if (await isBack()) {
+      tabs.postMessage("back");
+      return came();
+    }
+    pause = nextPause(pause);
+    plan(pause);
+  };
+  const lost = () => {
+    const isNews = lostAt === null;
+    change(lastAnswer || seconds());
+    if (isNews) plan(pause);
+  };
+  tabs.onmessage = ({ data }) => {
+    if (data === "back") return came();
+    if (lostAt === null) return;
+    // Another tab asks: this one does only when that one stops.
+    pause = nextPause(pause);
+    plan(pause * (1.2 + Math.random() / 2));
+  };
+  const seen = () => {
+    if (!document.hidden) void ask();
+  };
+  document.addEventListener("visibilitychange", seen);
   const judge = (outcome: "success" | "error", error?: unknown) => {
     if (outcome === "success") came();
     else if (faultOf(error).kind === "unreachable") lost();
@@ -57,21 +98,22 @@ export function watchConnection(queries: QueryClient): () => void {
       if (event.action.type === "success") judge("success");
       if (event.action.type === "error") judge("error", event.action.error);
     }),
-    onlineManager.subscribe((online) => (online ? void probe(came) : lost())),
+    onlineManager.subscribe((online) => (online ? void ask() : lost())),
   ];
-  const timer = setInterval(() => lostAt !== null && void probe(came), RETRY);
   return () => {
-    clearInterval(timer);
+    clearTimeout(timer);
+    tabs.close();
+    document.removeEventListener("visibilitychange", seen);
     for (const end of ends) end();
     lostAt = null;
   };
 }
 
 /** Asks whether the server is there. */
-async function probe(came: () => void): Promise<void> {
+async function isBack(): Promise<boolean> {
   try {
-    if ((await fetch("/api/status", { cache: "no-store" })).ok) came();
+    return (await fetch("/api/status", { cache: "no-store" })).ok;
   } catch {
-    // Still away.
+    return false;
   }
 }

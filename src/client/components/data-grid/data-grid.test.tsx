@@ -1,4 +1,4 @@
-import { act, cleanup, render, screen, within, userEvent } from "../../../../tests/dom";
+import { act, cleanup, render, screen, within, userEvent, waitFor } from "../../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -8,7 +8,7 @@ import { TooltipProvider } from "../../ui/tooltip";
 import { DataGrid } from "./data-grid";
 import type { DataGridProps } from "./grid-props";
 import { parseFilterText } from "./grid-filters";
-import { useGridState } from "./grid-state";
+import { fittingPageSize, useGridState } from "./grid-state";
 import type { GridColumn, GridQuery } from "./types";
 
 interface Thing {
@@ -112,6 +112,12 @@ describe("paging", () => {
     show({ total: null, hasMore: false });
     expect(screen.getByText("第 1 - 10 条")).toBeTruthy();
     expect(screen.getByRole("button", { name: "下一页" })).toHaveProperty("disabled", true);
+  });
+
+  test("unless the user chose a size, a page fills the screen", () => {
+    // spec: A-505
+    expect([600, 700].map(fittingPageSize)).toEqual([10, 10]);
+    expect([900, 1080, 1440, 2160].map(fittingPageSize)).toEqual([20, 20, 50, 50]);
   });
 
   test("the page lives in the address, the page size there and in local storage", async () => {
@@ -280,4 +286,17 @@ test("in a list without boxes the first X shows them and selects its row", async
   await user.keyboard("jjx");
   const boxes = screen.getAllByRole<HTMLInputElement>("checkbox", { name: /^选择第/ });
   expect(boxes.map((box) => box.checked).slice(0, 3)).toEqual([false, true, false]);
+});
+
+test("a view is shared by its link: filters, sorting and page size", async () => {
+  const copied: string[] = [];
+  const clipboard = { writeText: async (text: string) => void copied.push(text) };
+  history.replaceState(null, "", "/things?status=3&sort=-id&p=2");
+  show();
+  Object.defineProperty(navigator, "clipboard", { value: clipboard, configurable: true });
+  await userEvent.click(screen.getByRole("button", { name: "视图" }));
+  await userEvent.click(await screen.findByRole("menuitem", { name: "复制当前视图的链接" }));
+  await waitFor(() => expect(copied).toHaveLength(1));
+  const { pathname, searchParams } = new URL(copied[0] ?? "");
+  expect([pathname, Object.fromEntries(searchParams)]).toEqual(["/things", { status: "3", sort: "-id", size: "10" }]);
 });

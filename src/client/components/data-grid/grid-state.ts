@@ -1,10 +1,20 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { useSearchParams } from "wouter";
 import { readStored, writeStored } from "../../lib/storage";
-import { PAGE_SIZES, type GridView } from "./types";
+import { PAGE_SIZES, type GridView, ROW_HEIGHT } from "./types";
 
 const PAGE_SIZE_KEY = "page-size";
-const DEFAULT_PAGE_SIZE = 10;
+/** Pixels of a page that are not rows: bars, tools, head and pager. */
+const AROUND_ROWS = 260;
+
+/**
+ * The page size where none was chosen: one that fills the screen, 10 at least (A-505). A list of a few rows more
+ * scrolls; one of half the screen wastes it.
+ */
+export function fittingPageSize(height: number): (typeof PAGE_SIZES)[number] {
+  const rows = (height - AROUND_ROWS) / ROW_HEIGHT.default;
+  return PAGE_SIZES.find((size) => size >= rows * 0.75) ?? 100;
+}
 
 /** Which column the list is sorted by. */
 export interface GridSort {
@@ -42,10 +52,10 @@ export interface GridState<F extends string> {
   applySearch: (search: string) => void;
 }
 
-/** The remembered page size, used by every list. */
+/** The chosen page size, remembered and used by every list. */
 function storedPageSize(): number {
   const stored = Number(readStored(PAGE_SIZE_KEY));
-  return PAGE_SIZES.find((size) => size === stored) ?? DEFAULT_PAGE_SIZE;
+  return PAGE_SIZES.find((size) => size === stored) ?? fittingPageSize(window.innerHeight);
 }
 
 const sizeListeners = new Set<() => void>();

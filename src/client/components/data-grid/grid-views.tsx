@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { Bookmark, Plus, Trash2 } from "lucide-react";
+import { Bookmark, Link2, Plus, Trash2 } from "lucide-react";
 import { useId, useState } from "react";
+import { copyText } from "../../lib/clipboard";
 import { readStoredJson, writeStored } from "../../lib/storage";
 import { toastSuccess } from "../../lib/toast";
 import { Button } from "../../ui/button";
@@ -39,6 +40,11 @@ export function ViewsMenu<F extends string>({ grid, builtIn }: { grid: GridState
   const keep = (views: SavedView[]) => {
     setSaved(views);
     writeStored(key, JSON.stringify(views));
+  };
+  const share = async () => {
+    const search = new URLSearchParams(grid.viewSearch);
+    search.set("size", String(grid.pageSize));
+    if (await copyText(`${location.origin}${location.pathname}?${search}`)) toastSuccess(t`链接已复制`);
   };
   const save = () => {
     const title = naming?.trim();
@@ -86,6 +92,9 @@ export function ViewsMenu<F extends string>({ grid, builtIn }: { grid: GridState
               />
             </div>
           ))}
+          <DropdownMenuItem icon={<Link2 aria-hidden />} onSelect={() => void share()}>
+            {t`复制当前视图的链接`}
+          </DropdownMenuItem>
           <DropdownMenuItem
             icon={<Plus aria-hidden />}
             onSelect={() => setNaming("")}
