@@ -46,7 +46,10 @@ const CLOSED = [
   "/setting?tab=personal",
   "/setting?tab=operation",
   "/setting?tab=system",
+  "/setting?tab=alert",
   "/setting?tab=other",
+  "/incident",
+  "/incident?open=1",
   "/midjourney",
   "/task",
   "/task?open=1",
@@ -67,7 +70,7 @@ const PAIRS: [Language, Theme, "desktop" | "phone"][][] = [
   ],
 ];
 
-const NOW = Date.now() - 90_000;
+const NOW = Math.floor(Date.now() / 1000) * 1000 - 90_000;
 const job = (fields: Pick<TaskRow, "task_id" | "status"> & Partial<TaskRow>) => ({
   platform: "suno",
   action: "MUSIC",
@@ -96,6 +99,12 @@ beforeAll(async () => {
   for (const model of ["gpt-4o", "gpt-4o-mini", "error-500"]) {
     await (await weir.call(key, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
+  const rule = { rule: "channel-errors", opened_at: NOW / 1000, last_at: NOW / 1000, code: "errors_share" };
+  const params = { name: "企业版渠道 with a long name", percent: 35.5, calls: 200, errors: 71, minutes: 5 };
+  await weir.db.q.insert(weir.db.t.incidents).values([
+    { ...rule, subject: "channel:1", params: JSON.stringify(params) },
+    { ...rule, subject: "", severity: "critical", closed_at: NOW / 1000, params: JSON.stringify(params) },
+  ]);
   await weir.db.q.insert(weir.db.t.tasks).values([
     job({
       task_id: "task_1",

@@ -123,6 +123,7 @@ describe("the side menu", () => {
   ];
   const administrators = [
     ["渠道", "/channel"],
+    ["告警", "/incident"],
     ["用户管理", "/user"],
     ["兑换码", "/redemption"],
   ];

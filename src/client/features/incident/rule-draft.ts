@@ -53,11 +53,12 @@ const EMPTY: RuleDraft = {
 /** What the form begins with: a rule, or a new one. */
 export function draftOf(rule: AlertRule | undefined): RuleDraft {
   if (!rule) return EMPTY;
-  const threshold =
+  const threshold: Partial<RuleDraft> =
     rule.kind === "threshold"
       ? {
-          bound: rule.over === undefined ? ("under" as const) : ("over" as const),
+          bound: rule.over === undefined ? "under" : "over",
           figure: rule.over ?? rule.under ?? null,
+          at_least: rule.at_least ?? null,
         }
       : {};
   const { steps, events, ...plain } = { steps: undefined, events: undefined, ...rule };
