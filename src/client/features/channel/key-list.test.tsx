@@ -13,7 +13,6 @@ const key = (position: number, more: Partial<ChannelKeyView> = {}): ChannelKeyVi
   hint: `…${String(position).repeat(4)}`,
   status: 1,
   reason: "",
-  retires_at: 0,
   status_time: 0,
   retires_at: 0,
   draining_since: 0,

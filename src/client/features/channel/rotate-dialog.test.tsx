@@ -45,6 +45,8 @@ const channel: ChannelView = {
   test_time: 0,
   created_time: 1,
   other_info: "",
+  draining_since: 0,
+  drain_deadline: 0,
 };
 
 test("a key is rotated by the button, the new key and one more press; a failed test keeps what was typed", async () => {

@@ -3,7 +3,8 @@ import { makeChannel } from "../../../../tests/relay/kit";
 import { Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
 import type { PoolChannel } from "../../contracts/channel";
-import { draw, Selection, type SelectionOptions } from "./channel-selector";
+import { Selection, type SelectionOptions } from "./channel-selector";
+import { draw } from "./draw";
 import { SessionAffinity } from "./session-affinity";
 
 /** A repeatable random source (mulberry32). */

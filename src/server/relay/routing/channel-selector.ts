@@ -11,6 +11,7 @@
 import type { ErrorCode } from "../../../shared/errors";
 import type { Closed, Cooldown } from "./cooldown";
 import type { RelayStats } from "../../contracts/relay-stats";
+import { draw, sharesOf } from "./draw";
 import { closedFor, soonerOf, standingOf } from "./key-rotation";
 import type { ScoreFactors } from "../../../shared/score-factors";
 import type { ChannelScores, ScoredCall } from "./channel-scores";
@@ -382,22 +383,3 @@ function tiersOf(candidates: readonly PoolChannel[]): SelectionRecord["tiers"] {
 
 /** Milliseconds until a channel is ready. */
 const restOf = (standing: CooldownState): number => (typeof standing === "number" ? standing : 0);
-
-/** The probability of each channel in a draw. */
-function sharesOf(channels: readonly PoolChannel[]): number[] {
-  const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
-  return channels.map(({ weight }) => (total === 0 ? 1 / channels.length : weight / total));
-}
-
-/** One of the channels, in proportion to weight; equal shares when all weights are 0. */
-export function draw(channels: readonly PoolChannel[], random: () => number): PoolChannel | undefined {
-  if (channels.length < 2) return channels[0];
-  const total = channels.reduce((sum, channel) => sum + channel.weight, 0);
-  if (total === 0) return channels[Math.floor(random() * channels.length)];
-  let point = random() * total;
-  for (const channel of channels) {
-    point -= channel.weight;
-    if (point < 0) return channel;
-  }
-  return channels.findLast((channel) => channel.weight > 0);
-}

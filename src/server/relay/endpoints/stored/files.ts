@@ -12,7 +12,7 @@ import { Form } from "../../../lib/request-body/multipart-form";
 import { boundaryOf } from "../../../lib/request-body/multipart";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { PoolChannel } from "../../../contracts/channel";
-import { draw } from "../../routing/channel-selector";
+import { draw } from "../../routing/draw";
 import { requestPinned, requestPinnedJson, mapNotFound, urlFor } from "../../upstream/pinned-request";
 import { listResponse, readPage } from "./pagination";
 import type { Stored } from "../../../contracts/stored-objects";
