@@ -273,4 +273,5 @@ test("on every screen stored texts are texts: for guest, user, administrator and
     "option.SystemName order.payment_method passkey.name redemption.name task.fail_reason task.prompt token.name " +
     "user.display_name user.username vendor.message";
   expect(wanted.split(" ").filter((where) => !shown.has(where))).toEqual([]);
-});
+  // Eighteen screens in one test.
+}, 2 * TEST_LIMIT);
