@@ -547,6 +547,27 @@ describe("ends", () => {
     expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["idle_timeout"]);
   });
 
+  test("when their channel drains idle sessions close with 1001, and a running response may finish, charged", async () => {
+    const { bench, connect } = setUp();
+    const idle = connect("gpt-realtime");
+    const busy = connect("gpt-realtime+slow");
+    await Promise.all([idle.open(), busy.open()]);
+    busy.say({ type: "response.create" });
+    await busy.heard("response.created");
+    bench.relay.endDrained();
+    expect(bench.relay.running()).toEqual({ running: 2, channels: { 1: 2 }, keys: {} });
+    bench.channels.splice(0, 1, makeChannel(1, upstream.url, { drain: { since: 1, deadline: 0 } }));
+    bench.relay.endDrained();
+    expect((await idle.ended()).code).toBe(1001);
+    expect(busy.closed).toBeUndefined();
+    busy.say({ type: "response.cancel" });
+    await busy.heard("response.done");
+    expect((await busy.ended()).code).toBe(1001);
+    await noHolds(bench);
+    expect(bench.relay.running().running).toBe(0);
+    expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["complete"]);
+  });
+
   test("at shutdown idle sessions close with 1001, a running response may finish, and one that does not is cut and charged", async () => {
     const time = new VirtualTime();
     const { bench, connect } = setUp(undefined, undefined, time);
