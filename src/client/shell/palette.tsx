@@ -7,7 +7,7 @@ import { languageNames, setLanguage } from "../lib/i18n";
 import { useOfferedActions } from "../lib/palette-actions";
 import { useUser } from "../lib/session";
 import { setTheme } from "../lib/theme";
-import { consolePages, menuPages } from "../paths";
+import { consolePages, isOnTopBar, menuPages } from "../paths";
 import { routes } from "../routes";
 import { layerRoot } from "../ui/layers";
 import { useFound } from "./use-found";
@@ -30,7 +30,8 @@ export default function Palette({
   const offered = useOfferedActions();
   const [words, setWords] = useState("");
   const { groups, searching } = useFound(open ? words : "");
-  const pages = [...menuPages(user?.role ?? 0), ...consolePages.filter((page) => page.topBar)];
+  const menu = menuPages(user?.role ?? 0);
+  const pages = [...menu, ...consolePages.filter((page) => isOnTopBar(page) && !menu.includes(page))];
 
   const item = (id: string, icon: ReactNode, title: ReactNode, run: () => void, keywords: string[] = []) => (
     <Command.Item
