@@ -41,8 +41,8 @@ interface PageFacts<Path extends string = string> {
     /** Who sees it, where fewer do than may open the page. */
     access?: Access;
   };
-  /** Also a link of the top bar. */
-  topBar?: boolean;
+  /** Also a link of the top bar; a flag of the public status: while that is on. */
+  topBar?: true | StatusFlag;
   /** Offered in the menu only when this flag of the public status is on. */
   flag?: StatusFlag;
   /** `G` and then this key opens the page. */
@@ -61,6 +61,13 @@ const list = [
     title: msg`定价`,
     access: "public",
     topBar: true,
+  },
+  {
+    path: "/status",
+    title: msg`模型状态`,
+    access: "public",
+    nav: { group: "admin", access: "admin" },
+    topBar: "status_page_enabled",
   },
   {
     path: "/about",
@@ -234,6 +241,10 @@ export type MenuPath = Extract<(typeof list)[number], { nav: unknown }>["path"];
 export type ConsolePage = PageFacts<PagePath>;
 
 export const consolePages: readonly ConsolePage[] = list;
+
+/** Whether the top bar links to a page now. */
+export const isOnTopBar = ({ topBar }: ConsolePage): boolean =>
+  topBar === true || (topBar !== undefined && flagIsOn(topBar));
 
 /**
  * Addresses of the specification that need a login. Those whose page is not built yet still lead a stranger to the

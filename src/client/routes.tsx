@@ -4,6 +4,7 @@
  */
 import {
   BellRing,
+  Activity,
   ChartColumn,
   History,
   KeyRound,
@@ -39,6 +40,7 @@ type MenuRoute = Route & { icon: LucideIcon };
 export const routes: { readonly [Path in PagePath]: Path extends MenuPath ? MenuRoute : Route } = {
   "/": { page: lazy(() => import("./features/home/home-page")) },
   "/pricing": { page: lazy(() => import("./features/pricing/pricing-page")) },
+  "/status": { page: lazy(() => import("./features/status/status-page")), icon: Activity },
   "/about": { page: lazy(() => import("./features/about/about-page")) },
   "/login": { page: lazy(() => import("./features/auth/login-page")) },
   "/register": { page: lazy(() => import("./features/auth/register-page")) },

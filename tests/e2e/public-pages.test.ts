@@ -71,6 +71,16 @@ describe("the price list", () => {
   });
 });
 
+test("the status page opens to guests when the operator publishes it", async () => {
+  await weir.setOption("StatusPageEnabled", true);
+  const tab = await browser.open(weir.url, { language: "en", theme: "dark" });
+  await tab.page.getByRole("navigation", { name: "Site" }).getByRole("link", { name: "Model status" }).click();
+  await tab.page.getByRole("row", { name: /gpt-4o/ }).waitFor();
+  await tab.axe();
+  tab.check();
+  await tab.close();
+});
+
 describe("the operator's texts", () => {
   test("an https address is framed, and the content security policy allows only that origin", async () => {
     await weir.setOption("About", "https://about.example.invalid/page");

@@ -24,6 +24,10 @@ function parse(text: string): Map<string, number> {
   return values;
 }
 
+interface Panel {
+  targets: { expr: string }[];
+}
+
 for (const engine of ENGINES) {
   let weir: Weir;
   beforeAll(async () => {
@@ -96,6 +100,24 @@ for (const engine of ENGINES) {
       expect(values.has(name)).toBe(true);
     expect(values.get("weir_database_up")).toBe(1);
   }, 30_000);
+
+  test(`${engine}: every series and label of the Grafana dashboard is exported`, async () => {
+    const answer = await fetch(`${weir.url}/metrics`, { headers: { authorization: "Bearer scrape" } });
+    const text = await answer.text();
+    const kinds = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", kind = ""]) => [name, kind]));
+    const labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name));
+    const { panels } = (await Bun.file("docs/grafana/weir.json").json()) as { panels: Panel[] };
+    expect(panels.length).toBeGreaterThan(10);
+    // Prometheus adds `instance`; a label of a series without a sample yet is not on the page.
+    const later = ["instance", "platform", "event", "level"];
+    for (const { expr } of panels.flatMap(({ targets }) => targets)) {
+      for (const [, name = "", part] of expr.matchAll(/\b((?:weir|process)_\w+?)(_bucket)?(?=\{)/g))
+        expect([expr, part === undefined ? kinds.has(name) : kinds.get(name) === "histogram"]).toEqual([expr, true]);
+      const named = [...expr.matchAll(/([a-z_]+)=~?"/g), ...expr.matchAll(/by \(([a-z_, ]+)\)/g)];
+      for (const name of named.flatMap(([, names = ""]) => names.split(", ")))
+        expect([expr, name, labels.has(name) || later.includes(name)]).toEqual([expr, name, true]);
+    }
+  });
 
   test(`${engine}: the page is closed without a token and for the wrong method`, async () => {
     for (const headers of [{}, { authorization: "Bearer wrong" }] as Record<string, string>[]) {

@@ -38,6 +38,8 @@ export interface PublicStatus {
   enable_drawing: boolean;
   enable_task: boolean;
   enable_data_export: boolean;
+  /** Guests may open the page of the models' status. */
+  status_page_enabled: boolean;
   /** Drawing jobs may call back; without it results arrive later. */
   mj_notify_enabled: boolean;
   /** New tokens begin with the group "auto". */
@@ -57,6 +59,7 @@ const CACHED_KEYS = [
   "enable_drawing",
   "enable_task",
   "enable_data_export",
+  "status_page_enabled",
   "chats",
   "pay_methods",
   "data_export_default_time",
@@ -66,7 +69,7 @@ const CACHED_KEYS = [
   "chat_link2",
 ] as const;
 
-export type StatusFlag = "enable_drawing" | "enable_task" | "enable_data_export";
+export type StatusFlag = "enable_drawing" | "enable_task" | "enable_data_export" | "status_page_enabled";
 
 /** Milliseconds between attempts while the status cannot be loaded. */
 const RETRY_DELAYS = [2_000, 4_000, 8_000, 15_000, 30_000];

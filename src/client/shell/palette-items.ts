@@ -6,7 +6,7 @@ import { languageNames, setLanguage } from "../lib/i18n";
 import { useOfferedActions } from "../lib/palette-actions";
 import { useUser } from "../lib/session";
 import { setTheme } from "../lib/theme";
-import { consolePages, menuPages } from "../paths";
+import { consolePages, isOnTopBar, menuPages } from "../paths";
 import { routes } from "../routes";
 import type { Act } from "./found-acts";
 import { useSignOut } from "./sign-out";
@@ -38,7 +38,8 @@ export function usePaletteItems(words: string, onShortcuts: () => void) {
   const signOut = useSignOut();
   const offered = useOfferedActions();
 
-  const pages = [...menuPages(user?.role ?? 0), ...consolePages.filter((page) => page.topBar)]
+  const menu = menuPages(user?.role ?? 0);
+  const pages = [...menu, ...consolePages.filter((page) => isOnTopBar(page) && !menu.includes(page))]
     .filter((page) => fits(words, [i18n._(page.title), page.path]))
     .map((page): PaletteItem => ({
       id: `page ${page.path}`,

@@ -5,7 +5,7 @@ import { ROLE } from "../../shared/roles";
 import { cn } from "../lib/cn";
 import { lazy, WhileLoading } from "../lib/lazy";
 import { useUser } from "../lib/session";
-import { consoleHome, consolePages } from "../paths";
+import { consoleHome, consolePages, isOnTopBar } from "../paths";
 import { Button } from "../ui/button";
 import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../ui/dropdown-menu";
 import { IconButton } from "../ui/icon-button";
@@ -35,7 +35,7 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
   // Signed out it leads there by way of the login page (C-170).
   const home = consoleHome(user?.role ?? ROLE.user);
   const links: { href: string; title: string }[] = consolePages
-    .filter((page) => page.topBar)
+    .filter(isOnTopBar)
     .map((page) => ({ href: page.path, title: i18n._(page.title) }));
   if (home) links.splice(1, 0, { href: home, title: t`控制台` });
 
