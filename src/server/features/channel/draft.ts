@@ -24,7 +24,7 @@ type Draft = z.output<typeof channelDraftTest>;
 function blankRow({ db }: Pick<Ctx, "db">): ChannelRow {
   const columns = Object.entries(getTableColumns(db.t.channels)).map(([name, { default: value, dataType }]) => [
     name,
-    value ?? (dataType === "string" ? "" : dataType === "boolean" ? false : 0),
+    value ?? (dataType === "string" ? "" : 0),
   ]);
   return Object.fromEntries(columns) as ChannelRow; // every column, each of its kind
 }
