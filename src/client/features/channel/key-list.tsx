@@ -82,6 +82,7 @@ export default function KeyList({ channelId }: { channelId: number }) {
 function KeyFacts({ item }: { item: ChannelKeyView }) {
   const { t } = useLingui();
   const info = readStatusInfo(item.reason, currentLanguage());
+  const until = formatTime(item.retires_at);
   const fallen = item.status === CHANNEL_STATUS.auto_disabled;
   return (
     <div className="min-w-0 flex-1">
@@ -90,7 +91,7 @@ function KeyFacts({ item }: { item: ChannelKeyView }) {
       {fallen ? <Badge hue="yellow" icon={<TriangleAlert aria-hidden />}>{t`自动禁用`}</Badge> : null}
       {item.draining_since > 0 ? <Badge hue="orange" icon={<Hourglass aria-hidden />}>{t`排空中`}</Badge> : null}
       {item.retires_at > 0 ? (
-        <Badge hue="blue" icon={<RotateCw aria-hidden />}>{t`轮换中，用到 ${formatTime(item.retires_at)}`}</Badge>
+        <Badge hue="blue" icon={<RotateCw aria-hidden />}>{t`轮换中，用到 ${until}`}</Badge>
       ) : null}
       {fallen && info ? (
         <p className="text-xs wrap-anywhere text-muted">
