@@ -1,3 +1,4 @@
+import "./lib/no-eval";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";

@@ -185,6 +185,24 @@ export interface LogHistogram {
   counted_from?: number;
 }
 
+/** Failed calls that are looked at for their causes, and causes that are told. */
+export const CAUSE_ROWS = 2000;
+export const MAX_CAUSES = 20;
+
+/** Why calls failed: one entry a code and what would have to be changed (a model, a token, a user, a channel). */
+export interface LogCauses {
+  /** All of them, also those beyond MAX_CAUSES. */
+  causes: number;
+  /** With refusals that a row stands for besides its own. */
+  calls: number;
+  /** Epoch seconds of the oldest call looked at. */
+  since: number;
+  /** False: there are more failed calls than were looked at. */
+  complete: boolean;
+  /** Most calls first; `row` is the newest call of the cause. */
+  items: { calls: number; since: number; row: LogView }[];
+}
+
 const optionalText = z.string().max(500).optional();
 
 /** Names as on the wire of `GET /api/log/`. Texts are exact, except for the model, which is a part of the name. */

@@ -1,10 +1,11 @@
 /** The total of the log, from roll-ups, is the sum of the listed rows, for any range, filter and type of row. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { fold } from "../../src/server/features/log/fold";
 import { cleanLogs } from "../../src/server/features/log/clean";
 import { sliceLogs } from "../../src/server/features/log/service";
 import { logHistogram } from "../../src/server/features/log/histogram";
+import { logCauses } from "../../src/server/features/log/causes";
 import { logStat } from "../../src/server/features/log/stat";
 import { LOG_TYPE } from "../../src/shared/log";
 import { HISTOGRAM_BARS, type LogFilter, type LogHistogram } from "../../src/shared/log-list";
@@ -144,6 +145,44 @@ describe.each(ENGINES)("totals of the log on %s", (engine) => {
     expect(searched.counted_from).toBeGreaterThan(end - 3 * HOUR);
     const refunds = await logHistogram(ann.ctx, "own", { type: LOG_TYPE.refund }, 5);
     expect([sum(refunds), refunds.counted_from !== undefined]).toEqual([5, true]);
+  }, 60_000);
+
+  test("failed calls are told by cause: how many, since when, and the newest call of each as its reader may see it", async () => {
+    const { logs } = h.services.db.t;
+    const failed = (i: number, fields: object) => ({
+      request_id: `cause${i}`,
+      created_at: end - i,
+      type: LOG_TYPE.error,
+      user_id: ann.ctx.actor.id,
+      username: ann.ctx.actor.username,
+      channel: 4,
+      group: "causes",
+      folded: 1,
+      ...fields,
+    });
+    await h.services.db.q
+      .insert(logs)
+      .values([
+        failed(1, { code: "model_price_missing", model_name: "a", params: '{"model":"a"}' }),
+        failed(2, { code: "model_price_missing", model_name: "a", params: '{"model":"a"}', repeated: 3 }),
+        failed(3, { code: "model_price_missing", model_name: "b", params: '{"model":"b"}' }),
+        failed(4, { code: "insufficient_token_quota", model_name: "a", token_id: 5 }),
+        failed(5, { code: "insufficient_token_quota", model_name: "b", token_id: 5 }),
+        failed(6, { code: "", content: "an older release's text" }),
+      ]);
+    const told = await logCauses(admin.ctx, "all", { group: "causes" });
+    expect(told).toMatchObject({ causes: 4, calls: 9, since: end - 6, complete: true });
+    expect(told.items.map(({ calls, since, row }) => [row.request_id, calls, end - since])).toEqual([
+      ["cause1", 5, 2],
+      ["cause4", 2, 5],
+      ["cause3", 1, 3],
+      ["cause6", 1, 6],
+    ]);
+    expect(told.items[0]?.row).toMatchObject({ channel: 4, code: "model_price_missing" });
+    const own = await logCauses(ann.ctx, "own", { group: "causes" });
+    expect([own.calls, own.items[0]?.row.channel]).toEqual([9, 0]);
+    expect(await logCauses(admin.ctx, "own", { group: "causes" })).toMatchObject({ causes: 0, calls: 0, items: [] });
+    await h.services.db.q.delete(logs).where(eq(logs.group, "causes"));
   }, 60_000);
 
   test("after a cleanup that ended within an hour", async () => {

@@ -38,7 +38,7 @@ export function LogCause({ row }: { row: LogView }) {
 }
 
 /** What this reader can do about it. */
-function useNextStep({ code, params, model_name, user_id, token_id }: LogView): NextStep | undefined {
+export function useNextStep({ code, params, model_name, user_id, token_id }: LogView): NextStep | undefined {
   const { t } = useLingui();
   const reader = useUser();
   const role = reader?.role ?? 0;

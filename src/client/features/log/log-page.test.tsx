@@ -212,6 +212,26 @@ test("user, channel and model are found by name in the filters, and the chips sa
   expect((await screen.findByRole("list", { name: "当前筛选" })).textContent).toContain("prod-1 #7");
 });
 
+test("errors are grouped by cause, with the way to remove it one press away", async () => {
+  const failed = row(9, { type: 5, code: "model_price_missing", params: '{"model":"model-9"}' });
+  const causes = {
+    causes: 3,
+    calls: 8,
+    since: 1_790_000_000,
+    complete: true,
+    items: [{ calls: 6, since: 1, row: failed }],
+  };
+  const { user } = await openPage(<LogPage />, "/log?type=5", {
+    procedures: { ...procedures([failed]), "log.causes": () => causes },
+  });
+  const group = within(await screen.findByRole("region", { name: "失败的原因" }));
+  expect(group.getByRole("heading").textContent).toStartWith("3 个原因，8 次调用，自 ");
+  expect(group.getByText("6 次")).toBeTruthy();
+  expect(group.getByRole("link", { name: "设置价格" }).getAttribute("href")).toBe("/setting/pricing?q=model-9");
+  await user.click(group.getByRole("button", { name: "最近一次" }));
+  await waitFor(() => expect(location.search).toContain("open=9"));
+});
+
 test("every name of a row is a link: user, channel, token, model, group", async () => {
   await openPage(<LogPage />, "/log?range=1h", { procedures: procedures([row(1)]) });
   await screen.findByText("model-1");

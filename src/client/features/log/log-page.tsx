@@ -18,6 +18,7 @@ import { Dialog } from "../../ui/dialog";
 import { LogCleaning } from "./log-cleaning";
 import { useLogColumns } from "./log-columns";
 import { downloadLog } from "./log-download";
+import { LogCauses } from "./log-causes";
 import { LogChart, RangeButtons } from "./log-chart";
 import { askedFilter, askedPage, type AskedFilter, filterQuery, type LogFilterKey } from "./log-filter";
 import { LogInspector } from "./log-inspector";
@@ -92,6 +93,9 @@ export default function LogPage() {
           ready={ready}
           onZoom={({ start, end }) => grid.setFilters({ start_timestamp: String(start), end_timestamp: String(end) })}
         />
+        {filter.type === LOG_TYPE.error ? (
+          <LogCauses admin={admin} filter={filter} ready={ready} onOpen={grid.setOpen} />
+        ) : null}
       </div>
       <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
         <DataGrid

@@ -97,8 +97,8 @@ async function plainFetch(channel: PoolChannel, url: string): Promise<string[]> 
 }
 
 /**
- * The upstream of a form that is not saved yet: the typed address goes through the egress policy (C-530), which lets the
- * super administrator ask machines of their own network, as the first channel often is one.
+ * The upstream of a form that is not saved yet: the typed address goes through the egress policy (C-530), which lets
+ * the super administrator ask machines of their own network, as the first channel often is one.
  */
 export async function fetchModelsFrom(ctx: UserCtx, input: z.output<typeof fetchModelsInput>): Promise<string[]> {
   const type = channelType(input.type) ?? fail("channel_type_unknown", { type: input.type });

@@ -111,7 +111,7 @@ export async function logHistogram(
 const NONE = sql<number>`0`.mapWith(Number);
 
 /** The smallest step with which the range has no more than HISTOGRAM_BARS bars. */
-export function stepOf(start: number, end: number): number {
+function stepOf(start: number, end: number): number {
   const bars = (step: number) => Math.floor(end / step) - Math.floor(start / step) + 1;
   return STEPS.find((step) => bars(step) <= HISTOGRAM_BARS) ?? 365 * DAY;
 }

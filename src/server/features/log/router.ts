@@ -19,6 +19,7 @@ import {
 import { refundInput, refundListInput, refundUndoInput } from "../../../shared/refund";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { refundCall, undoRefund } from "../wallet/refund-call";
+import { logCauses } from "./causes";
 import { cleanLogs, readCleaning } from "./clean";
 import { readContent } from "./content";
 import { logHistogram } from "./histogram";
@@ -54,6 +55,10 @@ export const logRouter = router({
   /** The rows of a filter over time, for the chart above the list. */
   histogram: adminProcedure.input(logStatRest).query(({ ctx, input }) => logHistogram(ctx, "all", input)),
   ownHistogram: userProcedure.input(logStatSelfRest).query(({ ctx, input }) => logHistogram(ctx, "own", input)),
+
+  /** Why the failed calls of a filter failed. */
+  causes: adminProcedure.input(logStatRest).query(({ ctx, input }) => logCauses(ctx, "all", input)),
+  ownCauses: userProcedure.input(logStatSelfRest).query(({ ctx, input }) => logCauses(ctx, "own", input)),
 
   // The same over REST.
 
