@@ -18,7 +18,7 @@ import type { Logger } from "../lib/log";
 import { openServices } from "../wiring/services";
 
 export const IMPORT_HELP = `weir import SOURCE [options]
-  SOURCE               a SQLite file, postgres://…, mysql://…, user:pass@tcp(host:port)/name, or env:NAME for a
+  SOURCE               a SQLite file, a config.yaml of LiteLLM, postgres://…, mysql://…, user:pass@tcp(host:port)/name, or env:NAME for a
                        variable that holds one (so that a password is in no list of processes)
   --dry-run            only reads, and prints what would happen; exit code 2 while a decision is open
   --decisions FILE     JSON {"<decision>": "<choice>"}; the dry run prints one to begin with
@@ -85,7 +85,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   }
   const { values, positionals } = parsed;
   const source = await openSource(positionals[0] ?? "", process.env);
-  const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : source;
+  const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : undefined;
   const { services, close } = await openServices(env, log);
   try {
     const found = await survey(services, source, {
@@ -93,6 +93,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       merge: values.merge,
       name: values.name,
       from: values.from,
+      env: process.env,
     });
     const open = openDecisions(found.plan);
     if (values["dry-run"] || open.length > 0) {
@@ -103,7 +104,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
     let stopped = false;
     process.once("SIGINT", () => (stopped = true));
     const done = await whileNoneLives(services.db, () =>
-      runImport(services, source, logs, found, {
+      runImport(services, found, logs, {
         live: values.live,
         merge: values.merge,
         logDays: daysOf(values.logs) ?? 0,
@@ -125,7 +126,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   } finally {
     await close();
     await source.close();
-    if (logs !== source) await logs.close();
+    await logs?.close();
   }
 }
 
