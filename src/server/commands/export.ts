@@ -27,7 +27,7 @@ export async function exportCommand(env: Env, log: Logger, args: readonly string
   if (!env.DATABASE_URL && !existsSync(env.databaseUrl))
     throw new CannotStart(`there is no database at ${env.databaseUrl}. Set WEIR_DATA_DIR or DATABASE_URL.`);
   if (existsSync(path)) throw new CannotStart(`${path} exists.`);
-  const { services, close } = await openServices(env, log);
+  const { services, close } = await openServices(env, log, Date.now, { commandLimits: true });
   if (asNewApi) return exportNewApi(services, close, path);
   const file = openSync(path, "wx", 0o600);
   const left = new Set<string>();

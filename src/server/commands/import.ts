@@ -12,7 +12,7 @@ import { doneText, planText } from "../features/import/report";
 import { runImport } from "../features/import/run";
 import { survey } from "../features/import/survey";
 import { audit } from "../features/wallet/audit";
-import { InstancesLive, whileNoneLives } from "../features/wallet/instances";
+import { livingInstances, SILENT_SECONDS } from "../features/wallet/instances";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { openServices } from "../wiring/services";
@@ -86,7 +86,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   const { values, positionals } = parsed;
   const source = await openSource(positionals[0] ?? "", process.env);
   const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : undefined;
-  const { services, close } = await openServices(env, log);
+  const { services, close } = await openServices(env, log, Date.now, { commandLimits: true });
   try {
     const found = await survey(services, source, {
       answers: answersIn(values.decisions),
@@ -103,17 +103,17 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
     }
     let stopped = false;
     process.once("SIGINT", () => (stopped = true));
-    const done = await whileNoneLives(services.db, () =>
-      runImport(services, found, logs, {
-        live: values.live,
-        merge: values.merge,
-        logDays: daysOf(values.logs) ?? 0,
-        progress: showProgress(),
-        stopped: () => stopped,
-      }),
-    ).catch((error: unknown) => {
-      if (error instanceof InstancesLive) throw new CannotStart("stop every Weir first; nothing was changed.");
-      throw error;
+    // Caches of a server that lives would not hear of what is written.
+    if ((await livingInstances(services.db)) > 0)
+      throw new CannotStart(
+        `stop every Weir first (one that was killed counts for ${SILENT_SECONDS} seconds); nothing was changed.`,
+      );
+    const done = await runImport(services, found, logs, {
+      live: values.live,
+      merge: values.merge,
+      logDays: daysOf(values.logs) ?? 0,
+      progress: showProgress(),
+      stopped: () => stopped,
     });
     console.log(doneText(done));
     let findings = 0;
