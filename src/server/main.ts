@@ -6,7 +6,8 @@
  *   weir backup FILE     a checked copy of the SQLite database, while it is in use
  *   weir restore FILE    puts such a copy in the place of the database; refuses while that is in use
  *   weir secret rotate   a new master secret; everything that it protects is rewritten
- *   weir import SOURCE   moves in from new-api or one-api; --dry-run says what would happen
+ *   weir import SOURCE   moves in from another gateway, or from `weir export`; --dry-run says what would happen
+ *   weir export FILE     this installation in a portable form
  *   weir rescue NAME     lets an operator who is locked out in again
  *   weir prices sign KEY FILE   this installation's prices as a signed file, for price feeds
  *   weir licenses        the software of others inside, and its licences
@@ -20,6 +21,19 @@ import { CannotStart } from "./lib/cannot-start";
 import { createLogger, type Logger } from "./lib/log";
 import { VERSION } from "./version";
 
+const COMMANDS: ReadonlySet<string> = new Set([
+  "serve",
+  "audit",
+  "--health",
+  "secret",
+  "backup",
+  "restore",
+  "rescue",
+  "prices",
+  "import",
+  "export",
+]);
+
 const HELP = `weir ${VERSION}: a self-hosted LLM API gateway with a management console
 
 Usage
@@ -28,7 +42,8 @@ Usage
   weir backup FILE  write a checked copy of the SQLite database; servers may run
   weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
-  weir import SOURCE   move in from new-api or one-api; \`weir import\` says how
+  weir import SOURCE   move in from new-api, one-api, one-hub, LiteLLM or \`weir export\`; \`weir import\` says how
+  weir export FILE  this installation as JSON lines, with secrets in clear
   weir rescue NAME  for operators who are locked out: new password, ban, role, second factors; \`weir rescue\` says how
   weir prices sign KEY FILE   write this installation's prices as a signed file; KEY is made where there is none
   weir licenses     the software of others inside, and its licences
@@ -45,10 +60,7 @@ async function main(args: string[]): Promise<number | undefined> {
   if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
   if (command === "--help" || command === "-h" || command === "help") return say(HELP);
   if (command === "licenses") return (await import("./commands/licenses")).licensesCommand();
-  if (
-    command !== undefined &&
-    !["serve", "audit", "--health", "secret", "backup", "restore", "rescue", "prices", "import"].includes(command)
-  ) {
+  if (command !== undefined && !COMMANDS.has(command)) {
     console.error(`Unknown command: ${command}\n\n${HELP}`);
     return 2;
   }
@@ -95,6 +107,7 @@ async function run(args: string[], env: Env, log: Logger): Promise<number | unde
   }
   if (command === "rescue") return (await import("./commands/rescue")).rescueCommand(env, log, args.slice(1));
   if (command === "import") return (await import("./commands/import")).importCommand(env, log, args.slice(1));
+  if (command === "export") return (await import("./commands/export")).exportCommand(env, log, args.slice(1));
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
   if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./commands/workers")).superviseWorkers(env, log);
   await (await import("./serve")).serve(env, log);
@@ -112,7 +125,7 @@ try {
 } catch (error) {
   // What an operator can fix is printed in one line; anything else with its stack.
   const [command] = process.argv.slice(2);
-  const what = ["backup", "restore", "rescue", "import"].includes(command ?? "")
+  const what = ["backup", "restore", "rescue", "import", "export"].includes(command ?? "")
     ? `weir ${command}`
     : "weir cannot start";
   console.error(error instanceof CannotStart ? `${what}: ${error.message}` : error);

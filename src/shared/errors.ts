@@ -281,6 +281,7 @@ export const errors = {
   // Relay: the caller's side
   token_missing: fact(401, "caller", "未提供令牌", "No API key was provided", 401),
   token_invalid: fact(401, "caller", "无效的令牌", "Invalid API key"),
+  token_key_unknown: fact(409, "caller", "此令牌是迁移来的，第一次使用后才能查看密钥", "This token was imported: its key can be shown once it has been used"),
   token_expired: fact(401, "caller", "该令牌已过期", "This API key has expired"),
   token_exhausted: fact(429, "caller", "该令牌额度已用尽", "This API key's quota is used up"),
   token_disabled: fact(401, "caller", "该令牌已被禁用", "This API key is disabled"),

@@ -12,13 +12,13 @@ import { doneText, planText } from "../features/import/report";
 import { runImport } from "../features/import/run";
 import { survey } from "../features/import/survey";
 import { audit } from "../features/wallet/audit";
-import { InstancesLive, whileNoneLives } from "../features/wallet/instances";
+import { livingInstances, SILENT_SECONDS } from "../features/wallet/instances";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
 import { openServices } from "../wiring/services";
 
 export const IMPORT_HELP = `weir import SOURCE [options]
-  SOURCE               a SQLite file, postgres://…, mysql://…, user:pass@tcp(host:port)/name, or env:NAME for a
+  SOURCE               a SQLite file, a config.yaml of LiteLLM, postgres://…, mysql://…, user:pass@tcp(host:port)/name, or env:NAME for a
                        variable that holds one (so that a password is in no list of processes)
   --dry-run            only reads, and prints what would happen; exit code 2 while a decision is open
   --decisions FILE     JSON {"<decision>": "<choice>"}; the dry run prints one to begin with
@@ -85,14 +85,15 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   }
   const { values, positionals } = parsed;
   const source = await openSource(positionals[0] ?? "", process.env);
-  const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : source;
-  const { services, close } = await openServices(env, log);
+  const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : undefined;
+  const { services, close } = await openServices(env, log, Date.now, { commandLimits: true });
   try {
     const found = await survey(services, source, {
       answers: answersIn(values.decisions),
       merge: values.merge,
       name: values.name,
       from: values.from,
+      env: process.env,
     });
     const open = openDecisions(found.plan);
     if (values["dry-run"] || open.length > 0) {
@@ -102,17 +103,17 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
     }
     let stopped = false;
     process.once("SIGINT", () => (stopped = true));
-    const done = await whileNoneLives(services.db, () =>
-      runImport(services, source, logs, found, {
-        live: values.live,
-        merge: values.merge,
-        logDays: daysOf(values.logs) ?? 0,
-        progress: showProgress(),
-        stopped: () => stopped,
-      }),
-    ).catch((error: unknown) => {
-      if (error instanceof InstancesLive) throw new CannotStart("stop every Weir first; nothing was changed.");
-      throw error;
+    // Caches of a server that lives would not hear of what is written.
+    if ((await livingInstances(services.db)) > 0)
+      throw new CannotStart(
+        `stop every Weir first (one that was killed counts for ${SILENT_SECONDS} seconds); nothing was changed.`,
+      );
+    const done = await runImport(services, found, logs, {
+      live: values.live,
+      merge: values.merge,
+      logDays: daysOf(values.logs) ?? 0,
+      progress: showProgress(),
+      stopped: () => stopped,
     });
     console.log(doneText(done));
     let findings = 0;
@@ -125,7 +126,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   } finally {
     await close();
     await source.close();
-    if (logs !== source) await logs.close();
+    await logs?.close();
   }
 }
 

@@ -44,6 +44,7 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
       redemptions: 1,
       options: 1,
       access_tokens: 1,
+      unused_keys: 0,
     });
 
     const [token] = await db.q.select().from(db.t.tokens);

@@ -32,6 +32,8 @@ export interface Rotated {
   options: number;
   /** System access tokens that no longer work. */
   access_tokens: number;
+  /** Imported tokens that were never used: their keys no longer work. */
+  unused_keys: number;
 }
 
 /** Rewrites everything under `next`. All or nothing. */
@@ -39,7 +41,17 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
   const { t } = db;
   return db.tx(
     function* (q) {
-      const tokens = yield* run(q.select({ id: t.tokens.id, cipher: t.tokens.key_cipher }).from(t.tokens));
+      // A key that was imported and not used yet is known as a hash alone, which cannot be rewritten.
+      const unused = yield* run(
+        q
+          .update(t.tokens)
+          .set({ imported_hash: null })
+          .where(eq(t.tokens.key_cipher, ""))
+          .returning({ id: t.tokens.id }),
+      );
+      const tokens = yield* run(
+        q.select({ id: t.tokens.id, cipher: t.tokens.key_cipher }).from(t.tokens).where(ne(t.tokens.key_cipher, "")),
+      );
       for (const { id, cipher } of tokens) {
         const key = old.decrypt("relay-key", cipher);
         const anew = { key_cipher: next.encrypt("relay-key", key), key_hash: next.hash("relay-key", key) };
@@ -135,6 +147,7 @@ export function rotate(db: Db, old: Secrets, next: Secrets): Promise<Rotated> {
         redemptions: redemptions.length,
         options: options.length,
         access_tokens: lost.length,
+        unused_keys: unused.length,
       };
     },
     { durable: true },
@@ -187,6 +200,8 @@ export async function rotateSecret(env: Env, log: Logger, given: string): Promis
     `Written anew: ${done.tokens} API tokens, ${done.channels} channels, ${done.redemptions} redemption codes, ${done.options} secret options.`,
   );
   console.log(`All sessions have ended; ${done.access_tokens} system access tokens must be made again.`);
+  if (done.unused_keys > 0)
+    console.log(`${done.unused_keys} imported tokens were never used: their keys no longer work.`);
   if (env.WEIR_SECRET) console.log(given ? "Set WEIR_SECRET to the new secret." : `Set WEIR_SECRET=${master}`);
   return 0;
 }

@@ -34,13 +34,14 @@ export interface OpenServices {
 }
 
 /** What an operator can fix is reported in one line: a folder that cannot be written, a Postgres that is not there. */
-async function openDatabase(env: Env, log: Logger): Promise<Db> {
+async function openDatabase(env: Env, log: Logger, commandLimits: boolean): Promise<Db> {
   makeDataFolder(env);
   try {
     return await openDb({
       url: env.databaseUrl,
       sqliteSync: env.WEIR_SQLITE_SYNC,
       pool: env.WEIR_PG_POOL,
+      commandLimits,
       gaveUp: (reason) => log.warn({ reason }, "a connection to the database was given up"),
     });
   } catch (error) {
@@ -64,8 +65,14 @@ const mailSettings = ({ get }: Pick<OptionStore, "get">): MailSettings => ({
   ssl: get("SMTPSSLEnabled"),
 });
 
-export async function openServices(env: Env, log: Logger, now: () => number = Date.now): Promise<OpenServices> {
-  const db = await openDatabase(env, log);
+/** `commandLimits`: for an operator's command that works long; no statement is given up before an hour. */
+export async function openServices(
+  env: Env,
+  log: Logger,
+  now: () => number = Date.now,
+  { commandLimits = false }: { commandLimits?: boolean } = {},
+): Promise<OpenServices> {
+  const db = await openDatabase(env, log, commandLimits);
   const secrets = await openSecrets(env, db, log);
   const steady = steadyOf(now);
   const cluster = await openCluster({ db, env, log, now: steady });

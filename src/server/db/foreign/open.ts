@@ -1,13 +1,15 @@
 /** Where another gateway's data is: a file, a database server, or a variable that holds one of these. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { CannotStart } from "../../lib/cannot-start";
-import type { Source } from "./source";
+import type { Row, Source } from "./source";
+import { memorySource } from "./memory";
 import { openServerSource } from "./server";
 import { openSqliteSource } from "./sqlite";
 
 /**
- * Opens what a text names: a SQLite file, `postgres://…`, `mysql://…`, the Go form `user:pass@tcp(host:port)/name` that
- * the family's SQL_DSN has, or `env:NAME` for a variable that holds one of these. Throws CannotStart.
+ * Opens what a text names: a file (SQLite, YAML, JSON lines), `postgres://…`, `mysql://…`, the Go form
+ * `user:pass@tcp(host:port)/name` that the family's SQL_DSN has, or `env:NAME` for a variable that holds one of these.
+ * Throws CannotStart.
  */
 export async function openSource(given: string, env: Readonly<Record<string, string | undefined>>): Promise<Source> {
   const text = given.startsWith("env:") ? (env[given.slice(4)] ?? "") : given;
@@ -15,7 +17,47 @@ export async function openSource(given: string, env: Readonly<Record<string, str
   const url = serverUrl(text);
   if (url) return openServerSource(url);
   if (!existsSync(text)) throw new CannotStart(`there is no file ${text}.`);
-  return openSqliteSource(text);
+  if (/\.jsonl$/i.test(text)) return openLines(text);
+  return /\.ya?ml$/i.test(text) ? openYaml(text) : openSqliteSource(text);
+}
+
+/** JSON lines with a `kind`: each kind is a table. */
+async function openLines(path: string): Promise<Source> {
+  const tables = new Map<string, Row[]>();
+  let place = 0;
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    place++;
+    if (line === "") continue;
+    let row: unknown;
+    try {
+      row = JSON.parse(line);
+    } catch {
+      throw new CannotStart(`${path}, line ${place}: not JSON. The file is not whole.`);
+    }
+    if (typeof row !== "object" || row === null || !("kind" in row))
+      throw new CannotStart(`${path}, line ${place}: no kind.`);
+    const { kind, ...rest } = row;
+    const rows = tables.get(String(kind));
+    if (rows) rows.push(rest);
+    else tables.set(String(kind), [rest]);
+  }
+  return memorySource(tables, "sqlite");
+}
+
+/** A configuration file of LiteLLM: each list in it is a table, whose key is the place in the list. */
+function openYaml(path: string): Source {
+  let content: unknown;
+  try {
+    content = Bun.YAML.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new CannotStart(`${path} cannot be read as YAML: ${String(error)}`);
+  }
+  const members = typeof content === "object" && content !== null ? Object.entries(content) : [];
+  const tables = members.map(([name, value]): [string, Row[]] => {
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    return [name, list.map((one, place) => ({ place, ...(typeof one === "object" ? one : { value: one }) }))];
+  });
+  return memorySource(new Map(tables), "sqlite");
 }
 
 /** The URL of a database server; undefined for a file. */

@@ -1,5 +1,9 @@
-/** A SQLite file of another gateway: opened read-only, and its schema (views, triggers, functions) is not trusted. */
+/**
+ * A SQLite file of another gateway: opened read-only, and its schema (views, triggers, functions) is not trusted. And a
+ * file that is written for another gateway.
+ */
 import { Database } from "bun:sqlite";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { CannotStart } from "../../lib/cannot-start";
 import type { Row, Source } from "./source";
 import { queriesOf } from "./source";
@@ -45,3 +49,40 @@ export function openSqliteSource(path: string): Source {
 }
 
 const parameterText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A new SQLite file that is written once; `insert` leaves out columns that the table does not have. */
+export interface NewFile {
+  create(table: string, columns: string): void;
+  insert(table: string, row: Readonly<Record<string, string | number | boolean | null | undefined>>): void;
+  close(): void;
+}
+
+/** Readable for its owner alone. Throws CannotStart for a file that exists. */
+export function createSqliteFile(path: string): NewFile {
+  if (existsSync(path)) throw new CannotStart(`${path} exists.`);
+  closeSync(openSync(path, "wx", 0o600));
+  const file = new Database(path);
+  file.exec("PRAGMA journal_mode=DELETE; BEGIN");
+  const known = new Map<string, Set<string>>();
+  return {
+    create: (table, columns) => {
+      file.exec(`CREATE TABLE ${quote(table)} (${columns})`);
+      const rows = file
+        .query<{ name: string }, []>(`SELECT name FROM pragma_table_info(${parameterText(table)})`)
+        .all();
+      known.set(table, new Set(rows.map(({ name }) => name)));
+    },
+    insert: (table, row) => {
+      const entries = Object.entries(row).filter(([name, value]) => value !== undefined && known.get(table)?.has(name));
+      const names = entries.map(([name]) => quote(name)).join(", ");
+      const places = entries.map(() => "?").join(", ");
+      file
+        .query(`INSERT INTO ${quote(table)} (${names}) VALUES (${places})`)
+        .run(...entries.map(([, value]) => value ?? null));
+    },
+    close: () => {
+      file.exec("COMMIT");
+      file.close();
+    },
+  };
+}

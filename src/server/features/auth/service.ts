@@ -8,7 +8,7 @@ import type { Ctx } from "../../contracts/context";
 import type { UserRow } from "../../db/schema";
 import { closeSession } from "../../http/session";
 import { hasTotp } from "../factor/own";
-import { hasPassword, verifyDummy, verifyPassword } from "./password";
+import { hasPassword, renewHash, verifyDummy, verifyPassword } from "./password";
 import { askSecondFactor, signIn } from "./sign-in";
 import { countSignIn, isThrottled, throttled } from "./throttle";
 import { requireHuman } from "./turnstile";
@@ -46,6 +46,7 @@ export async function login(
     return askSecondFactor(ctx, user.id, { human, blind: (await check()) ? "right" : "wrong" });
   }
   if (!user || !right) fail("credentials_wrong");
+  await renewHash(ctx, user, password);
   return signIn(ctx, user, { human });
 }
 

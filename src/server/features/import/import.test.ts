@@ -144,7 +144,7 @@ describe("the dry run of new-api", () => {
     ).rejects.toThrow(/none of the systems/);
     const source = await sourceOf(newApiTables());
     const found = await survey(house.services, source, ask());
-    await expect(runImport(house.services, source, source, found, go())).rejects.toThrow(/decisions are open/);
+    await expect(runImport(house.services, found, undefined, go())).rejects.toThrow(/decisions are open/);
   });
 });
 
@@ -175,7 +175,7 @@ test(
       ]);
       expect(rows[2]).toMatchObject({ keys: [{ key: "AKIA|secret|us-east-1" }], weight: 0 });
       const found = await survey(house.services, source, ask(await recommended(house, source)));
-      await runImport(house.services, source, source, found, go());
+      await runImport(house.services, found, undefined, go());
       expect(await findings(house)).toEqual([]);
       const { q, t } = house.services.db;
       const logs = await q.select().from(t.logs);
@@ -217,7 +217,7 @@ test(
         "extra ratio reasoning_tokens of gpt-4o",
         "promotion of group pro by what is paid",
       ]);
-      await runImport(house.services, source, source, found, go({ live: true }));
+      await runImport(house.services, found, undefined, go({ live: true }));
       expect(await findings(house)).toEqual([]);
       const { q, t } = house.services.db;
       const [token] = await q.select().from(t.tokens);
@@ -259,7 +259,7 @@ test(
         other: other.plan.other.toSorted(byTable),
       });
       const found = await survey(house.services, source, ask(await recommended(house, source)));
-      await runImport(house.services, source, source, found, go());
+      await runImport(house.services, found, undefined, go());
       await source.close();
       expect(await findings(house)).toEqual([]);
       const caller = house.services.tokens.authenticate(`sk-${keyOfToken(1)}`, "127.0.0.1", "en");
@@ -293,7 +293,7 @@ test(
               left-- > 0 ? db.tx(steps, options) : Promise.reject(new Error("killed"))) as typeof db.tx,
           },
         };
-        const whole = await runImport(mortal, source, source, found, go()).then(
+        const whole = await runImport(mortal, found, undefined, go()).then(
           () => true,
           () => false,
         );
@@ -302,7 +302,7 @@ test(
           expect(after).toBe(5);
           return;
         }
-        await runImport(house.services, source, source, found, go());
+        await runImport(house.services, found, undefined, go());
         expect(await findings(house)).toEqual([]);
         const { t, q } = db;
         expect([
@@ -335,7 +335,7 @@ test(
       const source = await sourceOf(newApiTables());
       const answers = await recommended(house, source);
       expect(answers["name:root"]).toBe("join");
-      await runImport(house.services, source, source, await survey(house.services, source, ask(answers)), go());
+      await runImport(house.services, await survey(house.services, source, ask(answers)), undefined, go());
       expect(await findings(house)).toEqual([]);
       const [root] = await q.select().from(t.users).where(eq(t.users.id, 1));
       expect(root).toMatchObject({ username: "Root", password_hash: "-", quota: 100_000, used_quota: 70 });
@@ -360,7 +360,7 @@ describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
     house = await openHarness(engine);
     source = await sourceOf(newApiTables());
     const found = await survey(house.services, source, ask(await recommended(house, source)));
-    const done = await runImport(house.services, source, source, found, go());
+    const done = await runImport(house.services, found, undefined, go());
     expect(done).toMatchObject({
       users: { users: 8, tokens: 3 },
       channels: 4,
@@ -450,7 +450,7 @@ describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
 
   test("run again, nothing changes; after more use there, only the difference comes", async () => {
     const found = await survey(house.services, source, ask(await recommended(house, source)));
-    const again = await runImport(house.services, source, source, found, go());
+    const again = await runImport(house.services, found, undefined, go());
     expect(again).toMatchObject({
       users: { users: 0, tokens: 0, changed: 0 },
       channels: 0,
@@ -465,7 +465,7 @@ describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
     const later = await sourceOf(tables);
     const next = await survey(house.services, later, ask(await recommended(house, later)));
     expect(next.plan.source).toBe(found.plan.source);
-    const done = await runImport(house.services, later, later, next, go());
+    const done = await runImport(house.services, next, undefined, go());
     expect(done).toMatchObject({ users: { users: 0, changed: 1 }, logs: { read: 1, kept: 1 } });
     expect(await findings(house)).toEqual([]);
     const { q, t } = house.services.db;

@@ -1,6 +1,17 @@
 /** What every system's rows become before anything is decided or written: the same shapes whatever they came from. */
 
 /** Units are those of the source's QuotaPerUnit, which is taken over; times are epoch seconds. */
+/** 0 = none; budgets in units. */
+export interface SourceLimits {
+  rpm: number;
+  tpm: number;
+  concurrency: number;
+  budget_day: number;
+  budget_month: number;
+}
+
+export const NO_LIMITS: SourceLimits = { rpm: 0, tpm: 0, concurrency: 0, budget_day: 0, budget_month: 0 };
+
 export interface SourceUser {
   id: string;
   username: string;
@@ -27,6 +38,7 @@ export interface SourceUser {
   last_login_at: number;
   deleted_at: number | null;
   identities: readonly { provider: string; subject: string; name: string }[];
+  limits: SourceLimits;
 }
 
 export interface SourceToken {
@@ -50,9 +62,7 @@ export interface SourceToken {
   model_limits: string;
   allow_ips: string;
   group: string;
-  rpm: number;
-  tpm: number;
-  concurrency: number;
+  limits: SourceLimits;
 }
 
 export interface SourceKey {

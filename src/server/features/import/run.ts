@@ -39,14 +39,14 @@ export interface Done {
 
 const DAY = 86_400;
 
-/** `logs`: where the log is, when it has a database of its own. Throws CannotStart while a decision is open. */
+/** `logs`: where the log is when it has a database of its own. Throws CannotStart while a decision is open. */
 export async function runImport(
   services: Needs,
-  source: Source,
-  logs: Source,
   survey: Survey,
+  logs: Source | undefined,
   input: RunInput,
 ): Promise<Done> {
+  const { source } = survey;
   const open = openDecisions(survey.plan);
   if (open.length > 0)
     throw new CannotStart(`${open.length} decisions are open: ${open.map(({ id }) => id).join(", ")}.`);
@@ -70,7 +70,13 @@ export async function runImport(
   const channels = await writeChannels({ ...common, live: input.live });
   const codes = await writeCodes({ ...common, live: input.live });
   const since = input.logDays === 0 ? Infinity : Math.floor(services.now() / 1000) - input.logDays * DAY;
-  const written = await writeLogs({ ...common, source: logs, since, progress: input.progress, stopped: input.stopped });
+  const written = await writeLogs({
+    ...common,
+    source: logs ?? source,
+    since,
+    progress: input.progress,
+    stopped: input.stopped,
+  });
   await tidy(services);
   await setUpDone(services);
   const finished = !input.stopped();

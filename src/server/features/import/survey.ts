@@ -9,7 +9,8 @@ import { type Decision, eachOf, optionsReport, type Plan, TableCount, unreadColu
 import type { SourceChannel, SourceUser } from "./records";
 import type { Source } from "../../db/foreign/source";
 import { SYSTEMS } from "./systems";
-import type { SourceOptions, System, SystemTables } from "./system";
+import { textOf } from "./values";
+import type { Environment, SourceOptions, System, SystemTables } from "./system";
 import { CannotStart } from "../../lib/cannot-start";
 
 export interface SurveyInput {
@@ -19,6 +20,8 @@ export interface SurveyInput {
   merge: boolean;
   /** A name for the source in place of the found one. */
   name?: string | undefined;
+  /** For secrets of the source. */
+  env?: Environment;
   /** The system, where it is not to be recognised. */
   from?: string | undefined;
 }
@@ -26,6 +29,8 @@ export interface SurveyInput {
 /** What was found, and what the run needs of it. */
 export interface Survey {
   plan: Plan;
+  /** What is read from: as it was given, or as the system joined it. */
+  source: Source;
   system: System;
   tables: SystemTables;
   options: SourceOptions;
@@ -57,8 +62,9 @@ class Questions {
 }
 
 /** Throws CannotStart for a source of no known system. */
-export async function survey(services: Needs, source: Source, input: SurveyInput): Promise<Survey> {
-  const catalogue = await source.catalogue();
+export async function survey(services: Needs, given: Source, input: SurveyInput): Promise<Survey> {
+  let source = given;
+  let catalogue = await source.catalogue();
   const found = SYSTEMS.map((system) => ({ system, by: system.recognise(catalogue) })).find(({ system, by }) =>
     input.from ? system.name === input.from : by !== undefined,
   );
@@ -67,8 +73,12 @@ export async function survey(services: Needs, source: Source, input: SurveyInput
       "the source is of none of the systems that Weir can import: " + SYSTEMS.map(({ name }) => name).join(", ") + ".",
     );
   const { system } = found;
-  const options = await system.options(source, catalogue);
-  const asked = { issuer: options.issuer, ...input.answers };
+  if (system.prepare) {
+    source = await system.prepare(source, catalogue, input.env ?? {});
+    catalogue = await source.catalogue();
+  }
+  const options = await system.options(source, catalogue, services.options.text);
+  const asked = { issuer: options.issuer, units: services.options.text("QuotaPerUnit"), ...input.answers };
   const tables = system.tables(catalogue, asked);
   const questions = new Questions(input.answers);
   const notes: string[] = [];
@@ -114,6 +124,7 @@ export async function survey(services: Needs, source: Source, input: SurveyInput
   };
   return {
     plan,
+    source,
     system,
     tables,
     options,
@@ -140,13 +151,13 @@ async function surveyUsers(
   const nameHere = new Map(here.map((one) => [one.username.toLowerCase(), one]));
   const mailHere = new Map(here.filter((one) => one.email !== "").map((one) => [one.email, one.id]));
   const count = new TableCount(tables.users.table, "users");
-  const all: Pick<SourceUser, "id" | "username" | "email" | "quota" | "role" | "deleted_at">[] = [];
+  const all: Pick<SourceUser, "id" | "username" | "email" | "quota" | "role" | "deleted_at" | "aff_code">[] = [];
   const balances = { users: 0, old: 0, now: 0, debts: 0, left: 0 };
   const [oidcBound, logins] = [{ n: 0 }, { n: 0, digits: 0 }];
   for await (const { row, record } of eachOf(source, tables.users)) {
     if (!count.count(record)) continue;
-    const { id, username, email, quota, role, deleted_at } = record;
-    all.push({ id, username, email, quota, role, deleted_at });
+    const { id, username, email, quota, role, deleted_at, aff_code } = record;
+    all.push({ id, username, email, quota, role, deleted_at, aff_code });
     if (record.identities.some((one) => one.provider === "oidc")) oidcBound.n++;
     const login = String(row.github_id ?? "");
     if (login !== "" && login !== "0" && !record.identities.some((one) => one.provider === "github")) {
@@ -162,8 +173,7 @@ async function surveyUsers(
       ["numeric", "logins"],
       "logins",
     );
-  const first = all[0];
-  const name = input.name ?? `${system.name}:${sha256(`${first?.id} ${first?.username}`).slice(0, 12)}`;
+  const name = input.name ?? `${system.name}:${await identityOf(source, tables, all[0])}`;
   const imported = await db.q
     .select({ id: db.t.imported_rows.source_id })
     .from(db.t.imported_rows)
@@ -260,6 +270,26 @@ async function surveyUsers(
     oidc: oidcBound.n,
     logins: logins.n,
   };
+}
+
+/** The same for a later copy of one source, and another for another installation: most begin with user 1, "root". */
+async function identityOf(
+  source: Source,
+  { tokens, channels }: SystemTables,
+  user: Pick<SourceUser, "id" | "username" | "aff_code"> | undefined,
+): Promise<string> {
+  const [token] = await source.rows(tokens.table, tokens.key, undefined, 1);
+  // Only where there are no users: a list of models.
+  const [channel] = user ? [] : await source.rows(channels.table, channels.key, undefined, 1);
+  const facts = [
+    user?.id,
+    user?.username,
+    user?.aff_code,
+    token && textOf(token, tokens.key),
+    token && textOf(token, "created_time"),
+    channel && textOf(channel, channels.key),
+  ];
+  return sha256(JSON.stringify(facts)).slice(0, 12);
 }
 
 /** What keeps a channel from being called; [] when nothing does. */

@@ -1,6 +1,10 @@
 /** What an importer knows of one system: how it is recognised, and what its tables and columns become. */
+import type { OptionKey } from "../../../shared/options";
 import type { Left, SourceChannel, SourceCode, SourceLog, SourceToken, SourceUser } from "./records";
 import type { Catalogue, Row, Source } from "../../db/foreign/source";
+
+/** Secrets of the source come from here, never from an argument. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A table and what its rows become. Columns that hold something and are not named here are reported. */
 export interface TableUse<R> {
@@ -36,12 +40,15 @@ export interface SourceOptions {
 }
 
 export interface System {
-  readonly name: "new-api" | "one-api" | "one-hub" | "litellm";
+  readonly name: "new-api" | "one-api" | "one-hub" | "litellm" | "weir";
   /** What a catalogue was recognised by; undefined: it is another system's. */
   recognise(catalogue: Catalogue): string | undefined;
-  /** `asked`: the answers to decisions that reading depends on. */
+  /** Joins what one table alone does not tell; else the source is read as it is. */
+  prepare?(source: Source, catalogue: Catalogue, env: Environment): Promise<Source>;
+  /** `asked`: `issuer`, `units` (per dollar here), and the answers to decisions that reading depends on. */
   tables(catalogue: Catalogue, asked: Readonly<Record<string, string>>): SystemTables;
-  options(source: Source, catalogue: Catalogue): Promise<SourceOptions>;
+  /** `here`: texts of the options as they are. */
+  options(source: Source, catalogue: Catalogue, here: (key: OptionKey) => string): Promise<SourceOptions>;
   /** Other tables -> why they are left. */
   readonly leftTables: Readonly<Record<string, string>>;
 }

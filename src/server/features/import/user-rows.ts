@@ -8,6 +8,7 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { randomText, sha256 } from "../../lib/secrets";
 import { NO_PASSWORD } from "../auth/password";
+import { importedHash } from "../token/imported-key";
 import type { Hour } from "../log/fold";
 import type { SourceToken, SourceUser } from "./records";
 import type { Survey } from "./survey";
@@ -99,6 +100,7 @@ export class UserRows {
       role: user.role,
       status: user.status,
       group: user.group,
+      ...user.limits,
     };
     const quota = Math.max(0, user.quota);
     const state: Taken = {
@@ -188,7 +190,7 @@ export class UserRows {
     const earlier = target.taken("token", token.id);
     const hash = sha256(JSON.stringify(token));
     if (earlier?.hash === hash) return;
-    const imported_hash = token.key ? null : secrets.hash("imported-key", token.sha256);
+    const imported_hash = token.key ? null : importedHash(secrets, token.sha256);
     // No key has this hash: the first call with the real one replaces it.
     const key_hash = secrets.hash("relay-key", token.key || randomText(48));
     if (!earlier && !once(seen.keys, imported_hash ?? key_hash)) return;

@@ -11,6 +11,7 @@ import type { TokenRow, UserRow } from "../../db/schema";
 import type { Db } from "../../db/types";
 import { compileNetworks, type Network } from "../../lib/addresses";
 import { steadyOf } from "../../lib/timers";
+import { adoptKey, hasImportedKeys } from "./imported-key";
 
 /** A token with its owner, prepared for many calls. */
 export interface Identity {
@@ -33,6 +34,7 @@ export class IdentityCache {
   readonly #unsubscribe: readonly (() => void)[];
   /** Changes when anything is dropped: what was read before that is not kept. */
   #epoch = 0;
+  #imported: { at: number; any: boolean } | undefined;
 
   constructor(services: Pick<Services, "db" | "secrets" | "cluster" | "now">) {
     this.#services = services;
@@ -51,7 +53,7 @@ export class IdentityCache {
     const cached = this.#entries.get(hash);
     if (cached && this.#steady() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) return cached;
     if (cached) this.#entries.delete(hash);
-    return this.#load(hash);
+    return this.#load(hash, key);
   }
 
   close(): void {
@@ -59,15 +61,24 @@ export class IdentityCache {
     this.#entries.clear();
   }
 
-  async #load(hash: string): Promise<Identity | undefined> {
+  async #load(hash: string, key: string): Promise<Identity | undefined> {
     const { db } = this.#services;
     const before = this.#epoch;
-    const row = await readRow(db, hash);
+    let row = await readRow(db, hash);
+    if (!row && (await this.#mayBeImported()) && (await adoptKey(this.#services, key))) row = await readRow(db, hash);
     if (!row) return undefined;
     const identity = prepare(row, this.#steady());
     // A token at zero may be refilled by a refund, which no message announces.
     if (this.#epoch === before && !isExhausted(row.token)) this.#keep(hash, identity);
     return identity;
+  }
+
+  /** Asked at most once in TTL_MS: unknown keys must not cost two reads each. */
+  async #mayBeImported(): Promise<boolean> {
+    const now = this.#steady();
+    if (!this.#imported || now - this.#imported.at >= TTL_MS)
+      this.#imported = { at: now, any: await hasImportedKeys(this.#services) };
+    return this.#imported.any;
   }
 
   #keep(hash: string, identity: Identity): void {

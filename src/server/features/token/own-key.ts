@@ -8,6 +8,7 @@ import type { TokenRow } from "../../db/schema";
 import type { PlainRoute } from "../../http/plain";
 import { compileNetworks, inNetworks } from "../../lib/addresses";
 import { normalKey } from "./authenticate";
+import { adoptKey } from "./imported-key";
 
 /**
  * The token of a relay key in any spelling. A used-up or expired one is still shown; a disabled one, one of a banned
@@ -16,12 +17,16 @@ import { normalKey } from "./authenticate";
  */
 export async function tokenOfKey({ db, secrets, ip }: Ctx, presented: string | undefined): Promise<TokenRow> {
   const { tokens, users } = db.t;
-  const hash = secrets.hash("relay-key", normalKey(presented));
-  const [found] = await db.q
-    .select({ token: tokens, status: users.status })
-    .from(tokens)
-    .innerJoin(users, eq(users.id, tokens.user_id))
-    .where(and(eq(tokens.key_hash, hash), isNull(tokens.deleted_at), isNull(users.deleted_at)));
+  const key = normalKey(presented);
+  const hash = secrets.hash("relay-key", key);
+  const find = () =>
+    db.q
+      .select({ token: tokens, status: users.status })
+      .from(tokens)
+      .innerJoin(users, eq(users.id, tokens.user_id))
+      .where(and(eq(tokens.key_hash, hash), isNull(tokens.deleted_at), isNull(users.deleted_at)));
+  let [found] = await find();
+  if (!found && (await adoptKey({ db, secrets }, key))) [found] = await find();
   if (!found) fail("token_invalid");
   const { token, status } = found;
   if (token.status === TOKEN_STATUS.disabled) fail("token_disabled");

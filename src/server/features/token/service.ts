@@ -98,9 +98,13 @@ export async function findToken(ctx: UserCtx, id: number): Promise<TokenRow> {
   return row ?? fail("token_not_found");
 }
 
+/** Throws token_key_unknown for an imported token that was not used yet. */
+const clearKey = ({ secrets }: UserCtx, { key_cipher }: TokenRow): string =>
+  key_cipher === "" ? fail("token_key_unknown") : KEY_PREFIX + secrets.decrypt("relay-key", key_cipher);
+
 /** The clear key with its prefix, for its owner. */
 export async function revealToken(ctx: UserCtx, id: number): Promise<{ key: string }> {
-  return { key: KEY_PREFIX + ctx.secrets.decrypt("relay-key", (await findToken(ctx, id)).key_cipher) };
+  return { key: clearKey(ctx, await findToken(ctx, id)) };
 }
 
 /** The keys of several own tokens, in the order of the list (copy selected). */
@@ -115,7 +119,7 @@ export async function revealTokens(ctx: UserCtx, ids: number[]): Promise<{ id: n
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
-    key: KEY_PREFIX + ctx.secrets.decrypt("relay-key", row.key_cipher),
+    key: clearKey(ctx, row),
   }));
 }
 

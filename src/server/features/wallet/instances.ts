@@ -112,6 +112,12 @@ export async function whileNoneLives<T>(db: Db, work: () => Promise<T>): Promise
   });
 }
 
+/** How many instances have a heartbeat: servers that serve, or that ended without a word less than 30 s ago. */
+export async function livingInstances(db: Db): Promise<number> {
+  const { instances } = db.t;
+  return db.q.$count(instances, sql`${instances.heartbeat_at} >= ${databaseNow(db)} - ${SILENT_SECONDS}`);
+}
+
 /** Whether an instance of another release lives on this database. */
 export async function isOtherReleaseLive(db: Db, version: string): Promise<boolean> {
   const { instances } = db.t;

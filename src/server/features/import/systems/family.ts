@@ -4,7 +4,7 @@
  */
 import { LOG_TYPE } from "../../../../shared/log";
 import { isOptionKey, optionKeys, parseOption } from "../../../../shared/options";
-import type { Left, SourceCode, SourceLog, SourceToken, SourceUser } from "../records";
+import { type Left, NO_LIMITS, type SourceCode, type SourceLog, type SourceToken, type SourceUser } from "../records";
 import type { Catalogue, Row, Source } from "../../../db/foreign/source";
 import type { SourceOptions } from "../system";
 import { issuerOf } from "./shared-facts";
@@ -78,6 +78,7 @@ export function familyUser(row: Row, facts: UserFacts): SourceUser {
     created_at: timeOf(row, "created_at") ?? timeOf(row, "created_time") ?? 0,
     last_login_at: timeOf(row, "last_login_at") ?? timeOf(row, "last_login_time") ?? 0,
     deleted_at: deleted,
+    limits: NO_LIMITS,
     identities: bound.filter((one) => one.subject !== "").map((one) => ({ ...one, name: "" })),
   };
 }
@@ -131,9 +132,7 @@ export function familyToken(row: Row, limits: TokenLimits): SourceToken | Left {
       .filter(Boolean)
       .join("\n"),
     group: textOf(row, "group").trim(),
-    rpm: 0,
-    tpm: 0,
-    concurrency: 0,
+    limits: NO_LIMITS,
   };
 }
 
