@@ -169,7 +169,7 @@ export async function benchPostgres(
           }
         }
       }
-      for (const [name, rounds] of measured) rows.push([`${callers} callers, ${users} users`, name, ...cells(rounds)]);
+      for (const [name, rounds] of measured) rows.push([`${callers} at once, users: ${users}`, name, ...cells(rounds)]);
     }
     for (const { weir } of weirs) {
       const findings = await weir.weir.audit();
