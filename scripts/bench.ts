@@ -7,7 +7,8 @@
  * target is marked and makes the exit code 1 only with --strict, because figures of a busy machine are no verdict.
  *
  * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write
- * replaces docs/bench-translated.md. `bun run bench postgres`: durable Postgres and what a call costs it.
+ * replaces docs/bench-translated.md. `bun run bench postgres`: durable Postgres and what a call costs it
+ * (docs/bench-postgres.md).
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, totalmem } from "node:os";
@@ -51,7 +52,10 @@ const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParalle
 const date = new Date().toISOString().slice(0, 10);
 
 if (positionals.includes("postgres")) {
-  console.log(await benchPostgres(pace, command, say));
+  const measured = await benchPostgres(pace, command, say);
+  console.log(measured);
+  const head = `# Calls on Postgres\n\nWritten by \`bun run bench postgres --write\`; do not edit. ${date}. ${machine}.\n\n`;
+  if (flags.write) writeFileSync(join(import.meta.dir, "../docs/bench-postgres.md"), head + measured);
   process.exit();
 }
 

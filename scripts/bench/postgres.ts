@@ -169,15 +169,13 @@ export async function benchPostgres(
           }
         }
       }
-      for (const [name, rounds] of measured) rows.push([`${callers} callers, ${users} users`, name, ...cells(rounds)]);
+      for (const [name, rounds] of measured) rows.push([`${callers} at once, users: ${users}`, name, ...cells(rounds)]);
     }
     for (const { weir } of weirs) {
       const findings = await weir.weir.audit();
       if (findings.length > 0) throw new Error(`${weir.name}: the audit found ${findings.length} rows`);
     }
-    return `## Calls on Postgres
-
-1 KB plain, medians of ${pace.rounds} rounds of ${pace.durationMs / 1000} s, all processes on one machine. The audits of both are clean.
+    return `1 KB plain, medians of ${pace.rounds} rounds of ${pace.durationMs / 1000} s, all processes on one machine. The audits of both are clean.
 
 ${table(["", "Process", "requests/s", "p50 ms", "p99 ms", "Weir us/call", "Postgres us/call", "commits/call", "WAL B/call", "waits for locks us/call", "failed"], rows)}
 `;

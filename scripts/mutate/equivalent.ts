@@ -10,7 +10,7 @@ export interface Equivalent {
 }
 
 const SQLITE_LEDGER = "src/server/features/wallet/ledger.sqlite.ts";
-const POSTGRES_LEDGER = "src/server/features/wallet/ledger.pg.ts";
+const POSTGRES_LEDGER = "src/server/features/wallet/single-verb.pg.ts";
 const FAILURES = "src/server/protocol/upstream-failure.ts";
 const BATCH = "src/server/features/wallet/batch.sqlite.ts";
 const COOLING = "src/server/relay/routing/cooldown.ts";

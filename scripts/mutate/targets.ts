@@ -26,8 +26,17 @@ export const TARGETS: readonly Target[] = [
     least: 85,
   },
   {
-    file: "src/server/features/wallet/ledger.pg.ts",
+    file: "src/server/features/wallet/single-verb.pg.ts",
     tests: ["src/server/features/wallet/ledger.test.ts", "tests/money/ledger.test.ts"],
+    least: 85,
+  },
+  {
+    file: "src/server/features/wallet/verb-batches.pg.ts",
+    tests: [
+      "src/server/features/wallet/verb-batches.test.ts",
+      "src/server/features/wallet/batch.pg.test.ts",
+      "src/server/features/wallet/ledger.test.ts",
+    ],
     least: 85,
   },
   {

@@ -6,7 +6,7 @@ import type { Db } from "../../src/server/db/types";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "../../src/server/features/dashboard/service";
 import { claim } from "../../src/server/features/log/fold";
 import { DIMENSION_COLUMN } from "../../src/server/features/log/sums";
-import { EXTEND, HOLD, RELEASE, SETTLE } from "../../src/server/features/wallet/ledger.pg";
+import { EXTEND, HOLD, RELEASE, SETTLE } from "../../src/server/features/wallet/single-verb.pg";
 import { createSqliteLedger } from "../../src/server/features/wallet/ledger.sqlite";
 import { DIMENSIONS } from "../../src/shared/dashboard";
 import { type FreshDatabase, freshPostgres, freshSqlite } from "../kit/databases";

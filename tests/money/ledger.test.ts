@@ -5,6 +5,7 @@ import type { Db } from "../../src/server/db/types";
 import type { Ledger } from "../../src/server/contracts/ledger";
 import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
+import { HOOK_MS } from "../kit/harness";
 import { addToken, addUser, booksOf, callLog, calls, clock, expectBalanced, NOON, tokenOf, userOf } from "./world";
 
 describe.each(ENGINES)("the ledger on %s", (engine) => {
@@ -15,7 +16,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     fresh = await freshDatabase(engine, 20);
     db = fresh.db;
     ledger = createLedger(db, "instance-a", clock);
-  });
+  }, HOOK_MS);
   afterAll(() => fresh.close());
 
   test("of 200 concurrent holds on a balance that covers 37, exactly 37 are granted", async () => {

@@ -69,6 +69,34 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(HEARTBEAT_MS * 4).toBeLessThan(SILENT_SECONDS * 1000);
   });
 
+  test("holds that cannot be ended keep no other from being ended, and a round comes to its end", async () => {
+    const dead = await olderProcess("stuck", 31);
+    const user = await addUser(db, alive, 1000);
+    const owner = calls(dead, user, 0);
+    const broken = "stuck-1-broken";
+    await owner.hold(broken, 10);
+    const ownerless = Array.from({ length: 200 }, (_, i) => ({
+      request_id: `stuck-5-${i}`,
+      user_id: 999_999,
+      amount: 5,
+      token_amount: 0,
+      created_at: 1,
+      instance_id: "stuck",
+    }));
+    await db.q.insert(db.t.holds).values(ownerless).returning();
+    await owner.hold("stuck-9-last", 10);
+    const failing: Ledger = {
+      ...alive,
+      release: (id) => (id === broken ? Promise.reject(new Error("this one")) : alive.release(id)),
+    };
+    await expect(sweepSilent(db, failing, "alive")).rejects.toThrow("this one");
+    const left = await db.q.select({ id: db.t.holds.request_id }).from(db.t.holds).where(eq(db.t.holds.user_id, user));
+    expect(left).toEqual([{ id: broken }]);
+    await db.q.delete(db.t.holds).where(eq(db.t.holds.user_id, 999_999)).returning();
+    expect(await sweepSilent(db, alive, "alive")).toEqual({ settled: 0, released: 1 });
+    await expectBalanced(db, user);
+  }, 30_000);
+
   test("a dead stream is charged at its running cost, a call without any is released; both leave a row", async () => {
     const dead = await olderProcess("dead", 31);
     const user = await addUser(db, alive, 1000);

@@ -6,8 +6,8 @@
  * second. For every user: quota + holds + used_quota = sum(credits), at every commit.
  *
  * Two engines with the same behaviour and one test suite: `ledger.sqlite.ts` (a queue: all verbs of one turn of the
- * event loop run in one BEGIN IMMEDIATE; a refused verb is undone alone) and `ledger.pg.ts` (one statement each, lock
- * order user, token, hold).
+ * event loop run in one BEGIN IMMEDIATE; a refused verb is undone alone) and `ledger.pg.ts` (what waits is one
+ * statement and one commit, lock order users, tokens, holds).
  */
 import type { StoredText } from "../../shared/log-text";
 import type { NewLogRow } from "../db/schema";

@@ -68,6 +68,31 @@ export function logValues(log: CallLog, settled: Settled): Cell[] {
   return values;
 }
 
+/** Columns that the ledger's statement on Postgres has from the settlement. */
+const SETTLED: ReadonlySet<string> = new Set<keyof Settled>(["request_id", "user_id", "token_id", "quota"]);
+
+/** The columns of a row that are not what an absent value means, for JSON; those of the settlement are left out. */
+export function sparseRow(log: CallLog): Partial<Record<Column, Cell>> {
+  const row: Partial<Record<Column, Cell>> = { created_at: cell(log.created_at) };
+  for (let i = 0; i < LOG_COLUMNS.length; i++) {
+    const name = LOG_COLUMNS[i] as Column; // i is inside the array
+    const value = log[name];
+    if (value !== undefined && value !== FALLBACKS[i] && !SETTLED.has(name)) row[name] = cell(value);
+  }
+  return row;
+}
+
+/** JSON has no NaN: as null it would become the fallback, as text the database refuses it. */
+const cell = (value: Cell): Cell =>
+  typeof value === "string"
+    ? postgresText(value)
+    : typeof value === "number" && !Number.isFinite(value)
+      ? String(value)
+      : value;
+
+/** Text that Postgres takes in JSON and arrays: without NUL and lone surrogates. */
+export const postgresText = (text: string): string => withoutNul(text.isWellFormed() ? text : text.toWellFormed());
+
 /** The row that a settlement writes, the same on both engines. */
 export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement): CallLog => ({
   ...log,

@@ -1,296 +1,113 @@
 /**
- * The ledger on Postgres: one statement per verb, so one round trip and one commit.
- *
- * A statement with several data-modifying CTEs does not undo the first when a later one finds nothing, and every CTE
- * sees the snapshot from before the waiting. So each verb first locks (FOR NO KEY UPDATE: user, then token; a locked
- * row is read in its newest version), decides from what it locked, and only then writes. Lock order everywhere: user,
- * token, order, hold.
+ * The ledger on Postgres. Its verbs run in batches (verb-batches.pg.ts), which a function of the database decides and
+ * writes (`ledger_batch_1`, drizzle/postgres/0005_ledger_batch.sql; docs/decisions/0048-postgres-batches.md); one that
+ * is alone is a statement (single-verb.pg.ts). Lock order everywhere: users by id, tokens by id, order, hold.
  */
-import { LOG_TYPE } from "../../../shared/log";
-import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
-import type { Db } from "../../db/types";
+import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import type { Connections } from "../../db/connection-types";
-import { isTransient, isUniqueViolation } from "../../db/errors";
-import { isUnavailable } from "../../lib/unavailable";
-import { checkUnits, LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
+import type { Db } from "../../db/types";
+import { checkUnits, postgresText, sparseRow } from "./call-log";
 import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
-import type { HoldRefusal, HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
-import { TOKEN_STATUS } from "../../../shared/token";
-import { USER_STATUS } from "../../../shared/roles";
+import { runAlone } from "./single-verb.pg";
+import { type Send, VerbBatches } from "./verb-batches.pg";
+import { type Answer, CHARGED, FOUND, RANK, type Verb } from "./verb.pg";
 
-const MAX_TRIES = 6;
-/** A verb is given up after this time, retries included: its caller waits. */
-const MAX_MS = 10_000;
-
-/** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
-export const HOLD = `
-WITH u AS MATERIALIZED (
-  SELECT id, quota, status = ${USER_STATUS.active} AND deleted_at IS NULL AS usable FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
-), t AS MATERIALIZED (
-  SELECT tokens.id, remain_quota, unlimited_quota,
-    tokens.status = ${TOKEN_STATUS.enabled} AND tokens.deleted_at IS NULL AND tokens.user_id = u.id
-      AND (expired_time = -1 OR expired_time > $5::bigint) AS usable
-  FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
-), purse AS MATERIALIZED (
-  SELECT u.usable AS user_usable, u.quota, t.usable AS token_usable, t.remain_quota, coalesce(NOT t.unlimited_quota, false) AS limited,
-    least(u.quota, CASE WHEN NOT t.unlimited_quota THEN t.remain_quota END) AS rest
-  FROM (SELECT 1) AS one LEFT JOIN u ON true LEFT JOIN t ON true
-), wanted AS MATERIALIZED (
-  SELECT *, least($4::bigint, greatest($8::bigint, rest / 4)) AS held FROM purse
-), verdict AS MATERIALIZED (
-  SELECT CASE
-      WHEN user_usable IS NOT TRUE THEN 'user_unusable'
-      WHEN quota <= 0 OR quota < held THEN 'user_quota'
-      WHEN $3::bigint <> 0 AND token_usable IS NOT TRUE THEN 'token_unusable'
-      WHEN limited AND remain_quota < held THEN 'token_quota'
-      ELSE 'ok'
-    END AS reason,
-    coalesce(quota, 0) AS user_balance, coalesce(remain_quota, 0) AS token_balance, coalesce(rest, 0) AS rest,
-    held, CASE WHEN limited THEN held ELSE 0 END AS token_amount
-  FROM wanted
-), user_pays AS (
-  UPDATE users SET quota = users.quota - held FROM verdict
-  WHERE verdict.reason = 'ok' AND held > 0 AND users.id = $2::bigint
-), token_pays AS (
-  UPDATE tokens SET remain_quota = tokens.remain_quota - verdict.token_amount FROM verdict
-  WHERE verdict.reason = 'ok' AND verdict.token_amount > 0 AND tokens.id = $3::bigint
-), held AS (
-  INSERT INTO holds (request_id, user_id, token_id, amount, token_amount, created_at, instance_id, draft)
-  SELECT $1::text, $2::bigint, $3::bigint, held, token_amount, $5::bigint, $6::text, $7::text
-  FROM verdict WHERE reason = 'ok'
-)
-SELECT reason, user_balance, token_balance, rest, held FROM verdict`;
-
-/**
- * Locks user and token of the hold named by $1; `locked` has a row when that hold was there, and comes after the locks.
- */
-const LOCK_BY_HOLD = `
-WITH h AS MATERIALIZED (
-  SELECT user_id, token_id FROM holds WHERE request_id = $1::text
-), u AS MATERIALIZED (
-  SELECT users.id, quota FROM h JOIN users ON users.id = h.user_id FOR NO KEY UPDATE OF users
-), t AS MATERIALIZED (
-  SELECT tokens.id, remain_quota, unlimited_quota
-  FROM h CROSS JOIN u JOIN tokens ON tokens.id = h.token_id FOR NO KEY UPDATE OF tokens
-), locked AS MATERIALIZED (
-  SELECT u.id AS user_id, u.quota, t.id AS token_id, t.remain_quota, coalesce(NOT t.unlimited_quota, false) AS limited
-  FROM u LEFT JOIN t ON true
-)`;
-
-/** $1 request_id, $2 amount, $3 running */
-export const EXTEND = `${LOCK_BY_HOLD}, verdict AS MATERIALIZED (
-  SELECT user_id, token_id, limited,
-    quota >= $2::bigint AND (NOT limited OR remain_quota >= $2::bigint) AS covered
-  FROM locked
-), extended AS (
-  UPDATE holds SET
-    amount = holds.amount + CASE WHEN covered THEN $2::bigint ELSE 0 END,
-    token_amount = holds.token_amount + CASE WHEN covered AND limited THEN $2::bigint ELSE 0 END,
-    running = $3::bigint
-  FROM verdict WHERE holds.request_id = $1::text
-  RETURNING verdict.user_id, verdict.token_id, limited, covered
-), user_pays AS (
-  UPDATE users SET quota = users.quota - $2::bigint FROM extended
-  WHERE covered AND $2::bigint > 0 AND users.id = extended.user_id
-), token_pays AS (
-  UPDATE tokens SET remain_quota = tokens.remain_quota - $2::bigint FROM extended
-  WHERE covered AND limited AND $2::bigint > 0 AND tokens.id = extended.token_id
-)
-SELECT covered FROM extended`;
-
-/** $1 request_id */
-export const RELEASE = `${LOCK_BY_HOLD}, gone AS (
-  DELETE FROM holds USING locked WHERE holds.request_id = $1::text
-  RETURNING holds.user_id, holds.token_id, holds.amount, holds.token_amount
-), user_gets AS (
-  UPDATE users SET quota = users.quota + gone.amount FROM gone WHERE users.id = gone.user_id
-), token_gets AS (
-  UPDATE tokens SET remain_quota = tokens.remain_quota + gone.token_amount FROM gone
-  WHERE gone.token_amount > 0 AND tokens.id = gone.token_id
-)
-SELECT 1 AS released FROM gone`;
-
-/** The log row's columns are the parameters from $7 on. */
-const FIRST_LOG_PARAMETER = 7;
-
-/**
- * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, then the
- * log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
- * the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
- */
-export const SETTLE = `
-WITH u AS MATERIALIZED (
-  SELECT id, quota, used_quota FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
-), t AS MATERIALIZED (
-  SELECT tokens.id, remain_quota, unlimited_quota FROM u JOIN tokens ON tokens.id = $3::bigint FOR NO KEY UPDATE OF tokens
-), locked AS MATERIALIZED (
-  SELECT u.id, u.quota, u.used_quota, CASE WHEN t.unlimited_quota THEN NULL ELSE t.remain_quota END AS remain_quota FROM u LEFT JOIN t ON true
-), gone AS (
-  DELETE FROM holds USING locked WHERE holds.request_id = $1::text RETURNING holds.amount, holds.token_amount
-), due AS MATERIALIZED (
-  SELECT greatest(0, least($4::bigint, ${CHARGE_LIMIT}, ${UNITS_LIMIT} - used_quota,
-    quota + coalesce((SELECT amount FROM gone), 0) + ${UNITS_LIMIT},
-    remain_quota + coalesce((SELECT token_amount FROM gone), 0) + ${UNITS_LIMIT})) AS units
-  FROM locked
-), charged AS (
-  INSERT INTO logs (${LOG_COLUMN_LIST}, "type")
-  SELECT ${LOG_COLUMN_TYPES.map((type, i) => (LOG_COLUMNS[i] === "quota" ? `least(due.units, $${i + FIRST_LOG_PARAMETER}::bigint)` : `$${i + FIRST_LOG_PARAMETER}::${type}`)).join(", ")}, ${LOG_TYPE.consume}
-  FROM locked CROSS JOIN due WHERE NOT $6::boolean OR EXISTS (SELECT 1 FROM gone)
-  ON CONFLICT (request_id) DO NOTHING
-  RETURNING id
-), moves AS MATERIALIZED (
-  SELECT EXISTS (SELECT 1 FROM charged) AS charged, EXISTS (SELECT 1 FROM gone) AS found,
-    coalesce((SELECT amount FROM gone), 0) AS back, coalesce((SELECT token_amount FROM gone), 0) AS token_back,
-    coalesce((SELECT units FROM due), 0) AS due_units
-), user_pays AS (
-  UPDATE users SET
-    quota = users.quota + back - CASE WHEN charged THEN due_units ELSE 0 END,
-    used_quota = users.used_quota + CASE WHEN charged THEN due_units ELSE 0 END,
-    request_count = users.request_count + CASE WHEN charged THEN 1 ELSE 0 END
-  FROM moves WHERE (charged OR found) AND users.id = $2::bigint
-), token_pays AS (
-  UPDATE tokens SET
-    remain_quota = tokens.remain_quota + token_back
-      - CASE WHEN charged AND NOT tokens.unlimited_quota THEN due_units ELSE 0 END,
-    used_quota = tokens.used_quota + CASE WHEN charged THEN due_units ELSE 0 END,
-    accessed_time = CASE WHEN charged THEN $5::bigint ELSE tokens.accessed_time END
-  FROM moves WHERE (charged OR found) AND tokens.id = $3::bigint
-)
-SELECT charged, found FROM moves`;
-
-interface HoldAnswer {
-  reason: "ok" | HoldRefusal;
-  /** int8 is returned as text. */
-  user_balance: string;
-  token_balance: string;
-  rest: string;
-  held: string;
-}
-
-interface Moved {
-  charged: boolean;
-  found: boolean;
-}
+const STATEMENT = "SELECT ledger_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS answers";
 
 /** `now`: epoch milliseconds. */
 export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
-  const retries = new Retries(client);
   const seconds = () => Math.floor(now() / 1000);
+  const batches = new VerbBatches(client, sender(instanceId, seconds));
+  /** User and token of the holds made here. */
+  const owners = new Map<string, Pick<HoldRequest, "user_id" | "token_id">>();
+  const corrections = new Set<Promise<unknown>>();
+
+  function run(kind: Verb["kind"], verb: Pick<Verb, "request_id"> & Partial<Verb>): Promise<Answer> {
+    const nothing = { user_id: 0, token_id: 0, amount: 0, other: 0, draft: "", log: undefined };
+    return batches.run({ ...nothing, ...verb, kind, rank: RANK[kind] });
+  }
+
+  async function hold(request: HoldRequest): Promise<HoldResult> {
+    checkHold(request);
+    const { request_id, user_id, token_id, amount, draft, least = amount } = request;
+    const answer = await run("h", { request_id, user_id, token_id, amount, other: least, draft });
+    if (typeof answer !== "object") {
+      owners.set(request_id, { user_id, token_id });
+      return answer === "again" ? askedAgain(request) : granted(request, answer);
+    }
+    const [reason, ofUser, ofToken, left] = answer;
+    const balance = reason.startsWith("user") ? ofUser : ofToken;
+    return { ok: false, reason, balance, ...(reason === "user_quota" && left < balance && { left }) };
+  }
+
+  async function settle(settlement: Settlement): Promise<SettleResult> {
+    const { request_id, user_id, token_id, quota: amount, log, held_only = false } = settlement;
+    checkUnits(amount);
+    const moved = Number(await run(held_only ? "o" : "s", { request_id, user_id, token_id, amount, log }));
+    owners.delete(request_id);
+    if (moved & CHARGED) return { settled: true, hold_missing: (moved & FOUND) === 0 };
+    if (held_only) return { settled: false };
+    // This call has a charge already: one that a sweep made is corrected.
+    const correcting = db.tx((q) => correctSteps(db, q, settlement));
+    corrections.add(correcting);
+    return correcting.finally(() => corrections.delete(correcting));
+  }
+
   return {
-    hold: (request) => hold(retries, request, seconds(), instanceId),
+    hold,
+    settle,
     extend: async (request_id, amount, running) => {
       checkUnits(amount);
       checkUnits(running);
-      const answer = await retries.run((on) => one<{ covered: boolean }>(on, EXTEND, [request_id, amount, running]));
-      return answer?.covered ?? false;
+      return (await run("e", { request_id, ...owners.get(request_id), amount, other: running })) === 1;
     },
-    settle: async (settlement) => {
-      checkUnits(settlement.quota);
-      return retries.run((on) => settle(db, on, settlement, seconds()));
+    release: async (request_id) => {
+      const released = await run("x", { request_id, ...owners.get(request_id) });
+      owners.delete(request_id);
+      return released === 1;
     },
-    release: async (request_id) => (await retries.run((on) => one(on, RELEASE, [request_id]))) !== undefined,
     refund: (refund) => db.tx((q) => refundSteps(db, q, refund, seconds()), { durable: true }),
     credit: (credit) => db.tx((q) => creditSteps(db, q, credit, seconds()), { durable: true }),
-    queued: () => retries.running,
-    flush: () => retries.flush(),
+    queued: () => batches.size + corrections.size,
+    flush: async () => {
+      do {
+        await batches.flush();
+        await Promise.allSettled(corrections);
+      } while (batches.size + corrections.size > 0);
+    },
   };
 }
 
-/**
- * Runs verbs; again after a deadlock, a serialisation failure, a lost connection or one that went silent. The last two
- * may have committed, which is why every verb may be repeated: hold and settle are guarded by their keys, a second
- * release finds nothing, and a second extend holds more than was asked for, which settle gives back.
- */
-class Retries {
-  readonly #client: Connections;
-  readonly #pending = new Set<Promise<unknown>>();
-
-  constructor(client: Connections) {
-    this.#client = client;
-  }
-
-  get running(): number {
-    return this.#pending.size;
-  }
-
-  run<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
-    const running = this.#attempts(verb);
-    this.#pending.add(running);
-    const done = () => this.#pending.delete(running);
-    running.then(done, done);
-    return running;
-  }
-
-  async flush(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
-  }
-
-  async #attempts<T>(verb: (client: Connections) => Promise<T>): Promise<T> {
-    const client = this.#client;
-    const until = performance.now() + MAX_MS;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await verb(tries === 1 ? client : client.within("usual", until - performance.now()));
-      } catch (error) {
-        if (tries >= MAX_TRIES || !(isTransient(error) || isUnavailable(error)) || performance.now() >= until)
-          throw error;
-        await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
-      }
-    }
-  }
+/** Sends a batch as the arrays that the function takes. */
+function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
+  return async (on, { lane, number, again, verbs }) => {
+    const [first] = verbs;
+    if (first && verbs.length === 1) return [await runAlone(on, first, instanceId, seconds())];
+    const rows = verbs.flatMap(({ log }, i) => (log ? [{ n: i + 1, ...sparseRow(log) }] : []));
+    const list = (of: (verb: Verb) => number | string) => `{${verbs.map(of).join(",")}}`;
+    const [answer] = await on.unsafe<{ answers: string }>(STATEMENT, [
+      lane,
+      number,
+      again,
+      seconds(),
+      instanceId,
+      verbs.map(({ kind }) => kind).join(""),
+      list(({ request_id }) => quoted(request_id)),
+      list(({ user_id }) => user_id),
+      list(({ token_id }) => token_id),
+      list(({ amount }) => amount),
+      list(({ other }) => other),
+      list(({ draft }) => quoted(draft)),
+      rows.length > 0 ? JSON.stringify(rows) : "",
+    ]);
+    if (!answer) throw new Error("The ledger's statement answered nothing");
+    return JSON.parse(answer.answers) as Answer[]; // made by the function
+  };
 }
 
-/** One row or none, as the statement's SELECT names it. */
-async function one<Row>(
-  on: { unsafe(text: string, values: unknown[]): PromiseLike<Row[]> },
-  statement: string,
-  values: unknown[],
-): Promise<Row | undefined> {
-  const [row] = await on.unsafe(statement, values);
-  return row;
-}
-
-async function hold(retries: Retries, request: HoldRequest, seconds: number, instanceId: string): Promise<HoldResult> {
-  const { request_id, user_id, token_id, amount, draft, least = amount } = request;
-  checkHold(request);
-  const values = [request_id, user_id, token_id, amount, seconds, instanceId, draft, least];
-  try {
-    const answer = await retries.run((on) => one<HoldAnswer>(on, HOLD, values));
-    if (!answer) throw new Error("The hold statement answered nothing");
-    const { reason, user_balance, token_balance } = answer;
-    if (reason === "ok") return granted(request, Number(answer.held));
-    const balance = Number(reason.startsWith("user") ? user_balance : token_balance);
-    const left = Number(answer.rest);
-    return { ok: false, reason, balance, ...(reason === "user_quota" && left < balance && { left }) };
-  } catch (error) {
-    // A repeated hold: its row is there, and this statement was undone as a whole.
-    if (isUniqueViolation(error)) return askedAgain(request);
-    throw error;
-  }
-}
-
-/**
- * A hold that commits while SETTLE waits for the user's row is not in its snapshot. So without a hold nothing is done
- * at first, and the rare call that has none locks the user in a separate statement, after which a new snapshot sees
- * everything. (Found by tests/money/histories.test.ts.)
- */
-async function settle(db: Db, on: Connections, settlement: Settlement, seconds: number): Promise<SettleResult> {
-  const { request_id, user_id, token_id, quota, log, held_only = false } = settlement;
-  const row = logValues(log, { request_id, user_id, token_id, quota });
-  const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds, only_with_hold, ...row];
-  let moved = await one<Moved>(on, SETTLE, values(true));
-  if (!moved?.found && !held_only) {
-    moved = await on.begin(async (tx) => {
-      await tx`SELECT id FROM users WHERE id = ${user_id} FOR NO KEY UPDATE`;
-      return one<Moved>(tx, SETTLE, values(false));
-    });
-  }
-  if (moved?.charged) return { settled: true, hold_missing: !moved.found };
-  if (held_only) return { settled: false };
-  // This call has a charge already: one that a sweep made is corrected.
-  return db.tx((q) => correctSteps(db, q, settlement));
-}
+/** An element of an array of texts (PostgreSQL 18 documentation, 8.15.6 Array Input and Output Syntax). */
+const quoted = (text: string): string => `"${postgresText(text).replace(/["\\]/g, "\\$&")}"`;

@@ -5,12 +5,13 @@
  * silent. A running stream is charged at the cost that `extend` last recorded; a call without cost yet is released.
  * Both leave a log row with the end reason "gateway_restart", and the caller's budgets keep only what the call cost.
  */
-import { type AnyColumn, and, eq, isNull, ne, or, type SQL, sql } from "drizzle-orm";
+import { type AnyColumn, and, asc, eq, gt, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
 import type { Steps } from "../../db/transaction";
 import type { Db, Q } from "../../db/types";
 import type { HoldRow } from "../../db/schema";
+import { isUnavailable } from "../../lib/unavailable";
 import { SWEPT } from "./correct";
 import { databaseNow, reportLost, SILENT_SECONDS } from "./instances";
 import { parseObject, readDraft, type Budgeted } from "./hold-draft";
@@ -38,39 +39,51 @@ export async function sweep(
 
 /**
  * The round itself, as instance `self`. Safe beside another one and beside the dead instance's return: the ledger's
- * guards decide.
+ * guards decide. Each hold is tried once: one that cannot be ended keeps no other from it, and its error is thrown when
+ * the round is over. Without its database the round ends at once.
  */
 export async function sweepSilent(db: Db, ledger: Ledger, self: string): Promise<Swept> {
   const swept: Swept = { settled: 0, released: 0 };
+  const failed: unknown[] = [];
   await endFuture(db);
-  for (;;) {
-    const orphans = await silentHolds(db, self);
+  for (let after = ""; ;) {
+    const orphans = await silentHolds(db, self, after);
     for (const hold of orphans) {
-      const { budgets, log } = restartLog(hold);
-      let ended = false;
-      if (hold.running > 0) {
-        const { settled } = await ledger.settle({
-          request_id: hold.request_id,
-          user_id: hold.user_id,
-          token_id: hold.token_id,
-          quota: hold.running,
-          log,
-          held_only: true,
-        });
-        if ((ended = settled)) swept.settled++;
-      } else {
-        // The row first: a crash in between only repeats this. A separate id leaves the call's free for a late settle.
-        await db.q
-          .insert(db.t.logs)
-          .values({ ...log, request_id: sweptRequestId(hold.request_id), type: LOG_TYPE.error })
-          .onConflictDoNothing({ target: db.t.logs.request_id });
-        if ((ended = await ledger.release(hold.request_id))) swept.released++;
+      try {
+        const how = await end(db, ledger, hold);
+        if (how) swept[how]++;
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        failed.push(error);
       }
-      // A crash in between leaves too much in them, never too little.
-      if (ended && Object.keys(budgets).length > 0) await db.tx((q) => leaveInBudgets(db, q, budgets, hold.running));
     }
-    if (orphans.length < BATCH) return swept;
+    after = orphans.at(-1)?.request_id ?? "";
+    if (orphans.length < BATCH) break;
   }
+  if (failed.length > 0) throw failed[0];
+  return swept;
+}
+
+/** Ends a hold and leaves its row; undefined where it has ended meanwhile, or cannot be. */
+async function end(db: Db, ledger: Ledger, hold: HoldRow): Promise<keyof Swept | undefined> {
+  const { budgets, log } = restartLog(hold);
+  const { request_id, user_id, token_id, running } = hold;
+  let ended: boolean;
+  if (running > 0) {
+    const { settled } = await ledger.settle({ request_id, user_id, token_id, quota: running, log, held_only: true });
+    ended = settled;
+  } else {
+    // The row first: a crash in between only repeats this. A separate id leaves the call's free for a late settle.
+    await db.q
+      .insert(db.t.logs)
+      .values({ ...log, request_id: sweptRequestId(request_id), type: LOG_TYPE.error })
+      .onConflictDoNothing({ target: db.t.logs.request_id });
+    ended = await ledger.release(request_id);
+  }
+  // A crash in between leaves too much in them, never too little.
+  if (ended && Object.keys(budgets).length > 0) await db.tx((q) => leaveInBudgets(db, q, budgets, running));
+  if (!ended) return undefined;
+  return running > 0 ? "settled" : "released";
 }
 
 /**
@@ -95,10 +108,10 @@ function* leaveInBudgets(db: Db, q: Q, budgets: Budgeted, units: number): Steps<
 export const sweptRequestId = (request_id: string): string => `${request_id}/swept`;
 
 /**
- * A hold younger than the silence is left for the next round: a process that was suspended may just have woken up and
- * taken it before its heartbeat.
+ * The next ones after a request id. A hold younger than the silence is left for the next round: a process that was
+ * suspended may just have woken up and taken it before its heartbeat.
  */
-function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
+function silentHolds(db: Db, self: string, after: string): Promise<HoldRow[]> {
   const { holds, instances } = db.t;
   const limit = sql`${databaseNow(db)} - ${SILENT_SECONDS}`;
   return db.q
@@ -118,10 +131,12 @@ function silentHolds(db: Db, self: string): Promise<HoldRow[]> {
     .where(
       and(
         ne(holds.instance_id, self),
+        gt(holds.request_id, after),
         sql`${holds.created_at} <= ${limit}`,
         or(isNull(instances.id), sql`${instances.heartbeat_at} < ${limit}`),
       ),
     )
+    .orderBy(asc(holds.request_id))
     .limit(BATCH)
     .then((rows) => rows);
 }
