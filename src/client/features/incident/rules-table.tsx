@@ -26,7 +26,8 @@ export default function RulesTable() {
   const rules = parsed.ok ? parsed.value : [];
   const complaint = problem("AlertRules");
   const save = (next: readonly AlertRule[]) => change("AlertRules", JSON.stringify(next));
-  const replace = (old: AlertRule, next: AlertRule) => save(rules.map((rule) => (rule.name === old.name ? next : rule)));
+  const replace = (old: AlertRule, next: AlertRule) =>
+    save(rules.map((rule) => (rule.name === old.name ? next : rule)));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-2" role="group" aria-label={option("AlertRules").label[lang]}>
       <div className="flex flex-wrap items-center justify-between gap-2">
