@@ -13,7 +13,7 @@ export const SUBJECT_NAMES: Readonly<Record<AlertSubject, Text>> = {
 };
 
 /** The words of an event without its values. */
-export const eventName = (name: keyof typeof EVENTS, lang: Lang): string =>
+const eventName = (name: keyof typeof EVENTS, lang: Lang): string =>
   EVENTS[name][lang].replaceAll(/\[[^\]]*\]|[:：]\s*\{\w+\}|\{[^}]*\}/g, "…");
 
 const measure = (name: Measure, lang: Lang): string => MEASURE_NAMES[name][lang];

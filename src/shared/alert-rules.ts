@@ -23,7 +23,7 @@ export type Measure = (typeof MEASURES)[number];
 
 const MOST_RULES = 100;
 /** The longest window; two of them and an hour are kept in memory. */
-export const MOST_MINUTES = 180;
+const MOST_MINUTES = 180;
 
 const minutes = z.int().min(1).max(MOST_MINUTES);
 const at_least = z.int().min(1).max(1e9);
@@ -54,12 +54,12 @@ const series = {
 
 const rule = z.discriminatedUnion("kind", [
   /** Errors are `percent` or more of at least `at_least` calls. */
-  z.strictObject({ ...series, kind: z.literal("share"), percent: z.number().positive().max(100), at_least }),
+  z.strictObject({ kind: z.literal("share"), ...series, percent: z.number().positive().max(100), at_least }),
   /** A measure is `over` or more, or `under` or less; of `at_least` calls where it is a mean. */
   z
     .strictObject({
-      ...series,
       kind: z.literal("threshold"),
+      ...series,
       measure: z.enum(MEASURES),
       over: figure.optional(),
       under: z.number().min(0).max(1e15).optional(),
@@ -68,19 +68,19 @@ const rule = z.discriminatedUnion("kind", [
     .refine(({ over, under }) => (over === undefined) !== (under === undefined), { error: "either over or under" }),
   /** A measure is `percent` higher or lower than in the window before, in which there were `at_least` calls. */
   z.strictObject({
-    ...series,
     kind: z.literal("change"),
+    ...series,
     measure: z.enum(MEASURES),
     direction: z.enum(["up", "down"]),
     percent: figure,
     at_least,
   }),
   /** No call, where there were `at_least` in the hour before. */
-  z.strictObject({ ...series, kind: z.literal("silence"), at_least }),
+  z.strictObject({ kind: z.literal("silence"), ...series, at_least }),
   /** One of these events; it ends by its opposite, or after `minutes` without another. */
   z.strictObject({
-    ...common,
     kind: z.literal("event"),
+    ...common,
     events: z
       .array(z.custom<EventName>((name) => typeof name === "string" && Object.hasOwn(EVENTS, name), "unknown event"))
       .min(1)
@@ -89,16 +89,16 @@ const rule = z.discriminatedUnion("kind", [
   }),
   /** A budget of a user or token is used up to one of these shares, in percent. */
   z.strictObject({
-    ...common,
     kind: z.literal("budget"),
+    ...common,
     steps: z.array(z.number().positive().max(100)).min(1).max(10),
     /** Also tell the user whose budget it is, as their notices are set. Absent: yes. */
     owner: z.boolean().optional(),
   }),
   /** A channel's upstream: models in its list, hours that its balance lasts, days until its key expires. */
-  z.strictObject({ ...common, kind: z.literal("models") }),
-  z.strictObject({ ...common, kind: z.literal("balance"), hours: z.number().positive().max(720) }),
-  z.strictObject({ ...common, kind: z.literal("key"), days: z.number().positive().max(365) }),
+  z.strictObject({ kind: z.literal("models"), ...common }),
+  z.strictObject({ kind: z.literal("balance"), ...common, hours: z.number().positive().max(720) }),
+  z.strictObject({ kind: z.literal("key"), ...common, days: z.number().positive().max(365) }),
 ]);
 
 export type AlertRule = z.infer<typeof rule>;
@@ -126,30 +126,30 @@ export const RULE_KINDS: Readonly<Record<RuleKind, Text>> = {
 
 /** The rules that hold until an operator writes others. */
 export const DEFAULT_RULES: readonly AlertRule[] = [
-  { name: "channel-errors", kind: "share", per: "channel", minutes: 5, percent: 20, at_least: 20 },
-  { name: "server-errors", kind: "share", per: "server", minutes: 5, percent: 20, at_least: 20, severity: "critical" },
-  { name: "silence", kind: "silence", per: "server", minutes: 15, at_least: 300 },
+  { kind: "share", name: "channel-errors", per: "channel", minutes: 5, percent: 20, at_least: 20 },
+  { kind: "share", name: "server-errors", severity: "critical", per: "server", minutes: 5, percent: 20, at_least: 20 },
+  { kind: "silence", name: "silence", per: "server", minutes: 15, at_least: 300 },
   {
-    name: "spending",
     kind: "change",
+    name: "spending",
     per: "user",
+    minutes: 60,
     measure: "quota",
     direction: "up",
     percent: 900,
-    minutes: 60,
     at_least: 100,
   },
   {
-    name: "channel-disabled",
     kind: "event",
+    name: "channel-disabled",
     events: ["channel_auto_disabled", "channel_key_auto_disabled"],
     minutes: 1440,
   },
-  { name: "node", kind: "event", events: ["node_lost"], minutes: 60, severity: "critical" },
-  { name: "budget", kind: "budget", steps: [50, 80, 100] },
-  { name: "models", kind: "models" },
-  { name: "balance", kind: "balance", hours: 24 },
-  { name: "key", kind: "key", days: 7 },
+  { kind: "event", name: "node", severity: "critical", events: ["node_lost"], minutes: 60 },
+  { kind: "budget", name: "budget", steps: [50, 80, 100] },
+  { kind: "models", name: "models" },
+  { kind: "balance", name: "balance", hours: 24 },
+  { kind: "key", name: "key", days: 7 },
 ];
 
 const problemOf = (error: z.ZodError): string => {

@@ -82,13 +82,13 @@ export const SEVERITY_NAMES: Readonly<Record<Severity, Text>> = {
 };
 
 /** "channel:3" -> ["channel", "3"]; a model's name may contain colons. */
-export function subjectParts(subject: string): { kind: string; item: string } {
+function subjectParts(subject: string): { kind: string; item: string } {
   const at = subject.indexOf(":");
   return at < 0 ? { kind: subject, item: "" } : { kind: subject.slice(0, at), item: subject.slice(at + 1) };
 }
 
 /** "channel “x” (#3)". `name`: of a channel or user, as it was when the incident began. */
-export function subjectText(subject: string, name: string, lang: Lang): string {
+function subjectText(subject: string, name: string, lang: Lang): string {
   const { kind, item } = subjectParts(subject);
   const zh = lang === "zh";
   const quoted = zh ? `「${name || item}」` : ` “${name || item}”`;

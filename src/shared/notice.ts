@@ -75,7 +75,7 @@ export function settingMembers(setting: string): Record<string, unknown> {
 }
 
 /** The kind of a notice; the member `type` of a webhook's body. */
-export type NoticeType = "quota_exceed" | "channel_update" | "alert" | "test";
+export type NoticeType = "quota_exceed" | "channel_update" | "alert" | "budget" | "test";
 
 interface NoticeText {
   title: Text;
@@ -104,6 +104,11 @@ export const NOTICES: Readonly<Record<NoticeType, NoticeText>> = {
   },
   alert: {
     path: "/incident",
+    title: { zh: "{title}", en: "{title}" },
+    content: { zh: "{text}\n{link}", en: "{text}\n{link}" },
+  },
+  budget: {
+    path: "/topup",
     title: { zh: "{title}", en: "{title}" },
     content: { zh: "{text}\n{link}", en: "{text}\n{link}" },
   },

@@ -143,6 +143,19 @@ describe.each([...ENGINES])("alerts on %s", (engine) => {
     expect(hook.heard[0]?.body.text).toStartWith("✅ Over after 6 min");
   });
 
+  test("what was logged before an instance took over counts, and a failed attempt counts for its own channel", async () => {
+    await targets("a");
+    await rules({ name: "errors", kind: "share", per: "channel", minutes: 5, percent: 20, at_least: 20 });
+    const attempt = (channel: number, failure: string) => ({ channel, failure });
+    const other = (failure: string) =>
+      JSON.stringify({ admin_info: { use_channel: ["8", "3"], attempts: [attempt(8, failure), attempt(3, "")] } });
+    await calls(25, { other: other("timeout") });
+    await calls(25, { channel: 9, other: other("caller_mistake").replace('"8",', "") });
+    await failed(25, { channel: 9, code: "failure.context_too_long" });
+    await evaluate(house.services, createFeed(house.services));
+    expect((await openIncidents(house.services)).map(({ subject }) => subject)).toEqual(["channel:8"]);
+  });
+
   test("two instances that judge at the same time open one incident and send one message", async () => {
     await targets("a");
     const found = [finding("channel:1"), finding("channel:2")];
@@ -345,6 +358,7 @@ describe.each([...ENGINES])("alerts on %s", (engine) => {
     expect(hook.heard).toHaveLength(2);
     expect(hook.heard[1]?.body.text).toContain("100% of the monthly budget is used");
     expect(house.mails.map(({ to }) => to)).toEqual(["owner@example.com", "owner@example.com"]);
+    expect(house.mails[1]?.text).toEndWith("\nhttps://weir.example/topup");
   });
 
   test("root accounts hear of an incident by the way of their own notices", async () => {

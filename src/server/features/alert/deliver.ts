@@ -5,6 +5,7 @@
  */
 import { and, eq, gte, isNull } from "drizzle-orm";
 import { ACCOUNTS, type AlertTarget } from "../../../shared/alert-targets";
+import type { Notice } from "../../../shared/notice";
 import { inWindow } from "../../../shared/price-rules";
 import { ROLE, USER_STATUS } from "../../../shared/roles";
 import type { Lang } from "../../../shared/text";
@@ -77,10 +78,11 @@ async function sendDue(services: Sender, name: string, timeoutMs: number): Promi
   const due = await dueMessages(services, name);
   const now = seconds(services);
   const until = quietUntil(services.options.get("AlertQuietHours"), services.now());
-  const quiet = until === undefined ? [] : due.filter(({ incident }) => incident.severity !== "critical");
+  const waits = ({ incident }: DueMessage): boolean => until !== undefined && incident.severity !== "critical";
+  const quiet = due.filter(waits);
   if (until !== undefined && quiet.length > 0)
     await settleMessages(services, idsOf(quiet), { next_at: until, error: "" });
-  const loud = quiet.length === 0 ? due : due.filter((one) => !quiet.includes(one));
+  const loud = due.filter((one) => !waits(one));
   if (loud.length === 0 || !(await mayWrite(services, name))) return;
   const taken = await takeMessages(services, idsOf(loud), now + TAKEN_SECONDS);
   const messages = loud.filter(({ delivery }) => taken.has(delivery.id));
@@ -212,16 +214,19 @@ async function tellUsers(services: Sender, messages: readonly DueMessage[], id: 
     .where(and(who, eq(users.status, USER_STATUS.active), isNull(users.deleted_at)));
   const reachable = rows.map(recipientOf).filter((recipient) => isReachable(services, recipient));
   if (reachable.length === 0) return gone("no account with a way to be told");
+  const site = siteOf(services);
   const told = await Promise.allSettled(
     reachable.map((recipient) => {
       const { title, lines, link } = compose(messages, {
         ...messageFacts(services, recipient.setting.language),
         name: "",
       });
-      return inTime(
-        deliver(services, recipient, { type: "alert", values: { title, text: lines.join("\n"), link } }),
-        MAIL_TIMEOUT_MS,
-      );
+      // Users are told of their own budgets; the pages of incidents and users are not for them.
+      const notice: Notice =
+        id === undefined
+          ? { type: "alert", values: { title, text: lines.join("\n"), link } }
+          : { type: "budget", values: { title, text: lines.join("\n"), link: site === "" ? "" : `${site}/topup` } };
+      return inTime(deliver(services, recipient, notice), MAIL_TIMEOUT_MS);
     }),
   );
   if (told.some(({ status }) => status === "fulfilled")) return { ok: true, answer: "", retry_after: 0 };

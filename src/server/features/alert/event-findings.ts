@@ -6,6 +6,7 @@ import { and, asc, eq, gt, gte, inArray, sql } from "drizzle-orm";
 import { type EventRule, severityOf } from "../../../shared/alert-rules";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { EVENTS, isEventName } from "../../../shared/events";
+import { LOG_TYPE } from "../../../shared/log";
 import { readParams } from "../../../shared/log-text";
 import { type Services, seconds } from "../../contracts/context";
 import type { Finding, Incident } from "./incidents";
@@ -14,6 +15,8 @@ import { targetsFor } from "./target-list";
 type Needs = Pick<Services, "db" | "options" | "now">;
 
 const PLACE = "alerts.events";
+/** The types of an event's row (features/log/record.ts). */
+const EVENT_TYPES = [LOG_TYPE.topup, LOG_TYPE.admin, LOG_TYPE.system];
 const MOST_EVENTS = 20_000;
 /** At the first start, and where the place is lost. */
 const BACK_SECONDS = 600;
@@ -49,8 +52,9 @@ export async function newEvents(services: Needs, names: readonly string[]): Prom
           .where(
             and(
               after < 0 ? undefined : gt(logs.id, after),
-              // The partial index of the types finds them.
+              // For the partial index on type and time.
               sql`${logs.type} <> 2`,
+              inArray(logs.type, EVENT_TYPES),
               gte(logs.created_at, seconds(services) - (after < 0 ? BACK_SECONDS : 86_400)),
               inArray(logs.code, [...names]),
             ),

@@ -8,7 +8,7 @@ import { type Services, seconds } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import type { Tables } from "../../db/schema";
 import { run, type Steps } from "../../db/transaction";
-import { withoutNul } from "../../db/sql";
+import { startsWith, withoutNul } from "../../db/sql";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 
 export type Incident = Tables["incidents"]["$inferSelect"];
@@ -227,6 +227,16 @@ export async function forgetIncidents(services: Needs): Promise<void> {
     .delete(alert_deliveries)
     .where(and(lt(alert_deliveries.created_at, before), eq(alert_deliveries.next_at, 0)));
   await services.db.bulk.delete(incidents).where(and(lt(incidents.last_at, before), ne(incidents.closed_at, 0)));
+}
+
+/** Drops the incidents about a user and their tokens, whose names are in the texts. */
+export function* eraseIncidentSteps({ db }: Pick<Services, "db">, q: Q, user_id: number): Steps<void> {
+  const { incidents, tokens } = db.t;
+  const own = yield* run(q.select({ id: tokens.id }).from(tokens).where(eq(tokens.user_id, user_id)));
+  for (const about of [`user:${user_id}`, ...own.map(({ id }) => `token:${id}`)]) {
+    const its = or(eq(incidents.subject, about), startsWith(incidents.subject, `${about}:`));
+    yield* run(q.delete(incidents).where(its).returning({ id: incidents.id }));
+  }
 }
 
 /** A message that is due, with its incident. */

@@ -48,11 +48,7 @@ const lasted = (seconds: number, lang: Lang): string => {
   return lang === "zh" ? `${hours} 小时` : `${hours} h`;
 };
 
-export function itemOf(
-  incident: Incident,
-  kind: MessageItem["kind"],
-  { lang, site, units }: MessageFacts,
-): MessageItem {
+function itemOf(incident: Incident, kind: MessageItem["kind"], { lang, site, units }: MessageFacts): MessageItem {
   const { id, rule, subject, severity, opened_at, closed_at } = incident;
   const text = incidentText({ code: incident.code, params: readParams(incident.params), subject }, lang, units);
   return {

@@ -115,10 +115,8 @@ const SEVERAL_ATTEMPTS = `%"use_channel":["%","%"],"attempts":%`;
 /** Follows the log. */
 export interface SeriesFeed {
   readonly series: Series;
-  /** Reads what is new; the first time what the last `minutes` hold. */
+  /** Reads what is new; the first time, and when the window grows, what the last `minutes` hold. */
   follow(minutes: number): Promise<void>;
-  /** Another instance holds the lease: what was read is no longer whole. */
-  reset(): void;
 }
 
 export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFeed {
@@ -126,6 +124,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
   let series = new Series();
   let newest = -1;
   let seen = new Set<number>();
+  let known = 0;
 
   const page = (after: number, since: number) =>
     db.read
@@ -155,19 +154,31 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
       .orderBy(asc(logs.id))
       .limit(PAGE);
 
+  /** By the index on the time: a look by id would walk through all older rows. */
+  const firstSince = async (since: number): Promise<number> => {
+    const [row] = await db.read
+      .select({ id: logs.id })
+      .from(logs)
+      .where(gte(logs.created_at, since))
+      .orderBy(asc(logs.created_at), asc(logs.id))
+      .limit(1);
+    return row?.id ?? 0;
+  };
+
   return {
     get series() {
       return series;
     },
-    reset: () => {
-      series = new Series();
-      newest = -1;
-      seen = new Set();
-    },
     async follow(minutes) {
+      if (minutes > known) {
+        series = new Series();
+        seen = new Set();
+        newest = -1;
+        known = minutes;
+      }
       const second = Math.floor(now() / 1000);
       const since = second - minutes * 60;
-      let after = newest < 0 ? -1 : newest - SLACK;
+      let after = (newest < 0 ? await firstSince(since) : newest) - SLACK;
       for (let round = 0; round < MOST_PAGES; round++) {
         const rows = await page(after, since);
         for (const row of rows) {

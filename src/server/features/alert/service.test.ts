@@ -139,6 +139,15 @@ describe("incidents", () => {
     await admin.call.incident.seen({});
     expect((await admin.call.incident.bell()).unseen).toBe(0);
     const user = await house.person();
+    const { id } = user.ctx.actor;
+    await openFindings(house.services, [
+      { ...finding, subject: `user:${id}`, params: { ...params, name: user.ctx.actor.username } },
+      { ...finding, subject: `user:${id}0`, params },
+    ]);
+    await root.call.user.erase({ id });
+    expect((await list(`subject=user:${id}`)).map(({ subject }: { subject: string }) => subject)).toEqual([
+      `user:${id}0`,
+    ]);
     expect((await user.rest("GET", "/api/incident/bell")).body.success).toBe(false);
     const acts = await root.call.audit.list({ target_type: "incident" });
     expect(acts.items.map(({ action }) => action).sort()).toEqual([

@@ -109,7 +109,7 @@ export const listTargets = (ctx: Ctx): TargetView[] => ctx.options.get("AlertTar
  * A target as typed, with the secrets that are stored for it where none was typed. They stay with their kind and with
  * the address that they were given for.
  */
-export function completeTarget(targets: readonly AlertTarget[], { was, ...input }: TargetInput): AlertTarget {
+function completeTarget(targets: readonly AlertTarget[], { was, ...input }: TargetInput): AlertTarget {
   const stored = targets.find(({ name }) => name === (was ?? input.name));
   const { fields } = TARGETS[input.type];
   const openFields = fields.filter(({ secret }) => secret !== true).map(({ field }) => field);

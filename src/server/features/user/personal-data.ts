@@ -12,6 +12,7 @@ import { presentForOwner } from "../log/present";
 import { readerOf } from "../log/service";
 import { eraseOrderSteps } from "../order/personal";
 import { presentToken } from "../token/present";
+import { eraseIncidentSteps } from "../alert/incidents";
 import { deleteSteps, lockedTarget } from "./manage";
 import { getUser, readableUser } from "./manage-list";
 
@@ -172,6 +173,7 @@ export async function eraseUser(ctx: UserCtx, id: number): Promise<void> {
     );
     yield* eraseEarningSteps(ctx, q, id);
     yield* eraseOrderSteps(ctx, q, id);
+    yield* eraseIncidentSteps(ctx, q, id);
     yield* run(q.insert(audit_log).values(auditRow(ctx, { action: "user.erase", target: id })));
     yield* ctx.cluster.bus.announce(q, "users", String(id));
   });
