@@ -274,8 +274,10 @@ describe("database", () => {
     const doors = server.filter((file) =>
       /\/router\.ts$|^src\/server\/(app|router)\.ts$|^src\/server\/http\//.test(file.path),
     );
-    // One finds the caller, the other the answer of a repeated request: both before any verb runs.
-    const allowed = new Set(["src/server/http/session.ts", "src/server/http/answered.ts"]);
+    const allowed = new Set([
+      "src/server/http/session.ts", // finds the caller
+      "src/server/http/answered.ts", // keeps the answers of every procedure's repeated requests, so it is below them all
+    ]);
     expect(
       linesWith(
         doors.filter((file) => !allowed.has(file.path)),

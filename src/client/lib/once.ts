@@ -9,7 +9,7 @@ import type { AppRouter } from "../../server/router";
 import { faultOf } from "./errors";
 import { randomId } from "./random-id";
 
-/** What a call of a procedure is known by: its input says which. */
+/** The call of a procedure with an input, from wherever it is made. */
 const callOf = ({ path, input }: { path: string; input: unknown }): string => `${path} ${JSON.stringify(input)}`;
 
 /**

@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { History as HistoryIcon } from "lucide-react";
+import { useState } from "react";
 import { AUDIT_ACTIONS, type AuditAction } from "../../../shared/audit";
 import type { History, HistoryEntry } from "../../../shared/history";
 import { ErrorPanel } from "../../components/error-panel";
@@ -29,6 +30,9 @@ interface HistoryListProps {
   /** Id of the change that is being taken back. */
   restoring?: number | undefined;
 }
+
+/** Lines of one change before the rest is asked for: an imported table has hundreds. */
+const LINES = 10;
 
 const isAction = (text: string): text is AuditAction => Object.hasOwn(AUDIT_ACTIONS, text);
 
@@ -81,21 +85,28 @@ export function HistoryList({ query, nameOf = (member) => member, named, onResto
 
 function Lines({ entry, nameOf }: { entry: HistoryEntry; nameOf: (member: string) => string }) {
   const { t } = useLingui();
-  const none = t`无`;
+  const [all, setAll] = useState(false);
+  const none = <span className="text-muted">{t`无`}</span>;
   const lines = historyLines(entry);
+  const more = lines.length - LINES;
   if (lines.length === 0) return null;
   return (
     <dl className="grid gap-1 text-xs">
-      {lines.map(({ path: [member = "", ...inner], before, after }) => (
+      {(all ? lines : lines.slice(0, LINES)).map(({ path: [member = "", ...inner], before, after }) => (
         <div key={[member, ...inner].join("\n")}>
           <dt className="text-muted">{[nameOf(member), ...inner].join(" › ")}</dt>
           <dd className="font-mono wrap-anywhere">
-            <del className="text-red-fg">{before || none}</del>
+            {before ? <del className="text-red-fg">{before}</del> : none}
             {" → "}
-            <ins className="text-green-fg no-underline">{after || none}</ins>
+            {after ? <ins className="text-green-fg no-underline">{after}</ins> : none}
           </dd>
         </div>
       ))}
+      {more > 0 && !all ? (
+        <Button size="sm" variant="ghost" className="justify-self-start" onClick={() => setAll(true)}>
+          {t`还有 ${more} 处`}
+        </Button>
+      ) : null}
     </dl>
   );
 }

@@ -78,6 +78,17 @@ test("a channel's change says who, what and when, and is taken back by one press
   await screen.findByText("权重");
 });
 
+test("of a change with hundreds of members the first stand there, the rest on demand", async () => {
+  const table = (value: number) => Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`model-${i}`, value]));
+  const { user } = await openPage(<ChannelHistory id={7} />, "/channel", {
+    procedures: {
+      "channel.history": () => ({ items: [entry(2, { ModelRatio: table(1) }, { ModelRatio: table(2) })] }),
+    },
+  });
+  await user.click(await screen.findByRole("button", { name: "还有 290 处" }));
+  expect(screen.getByText("ModelRatio › model-299")).toBeDefined();
+});
+
 test("a setting's history opens beside it, and a price's names the table and restores the model alone", async () => {
   const setting = {
     ...entry(4, { RetryTimes: "3" }, { RetryTimes: "5" }),

@@ -1,6 +1,6 @@
 /**
  * Refunds by operators: a call's charge is given back from its bill, in whole or in part, and a refund that was a
- * mistake is undone while it is young and the balance covers it. Operators cannot refund their own calls.
+ * mistake is undone while it is young and the balance covers it. One's own calls are not refunded.
  */
 import { and, asc, eq, sql } from "drizzle-orm";
 import type * as z from "zod";

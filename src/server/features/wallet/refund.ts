@@ -1,10 +1,10 @@
 /**
- * Refunds: the reversing entries of a charge, for its user, its token and (by the fold) channel totals and roll-ups. The
- * charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a
+ * Refunds: the reversing entries of a charge, for its user, its token and (by the fold) channel totals and roll-ups.
+ * The charge's own row stays as it was. Written once for both engines, and as steps, so that a verb which also closes a
  * task, or writes an audit row, does both in one transaction.
  *
- * A charge may have a refund of its job and any number by operators, never more than itself together: a refund
- * holds the user's row while the earlier ones are added up. The unique request id of a refund's row is the guard
+ * A charge may have a refund of its job and any number by operators, never more than itself together: a refund holds
+ * the user's row while the earlier ones are added up. The unique request id of a refund's row is the guard
  * against booking it twice. A refund is undone by an entry of the negative amount.
  */
 import { and, eq, gt, sql } from "drizzle-orm";
