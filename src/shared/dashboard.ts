@@ -71,6 +71,31 @@ export interface DashboardView {
   refresh_seconds: number;
 }
 
+/** What calls brought and what they cost, in one item. Calls whose cost is not known are no part of `costed`. */
+export interface MarginItem {
+  /** As of DashboardItem; of days "2026-11-22" (UTC). */
+  key: string;
+  label: string;
+  owner: string;
+  /** Units charged, minus refunds. */
+  quota: number;
+  /** The part of it whose upstream's cost is known. */
+  costed_quota: number;
+  /** What the upstream takes for that part, in billionths of a dollar. */
+  upstream_cost: number;
+}
+
+export interface MarginView {
+  start: number;
+  end: number;
+  totals: Pick<MarginItem, "quota" | "costed_quota" | "upstream_cost">;
+  /** Highest charge first, days in order; at most MAX_MARGINS. */
+  items: MarginItem[];
+}
+
+/** Items of the margin: also what its export has. */
+export const MAX_MARGINS = 1000;
+
 /** A channel whose known balance is below this, in its own currency, needs a top-up. */
 export const LOW_BALANCE = 1;
 
@@ -138,6 +163,9 @@ export type TotalsQuery = z.output<typeof totalsInput>;
 
 export const rankingInput = z.object({ ...range, group_by: z.enum(DIMENSIONS), measure, username });
 export type RankingQuery = z.output<typeof rankingInput>;
+
+export const marginInput = z.object({ ...range, group_by: z.enum([...DIMENSIONS, "day"]).default("model") });
+export type MarginQuery = z.output<typeof marginInput>;
 
 /** Old front-ends send `NaN`, and `default_time`, by which they add up themselves: it has no effect here. */
 const restRange = {

@@ -11,6 +11,7 @@ import { Attention } from "./attention";
 import { ConsumptionCard } from "./consumption-card";
 import { DashboardToolbar } from "./dashboard-toolbar";
 import { FiguresRow } from "./figures-row";
+import { MarginCard } from "./margin-card";
 import { useDashboardWords } from "./measure";
 import { ErrorsCard, ShareCard } from "./share-card";
 import { useDashboard } from "./use-dashboard";
@@ -103,6 +104,7 @@ function OpenDashboard() {
               <ErrorsCard items={dashboard.channels} range={view} username={username} />
             ) : null}
           </div>
+          {admin && username === "" ? <MarginCard range={view} group_by={group_by} /> : null}
         </div>
       ) : null}
     </Page>

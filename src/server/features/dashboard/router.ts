@@ -4,12 +4,14 @@ import {
   dashboardOwnInput,
   dataRest,
   dataSelfRest,
+  marginInput,
   rankingInput,
   totalsInput,
   totalsOwnInput,
 } from "../../../shared/dashboard";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { attention } from "./attention";
+import { margin } from "./margin";
 import { dashboard, dataByModel, dataByUser, ranking, totals } from "./service";
 import { ownWeek } from "./week";
 
@@ -22,6 +24,11 @@ export const dashboardRouter = router({
   totals: adminProcedure.input(totalsInput).query(({ ctx, input }) => totals(ctx, "all", input)),
   ownTotals: userProcedure.input(totalsOwnInput).query(({ ctx, input }) => totals(ctx, "own", input)),
   ranking: adminProcedure.input(rankingInput).query(({ ctx, input }) => ranking(ctx, input)),
+
+  margin: adminProcedure
+    .meta({ rest: "GET /api/data/margin", summary: "What calls brought and what they cost, by day or item" })
+    .input(marginInput)
+    .query(({ ctx, input }) => margin(ctx, input)),
 
   data: adminProcedure
     .meta({ rest: "GET /api/data/", summary: "Consumption by hour and model, of all users or of one" })

@@ -51,7 +51,7 @@ const SUMMED_UP = {
 };
 
 /** Refuses while the operator has the dashboard switched off (DataExportEnabled). */
-const requireEnabled = (ctx: UserCtx): void => {
+export const requireEnabled = (ctx: UserCtx): void => {
   if (!ctx.options.get("DataExportEnabled")) fail("dashboard_off");
 };
 
@@ -76,7 +76,10 @@ async function userOf(
 }
 
 /** The range, widened to whole hours. Throws invalid_parameter (an empty one) and range_too_long. */
-function wholeHours({ start_timestamp, end_timestamp }: TotalsQuery): { start: number; end: number } {
+export function wholeHours({
+  start_timestamp,
+  end_timestamp,
+}: Pick<TotalsQuery, "start_timestamp" | "end_timestamp">): { start: number; end: number } {
   const start = start_timestamp - (start_timestamp % HOUR);
   const end = Math.ceil(end_timestamp / HOUR) * HOUR;
   if (end <= start) fail("invalid_parameter", { detail: "end_timestamp" });
@@ -193,24 +196,22 @@ function columnsOf(buckets: readonly Bucket[], rows: readonly Rolled[], series: 
   return [...columns.values()];
 }
 
-/** Items with the current names of users, channels and tokens. */
-async function named(
+interface Names {
+  readonly name: string;
+  /** Of a token. */
+  readonly owner?: string | null;
+}
+
+/** The current names of users, channels or tokens by their ids as text; models and groups are their own. */
+export async function namesOf(
   ctx: UserCtx,
-  scope: DashboardScope,
   group_by: Dimension,
-  items: readonly Ranked[],
-): Promise<DashboardItem[]> {
-  const bare = (item: Ranked, label = item.item, owner = ""): DashboardItem => ({
-    key: item.item,
-    label,
-    owner,
-    ...sumsOf(item),
-  });
-  if (group_by === "model" || group_by === "group") return items.map((item) => bare(item));
+  items: readonly string[],
+): Promise<ReadonlyMap<string, Names>> {
   const { users, tokens, channels } = ctx.db.t;
-  const ids = items.map(({ item }) => Number(item));
-  if (ids.length === 0) return [];
-  const names: { id: number; name: string; owner?: string | null }[] =
+  const ids = items.map(Number);
+  if (group_by === "model" || group_by === "group" || ids.length === 0) return new Map();
+  const names: ({ id: number } & Names)[] =
     group_by === "user"
       ? await ctx.db.q.select({ id: users.id, name: users.username }).from(users).where(inArray(users.id, ids))
       : group_by === "channel"
@@ -223,13 +224,31 @@ async function named(
             .from(tokens)
             .leftJoin(users, eq(users.id, tokens.user_id))
             .where(inArray(tokens.id, ids));
-  const byId = new Map(names.map((row) => [row.id, row]));
-  return items.map((item) => {
-    const row = byId.get(Number(item.item));
-    return {
-      ...bare(item, row?.name ?? "", (scope === "all" && row?.owner) || ""),
-      key: item.item === "0" ? "" : item.item,
-    };
+  return new Map(names.map(({ id, ...row }) => [String(id), row]));
+}
+
+/** How an item of a breakdown is called; the id "0" is none. */
+export function labelled(group_by: Dimension, item: string, names: ReadonlyMap<string, Names>) {
+  if (group_by === "model" || group_by === "group") return { key: item, label: item, owner: "" };
+  const row = names.get(item);
+  return { key: item === "0" ? "" : item, label: row?.name ?? "", owner: row?.owner ?? "" };
+}
+
+/** Items with the current names of users, channels and tokens. */
+async function named(
+  ctx: UserCtx,
+  scope: DashboardScope,
+  group_by: Dimension,
+  items: readonly Ranked[],
+): Promise<DashboardItem[]> {
+  const names = await namesOf(
+    ctx,
+    group_by,
+    items.map(({ item }) => item),
+  );
+  return items.map((row) => {
+    const label = labelled(group_by, row.item, names);
+    return { ...label, owner: scope === "all" ? label.owner : "", ...sumsOf(row) };
   });
 }
 

@@ -169,7 +169,11 @@ function sumsOf(row: Folded): Sums | undefined {
     return { count: 1, error_count: 0, quota, prompt_tokens, completion_tokens, use_time, ...figures };
   }
   if (row.type === LOG_TYPE.error) return { ...NOTHING, error_count: 1 + row.repeated };
-  if (row.type === LOG_TYPE.refund) return { ...NOTHING, quota: -quota };
+  if (row.type === LOG_TYPE.refund) {
+    // Without a cost the charge had none either, and is no part of the margin.
+    const { upstream_cost: cost } = row;
+    return { ...NOTHING, quota: -quota, ...(cost !== null && { upstream_cost: cost, costed_quota: -quota }) };
+  }
   return undefined;
 }
 

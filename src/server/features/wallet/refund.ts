@@ -93,6 +93,13 @@ function* giveSteps(
   );
 }
 
+/**
+ * The change of the upstream's cost that a refund says: a job that failed costs nothing, in proportion; what an
+ * operator gives away was paid all the same.
+ */
+const costBack = (cost: number, name: string | undefined, share: number): number =>
+  name === undefined && Number.isFinite(share) ? -Math.round(cost * share) : 0;
+
 /** Runs inside `db.tx(…, { durable: true })`: like credits, refunds wait for the disk. `now`: epoch seconds. */
 export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<RefundResult> {
   const { users, logs } = db.t;
@@ -112,11 +119,12 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
         quota: logs.quota,
         visible: logs.visible,
         other: logs.other,
+        upstream_cost: logs.upstream_cost,
       })
       .from(logs)
       .where(and(eq(logs.request_id, charge_id), eq(logs.type, LOG_TYPE.consume))),
   );
-  const { other: facts, ...kept } = found ?? { other: "" };
+  const { other: facts, upstream_cost: cost, ...kept } = found ?? { other: "", upstream_cost: null };
   const charge: RefundedCharge | undefined = "quota" in kept ? kept : cleaned;
   if (!charge) return { refunded: false, reason: "charge_missing" };
   // Lock order: user, then token.
@@ -140,6 +148,7 @@ export function* refundSteps(db: Db, q: Q, refund: Refund, now: number): Steps<R
         created_at: now,
         quota: units,
         refund_of: charge_id,
+        upstream_cost: cost === null ? null : costBack(cost, name, units / charge.quota),
         ...textColumns(text?.(units)),
         other: withoutNul(JSON.stringify({ ...other, refund_of: charge_id })),
       })
@@ -211,6 +220,7 @@ export function* undoRefundSteps(
         created_at: now,
         quota: -units,
         refund_of,
+        upstream_cost: refund.upstream_cost === null ? null : -refund.upstream_cost,
         ...textColumns(text),
         other: withoutNul(JSON.stringify({ ...other, refund_of })),
       })
