@@ -263,6 +263,12 @@ describe("what is told, and to whom", () => {
     expect((await b.send(chat, chatBody("smart"))).status).toBe(403);
   });
 
+  test("a step without a price is passed, whatever the next one is taken for", async () => {
+    const b = benchOf([{ model: "unpriced-one" }, { model: "gpt-4o", on: [] }]);
+    expect((await b.send(chat, chatBody("smart"))).status).toBe(200);
+    expect(rowOf(b).other.passed_steps).toEqual([{ model: "unpriced-one", why: "unpriced" }]);
+  });
+
   test("steps are bounded by the channels of the caller's group", async () => {
     const channel = makeChannel(1, upstream.url);
     const b = benchOf([{ model: "elsewhere" }, { model: "gpt-4o" }], {
