@@ -63,13 +63,6 @@ const list = [
     topBar: true,
   },
   {
-    path: "/status",
-    title: msg`模型状态`,
-    access: "public",
-    nav: { group: "admin", access: "admin" },
-    topBar: "status_page_enabled",
-  },
-  {
     path: "/about",
     title: msg`关于`,
     access: "public",
@@ -226,6 +219,13 @@ const list = [
     access: "admin",
     nav: { group: "admin" },
     goKey: "r",
+  },
+  {
+    path: "/status",
+    title: msg`模型状态`,
+    access: "public",
+    nav: { group: "admin", access: "admin" },
+    topBar: "status_page_enabled",
   },
   {
     path: "/setting/pricing",

@@ -22,10 +22,11 @@ export const STEP_REASONS = {
 export type StepReason = keyof typeof STEP_REASONS;
 export const stepReasons = Object.keys(STEP_REASONS) as StepReason[];
 
-/** Why a step was passed: a reason, or nothing in the caller's reach serves it. */
+/** Why a step was passed: a reason, or what makes it unusable for the caller, for which every later step is taken. */
 export const PASSED_REASONS = {
   ...STEP_REASONS,
   unavailable: { zh: "没有可用渠道", en: "no channel serves it" },
+  unpriced: { zh: "未设置价格", en: "it has no price" },
   group_denied: { zh: "用户不可使用该分组", en: "the user may not use its group" },
 } as const satisfies Record<string, Text>;
 export type PassedReason = keyof typeof PASSED_REASONS;
@@ -133,7 +134,9 @@ export function stepReasonOf({ kind, class: cls }: { kind: FailureKind; class: F
 
 /** Whether a step that was passed for `why` is followed by this one. */
 export const takesOver = ({ on }: Pick<VirtualStep, "on">, why: PassedReason): boolean =>
-  why === "unavailable" || why === "group_denied" || on === undefined || on.includes(why);
+  on === undefined || !isReason(why) || on.includes(why);
+
+const isReason = (why: PassedReason): why is StepReason => Object.hasOwn(STEP_REASONS, why);
 
 /** The steps in the order of one call: as listed, or drawn by weight; one of weight 0 is never drawn before another. */
 export function orderedSteps<Step extends Pick<VirtualStep, "weight">>(

@@ -1,6 +1,7 @@
 /** Virtual models: which step answers and why, what is held and charged, and what is told. */
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { channelType } from "../../src/shared/channel-types";
 import { parseOption } from "../../src/shared/options";
 import { compilePrice, type CompiledPrice } from "../../src/shared/pricing";
 import type { VirtualModel, VirtualStep } from "../../src/shared/virtual-models";
@@ -263,6 +264,12 @@ describe("what is told, and to whom", () => {
     expect((await b.send(chat, chatBody("smart"))).status).toBe(403);
   });
 
+  test("a step without a price is passed, whatever the next one is taken for", async () => {
+    const b = benchOf([{ model: "unpriced-one" }, { model: "gpt-4o", on: [] }]);
+    expect((await b.send(chat, chatBody("smart"))).status).toBe(200);
+    expect(rowOf(b).other.passed_steps).toEqual([{ model: "unpriced-one", why: "unpriced" }]);
+  });
+
   test("steps are bounded by the channels of the caller's group", async () => {
     const channel = makeChannel(1, upstream.url);
     const b = benchOf([{ model: "elsewhere" }, { model: "gpt-4o" }], {
@@ -299,6 +306,22 @@ describe("in every dialect, whole and streamed", () => {
         expect(b.ledger.settlements).toHaveLength(1);
         expect(rowOf(b).log).toMatchObject({ model_name: "gpt-4o", is_stream: stream });
       });
+
+  test("a conversation is continued without its model, by the virtual name; tokens are counted by the first step", async () => {
+    const b = benchOf([{ model: "error-500" }, { model: "gpt-4o" }]);
+    b.caller.models = new Set(["smart"]);
+    const first = await b.send("/v1/responses", { model: "smart", input: "hello" });
+    const { id } = (await first.json()) as { id: string };
+    const next = await b.send("/v1/responses", { previous_response_id: id, input: "and then" });
+    expect(next.status).toBe(200);
+    expect(rowOf(b).other).toMatchObject({ asked_model: "smart" });
+    const type = channelType(14);
+    if (!type) throw new Error("channel type 14 is missing");
+    const c = benchOf([{ model: "claude-opus-5" }], { channels: [makeChannel(1, upstream.url, { type })] });
+    const counted = await c.send("/v1/messages/count_tokens", { model: "smart", messages: body });
+    expect(await counted.json()).toEqual({ input_tokens: expect.any(Number) });
+    expect(c.sent).toEqual(["claude-opus-5"]);
+  });
 
   test("embeddings go the same way; pictures have no virtual models", async () => {
     const b = benchOf([{ model: "error-500" }, { model: "text-embedding-3-small" }]);

@@ -126,6 +126,7 @@ describe("the side menu", () => {
     ["告警", "/incident"],
     ["用户管理", "/user"],
     ["兑换码", "/redemption"],
+    ["模型状态", "/status"],
   ];
 
   test("an ordinary user has their own pages, an administrator those of administrators too, root the settings", async () => {

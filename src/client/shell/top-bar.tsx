@@ -5,6 +5,7 @@ import { ROLE } from "../../shared/roles";
 import { cn } from "../lib/cn";
 import { lazy, WhileLoading } from "../lib/lazy";
 import { useUser } from "../lib/session";
+import { useStatus } from "../lib/status";
 import { consoleHome, consolePages, isOnTopBar } from "../paths";
 import { Button } from "../ui/button";
 import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../ui/dropdown-menu";
@@ -31,6 +32,8 @@ type TopBarProps = {
 export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBarProps) {
   const { t, i18n } = useLingui();
   const user = useUser();
+  // Some links depend on the server's status.
+  useStatus();
   const [path] = useLocation();
   // Signed out it leads there by way of the login page (C-170).
   const home = consoleHome(user?.role ?? ROLE.user);

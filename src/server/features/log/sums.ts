@@ -153,7 +153,8 @@ function* nextHour(db: Db, q: Q, until: number): Steps<boolean> {
 
 /**
  * All users' sums by one item in [start, end), both whole hours: a table of hour, item (text), quota, count,
- * error_count, tokens, upstream_cost and costed_quota, for a FROM. `until` as `summedUntil` returned it. `items`: a condition on `item`.
+ * error_count, tokens, upstream_cost and costed_quota, for a FROM. `until` as `summedUntil` returned it. `items`: a
+ * condition on `item`.
  */
 export function sumsBy(
   dimension: Dimension,

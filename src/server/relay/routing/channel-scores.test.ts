@@ -6,7 +6,7 @@ import { ChannelScores } from "./channel-scores";
 import { Selection } from "./channel-selector";
 import { Cooldown } from "./cooldown";
 
-/** Milliseconds to the first content, as streams of one model vary: most within a fifth, one in twenty half as long again. */
+/** Milliseconds to the first content, as streams of one model vary. */
 const LATENCIES = [
   412, 388, 455, 501, 397, 620, 433, 470, 405, 389, 512, 447, 438, 590, 421, 402, 533, 466, 394, 418, 701, 449, 425,
   480, 399, 441, 555, 410, 462, 436, 391, 508, 427, 644, 415, 453, 489, 403, 430, 472,

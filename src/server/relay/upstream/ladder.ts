@@ -1,5 +1,5 @@
 /** The ladder of a virtual model: which of its steps may serve a call, which comes first, and which after a failure. */
-import { AppError, fail } from "../../../shared/errors";
+import { AppError, type ErrorCode, fail } from "../../../shared/errors";
 import { orderedSteps, type PassedReason, type PassedStep, takesOver } from "../../../shared/virtual-models";
 import type { LadderPlanStep, VirtualCall } from "../../contracts/virtual-models";
 import type { JsonObject } from "../../lib/json-bytes";
@@ -14,6 +14,12 @@ import { routeCall } from "./route-call";
  * realtime sessions are priced by what their request says to one vendor.
  */
 const LADDERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "embeddings", "moderations", "rerank"]);
+
+/** Why a step cannot serve, by the error that a call of its model would get; any other: no channel serves it. */
+const UNUSABLE: Readonly<Partial<Record<ErrorCode, PassedReason>>> = {
+  input_too_long: "context_too_long",
+  model_price_missing: "unpriced",
+};
 
 /** A step as this call finds it; `failed`: it cannot serve, and why. */
 type Rung = { readonly plan: LadderPlanStep } & (
@@ -52,7 +58,7 @@ function rungOf(
     };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { plan, failed: error.code === "input_too_long" ? "context_too_long" : "unavailable", error };
+    return { plan, failed: UNUSABLE[error.code] ?? "unavailable", error };
   }
 }
 
