@@ -296,3 +296,29 @@ describe("texts follow the caller's language", () => {
     expect(await said("en-GB,zh;q=0.5")).toMatch(/No such route/);
   });
 });
+
+describe("idempotency keys over the real server", () => {
+  test("REST and tRPC read the header: the first answer comes again, other content is 422, and one token is made", async () => {
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    const made = { name: "once", remain_quota: 1 };
+    const first = await user.api("POST", "/api/token/", made, headers);
+    const again = await user.api("POST", "/api/token/", made, headers);
+    expect(first.body.success).toBe(true);
+    expect(again.body).toEqual(first.body);
+    const other = await user.api("POST", "/api/token/", { ...made, name: "other" }, headers);
+    expect([other.status, other.body.code]).toEqual([422, "idempotency_key_reused"]);
+    const send = async () =>
+      (
+        await fetch(`${weir.url}/trpc/token.create`, {
+          method: "POST",
+          headers: { ...user.headers, ...headers, "content-type": "application/json" },
+          body: JSON.stringify({ ...made, count: 1, expired_time: -1 }),
+        })
+      ).json();
+    const answers = [await send(), await send()];
+    expect(answers[0]).toHaveProperty("result");
+    expect(answers[1]).toEqual(answers[0]);
+    const { body } = await user.api("GET", "/api/token/?shape=page&p=1&page_size=100");
+    expect(JSON.stringify(body).match(/"once"/g)).toHaveLength(2);
+  });
+});

@@ -166,6 +166,16 @@ export const CALLS: readonly Call[] = [
   call("GET /api/channel/models_enabled", "admin", 2),
   // Due in issue 3, beyond the specification.
   call("GET /api/channel/dry_run", "admin", 2),
+  // What an operator does with a mistake (issue 14); not in the specification.
+  call("POST /api/channel/test_draft", "admin", 2),
+  call("POST /api/channel/{id}/rotate_key", "admin", 2),
+  call("GET /api/channel/{id}/history", "admin", 2),
+  call("POST /api/channel/{id}/restore", "admin", 2),
+  call("GET /api/option/history", "root", 2),
+  call("POST /api/option/restore", "root", 2),
+  call("POST /api/log/refund", "admin", 2),
+  call("POST /api/log/refund/undo", "admin", 2),
+  call("GET /api/log/refunds", "admin", 2),
   call("GET /api/channel/fetch_models/{id}", "admin", 2),
   call("POST /api/channel/fetch_models", "admin", 2),
   call("GET /api/channel/test/{id}", "admin", 2),

@@ -35,6 +35,14 @@ const SHAPE_PARAMETERS = [
   },
 ];
 
+/** Of what books or creates something. */
+const ONCE_PARAMETER = {
+  name: "Idempotency-Key",
+  in: "header",
+  schema: { type: "string", maxLength: 200 },
+  description: "A request that comes again with its key within a day gets the first answer and books nothing more",
+};
+
 const tagOf = (path: string): string => path.split("/")[2] ?? "api";
 
 function apiOperation(route: RestRoute): Json {
@@ -54,6 +62,7 @@ function apiOperation(route: RestRoute): Json {
         ? []
         : rest.map(([name, value]) => ({ name, in: "query", required: required.has(name), schema: value }))),
       ...(route.meta.answer === "list" ? SHAPE_PARAMETERS : []),
+      ...(route.meta.once ? [ONCE_PARAMETER] : []),
     ],
     ...(withBody && rest.length > 0
       ? {
