@@ -37,6 +37,18 @@ describe.skipIf(!program)("counters on Redis", () => {
     expect((await b.take("other", 2, 10, 60)).remaining).toBe(8);
   });
 
+  test("an answer that waits unread while this process is busy counts as an answer: the limit stays exact", async () => {
+    const [a, b] = [counter(), counter()];
+    await Promise.all([a.take("busy", 1, 30, 60), b.take("busy", 1, 30, 60)]);
+    const lost = changes.filter((up) => !up).length;
+    for (let burst = 0; burst < 3; burst++) {
+      const takes = [a, b].map((one) => one.take("busy", 10, 30, 60));
+      for (const until = performance.now() + 400; performance.now() < until;);
+      expect((await Promise.all(takes)).filter(({ allowed }) => allowed)).toHaveLength(burst === 0 ? 2 : 0);
+    }
+    expect(changes.filter((up) => !up)).toHaveLength(lost);
+  });
+
   test("a window ends by itself", async () => {
     const a = counter();
     expect(await a.take("short", 1, 1, 1)).toEqual({ allowed: true, remaining: 0, reset_seconds: 1 });
