@@ -97,7 +97,9 @@ const notices: string[] = [];
 /** Files that take longer than their size suggests: they restart servers, build binaries, or open many pages. */
 const LONG = [
   "tests/e2e/channels.test.ts",
+  "tests/e2e/channel-operations.test.ts",
   "tests/e2e/screens.test.ts",
+  "tests/e2e/playground.test.ts",
   "tests/e2e/public-pages.test.ts",
   "tests/relay/money-over-http.test.ts",
   "tests/packaging/binary.test.ts",

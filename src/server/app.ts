@@ -243,8 +243,10 @@ function addTrpc(app: App, services: Services, incoming: Incoming, rest: readonl
 }
 
 function addRest(app: App, { clientOf, contextOf, overLimit }: Incoming, rest: readonly RestRoute[]): void {
-  const document = openApi(rest, callbackRoutes);
-  app.get("/api/openapi.json", () => Response.json(document, { headers: API_HEADERS }));
+  let document: ReturnType<typeof openApi> | undefined;
+  app.get("/api/openapi.json", () =>
+    Response.json((document ??= openApi(rest, callbackRoutes)), { headers: API_HEADERS }),
+  );
   for (const route of rest) {
     const answer = async (request: Request, server: Peer | null, params: Record<string, string>) => {
       const from = clientOf(request, server);

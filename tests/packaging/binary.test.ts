@@ -125,6 +125,15 @@ describe("the executable, alone in an empty folder", () => {
       expect(status.success).toBe(true);
     });
 
+    test("libraries that are loaded when they are first used are inside it too", async () => {
+      const asked = await fetch(`${server.url}/trpc/factor.beginPasskey`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: server.url },
+        body: JSON.stringify({ use: "sign-in" }),
+      });
+      expect(await asked.json()).toMatchObject({ result: { data: { challenge: expect.any(String) } } });
+    });
+
     test("weir --health is 0 beside a ready server and 1 without one", async () => {
       const { port } = new URL(server.url);
       const healthy = await runToEnd([binary, "--health"], { cwd: home, env: { ...env, PORT: port } });

@@ -1,5 +1,4 @@
 /** Mail over SMTP: STARTTLS by default, implicit TLS on port 465 or by setting. One connection per mail. */
-import nodemailer from "nodemailer";
 import { AppError, fail } from "../../shared/errors";
 import { isMailbox } from "../../shared/mailbox";
 
@@ -52,6 +51,8 @@ export function createMailer(settings: () => MailSettings, failed: (reason: stri
     if (host === "") fail("mail_not_configured");
     if (!isMailbox(to)) fail("mail_address_invalid");
     const sender = from || account;
+    // Libraries of what most calls never do are loaded when it is done: each is some 50 ms of every start.
+    const { default: nodemailer } = await import("nodemailer");
     const transport = nodemailer.createTransport({
       host,
       port,

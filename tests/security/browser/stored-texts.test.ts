@@ -216,62 +216,66 @@ const SCREENS = {
   ],
 } as const;
 
-test("on every screen stored texts are texts: for guest, user, administrator and root", async () => {
-  const problems: string[] = [];
-  const shown = new Set<string>();
-  const visit = async (who: keyof typeof SCREENS) => {
-    const as = { guest: undefined, user, admin, root: weir.root }[who];
-    const tab = await browser.open(`${weir.url}/reset`, as ? { as } : {});
-    const { page, context } = tab;
-    let at = "";
-    const tell = (what: string) => void problems.push(`${who} ${at}: ${what}`);
-    page.on("dialog", (dialog) => {
-      tell(`dialog ${dialog.message()}`);
-      void dialog.dismiss();
-    });
-    context.on("request", (request) => {
-      const url = request.url();
-      if (!url.startsWith(`${weir.url}/`) && !/^(data|blob):/.test(url)) tell(`request ${url}`);
-    });
-    await context.exposeBinding("ran", (_, name: string) => tell(`script ${name}`));
-    await context.addInitScript(() => {
-      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
-        // zod asks once whether it may compile, which no text has a part in.
-        if (blockedURI !== "eval")
-          (window as unknown as { ran(name: string): void }).ran(`${violatedDirective} ${blockedURI}`);
+test(
+  "on every screen stored texts are texts: for guest, user, administrator and root",
+  async () => {
+    const problems: string[] = [];
+    const shown = new Set<string>();
+    const visit = async (who: keyof typeof SCREENS) => {
+      const as = { guest: undefined, user, admin, root: weir.root }[who];
+      const tab = await browser.open(`${weir.url}/reset`, as ? { as } : {});
+      const { page, context } = tab;
+      let at = "";
+      const tell = (what: string) => void problems.push(`${who} ${at}: ${what}`);
+      page.on("dialog", (dialog) => {
+        tell(`dialog ${dialog.message()}`);
+        void dialog.dismiss();
       });
-    });
-    for (at of SCREENS[who]) {
-      await page.goto(weir.url + at);
-      await page.locator("main").first().waitFor();
-      await tab.settled();
-      const { odd, texts } = await page.evaluate(() => {
-        const links = [...document.querySelectorAll("[href], [src], [action], [formaction]")].flatMap((element) =>
-          ["href", "src", "action", "formaction"].flatMap((name) => element.getAttribute(name) ?? []),
-        );
-        const marked = [...document.querySelectorAll("[data-stored], [onerror], [onload]")].map(
-          ({ outerHTML }) => outerHTML,
-        );
-        const values = [...document.querySelectorAll("input, textarea")].map(
-          (field) => (field as HTMLInputElement).value,
-        );
-        return {
-          odd: [...marked, ...links.filter((link) => /^\s*(java\s*script|vbscript|data:text)/i.test(link))],
-          texts: [document.body.innerText, document.title, ...values].join("\n"),
-        };
+      context.on("request", (request) => {
+        const url = request.url();
+        if (!url.startsWith(`${weir.url}/`) && !/^(data|blob):/.test(url)) tell(`request ${url}`);
       });
-      for (const what of odd) tell(what.slice(0, 100));
-      for (const [, where = ""] of texts.matchAll(/data-stored="([\w.]+)"/g)) shown.add(where);
-    }
-    await tab.close();
-  };
-  await Promise.all((["guest", "user", "admin", "root"] as const).map(visit));
-  expect(problems).toEqual([]);
-  const wanted =
-    "audit.action audit.target_id channel.model channel.name channel.tag group.text identity.name log.channel_name " +
-    "log.content log.model_name log.token_name log.username option.About option.Footer option.HomePageContent " +
-    "option.SystemName order.payment_method passkey.name redemption.name task.fail_reason task.prompt token.name " +
-    "user.display_name user.username vendor.message";
-  expect(wanted.split(" ").filter((where) => !shown.has(where))).toEqual([]);
-  // Eighteen screens in one test.
-}, 2 * TEST_LIMIT);
+      await context.exposeBinding("ran", (_, name: string) => tell(`script ${name}`));
+      await context.addInitScript(() => {
+        document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+          // zod asks once whether it may compile, which no text has a part in.
+          if (blockedURI !== "eval")
+            (window as unknown as { ran(name: string): void }).ran(`${violatedDirective} ${blockedURI}`);
+        });
+      });
+      for (at of SCREENS[who]) {
+        await page.goto(weir.url + at);
+        await page.locator("main").first().waitFor();
+        await tab.settled();
+        const { odd, texts } = await page.evaluate(() => {
+          const links = [...document.querySelectorAll("[href], [src], [action], [formaction]")].flatMap((element) =>
+            ["href", "src", "action", "formaction"].flatMap((name) => element.getAttribute(name) ?? []),
+          );
+          const marked = [...document.querySelectorAll("[data-stored], [onerror], [onload]")].map(
+            ({ outerHTML }) => outerHTML,
+          );
+          const values = [...document.querySelectorAll("input, textarea")].map(
+            (field) => (field as HTMLInputElement).value,
+          );
+          return {
+            odd: [...marked, ...links.filter((link) => /^\s*(java\s*script|vbscript|data:text)/i.test(link))],
+            texts: [document.body.innerText, document.title, ...values].join("\n"),
+          };
+        });
+        for (const what of odd) tell(what.slice(0, 100));
+        for (const [, where = ""] of texts.matchAll(/data-stored="([\w.]+)"/g)) shown.add(where);
+      }
+      await tab.close();
+    };
+    await Promise.all((["guest", "user", "admin", "root"] as const).map(visit));
+    expect(problems).toEqual([]);
+    const wanted =
+      "audit.action audit.target_id channel.model channel.name channel.tag group.text identity.name log.channel_name " +
+      "log.content log.model_name log.token_name log.username option.About option.Footer option.HomePageContent " +
+      "option.SystemName order.payment_method passkey.name redemption.name task.fail_reason task.prompt token.name " +
+      "user.display_name user.username vendor.message";
+    expect(wanted.split(" ").filter((where) => !shown.has(where))).toEqual([]);
+    // Eighteen screens in one test.
+  },
+  2 * TEST_LIMIT,
+);

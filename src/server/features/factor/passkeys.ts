@@ -4,15 +4,10 @@
  */
 import "../../lib/reflect";
 import { and, desc, eq, lt } from "drizzle-orm";
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
 } from "@simplewebauthn/server";
-import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import {
@@ -38,6 +33,8 @@ import { assertLoginRemains, lockLogins } from "../auth/login-methods";
 export type AskedPasskey = Omit<PublicKeyCredentialRequestOptionsJSON, "extensions">;
 
 const CHALLENGE_SECONDS = 300;
+/** Loaded only when a passkey is used: its certificate library is a tenth of a second of every start. */
+const loadWebAuthn = () => import("@simplewebauthn/server");
 const challengeShape = z.object({ use: z.enum([...PASSKEY_USES, "register"]), user_id: z.number().optional() });
 
 /** A browser runs WebAuthn on https and on localhost only, so the scheme needs no second check. */
@@ -74,6 +71,7 @@ export async function beginRegistration(
   const { id, username } = ctx.actor;
   const rows = await rowsOf(ctx, id);
   if (rows.length >= PASSKEYS_MAX) fail("passkeys_full", { max: PASSKEYS_MAX });
+  const { generateRegistrationOptions } = await loadWebAuthn();
   const options = await generateRegistrationOptions({
     rpName: ctx.options.get("SystemName"),
     rpID: siteOf(ctx).hostname,
@@ -93,9 +91,10 @@ export async function finishRegistration(
   { name, response }: z.output<typeof passkeyRegisterInput>,
 ): Promise<PasskeyView> {
   requirePerson(ctx);
-  const challenge = challengeOf(response.response.clientDataJSON);
+  const challenge = await challengeOf(response.response.clientDataJSON);
   const begun = await takeTicket(ctx, "passkey", challenge, challengeShape);
   if (begun?.use !== "register" || begun.user_id !== ctx.actor.id) return fail("passkey_expired");
+  const { verifyRegistrationResponse } = await loadWebAuthn();
   const { registrationInfo } = await judged(() =>
     verifyRegistrationResponse({
       response,
@@ -188,6 +187,7 @@ export async function removePasskeys(ctx: UserCtx): Promise<void> {
 
 /** The options for using a passkey: any of this site, or one of `user_id`'s. */
 export async function askPasskey(ctx: Ctx, use: PasskeyUse, user_id?: number): Promise<AskedPasskey> {
+  const { generateAuthenticationOptions } = await loadWebAuthn();
   const options = await generateAuthenticationOptions({
     rpID: siteOf(ctx).hostname,
     userVerification: "required",
@@ -203,12 +203,13 @@ export async function passkeyOwner(
   use: PasskeyUse,
   response: z.output<typeof passkeyAnswerInput>["response"],
 ): Promise<number> {
-  const challenge = challengeOf(response.response.clientDataJSON);
+  const challenge = await challengeOf(response.response.clientDataJSON);
   const begun = await takeTicket(ctx, "passkey", challenge, challengeShape);
   if (begun?.use !== use) return fail("passkey_expired");
   const { passkeys } = ctx.db.t;
   const [row] = await ctx.db.q.select().from(passkeys).where(eq(passkeys.credential_id, response.id));
   if (!row || (begun.user_id !== undefined && begun.user_id !== row.user_id)) return fail("passkey_refused");
+  const { verifyAuthenticationResponse } = await loadWebAuthn();
   const { authenticationInfo } = await judged(() =>
     verifyAuthenticationResponse({
       response,
@@ -234,7 +235,8 @@ export async function passkeyOwner(
   return row.user_id;
 }
 
-function challengeOf(clientDataJSON: string): string {
+async function challengeOf(clientDataJSON: string): Promise<string> {
+  const { decodeClientDataJSON } = await import("@simplewebauthn/server/helpers");
   try {
     return decodeClientDataJSON(clientDataJSON).challenge;
   } catch (error) {

@@ -3,7 +3,6 @@
  * instances, the private one encrypted. Another pair would make every subscription useless.
  */
 import { eq } from "drizzle-orm";
-import webPush from "web-push";
 import * as z from "zod";
 import type { Services } from "../../contracts/context";
 import type { Secrets } from "../../lib/secrets";
@@ -21,6 +20,7 @@ export async function vapidKeys({ db, secrets }: Pick<Services, "db" | "secrets"
   const read = async () => (await db.q.select({ value: meta.value }).from(meta).where(eq(meta.name, VAPID)))[0]?.value;
   let value = await read();
   if (value === undefined) {
+    const { default: webPush } = await import("web-push");
     const made = webPush.generateVAPIDKeys();
     const kept = JSON.stringify({
       public_key: made.publicKey,

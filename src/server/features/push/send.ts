@@ -1,6 +1,5 @@
 /** A notice to a user's phones. */
 import { eq } from "drizzle-orm";
-import webPush from "web-push";
 import type { PushMessage } from "../../../shared/push";
 import type { Services } from "../../contracts/context";
 import type { PushSubscriptionRow } from "../../db/schema";
@@ -34,6 +33,7 @@ async function pushOne(
   message: PushMessage,
 ): Promise<boolean> {
   try {
+    const { default: webPush } = await import("web-push");
     const { endpoint, headers, body } = webPush.generateRequestDetails(
       { endpoint: phone.endpoint, keys: { p256dh: phone.p256dh, auth: phone.auth } },
       JSON.stringify(message),

@@ -1,6 +1,5 @@
 /** The duration of an audio file. */
-import { type IAudioMetadata, parseFromTokenizer } from "music-metadata";
-import { fromBuffer } from "strtok3";
+import type { IAudioMetadata } from "music-metadata";
 import { fail } from "../../../shared/errors";
 import type { Bytes } from "../../lib/sse";
 
@@ -24,6 +23,7 @@ async function parse(
   bytes: Bytes,
   hints: { path: string; mimeType?: string } | undefined,
 ): Promise<Format | undefined> {
+  const [{ parseFromTokenizer }, { fromBuffer }] = await Promise.all([import("music-metadata"), import("strtok3")]);
   const tokenizer = fromBuffer(bytes, { fileInfo: { size: bytes.length, ...hints } });
   const peek = tokenizer.peekBuffer.bind(tokenizer);
   let reads = 0;
