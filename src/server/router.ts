@@ -8,6 +8,7 @@ import { demoRouter } from "./features/demo/router";
 import { factorRouter } from "./features/factor/router";
 import { groupRouter } from "./features/group/router";
 import { identityRouter } from "./features/identity/router";
+import { importRouter } from "./features/import/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { midjourneyRouter } from "./features/midjourney/router";
@@ -34,6 +35,7 @@ export const appRouter = router({
   factor: factorRouter,
   group: groupRouter,
   identity: identityRouter,
+  import: importRouter,
   invite: inviteRouter,
   log: logRouter,
   midjourney: midjourneyRouter,

@@ -123,6 +123,37 @@ describe("the dry run of new-api", () => {
     expect(plan.unpriced).toEqual(["claude-sonnet-4-5", "odd-model"]);
   });
 
+  test("the shadow run charges the last calls at the prices here and shows each model that differs", async () => {
+    const tables = newApiTables();
+    const [call] = tables.logs?.rows ?? [];
+    const price = (tokens: number, other: object | null, quota: number, id: number) => ({
+      ...call,
+      id,
+      prompt_tokens: tokens,
+      completion_tokens: 10,
+      quota,
+      other: other && JSON.stringify(other),
+    });
+    if (tables.logs)
+      tables.logs.rows = [
+        // (100 + 10 x 4) x 1.25
+        price(100, null, 175, 1),
+        // 40 of 100 from the cache, at half of the input's price: (60 + 20 + 40) x 1.25
+        price(100, { cache_tokens: 40, cache_ratio: 0.5 }, 150, 2),
+        { ...price(100, null, 999, 3), model_name: "old-model" },
+        { ...price(100, null, 5, 4), model_name: "nobody-serves-it" },
+        price(100, null, 0, 5),
+      ];
+    const { plan } = await survey(house.services, await sourceOf(tables), ask());
+    expect(plan.shadow).toEqual({
+      calls: 4,
+      old: 1324,
+      now: 655,
+      unpriced: 1,
+      models: [{ model: "old-model", group: "default", calls: 1, old: 999, now: 330 }],
+    });
+  });
+
   test("no secret is in the plan, as JSON or as text", async () => {
     const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
     const shown = JSON.stringify(plan) + planText(plan);
@@ -446,6 +477,18 @@ describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
     const rows = await q.select().from(t.usage_hourly).where(eq(t.usage_hourly.model_name, "gpt-4o"));
     expect(rows.reduce((sum, row) => sum + row.quota, 0)).toBe(5 * 10 + 12 + 5 - 4);
     expect(await q.$count(t.logs)).toBe(10);
+  });
+
+  test("the report of the run is kept for super administrators, without secrets", async () => {
+    const root = await house.person({ role: 100 });
+    const [report] = await root.call.import.reports();
+    const { text } = await root.call.import.report({ id: report?.id ?? 0 });
+    expect(text).toContain("Source: new-api 0.8.5 or later, sqlite");
+    expect(text).toContain("Users: 8 new");
+    expect(text).not.toContain("secret-value");
+    await expect(root.call.import.report({ id: 999 })).rejects.toThrow();
+    const admin = await house.person({ role: 10 });
+    await expect(admin.call.import.reports()).rejects.toThrow();
   });
 
   test("run again, nothing changes; after more use there, only the difference comes", async () => {
