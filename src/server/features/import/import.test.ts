@@ -352,6 +352,56 @@ test(
 );
 
 test(
+  "a user who has spent here and changed there is refused; --merge adds the difference, and no balance falls below zero",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const { db } = house.services;
+      const { q, t } = db;
+      const source = await sourceOf(newApiTables());
+      const found = await survey(house.services, source, ask(await recommended(house, source)));
+      await runImport(house.services, found, undefined, go());
+      for (const [id, quota] of [
+        [1, 100],
+        [2, 1950],
+      ] as const) {
+        const [user] = await q.select().from(t.users).where(eq(t.users.id, id));
+        if (!user) throw new Error("no such user");
+        const set = {
+          quota: user.quota - quota,
+          used_quota: user.used_quota + quota,
+          request_count: user.request_count + 1,
+        };
+        await q.update(t.users).set(set).where(eq(t.users.id, id));
+        const created_at = Math.floor(house.services.now() / 1000) + 1;
+        await q.insert(t.logs).values({ request_id: `here-${id}`, created_at, type: 2, user_id: id, quota });
+      }
+      expect(await findings(house)).toEqual([]);
+      const tables = newApiTables();
+      const [root, alice] = tables.users?.rows ?? [];
+      Object.assign(root ?? {}, { quota: 99_000, used_quota: 1070 });
+      Object.assign(alice ?? {}, { quota: 1000, used_quota: 1030 });
+      const later = await sourceOf(tables);
+      const next = await survey(house.services, later, ask(await recommended(house, later)));
+      await expect(runImport(house.services, next, undefined, go())).rejects.toThrow(
+        /root, alice\. Nothing was written; --merge/,
+      );
+      await runImport(house.services, next, undefined, go({ merge: true }));
+      expect(await findings(house)).toEqual([]);
+      const users = await q.select().from(t.users).orderBy(asc(t.users.id)).limit(2);
+      // root: 100,000 - 100 here - 1,000 there. alice: 2,000 - 1,950 here, and of 1,000 there 50 were left.
+      expect(users.map((one) => [one.quota, one.used_quota])).toEqual([
+        [98_900, 1170],
+        [0, 2980],
+      ]);
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
   "into a house that is not empty: joined with the account of the same name, new ids where they are taken",
   async () => {
     const house = await openHarness("sqlite");
