@@ -10,6 +10,7 @@ import { factorRouter } from "./features/factor/router";
 import { groupRouter } from "./features/group/router";
 import { identityRouter } from "./features/identity/router";
 import { instanceRouter } from "./features/instance/router";
+import { importRouter } from "./features/import/router";
 import { inviteRouter } from "./features/invite/router";
 import { logRouter } from "./features/log/router";
 import { midjourneyRouter } from "./features/midjourney/router";
@@ -38,6 +39,7 @@ export const appRouter = router({
   identity: identityRouter,
   incident: incidentRouter,
   instance: instanceRouter,
+  import: importRouter,
   invite: inviteRouter,
   log: logRouter,
   midjourney: midjourneyRouter,

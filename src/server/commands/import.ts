@@ -94,6 +94,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       name: values.name,
       from: values.from,
       env: process.env,
+      logs,
     });
     const open = openDecisions(found.plan);
     if (values["dry-run"] || open.length > 0) {

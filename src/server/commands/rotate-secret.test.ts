@@ -33,6 +33,18 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
       .insert(db.t.totps)
       .values({ user_id: root.ctx.actor.id, secret_cipher: old.encrypt("totp", "JBSWY3DPEHPK3PXP"), enabled_at: 1 });
 
+    // Two imported tokens that were never used.
+    for (const name of ["i", "j"])
+      await db.q.insert(db.t.tokens).values({
+        user_id: root.ctx.actor.id,
+        name,
+        key_hash: `h${name}`,
+        key_cipher: "",
+        key_hint: "sk-…",
+        imported_hash: `x${name}`,
+        created_time: 1,
+      });
+
     const next = createSecrets("another secret for tests");
     await db.q
       .insert(db.t.meta)
@@ -44,10 +56,14 @@ describe.each([...ENGINES])("weir secret rotate on %s", (engine) => {
       redemptions: 1,
       options: 1,
       access_tokens: 1,
-      unused_keys: 0,
+      unused_keys: 2,
     });
 
-    const [token] = await db.q.select().from(db.t.tokens);
+    const [token, ...unused] = await db.q.select().from(db.t.tokens).orderBy(db.t.tokens.id);
+    expect(unused.map((row) => [row.key_hash, row.imported_hash])).toEqual([
+      ["hi", null],
+      ["hj", null],
+    ]);
     const [channel] = await db.q.select().from(db.t.channels);
     const [secret] = await db.q.select().from(db.t.options).where(eq(db.t.options.key, "SMTPToken"));
     const [totp] = await db.q.select().from(db.t.totps);

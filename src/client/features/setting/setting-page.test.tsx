@@ -38,6 +38,8 @@ function open(
       texts[key] = value;
       return undefined;
     },
+    "import.reports": () => [{ id: 3, created_at: 1_760_000_000, source: "new-api:10402ed07feb" }],
+    "import.report": ({ id }: { id: number }) => ({ text: `report ${id}: the books balance` }),
     ...more,
   };
   const paths = { "/api/status": () => Response.json({ success: true, message: "", data: {} }) };
@@ -403,4 +405,12 @@ test("under the cards of operation are two tabs: the ratios of models as JSON, a
   expect(await screen.findByText(/"gpt-4o": 1.25/)).toBeDefined();
   await page.user.click(tabs.getByRole("tab", { name: "可视化倍率设置" }));
   expect(await screen.findByText("gpt-4o")).toBeDefined();
+});
+
+test("the other settings explain the import command and show the report of each import", async () => {
+  const page = await open("other");
+  await screen.findByText("new-api:10402ed07feb");
+  expect(screen.getByLabelText("迁移命令").textContent).toContain("weir import");
+  await page.user.click(screen.getByRole("button", { name: "查看报告" }));
+  await screen.findByText("report 3: the books balance");
 });

@@ -19,6 +19,7 @@ import { cardKeys, cardsOf, foundCards, type Stored } from "./setting-values";
 import { SettingsProvider, useSettingsState } from "./use-settings";
 
 const PriceTabs = lazy(() => import("./price-tabs"));
+const ImportReports = lazy(() => import("../import/import-reports"));
 const PersonalTab = lazy(() => import("../personal/personal-tab"));
 
 type Tab = SettingTab | "personal";
@@ -91,6 +92,11 @@ function Loaded({ tab, stored }: { tab: Tab; stored: Stored }) {
       {tab === "personal" ? null : (
         <TabsContent value={tab}>
           <Cards key={tab} tab={tab} />
+          {tab === "other" ? (
+            <WhileLoading show={<Skeleton className="mt-6 h-32" />}>
+              <ImportReports />
+            </WhileLoading>
+          ) : null}
           {tab === "operation" ? (
             <WhileLoading show={<Skeleton className="mt-6 h-64" />}>
               <PriceTabs />

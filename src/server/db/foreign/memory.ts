@@ -20,6 +20,7 @@ export function memorySource(tables: ReadonlyMap<string, readonly Row[]>, engine
       sorted(of(table), key)
         .filter((row) => after === undefined || compare(row[key], after) > 0)
         .slice(0, limit),
+    lastRows: async (table, key, limit) => sorted(of(table), key).slice(-limit).reverse(),
     rowsWhere: async (table, column, values, key) => {
       const wanted = new Set(values.map(String));
       return sorted(of(table), key).filter((row) => wanted.has(String(row[column])));

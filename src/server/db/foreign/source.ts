@@ -13,6 +13,8 @@ export interface Source {
   catalogue(): Promise<Catalogue>;
   /** At most `limit` rows with a key above `after` (undefined: from the first), in the key's order. */
   rows(table: string, key: string, after: string | number | undefined, limit: number): Promise<Row[]>;
+  /** The `limit` rows with the highest keys, highest first. */
+  lastRows(table: string, key: string, limit: number): Promise<Row[]>;
   /** The rows whose `column` is one of these values, in the order of `key`. */
   rowsWhere(table: string, column: string, values: readonly (string | number)[], key: string): Promise<Row[]>;
   /** How many rows a table has. */
@@ -48,6 +50,8 @@ export function queriesOf(
         ? query(`${from} ${end}`, [])
         : query(`${from} WHERE ${quote(key)} > ${parameter(1)} ${end}`, [after]);
     },
+    lastRows: (table, key, limit) =>
+      query(`SELECT * FROM ${quote(table)} ORDER BY ${quote(key)} DESC LIMIT ${limit}`, []),
     rowsWhere: async (table, column, values, key) => {
       if (values.length === 0) return [];
       const places = values.map((_, i) => parameter(i + 1)).join(", ");

@@ -123,6 +123,37 @@ describe("the dry run of new-api", () => {
     expect(plan.unpriced).toEqual(["claude-sonnet-4-5", "odd-model"]);
   });
 
+  test("the shadow run charges the last calls at the prices here and shows each model that differs", async () => {
+    const tables = newApiTables();
+    const [call] = tables.logs?.rows ?? [];
+    const price = (tokens: number, other: object | null, quota: number, id: number) => ({
+      ...call,
+      id,
+      prompt_tokens: tokens,
+      completion_tokens: 10,
+      quota,
+      other: other && JSON.stringify(other),
+    });
+    if (tables.logs)
+      tables.logs.rows = [
+        // (100 + 10 x 4) x 1.25
+        price(100, null, 175, 1),
+        // 40 of 100 from the cache, at half of the input's price: (60 + 20 + 40) x 1.25
+        price(100, { cache_tokens: 40, cache_ratio: 0.5 }, 150, 2),
+        { ...price(100, null, 999, 3), model_name: "old-model" },
+        { ...price(100, null, 5, 4), model_name: "nobody-serves-it" },
+        price(100, null, 0, 5),
+      ];
+    const { plan } = await survey(house.services, await sourceOf(tables), ask());
+    expect(plan.shadow).toEqual({
+      calls: 4,
+      old: 1324,
+      now: 655,
+      unpriced: 1,
+      models: [{ model: "old-model", group: "default", calls: 1, old: 999, now: 330 }],
+    });
+  });
+
   test("no secret is in the plan, as JSON or as text", async () => {
     const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
     const shown = JSON.stringify(plan) + planText(plan);
@@ -321,6 +352,56 @@ test(
 );
 
 test(
+  "a user who has spent here and changed there is refused; --merge adds the difference, and no balance falls below zero",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const { db } = house.services;
+      const { q, t } = db;
+      const source = await sourceOf(newApiTables());
+      const found = await survey(house.services, source, ask(await recommended(house, source)));
+      await runImport(house.services, found, undefined, go());
+      for (const [id, quota] of [
+        [1, 100],
+        [2, 1950],
+      ] as const) {
+        const [user] = await q.select().from(t.users).where(eq(t.users.id, id));
+        if (!user) throw new Error("no such user");
+        const set = {
+          quota: user.quota - quota,
+          used_quota: user.used_quota + quota,
+          request_count: user.request_count + 1,
+        };
+        await q.update(t.users).set(set).where(eq(t.users.id, id));
+        const created_at = Math.floor(house.services.now() / 1000) + 1;
+        await q.insert(t.logs).values({ request_id: `here-${id}`, created_at, type: 2, user_id: id, quota });
+      }
+      expect(await findings(house)).toEqual([]);
+      const tables = newApiTables();
+      const [root, alice] = tables.users?.rows ?? [];
+      Object.assign(root ?? {}, { quota: 99_000, used_quota: 1070 });
+      Object.assign(alice ?? {}, { quota: 1000, used_quota: 1030 });
+      const later = await sourceOf(tables);
+      const next = await survey(house.services, later, ask(await recommended(house, later)));
+      await expect(runImport(house.services, next, undefined, go())).rejects.toThrow(
+        /root, alice\. Nothing was written; --merge/,
+      );
+      await runImport(house.services, next, undefined, go({ merge: true }));
+      expect(await findings(house)).toEqual([]);
+      const users = await q.select().from(t.users).orderBy(asc(t.users.id)).limit(2);
+      // root: 100,000 - 100 here - 1,000 there. alice: 2,000 - 1,950 here, and of 1,000 there 50 were left.
+      expect(users.map((one) => [one.quota, one.used_quota])).toEqual([
+        [98_900, 1170],
+        [0, 2980],
+      ]);
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
   "into a house that is not empty: joined with the account of the same name, new ids where they are taken",
   async () => {
     const house = await openHarness("sqlite");
@@ -446,6 +527,18 @@ describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
     const rows = await q.select().from(t.usage_hourly).where(eq(t.usage_hourly.model_name, "gpt-4o"));
     expect(rows.reduce((sum, row) => sum + row.quota, 0)).toBe(5 * 10 + 12 + 5 - 4);
     expect(await q.$count(t.logs)).toBe(10);
+  });
+
+  test("the report of the run is kept for super administrators, without secrets", async () => {
+    const root = await house.person({ role: 100 });
+    const [report] = await root.call.import.reports();
+    const { text } = await root.call.import.report({ id: report?.id ?? 0 });
+    expect(text).toContain("Source: new-api 0.8.5 or later, sqlite");
+    expect(text).toContain("Users: 8 new");
+    expect(text).not.toContain("secret-value");
+    await expect(root.call.import.report({ id: 999 })).rejects.toThrow();
+    const admin = await house.person({ role: 10 });
+    await expect(admin.call.import.reports()).rejects.toThrow();
   });
 
   test("run again, nothing changes; after more use there, only the difference comes", async () => {

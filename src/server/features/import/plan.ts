@@ -43,6 +43,17 @@ export interface PriceReport {
   differs: boolean;
 }
 
+export interface ShadowReport {
+  calls: number;
+  /** Units, of the calls that have a price here. */
+  old: number;
+  now: number;
+  /** Calls of models without a price here. */
+  unpriced: number;
+  /** Models whose sums differ, the largest difference first. */
+  models: { model: string; group: string; calls: number; old: number; now: number }[];
+}
+
 export interface Plan {
   system: System["name"];
   recognised: string;
@@ -55,6 +66,8 @@ export interface Plan {
   channels: ChannelReport[];
   prices: PriceReport[];
   unpriced: string[];
+  /** The source's last charged calls, at the prices here. */
+  shadow: ShadowReport;
   balances: {
     users: number;
     /** Sum of the balances that are taken, as the source has them. */

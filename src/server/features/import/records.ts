@@ -134,6 +134,9 @@ export interface SourceLog {
   quota: number;
   prompt_tokens: number;
   completion_tokens: number;
+  /** Parts of the prompt that were read from a cache and written to it. */
+  cache_read: number;
+  cache_write: number;
   use_time: number;
   is_stream: boolean;
   content: string;

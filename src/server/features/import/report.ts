@@ -1,6 +1,6 @@
 /** An import's plan and result as text for a terminal. Names and mails are shown, secrets are never part of a plan. */
 import { openDecisions, type Plan, type PriceReport } from "./plan";
-import type { Done } from "./run";
+import type { Done } from "./done";
 
 const dollars = (one: PriceReport["old"]): string => {
   if (!one) return "?";
@@ -59,6 +59,20 @@ export function planText(plan: Plan): string {
     ...list("Options that are not taken", plan.options.left),
     ...list("Notes", plan.notes),
   );
+  const { shadow } = plan;
+  if (shadow.calls > 0)
+    out.push(
+      ...list(
+        `The last ${shadow.calls} charged calls at the prices here, in units: ${shadow.old} there, ${shadow.now} here`,
+        [
+          ...(shadow.unpriced > 0 ? [`${shadow.unpriced} of them have no price here`] : []),
+          ...shadow.models.map(
+            ({ model, group, calls, old, now }) => `${model} (${group}): ${calls} calls, ${old} -> ${now}`,
+          ),
+          ...(shadow.models.length === 0 && shadow.unpriced === 0 ? ["each model is charged the same"] : []),
+        ],
+      ),
+    );
   const even = balances.old + balances.debts === balances.now;
   out.push(
     "",

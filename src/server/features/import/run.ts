@@ -2,16 +2,16 @@
 import { eq } from "drizzle-orm";
 import { ROLE } from "../../../shared/roles";
 import { AppError, errorText } from "../../../shared/errors";
-import { run as step } from "../../db/transaction";
 import { CannotStart } from "../../lib/cannot-start";
 import { markLogComplete } from "../log/clean";
-import { openDecisions, type Plan } from "./plan";
+import { openDecisions } from "./plan";
+import type { Done } from "./done";
+import { keepReport } from "./reports";
 import type { Source } from "../../db/foreign/source";
 import type { Survey } from "./survey";
 import { type Needs, openTarget, tidy } from "./target";
 import { writeChannels, writeCodes } from "./write-channels";
-import { writeLogs, type LogsWritten } from "./write-logs";
-import type { Written } from "./user-rows";
+import { writeLogs } from "./write-logs";
 import { writeUsers } from "./write-users";
 
 export interface RunInput {
@@ -22,19 +22,6 @@ export interface RunInput {
   logDays: number;
   progress(done: number, of: string): void;
   stopped(): boolean;
-}
-
-export interface Done {
-  users: Written;
-  channels: number;
-  codes: number;
-  logs: LogsWritten;
-  /** Options that could not be set: key -> why. */
-  options: Record<string, string>;
-  /** The source changed meanwhile: run again when it has stopped. */
-  moved: boolean;
-  /** False: interrupted; the next run goes on. */
-  finished: boolean;
 }
 
 const DAY = 86_400;
@@ -116,14 +103,4 @@ async function setUpDone({ db }: Needs): Promise<void> {
       .values({ name: "setup_done", value: "1" })
       .onConflictDoNothing()
       .returning({ name: meta.name });
-}
-
-async function keepReport({ db, now }: Needs, plan: Plan, done: Done): Promise<void> {
-  const { reports } = db.t;
-  const data = Buffer.from(Bun.gzipSync(JSON.stringify({ plan, done }))).toString("base64");
-  await db.tx(function* (q) {
-    yield* step(
-      q.insert(reports).values({ kind: "import", title: plan.source, created_at: Math.floor(now() / 1000), data }),
-    );
-  });
 }

@@ -8,6 +8,7 @@ import { comparePrices, tablesAfter } from "./prices";
 import { type Decision, eachOf, optionsReport, type Plan, TableCount, unreadColumns, unreadTables } from "./plan";
 import type { SourceChannel, SourceUser } from "./records";
 import type { Source } from "../../db/foreign/source";
+import { shadowRun } from "./shadow";
 import { SYSTEMS } from "./systems";
 import { textOf } from "./values";
 import type { Environment, SourceOptions, System, SystemTables } from "./system";
@@ -22,6 +23,8 @@ export interface SurveyInput {
   name?: string | undefined;
   /** For secrets of the source. */
   env?: Environment;
+  /** Where the log is, when it has a database of its own. */
+  logs?: Source | undefined;
   /** The system, where it is not to be recognised. */
   from?: string | undefined;
 }
@@ -94,7 +97,10 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     const use = Object.values(tables).find((one) => one.table === report.table);
     if (use) report.columns = await unreadColumns(source, catalogue, use);
   }
-  const prices = comparePrices(channels.models, options, tablesAfter(services.options, options));
+  const after = tablesAfter(services.options, options);
+  const prices = comparePrices(channels.models, options, after);
+  const logs = input.logs ?? source;
+  const shadow = await shadowRun(logs, await logs.catalogue(), tables.logs, after);
   if (options.stated.length === 0 && channels.models.length > 0)
     notes.push(
       "The source states no prices of its own: what its built-in prices were is not known, so only the prices here are shown.",
@@ -116,6 +122,7 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     other: await unreadTables(source, catalogue, system, tables),
     channels: channels.reports,
     prices,
+    shadow,
     unpriced: prices.filter((one) => one.now === undefined).map((one) => one.model),
     balances: users.balances,
     options: optionsReport(options),
@@ -206,7 +213,7 @@ async function surveyUsers(
         const best = taken && taken.role === user.role && user.role === 100 ? "join" : "rename";
         const answer = questions.ask(
           `name:${lower}${taken ? "" : `:${user.id}`}`,
-          `User ${user.id} is named ${user.username}, as ${who}. join: one account with both balances; rename: ${user.username}-${user.id}; leave: not taken.`,
+          `User ${user.id} is named ${user.username}, as ${who}. ${taken ? "join: one account with both balances; " : ""}rename: ${user.username}-${user.id}; leave: not taken.`,
           choices,
           best,
         );

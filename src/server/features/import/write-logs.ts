@@ -128,7 +128,7 @@ function* writeBatch(
           );
     }
     if (record.created_at < since) continue;
-    const { id, user: _user, token: _token, quota, ...plain } = record;
+    const { id, user: _user, token: _token, quota, cache_read: _read, cache_write: _write, ...plain } = record;
     kept.push({
       ...plain,
       request_id: `imp-${target.source}-${id}`,

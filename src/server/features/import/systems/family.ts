@@ -186,13 +186,24 @@ export function familyLog(
     model_name: textOf(row, "model_name"),
     group: textOf(row, "group"),
     quota: wholeOf(row, "quota"),
-    prompt_tokens: Math.max(0, wholeOf(row, "prompt_tokens")),
     completion_tokens: Math.max(0, wholeOf(row, "completion_tokens")),
+    ...cachedOf(row),
     use_time: milliseconds ? Math.round(numberOf(row, milliseconds) / 1000) : Math.max(0, wholeOf(row, "use_time")),
     is_stream: flagOf(row, "is_stream"),
     content: textOf(row, "content"),
     ip: textOf(row, "ip") || textOf(row, "source_ip"),
   };
+}
+
+/**
+ * Tokens of caches, from `other`. Of Claude's own answers prompt_tokens leaves them out, and `other.claude` says so.
+ */
+function cachedOf(row: Row): Pick<SourceLog, "prompt_tokens" | "cache_read" | "cache_write"> {
+  const other = objectOf(row, "other");
+  const cache_read = Math.max(0, wholeOf(other, "cache_tokens"));
+  const cache_write = Math.max(0, wholeOf(other, "cache_creation_tokens"));
+  const apart = other.claude === true ? cache_read + cache_write : 0;
+  return { prompt_tokens: Math.max(0, wholeOf(row, "prompt_tokens")) + apart, cache_read, cache_write };
 }
 
 /** Options of the source by their own names. */

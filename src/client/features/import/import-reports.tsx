@@ -1,0 +1,59 @@
+import { useLingui } from "@lingui/react/macro";
+import { useState } from "react";
+import { ErrorPanel } from "../../components/error-panel";
+import { formatTime } from "../../lib/format";
+import { trpc } from "../../lib/trpc";
+import { Button } from "../../ui/button";
+import { Card, CardBody, CardHeader } from "../../ui/card";
+import { CodeBlock } from "../../ui/code-block";
+import { Dialog } from "../../ui/dialog";
+import { Skeleton } from "../../ui/skeleton";
+
+const COMMAND = "weir import ./one-api.db --dry-run";
+
+/** How to move in from another gateway, and what each import found and did. */
+export default function ImportReports() {
+  const { t } = useLingui();
+  const [open, setOpen] = useState<{ id: number; source: string }>();
+  const list = trpc.import.reports.useQuery(undefined, { meta: { quiet: true } });
+  return (
+    <Card id="imports" className="mt-4 w-full max-w-[720px] lg:ml-58">
+      <CardHeader
+        title={t`从其他网关迁移`}
+        description={t`在服务器上运行下面的命令。试运行只读取，并列出用户、余额、令牌、渠道与价格会变成什么；支持 new-api、one-api、one-hub、LiteLLM，以及 weir export 的文件。`}
+      />
+      <CardBody className="grid grid-cols-[minmax(0,1fr)] gap-3">
+        <CodeBlock label={t`迁移命令`} code={COMMAND} />
+        {list.error ? <ErrorPanel error={list.error} onRetry={() => void list.refetch()} /> : null}
+        {list.data?.length === 0 ? <p className="text-muted">{t`还没有迁移记录`}</p> : null}
+        {list.data && list.data.length > 0 ? (
+          <ul className="grid gap-1">
+            {list.data.map((row) => (
+              <li key={row.id} className="flex flex-wrap items-center gap-x-3">
+                <span className="min-w-0 flex-1 truncate">{row.source}</span>
+                <span className="text-muted">{formatTime(row.created_at)}</span>
+                <Button size="sm" onClick={() => setOpen(row)}>{t`查看报告`}</Button>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+      </CardBody>
+      {open ? <Report id={open.id} source={open.source} onClose={() => setOpen(undefined)} /> : null}
+    </Card>
+  );
+}
+
+function Report({ id, source, onClose }: { id: number; source: string; onClose(): void }) {
+  const { t } = useLingui();
+  const report = trpc.import.report.useQuery({ id }, { meta: { quiet: true } });
+  return (
+    <Dialog open onOpenChange={onClose} title={t`迁移报告：${source}`} className="w-[min(960px,calc(100vw-32px))]">
+      {report.error ? <ErrorPanel error={report.error} onRetry={() => void report.refetch()} /> : null}
+      {report.data ? (
+        <CodeBlock label={t`报告`} code={report.data.text} />
+      ) : report.error ? null : (
+        <Skeleton className="h-64" />
+      )}
+    </Dialog>
+  );
+}
