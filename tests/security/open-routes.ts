@@ -13,6 +13,8 @@ const PUBLIC = new Set([
   "GET /api/privacy-policy",
   "GET /api/rankings",
   "GET /api/ratio_config",
+  // Answers guests only while the operator publishes it.
+  "GET /api/status/models",
   "POST /api/user/login",
   "POST /api/user/login/2fa",
   "GET /api/user/logout",

@@ -71,7 +71,10 @@ export const pricingRouter = router({
     .mutation(({ ctx, input }) => decide(ctx, ctx, input)),
 
   /** A vendor's bill, added up by day and model, against what was counted; the report is kept. */
-  reconcile: rootProcedure.input(reconcileInput).mutation(({ ctx, input }) => reconcileBill(ctx, input)),
+  reconcile: rootProcedure
+    .meta({ once: true })
+    .input(reconcileInput)
+    .mutation(({ ctx, input }) => reconcileBill(ctx, input)),
   reconciliations: rootProcedure.query(({ ctx }) => reconciliations(ctx)),
   reconciliation: rootProcedure.input(reportInput).query(({ ctx, input }) => reconciliation(ctx, input.id)),
 });
