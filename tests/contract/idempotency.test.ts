@@ -1,7 +1,8 @@
 /** Which procedures honour an Idempotency-Key, and what a request that comes again gets. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { forgetAnswers } from "../../src/server/http/answered";
+import { run } from "../../src/server/db/transaction";
+import { forgetAnswers, once } from "../../src/server/http/answered";
 import { appRouter, createCaller } from "../../src/server/router";
 import { ROLE } from "../../src/shared/roles";
 import { ENGINES } from "../kit/databases";
@@ -272,6 +273,26 @@ for (const engine of ENGINES) {
       const after = await tokensOf(user);
       await expect(keyed(user, lost.key).token.create(token("c"))).rejects.toThrow("was carried out");
       expect(await tokensOf(user)).toBe(after);
+    });
+
+    test("a run that was taken for dead and goes on books nothing: its transaction is undone", async () => {
+      const user = await h.person();
+      const { db } = h.services;
+      const { users, answered_requests: t } = db.t;
+      const id = user.ctx.actor.id;
+      const nameOf = async () => (await db.q.select().from(users).where(eq(users.id, id)))[0]?.display_name;
+      const ctx = { ...user.ctx, idempotency_key: "fence" };
+      const running = once(ctx, { path: "test", input: 1 }, async (booking) => {
+        // Another run has taken the claim over meanwhile.
+        await db.q.update(t).set({ created_at: 1 }).returning();
+        await booking.db.tx(function* (q) {
+          yield* run(q.update(users).set({ display_name: "late" }).where(eq(users.id, id)).returning({ id: users.id }));
+        });
+        return { ok: true as const, data: "booked" };
+      });
+      await expect(running).rejects.toThrow("still running");
+      expect(await nameOf()).toBe("");
+      await db.q.delete(t).returning();
     });
 
     test("answers are dropped after a day", async () => {
