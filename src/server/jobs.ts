@@ -10,13 +10,15 @@ import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
 import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
-import { forgetInstances, type Instance } from "./features/wallet/instances";
+import { forgetInstances, type Instance, MOST_AHEAD } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
 import type { Relay } from "./relay/entry/handle";
 
 interface Job {
   name: string;
   everySeconds: number;
+  /** It runs whatever this process's clock says: it counts what was written, or asks the database for the time. */
+  anyClock?: true;
   run(services: Services): Promise<unknown>;
 }
 
@@ -24,7 +26,7 @@ const leased = (name: string, work: (services: Services) => Promise<unknown>) =>
   services.cluster.lease.hold(name, async () => void (await work(services)));
 
 const jobs: readonly Job[] = [
-  { name: "fold", everySeconds: 1, run: fold },
+  { name: "fold", everySeconds: 1, anyClock: true, run: fold },
   {
     name: "sessions",
     everySeconds: 600,
@@ -47,11 +49,20 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-/** `relay`: polls the tasks of callers. `instance`: this process, which sweeps only while its heartbeat is steady. */
-export function startJobs(services: Services, relay: Pick<Relay, "tasks">, instance: Pick<Instance, "steady">): Jobs {
+/**
+ * `relay`: polls the tasks of callers. `instance`: this process, which sweeps only while its heartbeat is steady. While
+ * its clock is far from the database's it leaves deadlines and retention to the others: a clock that is a day ahead
+ * would end every running job and refund what the vendor is going to be paid for.
+ */
+export function startJobs(
+  services: Services,
+  relay: Pick<Relay, "tasks">,
+  instance: Pick<Instance, "steady" | "clockAhead">,
+): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
     if (running.has(job.name)) return;
+    if (!job.anyClock && Math.abs(instance.clockAhead()) > MOST_AHEAD) return;
     const done = job
       .run(services)
       .catch((err: unknown) => services.log.error({ job: job.name, err }, "a job failed"))
@@ -61,7 +72,7 @@ export function startJobs(services: Services, relay: Pick<Relay, "tasks">, insta
   const sweepWhenSteady = async (): Promise<unknown> => (instance.steady() ? sweep(services) : undefined);
   const all: readonly Job[] = [
     ...jobs,
-    { name: "sweep", everySeconds: 10, run: sweepWhenSteady },
+    { name: "sweep", everySeconds: 10, anyClock: true, run: sweepWhenSteady },
     { name: "tasks", everySeconds: 5, run: leased("tasks", () => relay.tasks.poll()) },
   ];
   const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
