@@ -17,7 +17,7 @@ import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
 import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
-import { forgetInstances, type Instance } from "./features/wallet/instances";
+import { forgetInstances, type Instance, MOST_AHEAD } from "./features/wallet/instances";
 import { sweep } from "./features/wallet/sweep";
 import { forgetAnswers } from "./http/answered";
 import type { Relay } from "./relay/entry/handle";
@@ -27,6 +27,8 @@ interface Job {
   /** Another instance can do it as well: one that drains leaves it to them. */
   leased?: boolean;
   everySeconds: number;
+  /** It runs whatever this process's clock says: it counts what was written, or asks the database for the time. */
+  anyClock?: true;
   run(services: Services): Promise<unknown>;
 }
 
@@ -38,7 +40,7 @@ const leased = (name: string, everySeconds: number, work: (services: Services) =
 });
 
 const jobs: readonly Job[] = [
-  { name: "fold", everySeconds: 1, run: fold },
+  { name: "fold", everySeconds: 1, anyClock: true, run: fold },
   leased("sessions", 600, (s) => s.db.bulk.delete(s.db.t.sessions).where(lt(s.db.t.sessions.expires_at, seconds(s)))),
   leased("answered requests", 3600, forgetAnswers),
   leased("codes", 600, forgetCodes),
@@ -63,15 +65,20 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-/** `relay`: polls the tasks of callers. `instance`: this process, which sweeps only while its heartbeat is steady. */
+/**
+ * `relay`: polls the tasks of callers. `instance`: this process, which sweeps only while its heartbeat is steady. While
+ * its clock is far from the database's it leaves deadlines and retention to the others: a clock that is a day ahead
+ * would end every running job and refund what the vendor is going to be paid for.
+ */
 export function startJobs(
   services: Services,
   relay: Pick<Relay, "tasks"> & DrainingRelay,
-  instance: Pick<Instance, "steady">,
+  instance: Pick<Instance, "steady" | "clockAhead">,
 ): Jobs {
   const running = new Map<string, Promise<unknown>>();
   const start = (job: Job) => {
     if (running.has(job.name) || (job.leased && relay.draining)) return;
+    if (!job.anyClock && Math.abs(instance.clockAhead()) > MOST_AHEAD) return;
     const done = job
       .run(services)
       .catch((err: unknown) => services.log.error({ job: job.name, err }, "a job failed"))
@@ -84,9 +91,9 @@ export function startJobs(
     ...jobs,
     { name: "alerts", everySeconds: 15, run: alerts.judge },
     { name: "alert messages", everySeconds: 5, run: alerts.send },
-    { name: "sweep", everySeconds: 10, run: sweepWhenSteady },
+    { name: "sweep", everySeconds: 10, anyClock: true, run: sweepWhenSteady },
     leased("tasks", 5, () => relay.tasks.poll()),
-    { name: "drains", everySeconds: 1, run: createRunningReport(services, relay) },
+    { name: "drains", everySeconds: 1, anyClock: true, run: createRunningReport(services, relay) },
   ];
   const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
   return {

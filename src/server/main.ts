@@ -110,6 +110,7 @@ async function run(args: string[], env: Env, log: Logger): Promise<number | unde
   if (command === "export") return (await import("./commands/export")).exportCommand(env, log, args.slice(1));
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
   if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./commands/workers")).superviseWorkers(env, log);
+  if (env.WEIR_WORKER) (await import("./commands/workers")).endWithSupervisor(log);
   await (await import("./serve")).serve(env, log);
   return undefined;
 }

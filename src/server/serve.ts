@@ -76,6 +76,10 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const { db, cluster, events, background } = services;
   const instance = await startInstance(db, cluster.instanceId, VERSION, {
     failed: (err) => log.error({ err }, "no heartbeat"),
+    clock: (ahead) => {
+      if (ahead === 0) log.info("this process's clock agrees with the database's again: its timers go on");
+      else log.error({ ahead_seconds: ahead }, "this process's clock is not the database's: its timers are stopped");
+    },
     back: (seconds) => {
       const params = { instance: cluster.instanceId, seconds };
       background.track(
@@ -86,7 +90,7 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   });
   // A rotation of the secret does not see an instance before it is registered.
   await checkCanary(services.db, services.secrets);
-  const readiness = createReadiness(services);
+  const readiness = createReadiness({ ...services, instance });
   const counts = new CallCounts();
   // Loaded only when configured: it costs memory.
   const tracing = env.WEIR_OTLP_ENDPOINT

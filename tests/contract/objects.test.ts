@@ -31,7 +31,7 @@ beforeAll(async () => {
     files: () => new Response("console"),
     tail: createLogTail(h.services).route,
     metrics: async () => new Response(),
-    ready: async () => ({ ready: true, checks: {}, cache_age_seconds: 0 }),
+    ready: async () => ({ ready: true, checks: {}, cache_age_seconds: 0, clock_ahead_seconds: 0 }),
   });
   call = async (method, path, body, headers = { authorization: token }) =>
     app.handle(

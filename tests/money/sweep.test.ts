@@ -69,6 +69,20 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     expect(HEARTBEAT_MS * 4).toBeLessThan(SILENT_SECONDS * 1000);
   });
 
+  test("a heartbeat tells how far the process's clock is from the database's, and when that begins and ends", async () => {
+    let ahead = 90_000;
+    const told: number[] = [];
+    const clock = () => Date.now() + ahead * 1000;
+    const other = await startInstance(db, "ahead", "1", { failed: unexpected, clock: (by) => told.push(by) }, clock);
+    const far = engine === "postgres";
+    expect(other.clockAhead()).toBeWithin(far ? 89_990 : 0, far ? 90_002 : 1);
+    for (ahead of [-90_000, 59, 0]) await other.beat();
+    expect(other.clockAhead()).toBeWithin(0, 1);
+    expect(told).toHaveLength(far ? 2 : 0);
+    if (far) expect(told[1]).toBe(0);
+    await other.stop();
+  });
+
   test("holds that cannot be ended keep no other from being ended, and a round comes to its end", async () => {
     const dead = await olderProcess("stuck", 31);
     const user = await addUser(db, alive, 1000);

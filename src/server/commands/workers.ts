@@ -1,7 +1,9 @@
 /**
  * WEIR_WORKERS=n: n processes on one port (the kernel distributes the connections). They are ordinary instances that
- * agree through Postgres; this process only restarts them and passes signals on.
+ * agree through Postgres; this process only restarts them and passes signals on. They end with it, also when it is
+ * killed: their standard input is a pipe that it never writes to, and whose end they hear.
  */
+import { fstatSync } from "node:fs";
 import type { Env } from "../env";
 import type { Logger } from "../lib/log";
 
@@ -22,7 +24,7 @@ export async function superviseWorkers(env: Env, log: Logger): Promise<never> {
       const started = performance.now();
       const child = Bun.spawn([...command, "serve"], {
         env: { ...process.env, WEIR_WORKER: String(index) },
-        stdio: ["ignore", "inherit", "inherit"],
+        stdio: ["pipe", "inherit", "inherit"],
       });
       children.add(child);
       const code = await child.exited;
@@ -43,4 +45,16 @@ export async function superviseWorkers(env: Env, log: Logger): Promise<never> {
   log.info({ workers: env.WEIR_WORKERS, port: env.PORT }, "starting workers");
   await Promise.all(Array.from({ length: env.WEIR_WORKERS }, (_, i) => keep(i + 1)));
   process.exit(0);
+}
+
+/** In a worker: drains as after SIGTERM when its supervisor has gone. */
+export function endWithSupervisor(log: Logger): void {
+  // A supervisor of an earlier release gives it /dev/null, which has ended from the start.
+  const input = fstatSync(0);
+  if (!input.isFIFO() && !input.isSocket()) return;
+  process.stdin.once("close", () => {
+    log.error("the process that started this worker has ended: so does this one");
+    process.kill(process.pid, "SIGTERM");
+  });
+  process.stdin.resume();
 }

@@ -16,6 +16,7 @@ const parts = () => ({
   db: fresh.db,
   cluster,
   settles: { full: () => false, path: join(dirname(fresh.url), "settles-1.journal") },
+  instance: { clockAhead: () => 90 },
 });
 afterEach(async () => {
   if (limit === undefined) delete process.env.BUN_CONFIG_MAX_HTTP_REQUESTS;
@@ -29,6 +30,7 @@ test("a migrated database and a raised fetch limit are ready, and draining ends 
     ready: true,
     checks: { database: "ok", migrations: "ok", disk: "ok", journal: "ok", fetch_limit: "ok", state: "serving" },
     cache_age_seconds: 1,
+    clock_ahead_seconds: 90,
   });
   readiness.drain();
   expect(await readiness.check()).toMatchObject({ ready: false, checks: { state: "draining" } });

@@ -9,6 +9,7 @@ import { eq } from "drizzle-orm";
 import type { Bus } from "../cluster/types";
 import type { Services } from "../contracts/context";
 import { SCHEMA_RELEASE } from "../db/migrate";
+import type { Instance } from "../features/wallet/instances";
 import type { SettleQueue } from "../contracts/settle-queue";
 
 export interface Ready {
@@ -16,6 +17,8 @@ export interface Ready {
   checks: Record<string, string>;
   /** 60 at most while changes can be read. */
   cache_age_seconds: number;
+  /** Of this process before the database's; beyond MOST_AHEAD its timers are stopped. */
+  clock_ahead_seconds: number;
 }
 
 export interface Readiness {
@@ -71,9 +74,10 @@ interface ReadinessParts {
   db: Services["db"];
   cluster: { bus: Pick<Bus, "age"> };
   settles: Pick<SettleQueue, "full" | "path">;
+  instance: Pick<Instance, "clockAhead">;
 }
 
-export function createReadiness({ db, cluster, settles }: ReadinessParts): Readiness {
+export function createReadiness({ db, cluster, settles, instance }: ReadinessParts): Readiness {
   let draining = false;
   let paused = false;
   const probe = createDiskProbe(settles.path.replace(/\.journal$/, ".probe"));
@@ -106,7 +110,12 @@ export function createReadiness({ db, cluster, settles }: ReadinessParts): Readi
       const sound = [checks.database, checks.migrations, checks.disk, checks.journal, checks.fetch_limit].every(
         (found) => found === "ok",
       );
-      return { ready: sound && !draining && !paused, checks, cache_age_seconds: Math.floor(cluster.bus.age() / 1000) };
+      return {
+        ready: sound && !draining && !paused,
+        checks,
+        cache_age_seconds: Math.floor(cluster.bus.age() / 1000),
+        clock_ahead_seconds: instance.clockAhead(),
+      };
     },
     drain: () => {
       draining = true;

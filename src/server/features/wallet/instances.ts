@@ -30,6 +30,8 @@ export interface Instance {
    * to renew its own since the database was last away. Asked before a sweep.
    */
   steady(): boolean;
+  /** Seconds by which this process's clock is ahead of the database's (negative: behind), at the last heartbeat. */
+  clockAhead(): number;
   /** One heartbeat now. */
   beat(): Promise<void>;
   /** Unregisters: stops the heartbeat and removes the row. Call it after the ledger is flushed. */
@@ -41,6 +43,17 @@ interface HeartbeatEvents {
   failed(error: unknown): void;
   /** The first heartbeat after a gap of so many seconds. */
   back?(seconds: number): void;
+  /** The clock is now so many seconds ahead of the database's, more than MOST_AHEAD either way, or no longer is (0). */
+  clock?(ahead: number): void;
+}
+
+/** Beyond so many seconds between its clock and the database's a process decides nothing by its clock for all. */
+export const MOST_AHEAD = 60;
+
+/** Seconds between this process's clock and one that was read between `before` and `after` (epoch milliseconds). */
+function aheadOf(database: number, before: number, after: number): number {
+  const [earliest, latest] = [Math.floor(before / 1000), Math.ceil(after / 1000)];
+  return database < earliest ? earliest - database : database > latest ? latest - database : 0;
 }
 
 /** Registers this process, before it takes its first hold, and keeps its heartbeat. */
@@ -48,16 +61,28 @@ export async function startInstance(
   db: Db,
   id: string,
   version: string,
-  { failed, back }: HeartbeatEvents,
+  { failed, back, clock }: HeartbeatEvents,
+  wallClock: () => number = Date.now,
 ): Promise<Instance> {
   const { instances } = db.t;
+  let ahead = 0;
+  const measure = (database: number, before: number): void => {
+    const was = Math.abs(ahead) > MOST_AHEAD;
+    ahead = aheadOf(database, before, wallClock());
+    const is = Math.abs(ahead) > MOST_AHEAD;
+    if (is !== was) clock?.(is ? ahead : 0);
+  };
   const beat = async () => {
     const now = databaseNow(db);
+    const before = wallClock();
     // An upsert: the row may have been removed while this process was suspended.
-    await db.q
+    const [row] = await db.q
       .insert(instances)
       .values({ id, started_at: now, heartbeat_at: now, version })
-      .onConflictDoUpdate({ target: instances.id, set: { heartbeat_at: now } });
+      .onConflictDoUpdate({ target: instances.id, set: { heartbeat_at: now } })
+      .returning({ at: instances.heartbeat_at });
+    // SQLite's clock is this machine's.
+    if (row && db.engine === "postgres") measure(row.at, before);
   };
   await beat();
   let unbroken = 0;
@@ -86,6 +111,7 @@ export async function startInstance(
   const timer = setInterval(() => void tick(), HEARTBEAT_MS);
   timer.unref();
   return {
+    clockAhead: () => ahead,
     steady: () => unbroken >= STEADY_BEATS && performance.now() - last <= MOST_PAUSE_MS,
     beat,
     stop: async () => {

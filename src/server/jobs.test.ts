@@ -1,0 +1,33 @@
+/** Which timers run while this process's clock is not the database's. */
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
+import type { Services } from "./contracts/context";
+import { startJobs } from "./jobs";
+
+afterEach(() => mock.restore());
+
+/** The leases that the timers ask for when each has come once. */
+async function asked(clockAhead: number): Promise<string[]> {
+  const ticks: (() => void)[] = [];
+  spyOn(globalThis, "setInterval").mockImplementation(((tick: () => void) => ticks.push(tick)) as never);
+  const leases: string[] = [];
+  const hold = async (name: string): Promise<boolean> => leases.push(name) > 0;
+  const services = { cluster: { lease: { hold } }, log: { error: () => undefined } } as unknown as Services;
+  const instance = { steady: () => true, clockAhead: () => clockAhead };
+  const jobs = startJobs(services, { tasks: { poll: async () => undefined } } as never, instance);
+  for (const tick of ticks) tick();
+  await jobs.stop();
+  return leases;
+}
+
+test.each([-90_000, -61, 61, 90_000])(
+  "a process whose clock is %i s ahead polls no job and removes nothing: it counts and sweeps",
+  async (ahead) => {
+    expect((await asked(ahead)).toSorted()).toEqual(["fold", "sweep"]);
+  },
+);
+
+test.each([-60, 0, 60])("at %i s every timer runs", async (ahead) => {
+  const leases = await asked(ahead);
+  for (const name of ["fold", "sweep", "tasks", "sessions", "codes", "budgets", "instances"])
+    expect(leases).toContain(name);
+});
