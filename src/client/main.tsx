@@ -1,4 +1,3 @@
-import "./lib/no-eval";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";

@@ -54,6 +54,14 @@ export function Shell() {
   useEffect(() => {
     if (administrates) void cacheChannelModels();
   }, [administrates]);
+  // Fetched at the first half of Ctrl K: what is typed right after it must find its field.
+  useEffect(() => {
+    const early = ({ key }: KeyboardEvent) => {
+      if (key === "Control" || key === "Meta") Palette.preload();
+    };
+    window.addEventListener("keydown", early);
+    return () => window.removeEventListener("keydown", early);
+  }, []);
   useHotkeys({
     "$mod+k": openPalette,
     "[Shift]+?": () => setSheetOpen(true),

@@ -72,7 +72,7 @@ function RowsTable<R extends object, F extends string>({
       aria-label={label}
       // Its own scroll area, so that the bar at the bottom and the head are always within reach.
       tabIndex={0}
-      className="max-h-[max(320px,calc(100dvh-224px))] overflow-auto rounded-lg border border-line bg-surface -outline-offset-2"
+      className="max-h-[max(320px,calc(100dvh-224px))] overflow-auto print:max-h-none print:overflow-visible rounded-lg border border-line bg-surface -outline-offset-2"
     >
       <table
         ref={element}

@@ -39,7 +39,7 @@ export function GridPager({ page, pageSize, shown, total, exact, hasMore, onPage
             ? t`第 ${first} - ${last} 条，共 ${total} 条`
             : t`第 ${first} - ${last} 条，共 ${formatNumber(total)}+ 条`}
       </p>
-      <div className="flex items-center gap-1">
+      <div className="flex items-center gap-1" data-print="hide">
         <IconButton label={t`上一页`} disabled={page <= 1} onClick={() => onPage(page - 1)}>
           <ChevronLeft />
         </IconButton>

@@ -47,7 +47,7 @@ export function GridTools<R extends object, F extends string>({
     [changeFilters, searchKey],
   );
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="flex flex-wrap items-center gap-2" data-print="hide">
       {search ? (
         <SearchField
           ref={searchField}

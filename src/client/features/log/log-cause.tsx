@@ -38,12 +38,14 @@ export function LogCause({ row }: { row: LogView }) {
 }
 
 /** What this reader can do about it. */
-export function useNextStep({ code, params, model_name, user_id, token_id }: LogView): NextStep | undefined {
+export function useNextStep({ code, params, model_name, user_id, token_id, channel }: LogView): NextStep | undefined {
   const { t } = useLingui();
   const reader = useUser();
   const role = reader?.role ?? 0;
   const model = encodeURIComponent(model_name);
   const { group } = readParams(params);
+  if (code.startsWith("failure."))
+    return role >= ROLE.admin && channel > 0 ? { href: `/channel?open=${channel}`, label: t`查看渠道` } : undefined;
   switch (code) {
     case "model_price_missing":
       return role >= ROLE.root ? { href: `/setting/pricing?q=${model}`, label: t`设置价格` } : undefined;

@@ -9,6 +9,7 @@ import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { useNextStep } from "./log-cause";
 import type { AskedFilter } from "./log-filter";
+import { ChannelLink, ModelLink } from "./log-links";
 import { textOf } from "./row-text";
 
 /** Why the failed calls of a filter failed: each cause once, with how often, since when, and what removes it. */
@@ -40,7 +41,7 @@ export function LogCauses({
           ? t`${causes} 个原因，${calls} 次调用，自 ${since} 起`
           : t`最近的 ${calls} 次失败有 ${causes} 个原因，自 ${since} 起`}
       </h2>
-      <ul className="max-h-72 divide-y divide-line overflow-y-auto">
+      <ul className="max-h-72 divide-y divide-line overflow-y-auto print:max-h-none">
         {data.items.map((item) => (
           <Cause key={item.row.id} item={item} onOpen={onOpen} />
         ))}
@@ -59,8 +60,7 @@ function Cause({ item: { row, calls }, onOpen }: { item: Causes["items"][number]
       <span className="min-w-48 flex-1">
         <span className="line-clamp-2 wrap-anywhere">{textOf(row)}</span>
         <span className="text-xs text-muted">
-          <code className="font-mono">{[row.code, row.model_name].filter(Boolean).join(" · ")}</code>{" "}
-          <TimeAgo value={row.created_at} />
+          <code className="font-mono">{row.code}</code> · <Subject row={row} /> · <TimeAgo value={row.created_at} />
         </span>
       </span>
       <Button size="sm" variant="ghost" onClick={() => onOpen(row.id)}>{t`最近一次`}</Button>
@@ -74,4 +74,10 @@ function Cause({ item: { row, calls }, onOpen }: { item: Causes["items"][number]
       ) : null}
     </li>
   );
+}
+
+/** What the cause is of: a channel that fails, else what was asked for. */
+function Subject({ row }: { row: Causes["items"][number]["row"] }) {
+  if (row.code.startsWith("failure.") && row.channel > 0) return <ChannelLink row={row} />;
+  return <ModelLink row={row} />;
 }

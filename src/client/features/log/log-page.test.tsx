@@ -219,7 +219,10 @@ test("errors are grouped by cause, with the way to remove it one press away", as
     calls: 8,
     since: 1_790_000_000,
     complete: true,
-    items: [{ calls: 6, since: 1, row: failed }],
+    items: [
+      { calls: 6, since: 1, row: failed },
+      { calls: 2, since: 1, row: row(8, { type: 5, code: "failure.server_error", params: "{}" }) },
+    ],
   };
   const { user } = await openPage(<LogPage />, "/log?type=5", {
     procedures: { ...procedures([failed]), "log.causes": () => causes },
@@ -228,7 +231,9 @@ test("errors are grouped by cause, with the way to remove it one press away", as
   expect(group.getByRole("heading").textContent).toStartWith("3 个原因，8 次调用，自 ");
   expect(group.getByText("6 次")).toBeTruthy();
   expect(group.getByRole("link", { name: "设置价格" }).getAttribute("href")).toBe("/setting/pricing?q=model-9");
-  await user.click(group.getByRole("button", { name: "最近一次" }));
+  expect(group.getByRole("link", { name: "7 · c" })).toBeTruthy();
+  expect(group.getByRole("link", { name: "查看渠道" }).getAttribute("href")).toBe("/channel?open=7");
+  await user.click(group.getAllByRole("button", { name: "最近一次" })[0] as Element);
   await waitFor(() => expect(location.search).toContain("open=9"));
 });
 

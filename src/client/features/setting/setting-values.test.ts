@@ -138,3 +138,10 @@ describe("tables of JSON options", () => {
     expect(problemOf("PayMethods", payMethodText([row, row]), "zh")).toContain("重复");
   });
 });
+
+test("the first card begins with what decides whether calls fail over, and ends with what older front-ends need", () => {
+  const keys = cardKeys("general");
+  expect(keys[0]).toBe("RetryTimes");
+  expect(keys.slice(-2)).toEqual(["ChatLink", "ChatLink2"]);
+  expect([...keys].sort()).toEqual(optionKeys.filter((key) => option(key).card === "general").sort());
+});

@@ -21,7 +21,14 @@ export interface Stored {
 /** What was typed and not saved. */
 export type Drafts = Partial<Record<OptionKey, string>>;
 
-export const cardKeys = (card: Card): OptionKey[] => optionKeys.filter((key) => option(key).card === card);
+/** What operators change first, and what is kept for older front-ends; the rest stands between as it is registered. */
+const FIRST: readonly OptionKey[] = ["RetryTimes", "RetryMaxCost", "SelfUseModeEnabled", "DisplayInCurrencyEnabled"];
+const LAST: readonly OptionKey[] = ["ApiGeneration", "ChatLink", "ChatLink2"];
+const rank = (key: OptionKey): number =>
+  FIRST.includes(key) ? FIRST.indexOf(key) - FIRST.length : LAST.indexOf(key) + 1;
+
+export const cardKeys = (card: Card): OptionKey[] =>
+  optionKeys.filter((key) => option(key).card === card).sort((a, b) => rank(a) - rank(b));
 export const cardsOf = (tab: SettingTab): Card[] =>
   (Object.keys(cards) as Card[]).filter((card) => cards[card].tab === tab); // its own keys
 
