@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = {
   "order.complete": { zh: "补单", en: "Complete order" },
   "withdrawal.settle": { zh: "处理提现", en: "Settle withdrawal" },
   "task.cancel": { zh: "取消任务", en: "Cancel task" },
+  "data.import": { zh: "迁移数据", en: "Import data" },
+  "data.export": { zh: "导出数据", en: "Export data" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -43,6 +45,7 @@ export const AUDIT_TARGETS = {
   order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },
   task: { zh: "任务", en: "Task" },
+  data: { zh: "数据", en: "Data" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 
