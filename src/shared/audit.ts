@@ -42,6 +42,8 @@ export const AUDIT_ACTIONS = {
   "alert.delete": { zh: "删除告警渠道", en: "Delete alert target" },
   "instance.drain": { zh: "排空实例", en: "Drain instance" },
   "instance.resume": { zh: "结束实例排空", en: "Resume instance" },
+  "data.import": { zh: "迁移数据", en: "Import data" },
+  "data.export": { zh: "导出数据", en: "Export data" },
   "option.update": { zh: "修改设置", en: "Change setting" },
 } as const satisfies Record<string, Text>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
@@ -58,6 +60,7 @@ export const AUDIT_TARGETS = {
   incident: { zh: "告警", en: "Incident" },
   alert: { zh: "告警渠道", en: "Alert target" },
   instance: { zh: "实例", en: "Instance" },
+  data: { zh: "数据", en: "Data" },
   option: { zh: "设置", en: "Setting" },
 } as const satisfies Record<string, Text>;
 

@@ -4,6 +4,7 @@ import type { Services } from "../contracts/context";
 import type { Env } from "../env";
 import { exportRecords } from "../features/import/export";
 import { writeNewApi } from "../features/import/export-new-api";
+import { recordExport } from "../features/import/reports";
 import { FORM, FORM_VERSION } from "../features/import/systems/weir";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
@@ -45,6 +46,7 @@ export async function exportCommand(env: Env, log: Logger, args: readonly string
       counts[one.kind] = (counts[one.kind] ?? 0) + 1;
       line(one);
     }
+    await recordExport(services, counts);
   } finally {
     closeSync(file);
     await close();
@@ -67,6 +69,7 @@ async function exportNewApi(services: Services, close: () => Promise<void>, path
       path,
       exportRecords(services, (what) => left.add(what)),
     );
+    await recordExport(services, { must_reset: mustReset.length });
     console.log(`Written to ${path}. It has secrets in clear.`);
     for (const what of left) console.log(`Not part of it: ${what}.`);
     if (mustReset.length > 0) console.log(`Must set a new password: ${mustReset.join(", ")}.`);

@@ -58,6 +58,14 @@ test(
     expect(said()).toContain("Users: 8 new");
     expect(await exportCommand(env, log, ["--format", "new-api", join(folder, "back.db")])).toBe(0);
     expect(said()).toContain("Must set a new password: nopass.");
+    const db = await openDb({ url: env.databaseUrl });
+    const acts = await db.q.select().from(db.t.audit_log).orderBy(db.t.audit_log.id);
+    expect(acts.map((one) => [one.action, one.actor_name])).toEqual([
+      ["data.import", "system"],
+      ["data.export", "system"],
+      ["data.export", "system"],
+    ]);
+    await db.close();
   },
   HOOK_MS * 2,
 );

@@ -4,6 +4,7 @@ import { fail } from "../../../shared/errors";
 import type { ImportReportText, ImportReportView } from "../../../shared/import";
 import type { Ctx } from "../../contracts/context";
 import { run } from "../../db/transaction";
+import { auditRow } from "../audit/record";
 import type { Plan } from "./plan";
 import { doneText, planText } from "./report";
 import type { Done } from "./done";
@@ -12,12 +13,30 @@ import type { Needs } from "./target";
 const KIND = "import";
 const MOST = 100;
 
-/** Keeps what was found and what was done. */
-export async function keepReport({ db, now }: Needs, plan: Plan, done: Done): Promise<void> {
-  const { reports } = db.t;
+/** Of the commands: the system acts. */
+const trace = ({ now }: Needs, request_id: string) => ({ actor: { kind: "system" }, ip: "", request_id, now }) as const;
+
+/** A line in the audit log: the whole of the data left, with its secrets. */
+export async function recordExport(services: Needs, counts: Readonly<Record<string, number>>): Promise<void> {
+  const { audit_log } = services.db.t;
+  const act = { action: "data.export", target: "", after: counts } as const;
+  await services.db.q
+    .insert(audit_log)
+    .values(auditRow(trace(services, "weir export"), act))
+    .returning({ id: audit_log.id });
+}
+
+/** Keeps what was found and what was done, with a line in the audit log. */
+export async function keepReport(services: Needs, plan: Plan, done: Done): Promise<void> {
+  const { db, now } = services;
+  const { reports, audit_log } = db.t;
+  const { users, channels, codes, logs } = done;
+  const after = { users: users.users, changed: users.changed, tokens: users.tokens, channels, codes, logs: logs.kept };
+  const act = { action: "data.import", target: plan.source, after } as const;
   const data = Buffer.from(Bun.gzipSync(JSON.stringify({ plan, done }))).toString("base64");
   const created_at = Math.floor(now() / 1000);
   await db.tx(function* (q) {
+    yield* run(q.insert(audit_log).values(auditRow(trace(services, "weir import"), act)));
     yield* run(q.insert(reports).values({ kind: KIND, title: plan.source, created_at, data }));
   });
 }
