@@ -59,7 +59,7 @@ export const settingMembers = {
     },
   },
   connect_timeout: seconds("连接超时", "Connect timeout", 600),
-  first_byte_timeout: seconds("首字节超时", "First-byte timeout", 3600),
+  first_byte_timeout: seconds("流首个事件超时", "First-event timeout of a stream", 3600),
   idle_timeout: seconds("空闲超时", "Idle timeout", 3600),
   total_timeout: seconds("总时限", "Total timeout", 86_400),
   ping_interval: seconds("心跳间隔", "Ping interval", 600, 0, {

@@ -2,7 +2,7 @@
 import * as z from "zod";
 
 /** Longest time that the running calls may be given, in seconds. */
-export const MAX_DRAIN_SECONDS = 86_400;
+const MAX_DRAIN_SECONDS = 86_400;
 
 /** `seconds`: the running calls are ended after so long; absent or 0 = they take as long as they take. */
 const seconds = z.int().min(0).max(MAX_DRAIN_SECONDS).default(0);
@@ -25,6 +25,12 @@ export interface Drain {
 /** The drain of a row; undefined: it does not drain. */
 export const drainOf = (row: { draining_since: number; drain_deadline: number }): Drain | undefined =>
   row.draining_since > 0 ? { since: row.draining_since, deadline: row.drain_deadline } : undefined;
+
+/** The columns of a drain that begins at `now`, epoch seconds; `seconds`: its deadline after that, 0 = none. */
+export const drainFor = (now: number, seconds: number) => ({
+  draining_since: now,
+  drain_deadline: seconds > 0 ? now + seconds : 0,
+});
 
 /** What is left to wait for. */
 export interface DrainView {

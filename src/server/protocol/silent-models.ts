@@ -3,7 +3,7 @@
  * of the first event holds for them. Others show their thoughts, or say at once that the answer has begun.
  */
 
-export interface SilentModel {
+interface SilentModel {
   /** Matches the name that the upstream knows, without a vendor's prefix. */
   readonly model: RegExp;
   /** Where the silence is told of. */
@@ -14,7 +14,7 @@ export interface SilentModel {
 
 const seen = "2026-11";
 
-export const SILENT_MODELS: readonly SilentModel[] = [
+const SILENT_MODELS: readonly SilentModel[] = [
   // OpenAI's reasoning models, over chat completions.
   { model: /^o[1-9](?:-|$)/, source: "https://github.com/mezmo/aura/issues/62", seen },
   { model: /^gpt-[5-9](?!.*-chat)/, source: "https://github.com/mezmo/aura/issues/62", seen },

@@ -18,7 +18,7 @@ import { disableChannel } from "./auto-disable";
 import { loadKeys } from "./keys";
 import { upstreamInit } from "./upstream";
 
-export const CODEX_TOKEN_URL = "https://auth.openai.com/oauth/token";
+const CODEX_TOKEN_URL = "https://auth.openai.com/oauth/token";
 /** The public client of Codex CLI, whose refresh tokens these are. */
 const CLIENT_ID = "app_EMoamEEZ73f0CkXaXp7hrann";
 /** A token is renewed when it has less than this left. */

@@ -3,7 +3,7 @@
  * a deadline, and jobs go on being asked about. It lasts, over restarts too, until it is resumed or disabled.
  */
 import { and, eq, notInArray } from "drizzle-orm";
-import type { DrainView } from "../../../shared/drain";
+import { drainFor, type DrainView } from "../../../shared/drain";
 import { fail } from "../../../shared/errors";
 import { FINAL_STATUSES } from "../../../shared/task";
 import { type Ctx, seconds as now } from "../../contracts/context";
@@ -15,12 +15,6 @@ import { announceChange } from "./announce";
 import { findChannel } from "./service";
 
 const RELEASED = { draining_since: 0, drain_deadline: 0 };
-
-/** The columns of a drain from now on. */
-export const drainFor = (ctx: Pick<Ctx, "now">, seconds: number) => ({
-  draining_since: now(ctx),
-  drain_deadline: seconds > 0 ? now(ctx) + seconds : 0,
-});
 
 /** What a channel's drain still waits for. Throws channel_not_found. */
 export async function channelDrain(ctx: Ctx, id: number): Promise<DrainView> {
@@ -36,7 +30,7 @@ export async function channelDrain(ctx: Ctx, id: number): Promise<DrainView> {
 
 /** Drains a channel; its running calls are ended after `seconds`, 0 = never. Throws channel_not_found. */
 export const drainChannel = (ctx: Ctx, id: number, seconds: number): Promise<DrainView> =>
-  setChannel(ctx, id, drainFor(ctx, seconds), "channel.drain");
+  setChannel(ctx, id, drainFor(now(ctx), seconds), "channel.drain");
 
 /** The channel gets calls again. Throws channel_not_found. */
 export const resumeChannel = (ctx: Ctx, id: number): Promise<DrainView> =>
@@ -60,7 +54,7 @@ async function setChannel(
 
 /** Drains one key of a channel that has several. Throws channel_key_not_found. */
 export const drainKey = (ctx: Ctx, id: number, key_id: number, seconds: number): Promise<DrainView> =>
-  setKey(ctx, id, key_id, drainFor(ctx, seconds), "channel.drain");
+  setKey(ctx, id, key_id, drainFor(now(ctx), seconds), "channel.drain");
 
 /** The key gets calls again. Throws channel_key_not_found. */
 export const resumeKey = (ctx: Ctx, id: number, key_id: number): Promise<DrainView> =>

@@ -326,7 +326,8 @@ export async function loadKeys(services: Pick<Services, "db" | "secrets">, row: 
     .from(t)
     .where(eq(t.channel_id, row.id))
     .orderBy(asc(t.position), asc(t.id));
-  const enabled = read(stored)?.keys ?? [];
+  const { keys = [], draining_keys = [] } = read(stored) ?? {};
+  const enabled = [...keys, ...draining_keys];
   const autoDisabled =
     read(
       stored.map((key) => ({

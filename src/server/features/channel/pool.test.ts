@@ -95,6 +95,32 @@ for (const engine of ENGINES) {
       expect(pool.byId(12345)).toBeUndefined();
     });
 
+    test("a drain of a channel or a key is stored: an instance that starts later knows it, one that runs hears of it", async () => {
+      const id = await insert({ models: "drains", draining_since: 5, drain_deadline: 9 });
+      const several = await insert({ models: "drains", multi_key_mode: "random", key_cipher: "" });
+      const { channel_keys } = h.services.db.t;
+      const keys = [0, 7].map((draining_since, position) => ({
+        channel_id: several,
+        position,
+        key_cipher: h.services.secrets.encrypt("channel-key", `key ${position}`),
+        key_hash: `hash ${position}`,
+        created_at: 1,
+        draining_since,
+      }));
+      await h.services.db.q.insert(channel_keys).values(keys);
+      const later = await createChannelPool(h.services, 1);
+      expect(later.byId(id)).toMatchObject({ enabled: true, channel: { drain: { since: 5, deadline: 9 } } });
+      expect(later.inGroup("default").some((channel) => channel.id === id)).toBe(false);
+      const { channel, enabled } = later.byId(several) ?? {};
+      expect([enabled, channel?.keys?.length, channel?.draining_keys?.length]).toEqual([true, 1, 1]);
+      expect(channel?.draining_keys?.[0]?.drain).toEqual({ since: 7, deadline: 0 });
+      await update(id, { draining_since: 0, drain_deadline: 0 });
+      await h.services.db.tx((q) => h.services.cluster.bus.announce(q, "channels", String(id)));
+      expect(later.byId(id)?.channel.drain).toBeUndefined();
+      later.close();
+      for (const one of [id, several]) await update(one, { status: 2, models: "gone" });
+    });
+
     test("serves a channel with broken settings by its readable ones, leaves unreadable ones out, and reports each once", async () => {
       const broken = await insert({ models: "broken", model_mapping: "{", setting: "[1]", status_code_mapping: "x" });
       const unknown = await insert({ models: "broken", type: 999 });

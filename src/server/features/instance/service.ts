@@ -1,9 +1,8 @@
 /** The processes that serve this database, and taking one of them out of service. */
 import { desc, eq, sql } from "drizzle-orm";
-import type { InstanceView } from "../../../shared/drain";
 import { fail } from "../../../shared/errors";
 import { type Ctx, type Services, seconds as now } from "../../contracts/context";
-import { type Drain, drainOf } from "../../../shared/drain";
+import { type Drain, drainFor, drainOf, type InstanceView } from "../../../shared/drain";
 import { run } from "../../db/transaction";
 import { recordAct } from "../audit/record";
 import { databaseNow, SILENT_SECONDS } from "../wallet/instances";
@@ -17,9 +16,14 @@ export async function listInstances({ db, cluster }: Ctx): Promise<InstanceView[
     .from(instances)
     .where(sql`${instances.heartbeat_at} >= ${databaseNow(db)} - ${SILENT_SECONDS}`)
     .orderBy(desc(instances.started_at), instances.id);
-  return rows.map(({ running, ...row }) => ({
-    ...row,
-    self: row.id === cluster.instanceId,
+  return rows.map(({ id, version, started_at, heartbeat_at, draining_since, drain_deadline, running }) => ({
+    id,
+    version,
+    started_at,
+    heartbeat_at,
+    self: id === cluster.instanceId,
+    draining_since,
+    drain_deadline,
     running: readRunning(running).running,
   }));
 }
@@ -29,10 +33,7 @@ export async function listInstances({ db, cluster }: Ctx): Promise<InstanceView[
  * never), and leaves jobs to others. Throws instance_not_found.
  */
 export const drainInstance = (ctx: Ctx, id: string, seconds: number): Promise<InstanceView> =>
-  set(ctx, id, "instance.drain", {
-    draining_since: now(ctx),
-    drain_deadline: seconds > 0 ? now(ctx) + seconds : 0,
-  });
+  set(ctx, id, "instance.drain", drainFor(now(ctx), seconds));
 
 /** The instance serves again. Throws instance_not_found. */
 export const resumeInstance = (ctx: Ctx, id: string): Promise<InstanceView> =>
