@@ -40,6 +40,7 @@ describe("what is saved", () => {
   test("an unknown step, an unknown group, a loop and a name that a channel serves are refused; what stands stays", async () => {
     expect(await refusal({ a: { steps: [{ model: "no-such-model" }] } })).toContain("no-such-model");
     expect(await refusal({ a: { steps: [{ model: "gpt-4o", group: "nowhere" }] } })).toContain("nowhere");
+    expect(await refusal({ a: { steps: [{ model: "gpt-4o" }], fixed_price: true } })).not.toBe("");
     expect(await refusal({ a: { steps: [{ model: "a" }] } })).not.toBe("");
     expect(await refusal({ "gpt-4o": { steps: [{ model: "gpt-4o-mini" }] } })).not.toBe("");
     const { models } = await weir.root.trpc.pricing.catalogue.query();
