@@ -51,6 +51,19 @@ describe("the rows of the price list", () => {
     expect(inVip).toMatchObject([{ input: "0.5", output: "1" }, { input: "15", output: "30" }, { call: "0.02" }, {}]);
   });
 
+  test("a virtual model costs from its cheapest to its dearest step, each in its own group", () => {
+    const virtual = {
+      model: "smart",
+      vendor: "",
+      enable_groups: ["default"],
+      steps: [{ model: "cheap" }, { model: "dear", group: "vip" }],
+    };
+    const row = pricedRows({ ...catalogue, models: [...catalogue.models, virtual] }, "default").at(-1);
+    expect(row).toMatchObject({ available: true, billing: "ratio", shown: { input: "1" }, most: { input: "15" } });
+    if (row) show(<Price row={row} kind="input" />);
+    expect(screen.getByText("$1.00–15.00")).toBeTruthy();
+  });
+
   test("a model is available only where a channel of the chosen group serves it and it has a price", () => {
     const available = (group: string) => names(pricedRows(catalogue, group).filter((row) => row.available));
     expect(available("default")).toEqual(["cheap", "picture"]);

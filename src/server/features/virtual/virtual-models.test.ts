@@ -1,6 +1,7 @@
 /** Virtual models on a server: what is saved, where they are listed, and a call with its row. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startFakeUpstream } from "../../../../tests/kit/fake-upstream/server";
+import type { PriceList } from "../../../shared/price-list";
 import { startWeir, type Weir } from "../../../../tests/kit/weir";
 
 let weir: Weir;
@@ -40,6 +41,7 @@ describe("what is saved", () => {
   test("an unknown step, an unknown group, a loop and a name that a channel serves are refused; what stands stays", async () => {
     expect(await refusal({ a: { steps: [{ model: "no-such-model" }] } })).toContain("no-such-model");
     expect(await refusal({ a: { steps: [{ model: "gpt-4o", group: "nowhere" }] } })).toContain("nowhere");
+    expect(await refusal({ a: { steps: [{ model: "gpt-4o" }], fixed_price: true } })).not.toBe("");
     expect(await refusal({ a: { steps: [{ model: "a" }] } })).not.toBe("");
     expect(await refusal({ "gpt-4o": { steps: [{ model: "gpt-4o-mini" }] } })).not.toBe("");
     const { models } = await weir.root.trpc.pricing.catalogue.query();
@@ -65,6 +67,13 @@ describe("where it is listed", () => {
     });
     expect(of("smart")?.factors).toBeUndefined();
     expect(of("fixed")).toMatchObject({ factors: { model_ratio: { value: 5 } } });
+    // A list with one price a model names the dearest step's, input and output together.
+    const { data } = (await weir.anonymous("GET", "/api/pricing")).body as unknown as PriceList;
+    expect(data.find(({ model_name }) => model_name === "smart")).toMatchObject({
+      model_ratio: 1,
+      completion_ratio: 4,
+      quota_type: 0,
+    });
   });
 });
 

@@ -1,12 +1,13 @@
 /** Virtual models: found for a caller, listed in groups, and checked when they are saved. */
 import { fail } from "../../../shared/errors";
 import { canonicalModel } from "../../../shared/channel-types";
-import { mayUseGroup } from "../../../shared/group";
+import { DEFAULT_GROUP, mayUseGroup } from "../../../shared/group";
 import type { VirtualModels, VirtualStep } from "../../../shared/virtual-models";
 import type { ChannelPool } from "../../contracts/channel-pool";
 import type { Services } from "../../contracts/context";
 import type { FindVirtual } from "../../contracts/virtual-models";
 import { groupFacts } from "../group/facts";
+import { createPrices } from "../pricing/price";
 
 type Options = Pick<Services, "options">;
 
@@ -77,6 +78,8 @@ export function checkVirtualModels(
     if (JSON.stringify(before[name]) === JSON.stringify(virtual)) continue;
     if (channels.some(({ models }) => models.has(name)))
       refuse(`“${name}”是渠道提供的模型，不能作为虚拟模型名`, `"${name}" is a model of a channel already`);
+    if (virtual.fixed_price && !createPrices(options).price(name, DEFAULT_GROUP, DEFAULT_GROUP))
+      refuse(`请先为“${name}”设置价格，再使用固定价格`, `Set a price for "${name}" first: it is its fixed price`);
     for (const { model, group } of virtual.steps) {
       if (!channels.some(({ models }) => models.has(canonicalModel(model))))
         refuse(`“${name}”的步骤“${model}”没有渠道提供`, `No channel has the model "${model}" of "${name}"`);

@@ -46,6 +46,7 @@ export function routeCall(asked: Asked, json: JsonObject | undefined): Routed {
     selection.left > 1 && controlPlane.option.stickyRouting && operation.streams && json
       ? affinityKey(json, caller.user_id, caller.group, model)
       : undefined;
-  if (affinity_key !== undefined) selection.prefer(routing.affinity, affinity_key, stats);
+  // Of a virtual model's steps most are never tried: they are no calls that had a choice.
+  if (affinity_key !== undefined) selection.prefer(routing.affinity, affinity_key, asked.virtual ? undefined : stats);
   return { selection, affinity_key };
 }
