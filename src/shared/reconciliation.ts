@@ -5,10 +5,10 @@
 import { z } from "zod";
 
 /** Drift of more than this share, and of more than a cent, is flagged. */
-export const MOST_DRIFT = 0.01;
+const MOST_DRIFT = 0.01;
 const CENT = 0.01;
 /** Rows after adding up: a quarter of 200 models. */
-export const MAX_ROWS = 20_000;
+const MAX_ROWS = 20_000;
 
 /** What one day's use of a model costs by the vendor's file. */
 const vendorRow = z.object({
