@@ -21,6 +21,7 @@ import { type PriceTables, priceTableKeys, resolvePrice } from "../../../shared/
 import type { Actor } from "../../contracts/actor";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
 import { auditRow } from "../audit/record";
+import { shownChange } from "../option/shown-change";
 import { run, type Steps } from "../../db/transaction";
 import type { Q } from "../../db/types";
 import { readFeedFile } from "./feed-file";
@@ -159,7 +160,7 @@ async function store(
   const tables = tablesNow(services);
   const options = changedOptions(tables, applyChanges(tables, changes));
   const rows = options.map(({ key, was, value }) =>
-    auditRow(author, { action: "option.update", target: key, before: { [key]: was }, after: { [key]: value } }),
+    auditRow(author, { action: "option.update", target: key, ...shownChange(key, was, value) }),
   );
   await services.options.setAll(
     options.map(({ key, value }) => [key, value] as const),
