@@ -1,5 +1,7 @@
 /**
- * The requests that targets take, and what their answers say. Pure: sources are the vendors' pages, read November 2026.
+ * The requests that targets take, and what their answers say. Pure. The sources are the vendors' pages named here; of
+ * Alertmanager, DingTalk's signature, WeCom and Telegram's limits they were looked up in November 2026, the others are
+ * as known.
  *
  * - Slack, "Sending messages using incoming webhooks" and "Formatting message text": {text}; & < > are escaped; 1
  *   message a second, 429 with Retry-After; a text over 40,000 characters is cut by Slack.
