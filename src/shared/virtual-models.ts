@@ -128,6 +128,8 @@ export function stepReasonOf({ kind, class: cls }: { kind: FailureKind; class: F
   if (kind === "timeout") return "timeout";
   if (kind === "content_filtered") return "content_filter";
   if (kind === "context_too_long" || kind === "too_large") return "context_too_long";
+  // The upstream's account cannot pay for it; that of another model may.
+  if (kind === "unaffordable") return "account";
   if (cls === "caller") return undefined;
   return cls === "ours" ? "limits" : cls;
 }

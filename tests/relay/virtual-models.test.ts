@@ -153,6 +153,14 @@ describe("a call to a virtual model is answered by the first step that can", () 
     expect(rowOf(b).other.passed_steps).toEqual([{ model: "gpt-4o", why: "limits" }]);
   });
 
+  test("a call counts as running at one step at a time, and at none when it is over", async () => {
+    const b = benchOf([{ model: "error-500" }, { model: "filtered" }, { model: "gpt-4o" }]);
+    await (await b.send(chat, chatBody("smart", { stream: true }))).text();
+    await b.quiet();
+    expect(b.sent).toHaveLength(3);
+    expect(b.relay.running()).toMatchObject({ running: 0 });
+  });
+
   test("with weights the first step is drawn, and the others follow for their reasons", async () => {
     const steps = [
       { model: "gpt-4o", weight: 1 },

@@ -149,7 +149,8 @@ export class ModelLadder implements Ladder {
   /** All channels of a step are in a cooldown: another step comes first, where there is one. */
   #isResting({ selection }: LadderStep): PassedReason | undefined {
     if (selection.ready) return undefined;
-    return selection.closed ? "account" : "transient";
+    const { closed } = selection;
+    return !closed ? "transient" : closed.named ? "named_wait" : "account";
   }
 }
 

@@ -27,11 +27,13 @@ const climb = (call: Admitted): Promise<RetryOutcome<Answer>> =>
 /** The channels of one step after those of another; each step keeps to the rules of a call that names its model. */
 async function climbLadder(call: Admitted, first: LadderStep): Promise<RetryOutcome<Answer>> {
   for (let step = first; ;) {
-    const outcome = await tryChannels({ ...call, ...step }, runAttempt);
+    const own = { ...call, ...step };
+    const outcome = await tryChannels(own, runAttempt);
     if (outcome.ok) {
       call.ladder?.tell?.(step.asked.request.model);
       return outcome;
     }
+    call.asked.engine.running.delete(own);
     const why = outcome.end_reason === "caller_left" ? undefined : reasonToMove(call, step, outcome.failure);
     const next = why && call.ladder?.pass(why);
     if (!next) return outcome;
