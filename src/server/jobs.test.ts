@@ -11,9 +11,16 @@ async function asked(clockAhead: number): Promise<string[]> {
   spyOn(globalThis, "setInterval").mockImplementation(((tick: () => void) => ticks.push(tick)) as never);
   const leases: string[] = [];
   const hold = async (name: string): Promise<boolean> => leases.push(name) > 0;
-  const services = { cluster: { lease: { hold } }, log: { error: () => undefined } } as unknown as Services;
+  const services = {
+    cluster: { lease: { hold } },
+    log: { error: () => undefined },
+    db: { t: { logs: {}, instances: {} } },
+    pool: { all: () => [] },
+    options: { get: () => [] },
+    now: Date.now,
+  } as unknown as Services;
   const instance = { steady: () => true, clockAhead: () => clockAhead };
-  const jobs = startJobs(services, { tasks: { poll: async () => undefined } } as never, instance);
+  const jobs = startJobs(services, { tasks: { poll: async () => undefined }, draining: false } as never, instance);
   for (const tick of ticks) tick();
   await jobs.stop();
   return leases;

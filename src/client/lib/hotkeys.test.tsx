@@ -1,9 +1,11 @@
 import "../../../tests/dom";
 import { afterEach, expect, mock, test } from "bun:test";
-import { cleanup, render } from "@testing-library/react";
-import userEvent from "@testing-library/user-event";
-import { type Hotkeys, useHotkeys } from "./hotkeys";
+import type { Hotkeys } from "./hotkeys";
 
+// After the document is there: React asks at once what its console can do.
+const { cleanup, render } = await import("@testing-library/react");
+const { default: userEvent } = await import("@testing-library/user-event");
+const { useHotkeys } = await import("./hotkeys");
 afterEach(cleanup);
 
 function Keys({ keys }: { keys: Hotkeys }) {
