@@ -61,6 +61,8 @@ const upstream = Bun.serve({
   hostname: "127.0.0.1",
   idleTimeout: 0,
   fetch: async (request) => {
+    // The list of models, which the watch over upstream accounts reads.
+    if (request.method === "GET") return Response.json({ object: "list", data: [] });
     keys.push(request.headers.get("authorization") ?? "");
     const { stream, model } = (await request.json()) as { stream?: boolean; model: string };
     const base = { id: "c1", created: 1_790_000_000, model };

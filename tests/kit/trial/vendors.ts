@@ -117,7 +117,8 @@ export function startVendors(): Vendors {
       const call = Number(/call number (\d+)/.exec(entry.body)?.[1] ?? Number.NaN);
       const planned = calls.get(call);
       if (!planned) {
-        strangers++;
+        // Lists of models are read by the watch over upstream accounts.
+        if (entry.method !== "GET") strangers++;
         return undefined;
       }
       const { fates } = planned.plan;
