@@ -295,6 +295,30 @@ for (const engine of ENGINES) {
       await db.q.delete(t).returning();
     });
 
+    test("work that goes on after the answer, a test of all channels for instance, books as without a key", async () => {
+      const user = await h.person();
+      const { users } = h.services.db.t;
+      const id = user.ctx.actor.id;
+      const ctx = { ...user.ctx, idempotency_key: "later" };
+      let later: Promise<unknown> = Promise.resolve();
+      const answered = Promise.withResolvers<void>();
+      await once(ctx, { path: "test", input: 1 }, async ({ db }) => {
+        later = answered.promise.then(() =>
+          db.tx(function* (q) {
+            yield* run(q.update(users).set({ display_name: "on" }).where(eq(users.id, id)).returning({ id: users.id }));
+          }),
+        );
+        return { ok: true as const, data: "begun" };
+      });
+      answered.resolve();
+      await later;
+      const [row] = await h.services.db.q.select().from(users).where(eq(users.id, id));
+      expect(row?.display_name).toBe("on");
+      expect(await once(ctx, { path: "test", input: 1 }, () => Promise.reject(new Error("twice")))).toEqual({
+        again: "begun",
+      });
+    });
+
     test("answers are dropped after a day", async () => {
       const user = await h.person();
       await keyed(user, "day").token.create(token("d"));

@@ -81,7 +81,7 @@ test.skipIf(noChromium)(
   async () => {
     const tab = await browser.open(`${weir.url}/setting?tab=other`, { as: weir.root, language: "zh", theme: "dark" });
     const { page } = tab;
-    await type(page.getByLabel("系统名称"), "Harbour");
+    await type(page.getByRole("textbox", { name: "系统名称" }), "Harbour");
     await page.getByRole("button", { name: "保存站点内容" }).click();
     await becomes(
       () =>

@@ -199,7 +199,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       if (viewport === "desktop") {
         await tab.page.keyboard.press("j");
         await tab.page.keyboard.press("Enter");
-      } else await tab.page.getByText("echo").first().tap();
+      } else await tab.page.locator("[data-row]").filter({ hasText: "echo" }).first().tap();
       const dialog = tab.page.getByRole("dialog");
       await dialog.getByText(say("与账单一致")).waitFor();
       await tab.page.keyboard.press("Escape");

@@ -123,7 +123,10 @@ async function claimOrAnswer(
   }
 }
 
-/** A database whose first transaction marks the claim as booked, or fails where the claim is another run's. */
+/**
+ * A database whose first transaction marks the claim as booked, or fails where the claim is another run's. Work that
+ * goes on after the answer may use it: the row is still this run's then, with its answer.
+ */
 function bookingDb(db: Db, name: string, since: number): { db: Db; booked(): boolean } {
   const { answered_requests: t } = db.t;
   let booked = false;
@@ -138,8 +141,15 @@ function bookingDb(db: Db, name: string, since: number): { db: Db; booked(): boo
           .where(and(eq(t.name, name), eq(t.created_at, since), eq(t.answer, "")))
           .returning({ name: t.name }),
       );
+      if (marked.length > 0) return done;
+      const [ours] = yield* run(
+        q
+          .select({ name: t.name })
+          .from(t)
+          .where(and(eq(t.name, name), eq(t.created_at, since))),
+      );
       // Taken for dead, and another run has the claim.
-      if (marked.length === 0) fail("idempotency_running", { retry_after: 1 });
+      if (!ours) fail("idempotency_running", { retry_after: 1 });
       return done;
     }, options);
     booked = true;

@@ -6,8 +6,12 @@ import type { LogView } from "../../../shared/log-list";
 import { useUser } from "../../lib/session";
 
 function NameLink({ href, children }: { href: string; children: ReactNode }) {
+  // A finger means the row: its links are for pointers that hover.
   return (
-    <Link href={href} className="truncate text-accent-text hover:underline">
+    <Link
+      href={href}
+      className="truncate text-accent-text hover:underline in-[[data-row]]:pointer-coarse:pointer-events-none"
+    >
       {children}
     </Link>
   );

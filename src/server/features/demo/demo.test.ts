@@ -10,6 +10,14 @@ beforeAll(async () => {
 afterAll(() => weir.stop());
 
 describe("the demo channel", () => {
+  test("is made by the console, whose requests carry an idempotency key", async () => {
+    const { status } = await fetch(`${weir.url}/trpc/demo.createChannel`, {
+      method: "POST",
+      headers: { ...weir.root.headers, "sec-fetch-site": "same-origin", "idempotency-key": "first" },
+    });
+    expect(status).toBe(200);
+  });
+
   test("serves a call through the gateway, streamed and plain, and its bill is a unit for two tokens", async () => {
     const channel = await weir.root.trpc.demo.createChannel.mutate();
     expect(channel).toMatchObject({ type: 1, models: "demo-echo", status: 1, key: "", base_url: `${weir.url}/demo` });

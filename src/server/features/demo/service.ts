@@ -15,8 +15,8 @@ import { demoKey } from "./key";
 /** Type 1: OpenAI's own API, which is what upstream.ts speaks. */
 const OPENAI = 1;
 
-/** Where each running server reaches itself; one per opened database. */
-const addresses = new WeakMap<object, string>();
+/** Where each running server reaches itself. */
+const addresses = new WeakMap<Services["cluster"], string>();
 
 /** The demo channel's base_url for a server that listens on `host` and `port`. */
 export function demoBaseUrl(host: string, port: number): string {
@@ -30,7 +30,7 @@ export function demoBaseUrl(host: string, port: number): string {
  * of an earlier start. Instances of one database are expected to listen on one port.
  */
 export async function startDemo(services: Services, base_url: string): Promise<void> {
-  addresses.set(services.db, base_url);
+  addresses.set(services.cluster, base_url);
   const { channels } = services.db.t;
   const key_hash = services.secrets.hash("channel-key", demoKey(services.secrets));
   await services.db.tx(function* (q) {
@@ -42,7 +42,7 @@ export async function startDemo(services: Services, base_url: string): Promise<v
 
 /** Makes the demo channel, or enables the existing one. */
 export async function createDemoChannel(ctx: Ctx): Promise<ChannelView> {
-  const base_url = addresses.get(ctx.db) ?? fail("internal");
+  const base_url = addresses.get(ctx.cluster) ?? fail("internal");
   const { q, t } = ctx.db;
   const key = demoKey(ctx.secrets);
   const [existing] = await q
