@@ -13,7 +13,7 @@ describe("the demo channel", () => {
   test("is made by the console, whose requests carry an idempotency key", async () => {
     const { status } = await fetch(`${weir.url}/trpc/demo.createChannel`, {
       method: "POST",
-      headers: { ...weir.root.headers, "sec-fetch-site": "same-origin", "idempotency-key": "first" },
+      headers: { ...weir.root.headers, "content-type": "application/json", "idempotency-key": "first" },
     });
     expect(status).toBe(200);
   });
