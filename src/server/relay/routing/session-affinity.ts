@@ -22,11 +22,20 @@ export class SessionAffinity {
   }
 
   set(key: string, channel: number): void {
+    const now = this.now();
     this.#places.delete(key); // the most recently used entry is dropped last
-    this.#places.set(key, { channel, until: this.now() + KEEP_MS });
-    if (this.#places.size <= MAX_ENTRIES) return;
-    const oldest = this.#places.keys().next();
-    if (!oldest.done) this.#places.delete(oldest.value);
+    this.#places.set(key, { channel, until: now + KEEP_MS });
+    // The oldest stand first: each new entry takes two of those that nothing will ask for.
+    let drops = 2;
+    for (const [oldest, { until }] of this.#places) {
+      if (drops-- === 0 || (until > now && this.#places.size <= MAX_ENTRIES)) return;
+      this.#places.delete(oldest);
+    }
+  }
+
+  /** Conversations that are remembered. */
+  get size(): number {
+    return this.#places.size;
   }
 
   delete(key: string): void {
