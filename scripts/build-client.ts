@@ -3,26 +3,25 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
+import { bundleScripts, fetchedBy, scriptsOf } from "./console-scripts";
 import { fontFiles } from "./plugins/font-files";
-import { linguiMacro } from "./plugins/lingui-macro";
-import { linguiPo } from "./plugins/lingui-po";
 
 /** The result of one build; sizes in bytes. */
 export interface ClientBuild {
   outdir: string;
-  /** Everything that index.html loads before the first route: scripts and module preloads, gzip. */
-  firstLoadJs: number;
-  /** The style sheets of index.html, gzip. */
-  firstLoadCss: number;
-  files: { path: string; bytes: number; gzip: number }[];
+  files: { path: string; bytes: number; gzip: number; brotli: number }[];
+  /** The scripts that a browser fetches before a page can be shown; `source`: see `scriptsOf` in console-scripts.ts. */
+  scriptsOf: (source: string) => ClientBuild["files"];
 }
 
 const ROOT = resolve(import.meta.dir, "..");
+const CLIENT = join(ROOT, "src/client");
 const INCOMPRESSIBLE = /\.(png|woff2|ico|webp)$/;
 
 /**
- * Bundles the console (`src/client/index.html`) into `outdir`: split chunks with hashed names, catalogues compiled and
- * split per language, and a `.br` and a `.gz` beside each file that gets smaller.
+ * Bundles the console (`src/client/index.html`) into `outdir`: its scripts by Rolldown, which can say what lies in a
+ * file together (`plugins/console-chunks.ts`), its styles by Bun; hashed names, catalogues compiled and split per
+ * language, and a `.br` and a `.gz` beside each file that gets smaller.
  *
  * The theme is set by a small blocking script (`/assets/theme-<hash>.js`), so that nothing flashes and the content
  * security policy needs no inline script.
@@ -36,63 +35,89 @@ export async function buildClient(options: { outdir?: string; prod?: boolean } =
   const common = { outdir, target: "browser", minify: prod, publicPath: "/", define, root: ROOT } as const;
   const naming = { chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" };
   const fonts = fontFiles();
-  const [page, theme, worker] = await Promise.all([
+  const [scripts, styles, theme, worker] = await Promise.all([
+    bundleScripts({ prod }),
     Bun.build({
       ...common,
-      entrypoints: [join(ROOT, "src/client/index.html")],
-      splitting: true,
-      sourcemap: prod ? "none" : "linked",
-      plugins: [tailwind, fonts.plugin, linguiMacro({ prod }), linguiPo()],
-      naming: { ...naming, entry: "[name].[ext]" },
+      entrypoints: [join(CLIENT, "styles/app.css")],
+      plugins: [tailwind, fonts.plugin],
+      naming: { ...naming, entry: "assets/[name]-[hash].[ext]" },
     }),
     Bun.build({
       ...common,
-      entrypoints: [join(ROOT, "src/client/theme-boot.ts")],
+      entrypoints: [join(CLIENT, "theme-boot.ts")],
       format: "iife",
       naming: { ...naming, entry: "assets/theme-[hash].[ext]" },
     }),
     // At the root and under one name for ever: a browser updates its push worker from the same address.
     Bun.build({
       ...common,
-      entrypoints: [join(ROOT, "src/client/push-worker.js")],
+      entrypoints: [join(CLIENT, "push-worker.js")],
       format: "iife",
       naming: { ...naming, entry: "[name].[ext]" },
     }),
   ]);
 
-  const themeScript = theme.outputs.find((output) => output.kind === "entry-point");
-  if (!themeScript) throw new Error("the theme script was not built");
-  await Promise.all([...fonts.files].map(([path, bytes]) => Bun.write(join(outdir, path), bytes)));
+  const built = (build: Bun.BuildOutput): string => {
+    const entry = build.outputs.find((output) => output.kind === "entry-point" || output.path.endsWith(".css"));
+    if (!entry) throw new Error("a part of the console was not built");
+    return relative(outdir, entry.path);
+  };
+  const themeScript = built(theme);
+  const icon = Buffer.from(await Bun.file(join(CLIENT, "styles/icon.svg")).arrayBuffer());
+  const iconPath = `assets/icon-${Bun.hash(icon).toString(36).slice(0, 8)}.svg`;
+  await Promise.all(
+    [...fonts.files, [iconPath, icon] as const].map(([path, bytes]) => Bun.write(join(outdir, path), bytes)),
+  );
 
+  await Promise.all(scripts.map(({ fileName, code }) => Bun.write(join(outdir, fileName), code)));
+  const main = scripts.find((chunk) => chunk.isEntry);
+  if (!main) throw new Error("the console has no entry");
   // Only the text font is worth preloading: the mono font waits until a page shows data.
   const textFace = [...fonts.files.keys()].find((path) => path.includes("inter-"));
-  const htmlPath = join(outdir, "index.html");
-  const html = (await Bun.file(htmlPath).text()).replace(
-    /<head>/,
-    `<head><script src="/assets/${basename(themeScript.path)}"></script>${
-      textFace ? `<link rel="preload" href="/${textFace}" as="font" type="font/woff2" crossorigin>` : ""
-    }`,
-  );
-  await Bun.write(htmlPath, html);
+  const head = [
+    `<script src="/${themeScript}"></script>`,
+    textFace && `<link rel="preload" href="/${textFace}" as="font" type="font/woff2" crossorigin>`,
+    ...fetchedBy(scripts, [main]).map(({ fileName }) =>
+      fileName === main.fileName
+        ? `<script type="module" crossorigin src="/${fileName}"></script>`
+        : `<link rel="modulepreload" crossorigin href="/${fileName}">`,
+    ),
+  ];
+  const html = (await Bun.file(join(CLIENT, "index.html")).text())
+    .replace("<head>", () => `<head>${head.filter(Boolean).join("")}`)
+    .replace('<script type="module" src="./main.tsx"></script>', "")
+    .replace("./styles/app.css", `/${built(styles)}`)
+    .replace("./styles/icon.svg", `/${iconPath}`);
+  await Bun.write(join(outdir, "index.html"), html);
 
-  const files: ClientBuild["files"] = [];
-  for (const path of [...page.outputs, ...theme.outputs, ...worker.outputs].map((output) => output.path)) {
-    const bytes = Buffer.from(await Bun.file(path).arrayBuffer());
-    const gzip = gzipSync(bytes, { level: 9 });
-    files.push({ path: relative(outdir, path), bytes: bytes.length, gzip: gzip.length });
-    if (!prod || bytes.length < 256 || INCOMPRESSIBLE.test(path)) continue;
-    const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
-    await Promise.all([Bun.write(`${path}.gz`, gzip), Bun.write(`${path}.br`, brotli)]);
-  }
+  const paths = [
+    "index.html",
+    iconPath,
+    ...scripts.map(({ fileName }) => fileName),
+    ...[styles, theme, worker].flatMap((build) => build.outputs.map((output) => relative(outdir, output.path))),
+  ];
+  const files = await Promise.all(paths.map((path) => compressed(outdir, path, prod)));
+  await apiReference(outdir, prod, basename(themeScript));
 
-  await apiReference(outdir, prod, basename(themeScript.path));
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const sizesOf = (source: string): ClientBuild["files"] =>
+    [themeScript, ...scriptsOf(scripts, source).map(({ fileName }) => fileName)].flatMap(
+      (path) => byPath.get(path) ?? [],
+    );
+  return { outdir, files, scriptsOf: sizesOf };
+}
 
-  const named = new Set([...html.matchAll(/(?:src|href)="\/([^"]+)"/g)].map((match) => match[1]));
-  const sum = (ending: string) =>
-    files
-      .filter((file) => named.has(file.path) && file.path.endsWith(ending))
-      .reduce((total, file) => total + file.gzip, 0);
-  return { outdir, files, firstLoadJs: sum(".js"), firstLoadCss: sum(".css") };
+/** Writes `.gz` and `.br` beside a file that gets smaller by them. */
+async function compressed(outdir: string, path: string, prod: boolean): Promise<ClientBuild["files"][number]> {
+  const target = join(outdir, path);
+  const bytes = Buffer.from(await Bun.file(target).arrayBuffer());
+  const gzip = gzipSync(bytes, { level: 9 });
+  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: prod ? 11 : 5 } });
+  const sizes = { path, bytes: bytes.length, gzip: gzip.length, brotli: brotli.length };
+  if (!prod || bytes.length < 256 || INCOMPRESSIBLE.test(path)) return sizes;
+  await Promise.all([Bun.write(`${target}.gz`, gzip), Bun.write(`${target}.br`, brotli)]);
+  return sizes;
 }
 
 /**
@@ -123,10 +148,17 @@ async function apiReference(outdir: string, prod: boolean, themeScript: string):
 if (import.meta.main) {
   const started = performance.now();
   const build = await buildClient({ prod: !process.argv.includes("--dev") });
-  const kb = (bytes: number) => `${(bytes / 1024).toFixed(1)} kB`;
-  for (const file of build.files.toSorted((a, b) => b.gzip - a.gzip).slice(0, 25)) {
-    console.log(kb(file.gzip).padStart(10), file.path);
+  const kb = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
+  for (const file of build.files.toSorted((a, b) => b.brotli - a.brotli).slice(0, 25)) {
+    console.log(kb(file.brotli).padStart(10), file.path);
   }
-  console.log(`first load: ${kb(build.firstLoadJs)} JS, ${kb(build.firstLoadCss)} CSS (gzip)`);
+  for (const [path, source] of [
+    ["/login", "features/auth/login-page"],
+    ["/log", "features/log/log-page"],
+    ["/channel", "features/channel/channel-page"],
+  ] as const) {
+    const scripts = build.scriptsOf(source);
+    console.log(`${path}: ${kb(scripts.reduce((sum, file) => sum + file.brotli, 0))} in ${scripts.length} scripts`);
+  }
   console.log(`console built into ${relative(ROOT, build.outdir)} in ${Math.round(performance.now() - started)} ms`);
 }

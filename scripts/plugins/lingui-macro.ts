@@ -5,28 +5,31 @@ import { kept } from "./kept";
 const IMPORTS_A_MACRO = /@lingui\/(core|react)\/macro/;
 
 /**
- * Bun plugin that expands the Lingui macros of `src/client`.
- *
- * In production messages keep only their id (the catalogue has the text); in development and tests the Chinese text
- * stays in the code, so that a page is readable without a catalogue. `keep`: compiled files are kept on disk (tests).
+ * Bun plugin that expands the Lingui macros of `src/client` for tests: the Chinese text stays in the code, so that a
+ * page is readable without a catalogue. `keep`: compiled files are kept on disk.
  */
-export function linguiMacro({ prod = false, keep = false }: { prod?: boolean; keep?: boolean } = {}): BunPlugin {
-  const macro: PluginItem = ["@lingui/babel-plugin-lingui-macro", prod ? { descriptorFields: "id-only" } : {}];
+export function linguiMacro({ keep = false }: { keep?: boolean } = {}): BunPlugin {
   return {
     name: "lingui-macro",
     setup(build) {
       build.onLoad({ filter: /[\\/]src[\\/]client[\\/].*\.tsx?$/ }, async ({ path }) => {
         const source = await Bun.file(path).text();
-        const loader = path.endsWith("x") ? "tsx" : "ts";
-        if (!IMPORTS_A_MACRO.test(source)) return { contents: source, loader };
-        const compile = () => compiled(path, source, macro);
-        return { contents: await (keep ? kept(import.meta.path, path, source, compile) : compile()), loader };
+        const expand = () => expandMacros(path, source);
+        const contents =
+          keep && IMPORTS_A_MACRO.test(source) ? await kept(import.meta.path, path, source, expand) : await expand();
+        return { contents, loader: path.endsWith("x") ? "tsx" : "ts" };
       });
     },
   };
 }
 
-async function compiled(path: string, source: string, macro: PluginItem): Promise<string> {
+/**
+ * The TypeScript of `source` (file `path`) with its Lingui macros expanded; unchanged when it has none. In production
+ * (`prod`) messages keep only their id: the catalogue has the text.
+ */
+export async function expandMacros(path: string, source: string, { prod = false } = {}): Promise<string> {
+  if (!IMPORTS_A_MACRO.test(source)) return source;
+  const macro: PluginItem = ["@lingui/babel-plugin-lingui-macro", prod ? { descriptorFields: "id-only" } : {}];
   // Babel is loaded only when a file needs it: server tests never do.
   const { transformAsync } = await import("@babel/core");
   const result = await transformAsync(source, {
@@ -42,6 +45,3 @@ async function compiled(path: string, source: string, macro: PluginItem): Promis
   if (typeof result?.code !== "string") throw new Error(`the Lingui macro produced nothing for ${path}`);
   return result.code;
 }
-
-/** For `[serve.static] plugins` in bunfig.toml (development). */
-export default linguiMacro();

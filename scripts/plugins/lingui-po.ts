@@ -12,7 +12,7 @@ export function linguiPo({ keep = false }: { keep?: boolean } = {}): BunPlugin {
     name: "lingui-po",
     setup(build) {
       build.onLoad({ filter: /\.po$/ }, async ({ path }) => {
-        const compile = () => compiled(path);
+        const compile = () => compileCatalogue(path);
         const contents = keep
           ? await kept(import.meta.path, path, readFileSync(path, "utf8"), compile)
           : await compile();
@@ -22,7 +22,8 @@ export function linguiPo({ keep = false }: { keep?: boolean } = {}): BunPlugin {
   };
 }
 
-async function compiled(path: string): Promise<string> {
+/** The module of a catalogue (`locales/<locale>.po`): it exports `messages`. Throws for an invalid message. */
+export async function compileCatalogue(path: string): Promise<string> {
   // Loaded only when a catalogue is: most tests import none.
   const { createCompiledCatalog, getCatalogForFile, getCatalogs } = await import("@lingui/cli/api");
   const { getConfig } = await import("@lingui/conf");
@@ -39,6 +40,3 @@ async function compiled(path: string): Promise<string> {
   const catalogue: { messages: unknown } = JSON.parse(source);
   return `export const messages = ${JSON.stringify(catalogue.messages)};`;
 }
-
-/** For `[serve.static] plugins` in bunfig.toml (development). */
-export default linguiPo();

@@ -115,14 +115,6 @@ export function summarizeTag(channels: readonly ChannelView[]): TagSummary {
   };
 }
 
-/** Colours of the response time (C-335 to C-339): milliseconds, 0 = untested. */
-export function responseTimeColor(ms: number): "neutral" | "green" | "lime" | "yellow" | "red" {
-  if (ms <= 0) return "neutral";
-  if (ms <= 1000) return "green";
-  if (ms <= 3000) return "lime";
-  return ms <= 5000 ? "yellow" : "red";
-}
-
 /** Runs over all channels; of each kind at most one in the cluster. */
 export const RUN_KINDS = ["test", "balance"] as const;
 export type RunKind = (typeof RUN_KINDS)[number];

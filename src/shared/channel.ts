@@ -14,10 +14,11 @@ import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
 import { pageShape, searchShape } from "./paging";
 import { overrideProblem } from "./param-override";
+import { CHANNEL_STATUS } from "./channel-status";
 import type { Lang, Text } from "./text";
 import { TEXT_LIMITS } from "./text-limits";
 
-export const CHANNEL_STATUS = { enabled: 1, disabled: 2, auto_disabled: 3 } as const;
+export { CHANNEL_STATUS };
 
 /** The statuses that an operator sets by hand, for channels and for keys. */
 export type ManualStatus = typeof CHANNEL_STATUS.enabled | typeof CHANNEL_STATUS.disabled;

@@ -1,6 +1,5 @@
 /** Second factors: one-time codes with recovery codes, and passkeys. */
 import * as z from "zod";
-import type { SignedInUser } from "./user";
 
 /** Digits of a one-time code, and seconds of its time step (RFC 6238; the default of authenticator apps). */
 export const TOTP_DIGITS = 6;
@@ -20,15 +19,6 @@ export const factorCodeInput = z.object({
     .transform((text) => text.replace(/[\s-]/g, "").toLowerCase())
     .pipe(z.string().min(1, "factor_code_missing")),
 });
-
-/** The first step succeeded and a second is required; a cookie in the browser identifies the sign-in. */
-export interface SecondFactorNeeded {
-  require_2fa: true;
-  /** A passkey is accepted as well. */
-  passkey: boolean;
-}
-export type SignInAnswer = SignedInUser | SecondFactorNeeded;
-export const isSecondFactorNeeded = (answer: SignInAnswer): answer is SecondFactorNeeded => "require_2fa" in answer;
 
 /** Which second factors an account has: one-time codes, and how many passkeys. */
 export interface OwnedFactors {

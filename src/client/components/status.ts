@@ -27,7 +27,7 @@ import {
   Wallet,
   type LucideIcon,
 } from "lucide-react";
-import { responseTimeColor } from "../../shared/channel-operations";
+import { responseTimeColor } from "../../shared/response-time";
 import type { WithdrawalState } from "../../shared/invite";
 import type { Hue } from "../ui/badge";
 

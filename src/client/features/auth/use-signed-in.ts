@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
-import { isSecondFactorNeeded, type SignInAnswer } from "../../../shared/factor";
+import { isSecondFactorNeeded, type SignInAnswer } from "../../../shared/sign-in-answer";
 import { storeUser } from "../../lib/session";
 import { toastSuccess } from "../../lib/toast";
 import { askSecondStep } from "../factor/second-step";

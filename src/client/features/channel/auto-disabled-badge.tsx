@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { CHANNEL_STATUS } from "../../../shared/channel";
+import { CHANNEL_STATUS } from "../../../shared/channel-status";
 import { trpc } from "../../lib/trpc";
 
 const RENEW_MS = 60_000;

@@ -1,6 +1,6 @@
 /** The second step of a sign-in: what is required, and which component asks for it. */
 import { useSyncExternalStore } from "react";
-import type { SecondFactorNeeded } from "../../../shared/factor";
+import type { SecondFactorNeeded } from "../../../shared/sign-in-answer";
 
 let needed: SecondFactorNeeded | null = null;
 const listeners = new Set<() => void>();

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useEffect, useEffectEvent, useRef } from "react";
-import type { TelegramFields } from "../../../shared/identity";
+import type { TelegramFields } from "../../../shared/identity-input";
 import { TELEGRAM_ORIGIN } from "../../../shared/identity";
 import { currentLanguage } from "../../lib/i18n";
 

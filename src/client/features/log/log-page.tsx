@@ -11,6 +11,7 @@ import { Page } from "../../components/page";
 import { Count, Quota } from "../../components/quota";
 import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy } from "../../lib/lazy";
 import { useUser } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -21,11 +22,12 @@ import { downloadLog } from "./log-download";
 import { LogCauses } from "./log-causes";
 import { LogChart, RangeButtons } from "./log-chart";
 import { askedFilter, askedPage, type AskedFilter, filterQuery, type LogFilterKey } from "./log-filter";
-import { LogInspector } from "./log-inspector";
 import { LiveSwitch } from "./log-live";
 import { ChannelName, ChannelPicker, ModelPicker, TokenName, TokenPicker, UserPicker } from "./log-pickers";
 import { type LogRange, useLogGrid } from "./log-range";
 import { joinRows, useLogTail } from "./log-tail";
+
+const LogInspector = lazy(async () => ({ default: (await import("./log-inspector")).LogInspector }));
 
 /** The usage log: an ordinary user's own rows, all users' for administrators. `?open=<id>` opens the inspector. */
 export default function LogPage() {
@@ -59,6 +61,9 @@ export default function LogPage() {
   const listed = list.data?.items;
   const rows = on && listed ? joinRows(live.rows, listed) : listed;
   const columns = useLogColumns(admin);
+  // Fetched when a row is first opened, and kept from then on, so that it can close in its own time.
+  const [inspected, setInspected] = useState(grid.open !== null);
+  if (grid.open !== null && !inspected) setInspected(true);
   const follow = (wanted: boolean) => {
     setFollowing(wanted);
     // What was written since the list was read is no news any more.
@@ -122,13 +127,15 @@ export default function LogPage() {
           empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
         />
       </div>
-      <LogInspector
-        id={grid.open}
-        known={rows?.find((row) => String(row.id) === grid.open)}
-        admin={admin}
-        onClose={() => grid.setOpen(null)}
-        onStep={(by) => openBeside(rows, grid.open, by, grid.setOpen)}
-      />
+      {inspected ? (
+        <LogInspector
+          id={grid.open}
+          known={rows?.find((row) => String(row.id) === grid.open)}
+          admin={admin}
+          onClose={() => grid.setOpen(null)}
+          onStep={(by) => openBeside(rows, grid.open, by, grid.setOpen)}
+        />
+      ) : null}
     </Page>
   );
 }

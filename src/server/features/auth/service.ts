@@ -2,7 +2,7 @@
 import { and, eq, isNull, or } from "drizzle-orm";
 import type * as z from "zod";
 import { fail } from "../../../shared/errors";
-import type { SignInAnswer } from "../../../shared/factor";
+import type { SignInAnswer } from "../../../shared/sign-in-answer";
 import type { loginInput } from "../../../shared/user";
 import type { Ctx } from "../../contracts/context";
 import type { UserRow } from "../../db/schema";

@@ -5,7 +5,8 @@
 import { eq } from "drizzle-orm";
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
-import { SECOND_STEP_TRIES, type SecondFactorNeeded, type SignInAnswer } from "../../../shared/factor";
+import { SECOND_STEP_TRIES } from "../../../shared/factor";
+import type { SecondFactorNeeded, SignInAnswer } from "../../../shared/sign-in-answer";
 import { USER_STATUS } from "../../../shared/roles";
 import type { SignedInUser } from "../../../shared/user";
 import { type Ctx, seconds } from "../../contracts/context";

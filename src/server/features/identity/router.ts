@@ -1,16 +1,15 @@
 /** Routes of sign-in by providers. GETs that change something need the user-id header like every call (D-65). */
+import { IDENTITY_PROVIDERS, type RedirectProvider } from "../../../shared/identity";
 import {
   callbackInput,
-  IDENTITY_PROVIDERS,
   oidcTrialInput,
-  type RedirectProvider,
   stateInput,
   telegramBindInput,
   telegramInput,
   telegramTrialInput,
   unbindInput,
   wechatInput,
-} from "../../../shared/identity";
+} from "../../../shared/identity-input";
 import { publicProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { boundIdentities, unbindIdentity } from "./account";
 import { beginSignIn, finishSignIn, telegramBind, telegramSignIn, wechatBind, wechatSignIn } from "./service";

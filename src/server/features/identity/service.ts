@@ -6,17 +6,19 @@ import { eq } from "drizzle-orm";
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
-import type { SignInAnswer } from "../../../shared/factor";
+import type { SignInAnswer } from "../../../shared/sign-in-answer";
 import {
   callbackPath,
-  type callbackInput,
   type IdentityProvider,
   isRedirectProvider,
   type RedirectProvider,
+} from "../../../shared/identity";
+import {
+  type callbackInput,
   type stateInput,
   type telegramBindInput,
   type TelegramFields,
-} from "../../../shared/identity";
+} from "../../../shared/identity-input";
 import type { Ctx, UserCtx } from "../../contracts/context";
 import { siteOf } from "../../http/site";
 import { signedIn } from "../../http/trpc";

@@ -1,7 +1,7 @@
 /** The data of the Telegram login widget (core.telegram.org/widgets/login, "Checking authorization"; D-67). */
 import { createHash, createHmac } from "node:crypto";
 import { fail } from "../../../shared/errors";
-import type { TelegramFields } from "../../../shared/identity";
+import type { TelegramFields } from "../../../shared/identity-input";
 import { type Ctx, seconds } from "../../contracts/context";
 import { sameText } from "../../lib/secrets";
 import type { ProvenPerson } from "./oauth";

@@ -1,0 +1,66 @@
+import { join, relative, resolve } from "node:path";
+import { type OutputChunk, type Plugin, rolldown } from "rolldown";
+import { consoleChunks } from "./plugins/console-chunks";
+import { consoleSources } from "./plugins/console-sources";
+
+const ROOT = resolve(import.meta.dir, "..");
+const CLIENT = join(ROOT, "src/client");
+
+/**
+ * The console's scripts, bundled by Rolldown, which can say what lies in a file together (`plugins/console-chunks.ts`;
+ * docs/decisions/0056-few-files.md). Nothing is written. In development (`prod: false`) they are readable and carry
+ * their source maps. Throws for whatever the bundler warns of.
+ */
+export async function bundleScripts({
+  prod,
+  plugins = [],
+}: {
+  prod: boolean;
+  plugins?: readonly Plugin[];
+}): Promise<OutputChunk[]> {
+  const bundle = await rolldown({
+    input: { main: join(CLIENT, "main.tsx") },
+    cwd: ROOT,
+    platform: "browser",
+    transform: { define: { "process.env.NODE_ENV": prod ? '"production"' : '"development"' } },
+    plugins: [consoleSources({ prod }), ...plugins],
+    preserveEntrySignatures: false,
+    onLog: (level, log) => {
+      // Packages say "use client" for frameworks that render on a server.
+      if (level === "warn" && log.code !== "MODULE_LEVEL_DIRECTIVE") throw new Error(log.message);
+    },
+  });
+  const { output } = await bundle.generate({
+    minify: prod,
+    sourcemap: prod ? false : "inline",
+    entryFileNames: "assets/[name]-[hash].js",
+    chunkFileNames: "assets/[name]-[hash].js",
+    codeSplitting: consoleChunks(CLIENT),
+  });
+  await bundle.close();
+  return output.filter((file) => file.type === "chunk");
+}
+
+/** `first` and all that they import, without what they only import lazily. */
+export function fetchedBy(chunks: readonly OutputChunk[], first: readonly OutputChunk[]): OutputChunk[] {
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const found = new Set(first);
+  for (const chunk of found)
+    for (const name of chunk.imports) {
+      const imported = byName.get(name);
+      if (imported) found.add(imported);
+    }
+  return [...found];
+}
+
+/**
+ * What a browser fetches before the page `source` (path below `src/client` without its ending) can be shown: the
+ * entry, one catalogue, the page, and all that they import. Throws for a page that the console does not have.
+ */
+export function scriptsOf(chunks: readonly OutputChunk[], source: string): OutputChunk[] {
+  const holds = (id: string): boolean => relative(CLIENT, id).replace(/\.tsx?$/, "") === source;
+  const page = chunks.find((chunk) => chunk.moduleIds.some(holds));
+  if (!page) throw new Error(`the console has no ${source}`);
+  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || (chunk.facadeModuleId?.endsWith("zh.po") ?? false);
+  return fetchedBy(chunks, [...chunks.filter(isFirst), page]);
+}

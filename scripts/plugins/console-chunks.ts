@@ -1,0 +1,92 @@
+import { dirname, join } from "node:path";
+import type { CodeSplittingOptions } from "rolldown";
+
+/** What `work` holds at least: what this share of the working pages needs. */
+const COMMON_SHARE = 0.3;
+/** A module of fewer characters is not worth a file of its own; several pages that need it share it with all others. */
+const SMALL = 4_000;
+/** The pages that people see first, which should be light: no file of the working pages is theirs. */
+const LOGIN = /[\\/]login-page\.tsx$/;
+const HOME = /[\\/]home-page\.tsx$/;
+
+type ModuleOf = (id: string) => {
+  code: string | null;
+  importedIds: readonly string[];
+  dynamicallyImportedIds: readonly string[];
+} | null;
+
+/**
+ * Which modules of the console (`client`: its folder) lie in a file together, so that a page costs few files:
+ *
+ * - `vendor`, `shell`: packages and own modules that index.html itself needs; vendor changes only with a package.
+ * - `entrance`: what the sign-in page shares with others.
+ * - `work-vendor`, `work`: what many of the other pages need.
+ *
+ * Everything else is left to the bundler.
+ */
+export function consoleChunks(client: string): CodeSplittingOptions {
+  let chunkOf: ReadonlyMap<string, string> | undefined;
+  return {
+    includeDependenciesRecursively: false,
+    groups: [
+      { name: "vendor", test: /node_modules/, tags: ["$initial"], priority: 2 },
+      { name: "shell", tags: ["$initial"], priority: 1 },
+      {
+        debugName: "common",
+        name: (id, context) => {
+          chunkOf ??= commonChunks((id) => context.getModuleInfo(id), join(client, "routes.tsx"));
+          return chunkOf.get(id) ?? null;
+        },
+      },
+    ],
+  };
+}
+
+function commonChunks(moduleOf: ModuleOf, routes: string): Map<string, string> {
+  const needs = needed(moduleOf);
+  const pages = moduleOf(routes)?.dynamicallyImportedIds ?? [];
+  const of = (kind: RegExp): Set<string> =>
+    new Set(pages.filter((page) => kind.test(page)).flatMap((page) => [...needs(page)]));
+  const [login, home] = [of(LOGIN), of(HOME)];
+  const works = pages.filter((page) => !LOGIN.test(page) && !HOME.test(page)).map(needs);
+  const chunks = new Map<string, string>();
+  for (const id of new Set(works.flatMap((ids) => [...ids]))) {
+    const users = works.filter((ids) => ids.has(id)).length;
+    const isSmall = (moduleOf(id)?.code?.length ?? 0) < SMALL;
+    if (login.has(id)) chunks.set(id, "entrance");
+    else if (!home.has(id) && (users >= COMMON_SHARE * works.length || (users > 1 && isSmall)))
+      chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
+  }
+  return chunks;
+}
+
+const PACKAGE = /[\\/]node_modules[\\/]/;
+const ICON = /[\\/]lucide-react[\\/]/;
+const ICONS_INDEX = /[\\/]lucide-react\.mjs$/;
+const ICONS_IMPORT = /import\s*\{([^}]*)\}\s*from\s*"lucide-react"/g;
+const ICON_EXPORT = /export \{([^}]*)\} from '(\.\/icons\/[\w-]+\.mjs)'/g;
+
+/** All that a module imports, itself included; of the icons' index only the icons that are named. */
+function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
+  const icons = new Map<string, string>();
+  const readIndex = (index: string): void => {
+    for (const [, names = "", path = ""] of (moduleOf(index)?.code ?? "").matchAll(ICON_EXPORT))
+      for (const name of names.split(",")) icons.set(name.replace("default as", "").trim(), join(dirname(index), path));
+  };
+  const imports = (id: string): string[] => {
+    const { importedIds = [], code } = moduleOf(id) ?? {};
+    const index = importedIds.find((imported) => ICONS_INDEX.test(imported));
+    if (index === undefined) return [...importedIds];
+    if (icons.size === 0) readIndex(index);
+    const named = [...(code ?? "").matchAll(ICONS_IMPORT)].flatMap(([, names = ""]) => names.split(","));
+    return [
+      ...importedIds.filter((imported) => imported !== index),
+      ...named.flatMap((name) => icons.get(name.trim()) ?? []),
+    ];
+  };
+  return (start) => {
+    const found = new Set([start]);
+    for (const id of found) for (const imported of imports(id)) found.add(imported);
+    return found;
+  };
+}
