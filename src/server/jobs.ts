@@ -1,5 +1,6 @@
 /** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and logs its failures. */
 import { lt } from "drizzle-orm";
+import { forgetWindows } from "./cluster/postgres-counter";
 import { type Services, seconds } from "./contracts/context";
 import { forgetIncidents } from "./features/alert/incidents";
 import { createAlertJobs } from "./features/alert/jobs";
@@ -53,6 +54,7 @@ const jobs: readonly Job[] = [
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   leased("codex tokens", 60, (s) => renewCodexTokens(s)),
   leased("budgets", 3600, forgetSpend),
+  leased("limits", 60, async ({ db }) => db.driver.postgres && forgetWindows(db.driver.postgres)),
   leased("orders", 15, askAboutOrders),
   leased("payment callbacks", 3600, forgetCallbacks),
   leased("upstream watch", 60, watchUpstreams),

@@ -4,9 +4,10 @@
  * is alone is a statement (single-verb.pg.ts). Lock order everywhere: users by id, tokens by id, order, hold.
  */
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { numberArray, textArray } from "../../db/arrays";
 import type { Connections } from "../../db/connection-types";
 import type { Db } from "../../db/types";
-import { checkUnits, postgresText, sparseRow } from "./call-log";
+import { checkUnits, sparseRow } from "./call-log";
 import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
@@ -88,7 +89,6 @@ function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
     const [first] = verbs;
     if (first && verbs.length === 1) return [await runAlone(on, first, instanceId, seconds())];
     const rows = verbs.flatMap(({ log }, i) => (log ? [{ n: i + 1, ...sparseRow(log) }] : []));
-    const list = (of: (verb: Verb) => number | string) => `{${verbs.map(of).join(",")}}`;
     const [answer] = await on.unsafe<{ answers: string }>(STATEMENT, [
       lane,
       number,
@@ -96,18 +96,15 @@ function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
       seconds(),
       instanceId,
       verbs.map(({ kind }) => kind).join(""),
-      list(({ request_id }) => quoted(request_id)),
-      list(({ user_id }) => user_id),
-      list(({ token_id }) => token_id),
-      list(({ amount }) => amount),
-      list(({ other }) => other),
-      list(({ draft }) => quoted(draft)),
+      textArray(verbs.map(({ request_id }) => request_id)),
+      numberArray(verbs.map(({ user_id }) => user_id)),
+      numberArray(verbs.map(({ token_id }) => token_id)),
+      numberArray(verbs.map(({ amount }) => amount)),
+      numberArray(verbs.map(({ other }) => other)),
+      textArray(verbs.map(({ draft }) => draft)),
       rows.length > 0 ? JSON.stringify(rows) : "",
     ]);
     if (!answer) throw new Error("The ledger's statement answered nothing");
     return JSON.parse(answer.answers) as Answer[]; // made by the function
   };
 }
-
-/** An element of an array of texts (PostgreSQL 18 documentation, 8.15.6 Array Input and Output Syntax). */
-const quoted = (text: string): string => `"${postgresText(text).replace(/["\\]/g, "\\$&")}"`;

@@ -1,0 +1,202 @@
+/** Limits that instances share through Postgres, without Redis: each instance a counter with connections of its own. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { localCounter } from "../../src/server/cluster/local";
+import { forgetWindows, postgresCounter } from "../../src/server/cluster/postgres-counter";
+import type { Counter, Demand } from "../../src/server/cluster/types";
+import { openDb } from "../../src/server/db/client";
+import type { Connections } from "../../src/server/db/connection-types";
+import type { Db } from "../../src/server/db/types";
+import { type FreshDatabase, freshPostgres } from "../kit/databases";
+import { HOOK_MS } from "../kit/harness";
+
+const INSTANCES = 8;
+
+let fresh: FreshDatabase;
+const pools: Db[] = [];
+const instances: Counter[] = [];
+const clientOf = (db: Db): Connections => db.driver.postgres ?? expect.unreachable("not Postgres");
+const counter = (client: Connections, instanceId: string): Counter =>
+  postgresCounter({ client, instanceId, local: localCounter(Date.now) });
+
+beforeAll(async () => {
+  fresh = await freshPostgres(2);
+  for (let i = 0; i < INSTANCES; i++) {
+    const db = await openDb({ url: fresh.url, pool: 2 });
+    pools.push(db);
+    instances.push(counter(clientOf(db), `i${i}`));
+  }
+}, HOOK_MS);
+afterAll(async () => {
+  for (const one of instances) await one.close();
+  for (const db of pools) await db.close();
+  await fresh.close();
+});
+
+const rule = (key: string, amount: number, limit: number, window_seconds = 60): Demand => ({
+  key,
+  amount,
+  limit,
+  window_seconds,
+});
+const gauge = (key: string, limit: number, amount = 1): Demand => rule(key, amount, limit, 0);
+const instance = (i: number): Counter => instances[i % INSTANCES] ?? expect.unreachable("no instance");
+/** So many requests at once, in turn over all instances. */
+const burst = (times: number, ...demands: Demand[]) =>
+  Promise.all(Array.from({ length: times }, (_, i) => instance(i).reserve(demands)));
+const granted = <T extends { refused: number }>(answers: readonly T[]): T[] => answers.filter((one) => one.refused < 0);
+const left = async (on: Counter, demand: Demand) => (await on.reserve([{ ...demand, amount: 0 }])).states[0]?.remaining;
+
+/** Waits until an instance sees so much left. */
+async function untilLeft(on: Counter, demand: Demand, wanted: number): Promise<void> {
+  for (const end = performance.now() + 10_000; (await left(on, demand)) !== wanted && performance.now() < end;)
+    await Bun.sleep(5);
+  expect(await left(on, demand)).toBe(wanted);
+}
+
+test("eight instances let 100 requests a minute through, never 101", async () => {
+  for (let round = 0; round < 5; round++)
+    expect(granted(await burst(400, rule(`rpm-${round}`, 1, 100)))).toHaveLength(100);
+  expect(granted(await burst(80, rule("rpm-0", 1, 100)))).toHaveLength(0);
+});
+
+test("several limits are taken in one step by all instances, all or nothing", async () => {
+  const demands = [rule("r", 1, 100), rule("t", 10, 250), gauge("g", 40)];
+  const answers = await burst(60, ...demands);
+  expect(granted(answers)).toHaveLength(25);
+  expect(answers.filter(({ refused }) => refused === 1)).toHaveLength(35);
+  expect(await left(instance(1), rule("r", 1, 100))).toBe(75); // a refusal took nothing
+  for (const one of granted(answers)) {
+    one.end([1, 4, 0]);
+    one.end([1, 4, 0]);
+  }
+  await untilLeft(instance(3), rule("t", 0, 250), 250 - 25 * 4);
+  await untilLeft(instance(3), gauge("g", 40), 40);
+  expect(await left(instance(5), rule("r", 0, 100))).toBe(75);
+});
+
+test("as many calls run at once as the limit says, and as many again when they have ended", async () => {
+  for (let round = 0; round < 3; round++) {
+    const answers = granted(await burst(40, gauge("calls", 7)));
+    expect(answers).toHaveLength(7);
+    for (const one of answers) one.end([0]);
+    await untilLeft(instance(round), gauge("calls", 7), 7);
+  }
+});
+
+test("an instance that asks again at once finds free what its own call has just left", async () => {
+  for (let call = 0; call < 20; call++) {
+    const one = await instance(0).reserve([gauge("own", 1)]);
+    expect(one.refused).toBe(-1);
+    one.end([0]);
+  }
+});
+
+test("a window ends by the database's clock, and a correction after its end leaves the next one alone", async () => {
+  const [late] = await burst(1, rule("short", 90, 100, 1));
+  expect(granted(await burst(1, rule("short", 20, 100, 1)))).toHaveLength(0);
+  await Bun.sleep(1_050);
+  expect(granted(await burst(1, rule("short", 20, 100, 1)))).toHaveLength(1);
+  late?.end([0]);
+  expect(await left(instance(0), rule("short", 0, 100, 1))).toBe(80);
+});
+
+/** Loses the answer to the next statements, which are committed. */
+function lossy(client: Connections) {
+  const over = { losing: 0 };
+  const connections: Connections = {
+    ...client,
+    unsafe: ((text: string, values: unknown[]) => {
+      const answered = client.unsafe(text, values);
+      if (over.losing-- <= 0) return answered;
+      return answered.then(() =>
+        Promise.reject(Object.assign(new Error("lost"), { code: "ERR_POSTGRES_CONNECTION_CLOSED" })),
+      );
+    }) as typeof client.unsafe,
+  };
+  return { over, connections };
+}
+
+test("an answer that was lost is asked for again: a call counts once among those at once, and a window never less", async () => {
+  const { over, connections } = lossy(clientOf(fresh.db));
+  const shaky = counter(connections, "shaky");
+  over.losing = 1;
+  const one = await shaky.reserve([gauge("lost", 5), rule("lost-rpm", 1, 5)]);
+  expect(one.refused).toBe(-1);
+  expect(await left(instance(0), gauge("lost", 5))).toBe(4);
+  expect(await left(instance(0), rule("lost-rpm", 0, 5))).toBe(3);
+  one.end([0, 1]);
+  await untilLeft(instance(0), gauge("lost", 5), 5);
+  await shaky.close();
+});
+
+test("where the database does not answer a request is refused with its error, and what it may have taken is given back", async () => {
+  const { over, connections } = lossy(clientOf(fresh.db));
+  const shaky = counter(connections, "given-up");
+  over.losing = 3;
+  await expect(shaky.reserve([gauge("gone", 5)])).rejects.toThrow("lost");
+  await untilLeft(instance(0), gauge("gone", 5), 5);
+  await shaky.close();
+});
+
+test("a crash of the server forgets counters, and running calls are counted again with the next batch", async () => {
+  const [first] = await burst(1, gauge("crash", 3), rule("crash-rpm", 3, 3));
+  await clientOf(fresh.db).unsafe("TRUNCATE limit_windows, limit_leases"); // what a crash does to unlogged tables
+  expect(await left(instance(1), rule("crash-rpm", 0, 3))).toBe(3);
+  expect(granted(await burst(1, gauge("crash", 3)))).toHaveLength(1);
+  expect(await left(instance(1), gauge("crash", 3))).toBe(1);
+  first?.end([0, 3]);
+  await untilLeft(instance(1), gauge("crash", 3), 2);
+});
+
+test("what is over is dropped, and what counts stays", async () => {
+  const client = clientOf(fresh.db);
+  await client.unsafe("TRUNCATE limit_windows, limit_leases");
+  const [busy] = await burst(1, gauge("stays", 3), rule("stays-rpm", 1, 3));
+  const [over] = await burst(1, gauge("goes", 3), rule("goes-rpm", 1, 3, 1));
+  over?.end([0, 1]);
+  await Bun.sleep(1_050);
+  await left(instance(0), gauge("goes", 3));
+  await forgetWindows(client);
+  const keys = await client.unsafe<{ key: string }>(
+    "SELECT key FROM limit_windows UNION SELECT key FROM limit_leases ORDER BY 1",
+  );
+  expect(keys.map(({ key }) => key)).toEqual(["stays", "stays-rpm"]);
+  busy?.end([0, 1]);
+});
+
+test("no batch scans a table, however small it was when its plans were made", async () => {
+  const own = await freshPostgres(1); // scans of a connection are counted beyond its transaction
+  const scanned = await clientOf(own.db).begin(async (tx) => {
+    const list = (length: number, of: (i: number) => string | number) =>
+      `{${Array.from({ length }, (_, i) => of(i)).join(",")}}`;
+    for (let batch = 1; batch <= 3; batch++)
+      await tx.unsafe("SELECT limits_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", [
+        "scan",
+        batch,
+        list(40, (i) => `scan-${i}`),
+        list(40, (i) => (i % 2 ? 60_000 : 0)),
+        list(40, () => 0),
+        "{}",
+        "{}",
+        "{}",
+        list(40, (i) => i),
+        list(40, (i) => i + 1),
+        list(40, () => 1),
+        list(40, () => 100),
+      ]);
+    return tx.unsafe<{ relname: string }[]>(
+      "SELECT relname FROM pg_class WHERE relname IN ('limit_windows', 'limit_leases') AND pg_stat_get_xact_numscans(oid) > 0",
+    );
+  });
+  expect([...scanned]).toEqual([]);
+  await own.close();
+});
+
+test("an address that asks too often costs the database nothing", async () => {
+  const { over, connections } = lossy(clientOf(fresh.db));
+  over.losing = 1;
+  const guarded = counter(connections, "guarded");
+  expect((await guarded.take("api:1", 1, 1, 60)).allowed).toBe(true);
+  expect((await guarded.take("api:1", 1, 1, 60)).allowed).toBe(false);
+  expect(over.losing).toBe(1);
+});
