@@ -17,7 +17,11 @@ import { runAlone } from "./single-verb.pg";
 import { type Send, VerbBatches } from "./verb-batches.pg";
 import { type Answer, CHARGED, FOUND, RANK, type Verb } from "./verb.pg";
 
-const STATEMENT = "SELECT ledger_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS answers";
+/** A batch gives up a row that stays locked for so long, and is sent again without the verb that waits for it. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** The setting ends with the statement. */
+const STATEMENT = `SELECT CASE WHEN set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
+  THEN ledger_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) END AS answers`;
 
 /** `now`: epoch milliseconds. */
 export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
