@@ -62,6 +62,28 @@ const jobs: readonly Job[] = [
   leased("instances", 3600, (s) => forgetInstances(s.db)),
 ];
 
+/** The first run comes no later: a process that lives for less than an hour removes old rows as well. */
+const MOST_FIRST_MS = 60_000;
+
+/**
+ * Runs `work` every `ms` until the returned function is called: first after half of it to all of it, at random, so that
+ * processes started together do not ask in the same moment.
+ */
+function runEvery(ms: number, work: () => void): () => void {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const first = setTimeout(
+    () => {
+      work();
+      timer = setInterval(work, ms);
+    },
+    (Math.min(ms, MOST_FIRST_MS) * (1 + Math.random())) / 2,
+  );
+  return () => {
+    clearTimeout(first);
+    clearInterval(timer);
+  };
+}
+
 export interface Jobs {
   /** Stops the timers and waits for running jobs. */
   stop(): Promise<void>;
@@ -97,10 +119,10 @@ export function startJobs(
     leased("tasks", 5, () => relay.tasks.poll()),
     { name: "drains", everySeconds: 1, anyClock: true, run: createRunningReport(services, relay) },
   ];
-  const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
+  const timers = all.map((job) => runEvery(job.everySeconds * 1000, () => start(job)));
   return {
     stop: async () => {
-      for (const timer of timers) clearInterval(timer);
+      for (const stop of timers) stop();
       await Promise.all(running.values());
     },
   };
