@@ -133,6 +133,13 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
   };
 }
 
+/** The limits of one call lie on several nodes of a Redis Cluster, which no script takes in one step. */
+async function refuseCluster(redis: RedisClient): Promise<void> {
+  // A user who may not ask is believed to have a single server.
+  const said = String(await redis.send("INFO", ["cluster"]).catch(() => ""));
+  if (said.includes("cluster_enabled:1")) throw new Error("REDIS_URL names a Redis Cluster: a single server is needed");
+}
+
 class RedisConnection {
   #client: RedisClient | undefined;
   #connecting: Promise<void> | undefined;
@@ -184,6 +191,7 @@ class RedisConnection {
       });
       try {
         await next.connect();
+        await refuseCluster(next);
         this.#client = next;
         if (!this.#up) this.changed(true);
         this.#up = true;
