@@ -7,9 +7,11 @@ import type { Db } from "../../src/server/db/types";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
 import {
+  countConnections,
   forgetInstances,
   HEARTBEAT_MS,
   type Instance,
+  livingInstances,
   SILENT_SECONDS,
   reportLost,
   startInstance,
@@ -322,6 +324,14 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
       await frozen.close();
       expect(await free()).toBe(2);
     });
+
+  test("the connections that all living instances may open are counted against what the server has", async () => {
+    const living = await livingInstances(db);
+    const counted = await countConnections(db, 20);
+    if (engine === "sqlite") expect(counted).toBeUndefined();
+    else expect(counted).toEqual({ instances: living, each: 21, usable: expect.any(Number) });
+    if (counted) expect(counted.usable).toBeWithin(90, 300); // the kit's server has 300, of which some are reserved
+  });
 
   test("an instance that fell silent is an event of the log, once, whichever instances see it", async () => {
     const id = `lost-${engine}`;
