@@ -1,7 +1,7 @@
 /**
  * Whole calls on Postgres: `bun run bench postgres [--quick]`. One server of its own, durable as delivered and then
- * without fsync, one user and fifty, without limits and with; Weir on SQLite beside it. Beside the time of both processes it counts commits,
- * WAL and waits for locks: on a busy machine those are the figures to trust.
+ * without fsync, one user and fifty, without limits and with; Weir on SQLite beside it. Beside the time of both
+ * processes it counts commits, WAL and waits for locks: on a busy machine those are the figures to trust.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -100,6 +100,94 @@ test("a window ends by the database's clock, and a correction after its end leav
   expect(await left(instance(0), rule("short", 0, 100, 1))).toBe(80);
 });
 
+interface Call {
+  on: number;
+  amount: number;
+  /** What its window counts after its end. */
+  used: number;
+  granted: boolean;
+  /** Places in the order of all events; Infinity while it has not come to that. */
+  asked: number;
+  answered: number;
+  ended: number;
+}
+
+const HISTORIES = 60;
+const CALLERS = 9;
+const LIMITS = { tokens: 40, calls: 4 };
+
+/** Callers on three instances that ask, wait a little and end, and what is counted when all have ended. */
+async function history(name: string, random: () => number): Promise<{ calls: Call[]; left: (number | undefined)[] }> {
+  const calls: Call[] = [];
+  let events = 0;
+  const demands = (amount: number, at_once = 1): Demand[] => [
+    rule(`${name}-t`, amount, LIMITS.tokens, 3600),
+    gauge(`${name}-c`, LIMITS.calls, at_once),
+  ];
+  const caller = async (_: unknown, i: number): Promise<void> => {
+    for (let n = 0; n < 3; n++) {
+      const amount = 1 + Math.floor(random() * 6);
+      const call: Call = {
+        on: i % 3,
+        amount,
+        used: Math.floor(random() * 8),
+        granted: false,
+        asked: ++events,
+        answered: Infinity,
+        ended: Infinity,
+      };
+      calls.push(call);
+      const answer = await instance(call.on).reserve(demands(amount));
+      call.answered = ++events;
+      call.granted = answer.refused < 0;
+      if (random() < 0.5) await Bun.sleep(random() * 3);
+      call.ended = ++events;
+      answer.end([call.used, 0]);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  for (let i = 0; i < 3; i++) await untilLeft(instance(i), gauge(`${name}-c`, LIMITS.calls), LIMITS.calls);
+  const { states } = await instance(0).reserve(demands(0, 0));
+  return { calls, left: states.map(({ remaining }) => remaining) };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+
+test("histories on three instances are explained in both directions: nothing too much is granted, and nothing refused that fits", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  let state = seed;
+  const random = (): number => (state = (state * 48_271 + 11) % 2_147_483_647) / 2_147_483_647;
+  let refusals = 0;
+  for (let h = 0; h < HISTORIES; h++) {
+    const { calls, left } = await history(`history-${h}`, random);
+    const granted = calls.filter((call) => call.granted);
+    for (const { asked, answered, amount, granted: let_in, on } of calls) {
+      const what = { seed, h, calls };
+      if (let_in) {
+        // What surely counted when it was let in.
+        const before = granted.filter((call) => call.answered < asked);
+        const running = before.filter((call) => call.ended > answered);
+        const least = before.map((call) => (call.ended < answered ? Math.min(call.amount, call.used) : call.amount));
+        if (running.length + 1 > LIMITS.calls || sum(least) + amount > LIMITS.tokens) expect(what).toBe("too much");
+      } else {
+        refusals++;
+        // What may have counted: an end on its own instance was said before it was asked.
+        const before = granted.filter((call) => call.asked < answered);
+        const running = before.filter((call) => !(call.on === on && call.ended < asked));
+        const most = before.map((call) => (call.ended < answered ? Math.max(call.amount, call.used) : call.amount));
+        if (running.length + 1 <= LIMITS.calls && sum(most) + amount <= LIMITS.tokens) expect(what).toBe("too little");
+      }
+    }
+    expect([seed, h, ...left]).toEqual([
+      seed,
+      h,
+      Math.max(0, LIMITS.tokens - sum(granted.map(({ used }) => used))),
+      LIMITS.calls,
+    ]);
+  }
+  expect(refusals).toBeGreaterThan(HISTORIES);
+}, 120_000);
+
 /** Loses the answer to the next statements, which are committed. */
 function lossy(client: Connections) {
   const over = { losing: 0 };

@@ -1,7 +1,6 @@
 /**
- * Counters that several instances share exactly. While Redis is out of reach each instance counts for itself: limits
- * then let through as many times more as there are instances, and never refuse everything. They protect, they do not
- * bill.
+ * Counters that several instances share exactly. While Redis is out of reach another counter counts, from nothing:
+ * limits then let through more for a window, and never refuse everything. They protect, they do not bill.
  */
 import { RedisClient } from "bun";
 import type { Counter, Demand, Reservation, Take } from "./types";

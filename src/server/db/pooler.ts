@@ -32,7 +32,7 @@ export async function sharesSessions(url: string, open: (url: string) => Session
       const before = await processOf(first);
       const meanwhile = await second.begin(async (tx) => {
         await processOf(tx);
-        return Promise.race([processOf(first), Bun.sleep(ANSWER_MS, before)]);
+        return Promise.race([processOf(first), Bun.sleep(ANSWER_MS).then(() => before)]);
       });
       if (meanwhile === before) return false;
     }

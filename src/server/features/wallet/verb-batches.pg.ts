@@ -149,8 +149,9 @@ export class VerbBatches<Verb extends Batchable, Answer> {
   }
 
   /**
-   * Answers the verbs of a batch but those that it returns, which wait for a locked row or were alone with one that
-   * does; never rejects. A batch that fails was undone as a whole: each half is tried alone, until the verb at fault is.
+   * Answers the verbs of a batch but those that it returns, which wait for a locked row or were the last ones beside
+   * such a verb; never rejects. A batch that fails was undone as a whole: each half is tried, until the verb at fault
+   * is alone.
    */
   async #answer(lane: Lane, batch: Waiting<Verb, Answer>[]): Promise<Waiting<Verb, Answer>[]> {
     try {
