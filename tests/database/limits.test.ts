@@ -1,13 +1,22 @@
 /** Limits that instances share through Postgres, without Redis: each instance a counter with connections of its own. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import pino from "pino";
 import { localCounter } from "../../src/server/cluster/local";
 import { forgetWindows, postgresCounter } from "../../src/server/cluster/postgres-counter";
 import type { Counter, Demand } from "../../src/server/cluster/types";
+import type { Caller } from "../../src/server/contracts/caller";
+import { WALLET } from "../../src/server/contracts/ledger";
 import { openDb } from "../../src/server/db/client";
 import type { Connections } from "../../src/server/db/connection-types";
 import type { Db } from "../../src/server/db/types";
+import { createLimits } from "../../src/server/features/limit/rate-limiter";
+import { createSpendStore } from "../../src/server/features/limit/spend";
+import { createAdmit } from "../../src/server/features/wallet/admission";
+import { createPostgresLedger } from "../../src/server/features/wallet/ledger.pg";
+import { defaultValue } from "../../src/shared/options";
 import { type FreshDatabase, freshPostgres } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
+import { addToken, addUser, clock, expectBalanced } from "../money/world";
 
 const INSTANCES = 8;
 
@@ -20,11 +29,8 @@ const counter = (client: Connections, instanceId: string): Counter =>
 
 beforeAll(async () => {
   fresh = await freshPostgres(2);
-  for (let i = 0; i < INSTANCES; i++) {
-    const db = await openDb({ url: fresh.url, pool: 2 });
-    pools.push(db);
-    instances.push(counter(clientOf(db), `i${i}`));
-  }
+  pools.push(...(await Promise.all(Array.from({ length: INSTANCES }, () => openDb({ url: fresh.url, pool: 2 })))));
+  instances.push(...pools.map((db, i) => counter(clientOf(db), `i${i}`)));
 }, HOOK_MS);
 afterAll(async () => {
   for (const one of instances) await one.close();
@@ -58,6 +64,51 @@ test("eight instances let 100 requests a minute through, never 101", async () =>
     expect(granted(await burst(400, rule(`rpm-${round}`, 1, 100)))).toHaveLength(100);
   expect(granted(await burst(80, rule("rpm-0", 1, 100)))).toHaveLength(0);
 });
+
+test("eight instances admit 100 calls of a token's limit and hold for those alone, and a budget is never passed", async () => {
+  const silent = pino({ level: "silent" });
+  const options = { get: defaultValue };
+  const admits = pools.map((db, i) => {
+    const ledger = createPostgresLedger(db, clientOf(db), `i${i}`, clock);
+    const spend = createSpendStore({ db, log: silent });
+    const limits = createLimits({ cluster: { counter: instance(i) }, options, now: clock, spend });
+    return { ledger, admit: createAdmit({ limits, ledger: { ...ledger, later: async () => undefined }, log: silent }) };
+  });
+  const { ledger } = admits[0] ?? expect.unreachable("no instance");
+  const admitted = async (limits: Partial<Caller>): Promise<{ user_id: number; codes: string[] }> => {
+    const user_id = await addUser(fresh.db, ledger, 1_000_000);
+    const token_id = await addToken(fresh.db, user_id, { unlimited_quota: true });
+    const names = { username: "ann", token_name: "t", user_group: "default", group: "default" };
+    const caller: Caller = {
+      user_id,
+      token_id,
+      ...names,
+      role: 1,
+      rpm: 0,
+      tpm: 0,
+      concurrency: 0,
+      lang: "en",
+      ...limits,
+    };
+    const outcomes = await Promise.all(
+      Array.from({ length: 160 }, (_, i) => {
+        const request_id = `admit-${user_id}-${i}`;
+        return (admits[i % INSTANCES] as (typeof admits)[number]).admit({
+          caller,
+          limits: { model: "gpt-4o", tokens: 10, units: 30 },
+          hold: { request_id, user_id, token_id, sources: WALLET, amount: 30, draft: "{}" },
+        });
+      }),
+    );
+    return { user_id, codes: outcomes.flatMap((one) => (one.granted ? [] : [one.by === "limit" ? one.code : one.by])) };
+  };
+  const hurried = await admitted({ rpm: 100 });
+  expect(hurried.codes).toEqual(Array(60).fill("rate_limited_requests"));
+  expect(await expectBalanced(fresh.db, hurried.user_id)).toMatchObject({ held: 100 * 30 });
+  const thrifty = await admitted({ budget_day: 1_000, concurrency: 50 });
+  expect(160 - thrifty.codes.length).toBeLessThanOrEqual(33);
+  expect(await expectBalanced(fresh.db, thrifty.user_id)).toMatchObject({ held: (160 - thrifty.codes.length) * 30 });
+}, 60_000);
 
 test("several limits are taken in one step by all instances, all or nothing", async () => {
   const demands = [rule("r", 1, 100), rule("t", 10, 250), gauge("g", 40)];
@@ -112,7 +163,7 @@ interface Call {
   ended: number;
 }
 
-const HISTORIES = 60;
+const HISTORIES = 30;
 const CALLERS = 9;
 const LIMITS = { tokens: 40, calls: 4 };
 
