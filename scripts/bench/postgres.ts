@@ -1,7 +1,7 @@
 /**
  * Whole calls on Postgres: `bun run bench postgres [--quick]`. One server of its own, durable as delivered and then
- * without fsync, one user and fifty; Weir on SQLite beside it. Beside the time of both processes it counts commits,
- * WAL and waits for locks: on a busy machine those are the figures to trust.
+ * without fsync, one user and fifty, without limits and with; Weir on SQLite beside it. Beside the time of both
+ * processes it counts commits, WAL and waits for locks: on a busy machine those are the figures to trust.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +15,8 @@ import { KINDS, requestBody, SIZES } from "./scenarios";
 import { type MeasuredWeir, startMeasuredWeir, startUpstream } from "./targets";
 
 const USERS = 50;
+/** Limits of a token that refuse nothing. */
+const LIMITS = { rpm: 100_000_000, tpm: 1_000_000_000, concurrency: 10_000 };
 /** Between two looks at who waits for a lock. */
 const SAMPLE_MS = 50;
 /** Postgres counts a transaction of an idle connection at most so much later. */
@@ -124,13 +126,15 @@ async function oneRound(weir: MeasuredWeir, keys: string[], concurrency: number,
   return round;
 }
 
-async function keysOf({ weir, key }: MeasuredWeir): Promise<{ one: string[]; many: string[] }> {
-  const many: string[] = [];
+/** A key of each user, without limits and with. */
+async function keysOf({ weir }: MeasuredWeir): Promise<Record<"free" | "limited", string[]>> {
+  const keys = { free: [] as string[], limited: [] as string[] };
   for (let i = 0; i < USERS; i++) {
     const user = await weir.newUser({ quota: 1_000_000_000_000 });
-    many.push((await weir.newToken({}, user)).key);
+    keys.free.push((await weir.newToken({}, user)).key);
+    keys.limited.push((await weir.newToken(LIMITS, user)).key);
   }
-  return { one: [key], many };
+  return keys;
 }
 
 /** Returns the table as Markdown. */
@@ -152,30 +156,34 @@ export async function benchPostgres(
       weirs.push({ weir, keys: await keysOf(weir) });
     }
     const rows: string[][] = [];
-    for (const [callers, users] of [
-      [1, 1],
-      [64, 1],
-      [64, USERS],
+    for (const [callers, users, limits] of [
+      [1, 1, "free"],
+      [1, 1, "limited"],
+      [64, 1, "free"],
+      [64, 1, "limited"],
+      [64, USERS, "free"],
+      [64, USERS, "limited"],
     ] as const) {
+      const what = `${callers} at once, users: ${users}${limits === "limited" ? ", with limits" : ""}`;
       const measured = new Map<string, Round[]>();
       for (let i = 0; i < pace.rounds; i++) {
         for (const { weir, keys } of weirs) {
           for (const durable of weir.engine === "postgres" ? [true, false] : [true]) {
             if (weir.engine === "postgres") await server.set(durable ? DURABLE : FAST);
             const name = durable ? weir.name : `${weir.name} without fsync`;
-            say(`${callers} callers, ${users} users: ${name}`);
-            const round = await oneRound(weir, users === 1 ? keys.one : keys.many, callers, pace, server);
+            say(`${what}: ${name}`);
+            const round = await oneRound(weir, keys[limits].slice(0, users), callers, pace, server);
             measured.set(name, [...(measured.get(name) ?? []), round]);
           }
         }
       }
-      for (const [name, rounds] of measured) rows.push([`${callers} at once, users: ${users}`, name, ...cells(rounds)]);
+      for (const [name, rounds] of measured) rows.push([what, name, ...cells(rounds)]);
     }
     for (const { weir } of weirs) {
       const findings = await weir.weir.audit();
       if (findings.length > 0) throw new Error(`${weir.name}: the audit found ${findings.length} rows`);
     }
-    return `1 KB plain, medians of ${pace.rounds} rounds of ${pace.durationMs / 1000} s, all processes on one machine. The audits of both are clean.
+    return `1 KB plain, medians of ${pace.rounds} rounds of ${pace.durationMs / 1000} s, all processes on one machine. With limits: requests and tokens a minute and calls at once of each token. The audits of both are clean.
 
 ${table(["", "Process", "requests/s", "p50 ms", "p99 ms", "Weir us/call", "Postgres us/call", "commits/call", "WAL B/call", "waits for locks us/call", "failed"], rows)}
 `;

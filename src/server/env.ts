@@ -61,7 +61,7 @@ export const variables = {
     "./data",
   ),
   DATABASE_URL: text("postgres://… to use Postgres; empty means SQLite in the data folder.", "", true),
-  REDIS_URL: text("redis://… for counters shared exactly by several instances; optional.", "", true),
+  REDIS_URL: text("redis://… to count limits in a single Redis server, for all instances; optional.", "", true),
   WEIR_ROOT_USERNAME: text("With WEIR_ROOT_PASSWORD: does the set-up unattended on an empty database."),
   WEIR_ROOT_PASSWORD: text("See WEIR_ROOT_USERNAME.", "", true),
   WEIR_SECRET: text(

@@ -8,7 +8,10 @@ afterEach(() => mock.restore());
 /** The leases that the timers ask for when each has come once. */
 async function asked(clockAhead: number): Promise<string[]> {
   const ticks: (() => void)[] = [];
-  spyOn(globalThis, "setInterval").mockImplementation(((tick: () => void) => ticks.push(tick)) as never);
+  spyOn(globalThis, "setTimeout").mockImplementation(((tick: () => void, ms: number) => {
+    expect(ms).toBeWithin(500, 60_001); // also of those that come once an hour
+    ticks.push(tick);
+  }) as never);
   const leases: string[] = [];
   const hold = async (name: string): Promise<boolean> => leases.push(name) > 0;
   const services = {

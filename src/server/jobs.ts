@@ -1,5 +1,6 @@
 /** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and logs its failures. */
 import { lt } from "drizzle-orm";
+import { forgetWindows } from "./cluster/postgres-counter";
 import { type Services, seconds } from "./contracts/context";
 import { forgetIncidents } from "./features/alert/incidents";
 import { createAlertJobs } from "./features/alert/jobs";
@@ -53,12 +54,35 @@ const jobs: readonly Job[] = [
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   leased("codex tokens", 60, (s) => renewCodexTokens(s)),
   leased("budgets", 3600, forgetSpend),
+  leased("limits", 60, async ({ db }) => db.driver.postgres && forgetWindows(db.driver.postgres)),
   leased("orders", 15, askAboutOrders),
   leased("payment callbacks", 3600, forgetCallbacks),
   leased("upstream watch", 60, watchUpstreams),
   leased("incidents", 3600, forgetIncidents),
   leased("instances", 3600, (s) => forgetInstances(s.db)),
 ];
+
+/** The first run comes no later: a process that lives for less than an hour removes old rows as well. */
+const MOST_FIRST_MS = 60_000;
+
+/**
+ * Runs `work` every `ms` until the returned function is called: first after half of it to all of it, at random, so that
+ * processes started together do not ask in the same moment.
+ */
+function runEvery(ms: number, work: () => void): () => void {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const first = setTimeout(
+    () => {
+      work();
+      timer = setInterval(work, ms);
+    },
+    (Math.min(ms, MOST_FIRST_MS) * (1 + Math.random())) / 2,
+  );
+  return () => {
+    clearTimeout(first);
+    clearInterval(timer);
+  };
+}
 
 export interface Jobs {
   /** Stops the timers and waits for running jobs. */
@@ -95,10 +119,10 @@ export function startJobs(
     leased("tasks", 5, () => relay.tasks.poll()),
     { name: "drains", everySeconds: 1, anyClock: true, run: createRunningReport(services, relay) },
   ];
-  const timers = all.map((job) => setInterval(() => start(job), job.everySeconds * 1000));
+  const timers = all.map((job) => runEvery(job.everySeconds * 1000, () => start(job)));
   return {
     stop: async () => {
-      for (const timer of timers) clearInterval(timer);
+      for (const stop of timers) stop();
       await Promise.all(running.values());
     },
   };

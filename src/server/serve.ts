@@ -19,7 +19,7 @@ import { watchLoop } from "./features/metrics/loop-lag";
 import { createMetrics } from "./features/metrics/page";
 import { isSetUp, setupLink, setUpUnattended } from "./features/setup/service";
 import { watchOwnDrain } from "./features/instance/service";
-import { startInstance } from "./features/wallet/instances";
+import { countConnections, startInstance } from "./features/wallet/instances";
 import { checkCanary } from "./wiring/secret-source";
 import { openServices } from "./wiring/services";
 import { VERSION } from "./version";
@@ -88,6 +88,12 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       );
     },
   });
+  const connections = await countConnections(db, env.WEIR_PG_POOL);
+  if (connections && connections.instances * connections.each > connections.usable)
+    log.warn(
+      connections,
+      "the instances may open more connections than Postgres has for them: lower WEIR_PG_POOL or raise max_connections",
+    );
   // A rotation of the secret does not see an instance before it is registered.
   await checkCanary(services.db, services.secrets);
   const readiness = createReadiness({ ...services, instance });

@@ -1,4 +1,7 @@
 /** Counters shared through a real Redis server. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { localCounter } from "../../src/server/cluster/local";
 import { redisCounter } from "../../src/server/cluster/redis";
@@ -136,6 +139,23 @@ describe.skipIf(!program)("counters on Redis", () => {
     await a.take("down", 2, 5, 60);
     expect((await counter().take("down", 1, 5, 60)).remaining).toBe(2); // a new instance sees the 2
     expect(changes).toEqual([false, true]);
+  });
+
+  test("a Redis Cluster is refused with the reason, and limits are counted without it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "weir-redis-cluster-"));
+    const cluster = await startRedis(program ?? "", ["--cluster-enabled", "yes", "--dir", folder]);
+    const reasons: string[] = [];
+    const made = redisCounter({
+      url: cluster.url,
+      fallback: localCounter(Date.now),
+      changed: (_, error) => reasons.push(String(error)),
+    });
+    expect((await made.reserve([window("r", 1, 1), window("t", 1, 5)])).refused).toBe(-1);
+    expect((await made.reserve([window("r", 1, 1), window("t", 1, 5)])).refused).toBe(0);
+    expect(reasons).toEqual(["Error: REDIS_URL names a Redis Cluster: a single server is needed"]);
+    await made.close();
+    await cluster.kill();
+    rmSync(folder, { recursive: true });
   });
 
   test("a stalled Redis costs a quarter of a second at most, once a second", async () => {

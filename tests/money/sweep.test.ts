@@ -2,13 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, like } from "drizzle-orm";
 import { localBus, localCounter, localLease } from "../../src/server/cluster/local";
+import { postgresCounter } from "../../src/server/cluster/postgres-counter";
 import type { Db } from "../../src/server/db/types";
 import { fold } from "../../src/server/features/log/fold";
 import { audit } from "../../src/server/features/wallet/audit";
 import {
+  countConnections,
   forgetInstances,
   HEARTBEAT_MS,
   type Instance,
+  livingInstances,
   SILENT_SECONDS,
   reportLost,
   startInstance,
@@ -295,6 +298,39 @@ describe.each(ENGINES)("the sweep on %s", (engine) => {
     const services = { db, ledger: alive, cluster, events: eventsOf(cluster) };
     const rounds = await Promise.all([sweep(services), sweep(services)]);
     expect(rounds).toEqual([{ settled: 0, released: 0 }, undefined]);
+  });
+
+  if (engine === "postgres")
+    test("calls at once of a dead instance no longer count after a sweep, and a zombie's count again when it wakes", async () => {
+      const counterOf = (instanceId: string) =>
+        postgresCounter({
+          client: db.driver.postgres ?? expect.unreachable("not Postgres"),
+          instanceId,
+          local: localCounter(Date.now),
+        });
+      await olderProcess("frozen", 31);
+      const [frozen, counter] = [counterOf("frozen"), counterOf("alive")];
+      const cluster = { instanceId: "alive", bus: localBus(), lease: localLease(), counter };
+      const call = { key: "at-once", amount: 1, limit: 3, window_seconds: 0 };
+      const free = async () => (await counter.reserve([{ ...call, amount: 0 }])).states[0]?.remaining;
+      const old = await frozen.reserve([call]);
+      await counter.reserve([call]);
+      expect(await free()).toBe(1);
+      await sweep({ db, ledger: alive, cluster, events: eventsOf(cluster) });
+      expect(await free()).toBe(2);
+      const young = await frozen.reserve([call]);
+      expect([young.refused, await free()]).toEqual([-1, 0]);
+      old.end([0]);
+      await frozen.close();
+      expect(await free()).toBe(2);
+    });
+
+  test("the connections that all living instances may open are counted against what the server has", async () => {
+    const living = await livingInstances(db);
+    const counted = await countConnections(db, 20);
+    if (engine === "sqlite") expect(counted).toBeUndefined();
+    else expect(counted).toEqual({ instances: living, each: 21, usable: expect.any(Number) });
+    if (counted) expect(counted.usable).toBeWithin(90, 300); // the kit's server has 300, of which some are reserved
   });
 
   test("an instance that fell silent is an event of the log, once, whichever instances see it", async () => {

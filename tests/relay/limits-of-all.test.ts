@@ -223,6 +223,28 @@ describe("budgets", () => {
     expect(b.spend.amounts.get("channel:1:2026-11-21")).toBe(b.ledger.charged);
   });
 
+  test("a charge above what was held is in its budgets before it is in the log, so no crash leaves them lower", async () => {
+    const b = makeBench([makeChannel(1, upstream.url, { limits: { budget_day: 1e9 } })], { now: () => noon });
+    b.caller.budget_day = 1_000;
+    const held: number[] = [];
+    const { admit } = b.limits;
+    b.limits.admit = (caller, limitRequest) => (held.push(limitRequest.units), admit(caller, limitRequest));
+    const names = ["token:7:2026-11-21", "channel:1:2026-11-21"];
+    const before: number[] = [];
+    const settle = b.ledger.settle.bind(b.ledger);
+    b.ledger.settle = (settlement) => {
+      before.push(...names.map((name) => (b.spend.amounts.get(name) ?? 0) - settlement.quota));
+      return settle(settlement);
+    };
+    const spent = b.spend.correct.bind(b.spend);
+    b.spend.correct = async (...args) => (await Bun.sleep(5), spent(...args));
+    await b.send(chat, chatBody("gpt-4o+usage:900:300", { max_tokens: 10 }));
+    await b.quiet();
+    expect(b.ledger.charged).toBeGreaterThan(held[0] ?? Infinity);
+    expect(before).toEqual([0, 0]);
+    expect(names.map((name) => b.spend.amounts.get(name))).toEqual([b.ledger.charged, b.ledger.charged]);
+  });
+
   test("a stream that outgrows its budget is cut at a frame with the dialect's error, and charged for what it wrote", async () => {
     const answer = scripted((stream) => {
       stream.write(frames.role);

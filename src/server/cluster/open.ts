@@ -1,5 +1,5 @@
 /**
- * How instances agree: in-process on SQLite, Postgres where there may be several, Redis for counters where it is set.
+ * How instances agree: in-process on SQLite, on Postgres where there may be several; Redis counts where it is set.
  */
 import type { Db } from "../db/types";
 import type { Env } from "../env";
@@ -7,6 +7,7 @@ import type { Logger } from "../lib/log";
 import { localBus, localCounter, localLease } from "./local";
 import { createListeners, type ListenersOptions } from "./listeners";
 import { postgresBus, postgresLease } from "./postgres";
+import { postgresCounter } from "./postgres-counter";
 import { redisCounter } from "./redis";
 import type { Cluster, Counter } from "./types";
 
@@ -22,7 +23,9 @@ export interface ClusterOptions {
 export async function openCluster({ db, env, log, now }: ClusterOptions): Promise<Cluster> {
   const instanceId = crypto.randomUUID();
   const { postgres } = db.driver;
-  const counter = openCounter(env.REDIS_URL, log, now);
+  const local = localCounter(now);
+  const shared = postgres ? postgresCounter({ client: postgres, instanceId, local }) : local;
+  const counter = openCounter(env.REDIS_URL, log, shared);
   const options: ListenersOptions = {
     now,
     failed: (topic, err) => log.error({ topic, err }, "a change could not be read; it is tried again every second"),
@@ -49,15 +52,15 @@ export async function openCluster({ db, env, log, now }: ClusterOptions): Promis
   return { instanceId, bus, lease: postgresLease(postgres, instanceId), counter };
 }
 
-function openCounter(url: string, log: ClusterOptions["log"], now: () => number): Counter {
-  const local = localCounter(now);
-  if (!url) return local;
+/** `fallback` counts where there is no Redis, and while it is out of reach. */
+function openCounter(url: string, log: ClusterOptions["log"], fallback: Counter): Counter {
+  if (!url) return fallback;
   return redisCounter({
     url,
-    fallback: local,
+    fallback,
     changed: (up, error) => {
-      if (up) log.info("Redis is back: limits are shared again");
-      else log.warn({ err: error }, "Redis is out of reach: limits count per instance");
+      if (up) log.info("Redis is back: it counts the limits again");
+      else log.warn({ err: error }, "Redis is out of reach: limits are counted without it");
     },
   });
 }

@@ -1,7 +1,6 @@
 /**
- * Counters that several instances share exactly. While Redis is out of reach each instance counts for itself: limits
- * then let through as many times more as there are instances, and never refuse everything. They protect, they do not
- * bill.
+ * Counters that several instances share exactly. While Redis is out of reach another counter counts, from nothing:
+ * limits then let through more for a window, and never refuse everything. They protect, they do not bill.
  */
 import { RedisClient } from "bun";
 import type { Counter, Demand, Reservation, Take } from "./types";
@@ -133,6 +132,13 @@ export function redisCounter({ url, fallback, changed }: RedisCounterOptions): C
   };
 }
 
+/** The limits of one call lie on several nodes of a Redis Cluster, which no script takes in one step. */
+async function refuseCluster(redis: RedisClient): Promise<void> {
+  // A user who may not ask is believed to have a single server.
+  const said = String(await redis.send("INFO", ["cluster"]).catch(() => ""));
+  if (said.includes("cluster_enabled:1")) throw new Error("REDIS_URL names a Redis Cluster: a single server is needed");
+}
+
 class RedisConnection {
   #client: RedisClient | undefined;
   #connecting: Promise<void> | undefined;
@@ -184,6 +190,7 @@ class RedisConnection {
       });
       try {
         await next.connect();
+        await refuseCluster(next);
         this.#client = next;
         if (!this.#up) this.changed(true);
         this.#up = true;

@@ -60,6 +60,12 @@ export interface Admission extends LimitStates {
   /** Takes so many more units; false when a budget does not cover them. Absent without budgets. */
   more?(units: number): Promise<boolean>;
   /**
+   * Before a charge of `units`, where that is more than was taken: the budgets count all of it, whatever their limits
+   * are, so that no crash leaves them below what the log says. Resolves when they do; undefined when there is nothing
+   * to do. Never rejects. Absent without budgets.
+   */
+  cover?(units: number): Promise<void> | undefined;
+  /**
    * The call has ended; only the first end counts. Resolves when the budgets are corrected, undefined when there is
    * none. Never rejects. `hold`: the end of its hold, for which the budgets wait, because a sweep that finds the hold
    * corrects them; resolves with the units that a sweep has left in them, undefined when there was none. "stays": an

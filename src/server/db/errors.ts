@@ -25,7 +25,13 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** The server cancelled a statement because it took too long: it was rolled back. */
 export function isTimeout(error: unknown): boolean {
-  for (const c of causes(error)) if (c.errno === "57014" || c.errno === "55P03") return true;
+  for (const c of causes(error)) if (c.errno === "57014") return true;
+  return isLockTimeout(error);
+}
+
+/** The statement waited for a lock for longer than its lock_timeout: it was rolled back. */
+export function isLockTimeout(error: unknown): boolean {
+  for (const c of causes(error)) if (c.errno === "55P03") return true;
   return false;
 }
 

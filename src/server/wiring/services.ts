@@ -3,6 +3,7 @@ import { openCluster } from "../cluster/open";
 import type { Services } from "../contracts/context";
 import { openDb } from "../db/client";
 import { adviceOnDamage } from "../db/damage";
+import { sharesSessions } from "../db/pooler";
 import type { Db } from "../db/types";
 import type { Env } from "../env";
 import { createChannelPool } from "../features/channel/pool";
@@ -37,6 +38,11 @@ export interface OpenServices {
 async function openDatabase(env: Env, log: Logger, commandLimits: boolean): Promise<Db> {
   makeDataFolder(env);
   try {
+    if (env.DATABASE_URL && (await sharesSessions(env.DATABASE_URL)))
+      throw new CannotStart(
+        "the Postgres database of DATABASE_URL is behind a pooler that shares sessions (PgBouncer with pool_mode " +
+          "transaction or statement): set pool_mode = session, or name Postgres itself",
+      );
     return await openDb({
       url: env.databaseUrl,
       sqliteSync: env.WEIR_SQLITE_SYNC,

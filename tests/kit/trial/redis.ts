@@ -20,8 +20,8 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** `program`: the path of a redis-server (tests/kit/required.ts). */
-export async function startRedis(program: string): Promise<Redis> {
+/** `program`: the path of a redis-server (tests/kit/required.ts). `more`: options beside the usual ones. */
+export async function startRedis(program: string, more: readonly string[] = []): Promise<Redis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   let running: { child: ChildProcess; ended: Promise<unknown> } | undefined;
@@ -36,7 +36,7 @@ export async function startRedis(program: string): Promise<Redis> {
     resume: () => void running?.child.kill("SIGCONT"),
     start: async () => {
       if (running) return;
-      const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+      const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", ...more];
       const child = spawn(program, options, { stdio: "ignore" });
       running = { child, ended: new Promise((resolve) => child.once("exit", resolve)) };
       for (let tries = 0; tries < 200; tries++) {

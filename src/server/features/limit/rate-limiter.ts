@@ -112,6 +112,12 @@ function withBudgets(
       else held += units;
       return !ended;
     },
+    cover(units) {
+      const above = units - held;
+      if (ended || above <= 0) return undefined;
+      held = units;
+      return spend.correct(names, above, hold_id);
+    },
     end(used, hold) {
       if (ended) return undefined;
       ended = true;

@@ -316,6 +316,30 @@ for (const engine of ENGINES) {
       cache.close();
     });
 
+    test("calls of one key that come together read it once, but one that comes after a revocation reads again", async () => {
+      let reads = 0;
+      const [read, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const cache = createTokenCache({
+        ...h.services,
+        db: watched(async () => {
+          reads++;
+          read.resolve();
+          await answer.promise;
+        }),
+      });
+      const token = await make();
+      const ask = () => cache.authenticate(token.key, IP, "zh");
+      const early = Promise.all(Array.from({ length: 20 }, ask));
+      await read.promise;
+      expect(reads).toBe(1);
+      await owner.call.token.delete({ id: token.id });
+      const late = ask();
+      answer.resolve();
+      expect(new Set((await early).map(({ token_id }) => token_id))).toEqual(new Set([token.id]));
+      await expect(late).rejects.toMatchObject({ code: "token_invalid" });
+      cache.close();
+    });
+
     test("a key that is revoked while it is being read does not stay cached", async () => {
       const token = await make();
       const [read, revoked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

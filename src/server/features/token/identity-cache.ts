@@ -31,6 +31,8 @@ export class IdentityCache {
   readonly #services: Pick<Services, "db" | "secrets" | "cluster" | "now">;
   readonly #steady: () => number;
   readonly #entries = new Map<string, Identity>();
+  /** Readings under way, with the epoch in which they began. */
+  readonly #loading = new Map<string, { epoch: number; found: Promise<Identity | undefined> }>();
   readonly #unsubscribe: readonly (() => void)[];
   /** Changes when anything is dropped: what was read before that is not kept. */
   #epoch = 0;
@@ -53,7 +55,16 @@ export class IdentityCache {
     const cached = this.#entries.get(hash);
     if (cached && this.#steady() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) return cached;
     if (cached) this.#entries.delete(hash);
-    return this.#load(hash, key);
+    // Calls of one key that come together read it once, also after a message that dropped all.
+    const known = this.#loading.get(hash);
+    if (known?.epoch === this.#epoch && cluster.bus.fresh()) return known.found;
+    const loading = { epoch: this.#epoch, found: this.#load(hash, key) };
+    this.#loading.set(hash, loading);
+    const over = (): void => {
+      if (this.#loading.get(hash) === loading) this.#loading.delete(hash);
+    };
+    loading.found.then(over, over);
+    return loading.found;
   }
 
   close(): void {

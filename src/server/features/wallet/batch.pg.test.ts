@@ -171,6 +171,29 @@ test("many instances with the same users neither deadlock nor take more than the
   expect(Number(row?.deadlocks)).toBe(0);
 });
 
+test("a row that stays locked holds up its own user alone: the others of its batch are decided meanwhile", async () => {
+  const users = await Promise.all(Array.from({ length: 4 }, () => addUser(fresh.db, ledger, 1000)));
+  const [stuck, ...others] = users;
+  const unlock = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holding = client.begin(async (tx) => {
+    await tx`SELECT id FROM users WHERE id = ${stuck} FOR UPDATE`;
+    locked.resolve();
+    await unlock.promise;
+  });
+  await locked.promise;
+  const own = createPostgresLedger(fresh.db, client, "a", clock);
+  let late = false;
+  const waiting = calls(own, stuck as number, 0)
+    .hold("locked-0", 10)
+    .finally(() => (late = true));
+  const held = await Promise.all(others.map((user, i) => calls(own, user, 0).hold(`locked-${i + 1}`, 10)));
+  expect([held, late]).toEqual([others.map(() => ({ ok: true })), false]);
+  unlock.resolve();
+  await holding;
+  expect(await waiting).toEqual({ ok: true });
+}, 20_000);
+
 test("a batch counts a token's last use, and only of what it charged", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
   const [used, held] = [

@@ -1,5 +1,6 @@
 /** What the two engines' ledgers share: the columns of a charge's log row in one order, and the check of amounts. */
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
+import { postgresText } from "../../db/arrays";
 import { withoutNul } from "../../db/sql";
 import type { CallLog, Settlement } from "../../contracts/ledger";
 
@@ -89,9 +90,6 @@ const cell = (value: Cell): Cell =>
     : typeof value === "number" && !Number.isFinite(value)
       ? String(value)
       : value;
-
-/** Text that Postgres takes in JSON and arrays: without NUL and lone surrogates. */
-export const postgresText = (text: string): string => withoutNul(text.isWellFormed() ? text : text.toWellFormed());
 
 /** The row that a settlement writes, the same on both engines. */
 export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement): CallLog => ({

@@ -144,6 +144,29 @@ export async function livingInstances(db: Db): Promise<number> {
   return db.q.$count(instances, sql`${instances.heartbeat_at} >= ${databaseNow(db)} - ${SILENT_SECONDS}`);
 }
 
+/** Of a pool's client, beside its connections: the one that listens for changes. */
+const LISTENERS = 1;
+
+/** What all living instances may open, each as many as this one, and what the server has for them. */
+export interface ConnectionCount {
+  instances: number;
+  /** Of each, the listening one included. */
+  each: number;
+  /** max_connections without those that are kept for others. */
+  usable: number;
+}
+
+/** Counts the connections of all living instances, of which this one is one; undefined on SQLite. */
+export async function countConnections(db: Db, pool: number): Promise<ConnectionCount | undefined> {
+  const { postgres } = db.driver;
+  if (!postgres) return undefined;
+  const [row] = await postgres.unsafe<{ usable: number }>(
+    `SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)::int AS usable
+     FROM pg_settings WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')`,
+  );
+  return { instances: await livingInstances(db), each: pool + LISTENERS, usable: row?.usable ?? 0 };
+}
+
 /** Whether an instance of another release lives on this database. */
 export async function isOtherReleaseLive(db: Db, version: string): Promise<boolean> {
   const { instances } = db.t;

@@ -4,9 +4,10 @@
  * is alone is a statement (single-verb.pg.ts). Lock order everywhere: users by id, tokens by id, order, hold.
  */
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { numberArray, textArray } from "../../db/arrays";
 import type { Connections } from "../../db/connection-types";
 import type { Db } from "../../db/types";
-import { checkUnits, postgresText, sparseRow } from "./call-log";
+import { checkUnits, sparseRow } from "./call-log";
 import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
@@ -16,7 +17,11 @@ import { runAlone } from "./single-verb.pg";
 import { type Send, VerbBatches } from "./verb-batches.pg";
 import { type Answer, CHARGED, FOUND, RANK, type Verb } from "./verb.pg";
 
-const STATEMENT = "SELECT ledger_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS answers";
+/** A batch gives up a row that stays locked for so long, and is sent again without the verb that waits for it. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** The setting ends with the statement. */
+const STATEMENT = `SELECT CASE WHEN set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
+  THEN ledger_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) END AS answers`;
 
 /** `now`: epoch milliseconds. */
 export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
@@ -88,7 +93,6 @@ function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
     const [first] = verbs;
     if (first && verbs.length === 1) return [await runAlone(on, first, instanceId, seconds())];
     const rows = verbs.flatMap(({ log }, i) => (log ? [{ n: i + 1, ...sparseRow(log) }] : []));
-    const list = (of: (verb: Verb) => number | string) => `{${verbs.map(of).join(",")}}`;
     const [answer] = await on.unsafe<{ answers: string }>(STATEMENT, [
       lane,
       number,
@@ -96,18 +100,15 @@ function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
       seconds(),
       instanceId,
       verbs.map(({ kind }) => kind).join(""),
-      list(({ request_id }) => quoted(request_id)),
-      list(({ user_id }) => user_id),
-      list(({ token_id }) => token_id),
-      list(({ amount }) => amount),
-      list(({ other }) => other),
-      list(({ draft }) => quoted(draft)),
+      textArray(verbs.map(({ request_id }) => request_id)),
+      numberArray(verbs.map(({ user_id }) => user_id)),
+      numberArray(verbs.map(({ token_id }) => token_id)),
+      numberArray(verbs.map(({ amount }) => amount)),
+      numberArray(verbs.map(({ other }) => other)),
+      textArray(verbs.map(({ draft }) => draft)),
       rows.length > 0 ? JSON.stringify(rows) : "",
     ]);
     if (!answer) throw new Error("The ledger's statement answered nothing");
     return JSON.parse(answer.answers) as Answer[]; // made by the function
   };
 }
-
-/** An element of an array of texts (PostgreSQL 18 documentation, 8.15.6 Array Input and Output Syntax). */
-const quoted = (text: string): string => `"${postgresText(text).replace(/["\\]/g, "\\$&")}"`;

@@ -32,9 +32,20 @@ export async function sweep(
   let swept: Swept | undefined;
   await services.cluster.lease.hold("sweep", async () => {
     await reportLost(services);
+    await endCallsOfSilent(services);
     swept = await sweepSilent(services.db, services.ledger, services.cluster.instanceId);
   });
   return swept;
+}
+
+/** Calls at once that silent instances counted under limits end (Postgres; Redis lets them end by time). */
+async function endCallsOfSilent({ db, cluster }: Pick<Services, "db" | "cluster">): Promise<void> {
+  await db.driver.postgres?.unsafe(
+    `DELETE FROM limit_leases WHERE instance_id <> $1 AND instance_id NOT IN (
+       SELECT id FROM instances WHERE heartbeat_at >= extract(epoch from clock_timestamp())::bigint - ${SILENT_SECONDS}
+     )`,
+    [cluster.instanceId],
+  );
 }
 
 /**

@@ -4,11 +4,12 @@
  * timer is waited for.
  *
  * A user is in one batch at a time, because their row is locked until it commits; a second lane takes the others'.
- * Users take turns in filling a batch, so one with many verbs gets what the others leave.
+ * Users take turns in filling a batch, so one with many verbs gets what the others leave. One whose row stays locked
+ * leaves the lanes to the others.
  */
 import { AppError } from "../../../shared/errors";
 import type { Connections } from "../../db/connection-types";
-import { isTransient, isUniqueViolation } from "../../db/errors";
+import { isLockTimeout, isTransient, isUniqueViolation } from "../../db/errors";
 import { isUnavailable } from "../../lib/unavailable";
 
 const LANES = 2;
@@ -133,25 +134,41 @@ export class VerbBatches<Verb extends Batchable, Answer> {
     const users = new Set(batch.map(({ verb }) => verb.user_id));
     for (const user of users) this.#busy.add(user);
     lane.sending = true;
-    await this.#answer(lane, batch);
+    const locked = Map.groupBy(await this.#answer(lane, batch), ({ verb }) => verb.user_id);
     lane.sending = false;
-    for (const user of users) this.#busy.delete(user);
+    for (const [user, verbs] of locked) void this.#wait(lane, user, verbs);
+    for (const user of users) if (!locked.has(user)) this.#busy.delete(user);
     this.#start();
   }
 
-  /** Answers each verb of a batch; never rejects. One that fails was undone as a whole: each half is tried alone. */
-  async #answer(lane: Lane, batch: Waiting<Verb, Answer>[]): Promise<void> {
+  /** The verbs of a user whose row stays locked: each alone, beside the lanes. */
+  async #wait(lane: Lane, user: number, verbs: Waiting<Verb, Answer>[]): Promise<void> {
+    for (const one of verbs) if (this.#open.has(one)) await this.#answer(lane, [one]);
+    this.#busy.delete(user);
+    this.#start();
+  }
+
+  /**
+   * Answers the verbs of a batch but those that it returns, which wait for a locked row or were the last ones beside
+   * such a verb; never rejects. A batch that fails was undone as a whole: each half is tried, until the verb at fault
+   * is alone.
+   */
+  async #answer(lane: Lane, batch: Waiting<Verb, Answer>[]): Promise<Waiting<Verb, Answer>[]> {
     try {
       const answers = await this.#attempts(lane, batch);
       batch.forEach((one, i) => this.#end(one, () => one.resolve(answers[i] as Answer)));
+      return [];
     } catch (error) {
-      if (batch.length === 1 || isPassing(error)) {
+      const locked = isLockTimeout(error);
+      if (batch.length === 1 || (isPassing(error) && !locked)) {
         for (const one of batch) this.#end(one, () => one.reject(error));
-        return;
+        return [];
       }
-      const half = batch.length >> 1;
-      await this.#answer(lane, batch.slice(0, half));
-      await this.#answer(lane, batch.slice(half));
+      const middle = batch.length >> 1;
+      const waiting: Waiting<Verb, Answer>[] = [];
+      for (const half of [batch.slice(0, middle), batch.slice(middle)])
+        waiting.push(...(locked && half.length === 1 ? half : await this.#answer(lane, half)));
+      return waiting;
     }
   }
 
@@ -164,6 +181,7 @@ export class VerbBatches<Verb extends Batchable, Answer> {
         const on = tries === 1 ? this.#client : this.#client.within("usual", until - performance.now());
         return await this.#send(on, { lane: lane.name, number, again: tries > 1, verbs });
       } catch (error) {
+        if (isLockTimeout(error) && verbs.length > 1) throw error;
         if (tries >= MAX_TRIES || !isPassing(error) || performance.now() >= until) throw error;
         this.#watchOpen();
         await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));

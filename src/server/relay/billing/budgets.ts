@@ -14,6 +14,16 @@ export function releaseSlots(
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
 
+/** Before the charge of a call: see Admission.cover. undefined when there is nothing to wait for. */
+export function coverCharge(
+  admission: Admission | undefined,
+  slot: Admission | undefined,
+  units: number,
+): Promise<unknown> | undefined {
+  const covers = [admission?.cover?.(units), slot?.cover?.(units)].filter((cover) => cover !== undefined);
+  return covers.length > 0 ? Promise.all(covers) : undefined;
+}
+
 /** The budgets that count a call. */
 export const budgetsOf = (admission: Admission | undefined, slot: Admission | undefined): string[] => [
   ...(admission?.budgets ?? []),

@@ -13,7 +13,7 @@ import { refusalError } from "../admission/refusal";
 import type { Admitted, Asked, Attempted } from "../call/call";
 import { costOfCall } from "./call-cost";
 import { chargeAtEnd, type Ending } from "./final-charge";
-import { askBudgets, releaseSlots } from "./budgets";
+import { askBudgets, coverCharge, releaseSlots } from "./budgets";
 import { callRow, completionTokens, sweepRow, promptTokens } from "./log-row";
 
 /** Content bytes per token, for the running estimate of the hold: fewer than most texts have. */
@@ -177,7 +177,8 @@ export class CallBilling {
     const outcome = { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts };
     const log = callRow(call, { ...outcome, cost: costOfCall(attempt, usage) });
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
-    const committed = this.#commit(settlement);
+    const covered = coverCharge(call.admission, slot, quota);
+    const committed = covered ? covered.then(() => this.#commit(settlement)) : this.#commit(settlement);
     const used = { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: quota };
     const left = releaseSlots(call.admission, slot, used, committed);
     await this.#bounded(left ? Promise.all([committed, left]) : committed, settlement);
