@@ -200,7 +200,8 @@ const options = {
   // Relay
   PingAfter: int(15, "relay", "首包前心跳间隔", "Ping when nothing came for", { ...seconds(600) }),
   RelayConnectTimeout: int(10, "relay", "连接超时", "Connect timeout", { ...seconds(600) }),
-  RelayFirstByteTimeout: int(120, "relay", "流首个事件超时（长时间思考而不输出的模型除外）", "First-event timeout of a stream (except models that think in silence)", { ...seconds(3600) }),
+  RelayFirstByteTimeout: int(120, "relay", "流首个事件超时（长时间思考而不输出的模型除外）", "First-event timeout of a stream (except models that think in silence)",
+    { ...seconds(3600), hint: { zh: "还有其他渠道可试时，最多等待剩余重试总时间预算的一半", en: "While another channel can answer, at most half of what is left of the time budget of all attempts" } }),
   RelayIdleTimeout: int(120, "relay", "流空闲超时", "Idle timeout of a stream", { ...seconds(3600) }),
   RelayTotalTimeout: int(3600, "relay", "总时长上限", "Total timeout", { ...seconds(86_400) }),
   StickyRouting: flag(true, "relay", "同一会话优先使用同一渠道（提示词缓存）", "Keep a conversation on its channel (prompt caches)"),

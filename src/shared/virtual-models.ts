@@ -127,7 +127,7 @@ export function virtualModelsShape(): Shape<VirtualModels> {
 export function stepReasonOf({ kind, class: cls }: { kind: FailureKind; class: FailureClass }): StepReason | undefined {
   if (kind === "timeout") return "timeout";
   if (kind === "content_filtered") return "content_filter";
-  if (kind === "context_too_long" || kind === "too_large") return "context_too_long";
+  if (kind === "context_too_long" || kind === "too_large" || kind === "over_account_rate") return "context_too_long";
   // The upstream's account cannot pay for it; that of another model may.
   if (kind === "unaffordable") return "account";
   if (cls === "caller") return undefined;
