@@ -57,7 +57,7 @@ const step = z.strictObject({
     .max(stepReasons.length)
     .refine((reasons) => new Set(reasons).size === reasons.length, { error: "a reason stands twice" })
     .optional(),
-  /** A longer input is not sent here, in tokens; absent: only the channels decide. */
+  /** A longer input is not sent here, in tokens; absent: what is known of the model, and the channels. */
   max_input_tokens: z.int().min(1).max(1e9).optional(),
 });
 
