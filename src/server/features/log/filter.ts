@@ -117,7 +117,7 @@ function ofVirtual(
 ): SQL | undefined {
   const { model_name, other } = db.t.logs;
   return and(
-    inArray(walked ? withoutIndex(db, model_name) : model_name, [...models]),
+    walked ? inArray(withoutIndex(db, model_name), [...models]) : inArray(model_name, [...models]),
     or(...names.map((name) => contains(other, askedModel(name)))),
   );
 }
