@@ -211,6 +211,13 @@ const options = {
   StoredFileMaxMB: int(1024, "relay", "每个用户上传文件的容量上限", "Most uploaded files per user", { ...megabytes, min: 0 }),
   RelayAttemptBudget: int(60, "relay", "重试总时间预算", "Time budget of all attempts", { ...seconds(3600) }),
 
+  DrainEndsRealtime: flag(true, "relay", "排空时结束实时会话", "Drains end realtime sessions",
+    { hint: { zh: "会话在当前响应完成后结束；关闭后，会话可持续到排空的截止时间",
+      en: "A session ends after its running response; off: it may go on until the drain's deadline" } }),
+  DrainEndsJobs: flag(false, "relay", "排空到期时终止任务", "Drains end jobs at their deadline",
+    { hint: { zh: "排空的渠道或密钥到达截止时间后，其未完成的任务、批处理与后台响应记为失败并退回费用；关闭后继续查询直至完成",
+      en: "Unfinished jobs, batches and background responses of a drained channel or key then fail and are paid back; off: they are asked about until they end" } }),
+
   // Drawing and tasks
   DrawingEnabled: flag(true, "drawing", "启用绘图功能", "Drawing", { public: "enable_drawing" }),
   TaskEnabled: flag(true, "drawing", "启用异步任务", "Asynchronous tasks", { public: "enable_task" }),
