@@ -50,7 +50,7 @@ export const FAILURES = {
     "请求体超过了上游的大小限制[（状态码 {status}）][：{detail}]",
     "The request is larger than the upstream accepts[ (status {status})][: {detail}]",
   ),
-  /** Larger alone than what the account may use in a minute: no wait makes it fit there, another account may take it. */
+  /** More alone than the account may use in a minute: no wait makes it fit there, another account may take it. */
   over_account_rate: kind(
     "caller",
     "request_too_large",

@@ -1,6 +1,7 @@
 /**
- * A process that finds what is wrong, until it is killed: `bun tests/kit/alert-worker.ts <database> <epoch ms> <target>`.
- * It opens incidents without end and prints the subject of each that is committed; the message of the first it takes
+ * A process that finds what is wrong, until it is killed: bun tests/kit/alert-worker.ts <database> <epoch ms> <target>
+ *
+ * It opens incidents without end and prints the subject of each that is committed. The message of the first it takes
  * for sending, and never sends it.
  */
 import { writeSync } from "node:fs";

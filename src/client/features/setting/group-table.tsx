@@ -51,6 +51,7 @@ export default function GroupTable() {
         json={keys}
         extra={(row) => <Badge hue={groupRatioHue(Number(row["ratio"]))}>{`${String(row["ratio"] || "—")}×`}</Badge>}
       />
+      <p className="mt-1 text-xs text-muted">{t`按评分选路：同一优先级内按首字时间、成功率、空闲容量与成本选择渠道，否则按权重`}</p>
       {complaint ? (
         <p role="alert" className="mt-1 text-xs text-red-fg">
           {complaint}

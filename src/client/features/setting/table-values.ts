@@ -15,7 +15,7 @@ export interface GroupTexts {
   routing: string;
 }
 
-/** Groups: name, ratio, whether channels are chosen by score, whether users may choose it, and what it is called then. */
+/** Groups: name, ratio, whether channels are chosen by score, whether users may choose it, and its name for them. */
 export function groupRows(texts: GroupTexts): Row[] | null {
   const ratios = parseOption("GroupRatio", texts.ratio);
   const usable = parseOption("UserUsableGroups", texts.usable);

@@ -65,8 +65,8 @@ export function endOf(token: unknown): number | undefined {
 }
 
 /**
- * From when on a token is renewed, epoch seconds; undefined where it does not say when it ends. Never before half of its
- * life: one that lives for minutes is not renewed in every round. `hash`: hexadecimal, of its refresh token.
+ * From when on a token is renewed, epoch seconds; undefined where it does not say when it ends. Never before half of
+ * its life: one that lives for minutes is not renewed in every round. `hash`: hexadecimal, of its refresh token.
  */
 export function renewalAt(token: unknown, hash: string): number | undefined {
   const end = endOf(token);

@@ -75,8 +75,8 @@ export class AttemptTimer {
   }
 
   /**
-   * A whole answer comes when it is finished, and some models think in silence: both have the whole time. The limit that
-   * an operator sets for the channel holds as it is; otherwise a stream leaves time for another channel.
+   * A whole answer comes when it is finished, and some models think in silence: both have the whole time. The limit
+   * that an operator sets for the channel holds as it is; otherwise a stream leaves time for another channel.
    */
   #firstByteLimit(): number {
     const { call, channel, translation } = this.#attempt;
