@@ -110,16 +110,10 @@ function modelFits(filter: LogFilter): ((name: string) => boolean) | undefined {
 const askedModel = (name: string): string => `"asked_model":${JSON.stringify(name)}`;
 
 /** Rows of calls to virtual models: they have the model that answered, and the name that was asked for in `other`. */
-function ofVirtual(
-  { db }: UserCtx,
-  { names, models }: NonNullable<Named["virtual"]>,
-  walked: boolean,
-): SQL | undefined {
+function ofVirtual({ db }: UserCtx, { names, models }: NonNullable<Named["virtual"]>): SQL | undefined {
   const { model_name, other } = db.t.logs;
-  return and(
-    walked ? inArray(withoutIndex(db, model_name), [...models]) : inArray(model_name, [...models]),
-    or(...names.map((name) => contains(other, askedModel(name)))),
-  );
+  const asked = names.map((name) => contains(other, askedModel(name)));
+  return and(inArray(withoutIndex(db, model_name), [...models]), or(...asked));
 }
 
 /**
@@ -132,7 +126,7 @@ async function ofModel(ctx: UserCtx, filter: LogFilter, { virtual }: Named, comm
   const { logs } = db.t;
   const test = modelTest(filter);
   if (!test) return undefined;
-  const walked = or(test(withoutIndex(db, logs.model_name)), virtual && ofVirtual(ctx, virtual, true));
+  const walked = or(test(withoutIndex(db, logs.model_name)), virtual && ofVirtual(ctx, virtual));
   if (common && db.engine === "sqlite") return walked;
   const names = await db.read
     .select({ name: sql<string>`name` })
@@ -144,15 +138,9 @@ async function ofModel(ctx: UserCtx, filter: LogFilter, { virtual }: Named, comm
     )
     .where(test(sql`name`))
     .limit(MOST_NAMES + 1);
-  return names.length > MOST_NAMES
-    ? walked
-    : or(
-        inArray(
-          logs.model_name,
-          names.map(({ name }) => name),
-        ),
-        virtual && ofVirtual(ctx, virtual, false),
-      );
+  if (names.length > MOST_NAMES) return walked;
+  const some = inArray(logs.model_name, [...names.map(({ name }) => name), ...(virtual?.models ?? [])]);
+  return virtual ? and(some, walked) : some;
 }
 
 /** As with models: rows of several tokens, collected by their index or found while walking the list. */
