@@ -79,6 +79,7 @@ const STATUS: Readonly<Partial<Record<FailureKind, number>>> = {
   caller_mistake: 422,
   context_too_long: 400,
   too_large: 413,
+  over_account_rate: 429,
   content_filtered: 400,
   rate_limited: 429,
   quota_exhausted: 402,

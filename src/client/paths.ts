@@ -188,6 +188,12 @@ const list = [
     nav: { group: "admin" },
   },
   {
+    path: "/instance",
+    title: msg`实例`,
+    access: "admin",
+    nav: { group: "admin" },
+  },
+  {
     path: "/user/edit",
     title: msg`编辑个人资料`,
     access: "user",

@@ -87,7 +87,7 @@ const rule = z.discriminatedUnion("kind", [
       .max(30),
     minutes: z.int().min(1).max(10_080),
   }),
-  /** A budget of a user or token is used up to one of these shares, in percent. */
+  /** A budget of a user, token, group, model or channel is used up to one of these shares, in percent. */
   z.strictObject({
     kind: z.literal("budget"),
     ...common,

@@ -129,7 +129,7 @@ export interface DryRunStep {
   on: StepReason[];
   /** null: the steps are tried in their order. */
   weight: number | null;
-  /** 0 = only the channels decide. */
+  /** As set, else as known of the model; 0 = only the channels decide. */
   max_input_tokens: number;
   run: DryRun;
 }

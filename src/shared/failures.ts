@@ -50,6 +50,13 @@ export const FAILURES = {
     "请求体超过了上游的大小限制[（状态码 {status}）][：{detail}]",
     "The request is larger than the upstream accepts[ (status {status})][: {detail}]",
   ),
+  /** More alone than the account may use in a minute: no wait makes it fit there, another account may take it. */
+  over_account_rate: kind(
+    "caller",
+    "request_too_large",
+    "单个请求超过了上游账户每分钟的令牌限额[（状态码 {status}）][：{detail}]",
+    "The request alone is over the tokens a minute of the upstream account[ (status {status})][: {detail}]",
+  ),
   content_filtered: kind(
     "caller",
     "content_filter",

@@ -138,9 +138,12 @@ export function incidentText(
   });
 }
 
+/** What follows the name in the subject of a budget: its period and the step. */
+const BUDGET_STEP = /:\d{4}-\d\d(?:-\d\d)?:[\d.]+$/;
+
 /** The page of the console about an incident's subject, where it can be mended. */
 export function incidentPath(subject: string): string {
-  const { kind, item } = subjectParts(subject);
+  const { kind, item } = subjectParts(subject.replace(BUDGET_STEP, ""));
   const id = item.split(":")[0] ?? "";
   switch (kind) {
     case "channel":

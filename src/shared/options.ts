@@ -200,7 +200,8 @@ const options = {
   // Relay
   PingAfter: int(15, "relay", "首包前心跳间隔", "Ping when nothing came for", { ...seconds(600) }),
   RelayConnectTimeout: int(10, "relay", "连接超时", "Connect timeout", { ...seconds(600) }),
-  RelayFirstByteTimeout: int(120, "relay", "流首个事件超时（长时间思考而不输出的模型除外）", "First-event timeout of a stream (except models that think in silence)", { ...seconds(3600) }),
+  RelayFirstByteTimeout: int(120, "relay", "流首个事件超时（长时间思考而不输出的模型除外）", "First-event timeout of a stream (except models that think in silence)",
+    { ...seconds(3600), hint: { zh: "还有其他渠道可试时，最多等待剩余重试总时间预算的一半", en: "While another channel can answer, at most half of what is left of the time budget of all attempts" } }),
   RelayIdleTimeout: int(120, "relay", "流空闲超时", "Idle timeout of a stream", { ...seconds(3600) }),
   RelayTotalTimeout: int(3600, "relay", "总时长上限", "Total timeout", { ...seconds(86_400) }),
   StickyRouting: flag(true, "relay", "同一会话优先使用同一渠道（提示词缓存）", "Keep a conversation on its channel (prompt caches)"),
@@ -209,6 +210,13 @@ const options = {
   StoredResponseMaxMB: int(100, "relay", "每个用户保存响应的容量上限", "Most stored responses per user", { ...megabytes, min: 1 }),
   StoredFileMaxMB: int(1024, "relay", "每个用户上传文件的容量上限", "Most uploaded files per user", { ...megabytes, min: 0 }),
   RelayAttemptBudget: int(60, "relay", "重试总时间预算", "Time budget of all attempts", { ...seconds(3600) }),
+
+  DrainEndsRealtime: flag(true, "relay", "排空时结束实时会话", "Drains end realtime sessions",
+    { hint: { zh: "会话在当前响应完成后结束；关闭后，会话可持续到排空的截止时间",
+      en: "A session ends after its running response; off: it may go on until the drain's deadline" } }),
+  DrainEndsJobs: flag(false, "relay", "排空到期时终止任务", "Drains end jobs at their deadline",
+    { hint: { zh: "排空的渠道或密钥到达截止时间后，其未完成的任务、批处理与后台响应记为失败并退回费用；关闭后继续查询直至完成",
+      en: "Unfinished jobs, batches and background responses of a drained channel or key then fail and are paid back; off: they are asked about until they end" } }),
 
   // Drawing and tasks
   DrawingEnabled: flag(true, "drawing", "启用绘图功能", "Drawing", { public: "enable_drawing" }),

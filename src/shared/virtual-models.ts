@@ -57,7 +57,7 @@ const step = z.strictObject({
     .max(stepReasons.length)
     .refine((reasons) => new Set(reasons).size === reasons.length, { error: "a reason stands twice" })
     .optional(),
-  /** A longer input is not sent here, in tokens; absent: only the channels decide. */
+  /** A longer input is not sent here, in tokens; absent: what is known of the model, and the channels. */
   max_input_tokens: z.int().min(1).max(1e9).optional(),
 });
 
@@ -127,7 +127,7 @@ export function virtualModelsShape(): Shape<VirtualModels> {
 export function stepReasonOf({ kind, class: cls }: { kind: FailureKind; class: FailureClass }): StepReason | undefined {
   if (kind === "timeout") return "timeout";
   if (kind === "content_filtered") return "content_filter";
-  if (kind === "context_too_long" || kind === "too_large") return "context_too_long";
+  if (kind === "context_too_long" || kind === "too_large" || kind === "over_account_rate") return "context_too_long";
   // The upstream's account cannot pay for it; that of another model may.
   if (kind === "unaffordable") return "account";
   if (cls === "caller") return undefined;

@@ -104,7 +104,7 @@ describe("two processes on one Postgres", () => {
     expect(await api(b, "GET", "/api/user/self")).toMatchObject({ username: "root" });
   });
 
-  test("prices, channels and tokens of one hold on the other within a second, and so does their end", async () => {
+  test("prices, channels, tokens and drains of one hold on the other within a second, and so does their end", async () => {
     await api(a, "PUT", "/api/option/", { key: "ModelRatio", value: '{"echo":1}' });
     await api(a, "POST", "/api/channel/", { type: 1, name: "f", key: "good", base_url: fake.url, models: "echo" });
     const token = (await api(a, "POST", "/api/token/", { name: "t", unlimited_quota: true })) as {
@@ -123,6 +123,19 @@ describe("two processes on one Postgres", () => {
     await api(a, "PUT", "/api/channel/", { id: channel?.id, status: 2 });
     await onB(key, 503);
     await api(a, "PUT", "/api/channel/", { id: channel?.id, status: 1 });
+    await onB(key, 200);
+
+    await api(a, "POST", `/api/channel/${channel?.id}/drain`, {});
+    await onB(key, 503);
+    await api(a, "POST", `/api/channel/${channel?.id}/resume`);
+    await onB(key, 200);
+    const list = (await api(b, "GET", "/api/instance/")) as unknown as { id: string; self: boolean }[];
+    const ofB = list.find(({ self }) => self)?.id ?? "";
+    expect(list).toHaveLength(2);
+    await api(a, "POST", `/api/instance/${ofB}/drain`, {});
+    await onB(key, 503);
+    expect([(await fetch(`${b.url}/readyz`)).status, await call(a, key)]).toEqual([503, 200]);
+    await api(a, "POST", `/api/instance/${ofB}/resume`);
     await onB(key, 200);
 
     await api(a, "PUT", "/api/option/", { key: "SystemName", value: "Elsewhere" });

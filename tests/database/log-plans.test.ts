@@ -43,6 +43,7 @@ for (const engine of ENGINES) {
         key_hint: "x",
         created_time: END,
       });
+      await h.services.options.set("VirtualModels", '{"virtual":{"steps":[{"model":"model-171"}]}}');
       if (sqlite) {
         sqlite.exec(fill);
         sqlite.exec("ANALYZE");
@@ -93,6 +94,8 @@ for (const engine of ENGINES) {
       ["a part of many models' names", "all", { model_name: "model-1" }, PAGE],
       ["a model's whole name", "all", { model_like: "model-7" }, PAGE],
       ["a pattern of a rare model's name", "all", { model_like: "model-171%" }, PAGE],
+      ["a virtual model's name", "all", { model_like: "virtual" }, PAGE],
+      ["a part of a virtual model's name", "all", { model_name: "irtual" }, PAGE],
       ["everything but failed calls", "all", { without_errors: true }, PAGE],
       ["a deep page without failed calls", "all", { without_errors: true }, { ...PAGE, p: 900 }],
       ["own rows without failed calls", "own", { without_errors: true }, PAGE],

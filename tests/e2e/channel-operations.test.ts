@@ -389,6 +389,31 @@ describe.skipIf(!found)("many channels", () => {
     });
   });
 
+  test("a channel is drained in its drawer and comes back by undo; an instance on its page", async () => {
+    const id = await newChannel("leaving");
+    await withPage(`/channel?open=${id}`, {}, async (page) => {
+      await page.getByRole("button", { name: "排空", exact: true }).first().click();
+      await page.getByText("已排空").first().waitFor();
+      await becomes(async () => (await channel(id)).draining_since > 0, true);
+      await page.getByRole("button", { name: "撤销" }).click();
+      await becomes(async () => (await channel(id)).draining_since, 0);
+    });
+    const state = async (): Promise<string> => {
+      const ready = (await (await fetch(`${weir.url}/readyz`)).json()) as { checks: { state: string } };
+      return ready.checks.state;
+    };
+    await withPage("/instance", {}, async (page) => {
+      await page.getByRole("button", { name: /^排空实例/ }).click();
+      await page.getByText("没有其他实例在服务").waitFor();
+      await page.getByRole("button", { name: "开始排空" }).click();
+      await page.getByText("已排空").waitFor();
+      expect(await state()).toBe("draining");
+      await page.getByRole("button", { name: /^结束实例/ }).click();
+      await page.getByText("服务中").waitFor();
+      await becomes(state, "serving");
+    });
+  });
+
   test("all channels are tested and their balances read, with progress that ends by itself", async () => {
     const id = await newChannel("跑一遍");
     await withPage("/channel?keyword=跑一遍", {}, async (page) => {

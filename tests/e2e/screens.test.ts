@@ -50,6 +50,7 @@ const CLOSED = [
   "/setting?tab=other",
   "/incident",
   "/incident?open=1",
+  "/instance",
   "/midjourney",
   "/task",
   "/task?open=1",

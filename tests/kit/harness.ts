@@ -52,6 +52,8 @@ export interface RestAnswer {
 }
 
 export interface Harness {
+  /** Of the database. */
+  url: string;
   services: Services;
   /** The pool that the relay routes by. */
   routing: Routing;
@@ -101,7 +103,7 @@ async function rest(
 }
 
 export async function openHarness(engine: Engine, env: Record<string, string> = {}): Promise<Harness> {
-  const { db, close } = await freshDatabase(engine);
+  const { db, url, close } = await freshDatabase(engine);
   const logged: string[] = [];
   const mails: Mail[] = [];
   const log = createLogger({
@@ -159,6 +161,7 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
   });
 
   return {
+    url,
     services,
     routing,
     logged,

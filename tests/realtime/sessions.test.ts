@@ -568,6 +568,25 @@ describe("ends", () => {
     expect(bench.ledger.settlements.map(({ log }) => log.end_reason)).toEqual(["complete"]);
   });
 
+  test("where drains leave sessions alone, they go on until the deadline", async () => {
+    const { bench, connect } = setUp();
+    bench.options.drainEndsRealtime = false;
+    const session = connect("gpt-realtime");
+    await session.open();
+    const drained = (deadline: number) => {
+      bench.channels.splice(0, 1, makeChannel(1, upstream.url, { drain: { since: 1, deadline } }));
+      bench.relay.endDrained();
+    };
+    drained(0);
+    drained(Math.floor(Date.now() / 1000) + 60);
+    session.say({ type: "response.create" });
+    await session.heard("response.done");
+    expect(session.closed).toBeUndefined();
+    drained(1);
+    expect((await session.ended()).code).toBe(1001);
+    await noHolds(bench);
+  });
+
   test("at shutdown idle sessions close with 1001, a running response may finish, and one that does not is cut and charged", async () => {
     const time = new VirtualTime();
     const { bench, connect } = setUp(undefined, undefined, time);

@@ -206,6 +206,23 @@ describe("a dead account", () => {
   });
 });
 
+describe("a request that is over the rate of an account by itself", () => {
+  const words = "Request too large for m in organization org-a on tokens per min (TPM): Limit 30000, Requested 36278.";
+  const over = refused.bind(undefined, 429, { message: words, type: "tokens", code: "rate_limit_exceeded" });
+
+  test("is served by another one, and calls that fit go on to the first", async () => {
+    const { asked, send } = stage(({ n }) => (n === 1 ? over() : answered()), ["one", "two"]);
+    expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
+    expect(asked.map(([host]) => host)).toEqual(["one", "two", "one"]);
+  });
+
+  test("is told at once where there is no other, whatever wait is named with it", async () => {
+    const { asked, send } = stage(({ n }) => (n === 1 ? over({ "retry-after": "30" }) : answered()));
+    expect([(await send()).status, (await send()).status]).toEqual([413, 200]);
+    expect(asked.map(([, at]) => at)).toEqual([0, 0]);
+  });
+});
+
 describe("a caller", () => {
   test("who leaves before the first event, or asks for the impossible, does not colour the channel", async () => {
     const { bench, asked, time } = stage(({ n, signal }) => (n === 1 ? never(signal) : refused(400)), ["one", "two"]);
@@ -243,6 +260,43 @@ describe("the limit of the first event", () => {
     expect(await silentFor(chatBody("gpt-4o"))).toBe(100_000);
     for (const model of ["o3", "openai/gpt-5.2-pro", "grok-4"])
       expect([model, await silentFor(chatBody(model, { stream: true }))]).toEqual([model, 100_000]);
+  });
+});
+
+describe("a stream whose upstream says nothing", () => {
+  /** Answers of the first channel never come; returns the status and when which channel was asked, without pings. */
+  async function ask(hosts: string[], change: (bench: Bench) => void = () => undefined) {
+    const staged = stage(({ host, signal }) => (host === "one" ? never(signal) : streamed()), hosts);
+    staged.bench.options.pingAfterMs = 0;
+    change(staged.bench);
+    const sent = staged.bench.send(chat, chatBody("gpt-4o", { stream: true }));
+    await staged.time.settle();
+    await staged.time.advance(200_000);
+    return { status: (await sent).status, asked: staged.asked, bench: staged.bench };
+  }
+
+  test("is given up with the default settings in time for another channel to answer", async () => {
+    expect(await ask(["one", "two"])).toMatchObject({
+      status: 200,
+      asked: [
+        ["one", 0],
+        ["two", 30_000],
+      ],
+    });
+  });
+
+  test("has its whole time where no other channel could answer, or a second answer might cost too much", async () => {
+    const lone = await ask(["one"]);
+    const dear = await ask(["one", "two"], ({ options }) => (options.repeatBelowUnits = 0));
+    for (const { status, asked, bench } of [lone, dear])
+      expect([status, asked, rowOf(bench).attempts[0]]).toMatchObject([504, [["one", 0]], { duration_ms: 120_000 }]);
+  });
+
+  test("has the time that its channel's own setting says, whatever other channels there are", async () => {
+    const { asked } = await ask(["one", "two"], ({ channels: [first] }) => {
+      if (first) Object.assign(first.setting, { first_byte_timeout: 50 });
+    });
+    expect(asked.map(([, at]) => at)).toEqual([0, 50_000]);
   });
 });
 

@@ -236,6 +236,8 @@ export function makeBench(
     idleTimeoutMs: 120_000,
     totalTimeoutMs: 3_600_000,
     attemptBudgetMs: 60_000,
+    drainEndsRealtime: true,
+    drainEndsJobs: false,
     maxBodyBytes: 4 << 20,
     balanceUnit: 500_000,
     batchRatio: 0.5,

@@ -98,6 +98,19 @@ const TOLD: Record<Exclude<FailureKind, "limited" | "paused" | "waiting">, Told>
     gemini: "INVALID_ARGUMENT",
     begins: "",
   },
+  over_account_rate: {
+    upstream: vendor(
+      429,
+      "Request too large for m in organization org-a1 on tokens per min (TPM): Limit 30000, Requested 36278.",
+      { type: "tokens", code: "rate_limit_exceeded" },
+    ),
+    elsewhere: true,
+    status: 413,
+    openai: ["invalid_request_error", "request_too_large"],
+    anthropic: "request_too_large",
+    gemini: "INVALID_ARGUMENT",
+    begins: "Request too large for m in organization",
+  },
   content_filtered: {
     upstream: vendor(400, "Content Exists Risk", { type: "invalid_request_error", code: "invalid_request_error" }),
     elsewhere: false,

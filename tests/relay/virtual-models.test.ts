@@ -125,6 +125,21 @@ describe("a call to a virtual model is answered by the first step that can", () 
     ]);
   });
 
+  test("an input that is longer than a model is known to take goes on to a step that takes longer ones, and is refused by none", async () => {
+    const long = { messages: [{ role: "user", content: "a".repeat(600_000) }] };
+    const b = benchOf([{ model: "gpt-4o-mini" }, { model: "gpt-4.1" }]);
+    expect((await b.send(chat, { ...long, model: "smart" })).status).toBe(200);
+    expect([b.sent, rowOf(b).other.passed_steps]).toEqual([
+      ["gpt-4.1"],
+      [{ model: "gpt-4o-mini", why: "context_too_long" }],
+    ]);
+    const alone = benchOf([{ model: "gpt-4o-mini" }, { model: "gpt-4.1", on: ["timeout"] }]);
+    expect((await alone.send(chat, { ...long, model: "smart" })).status).toBe(200);
+    const own = benchOf([{ model: "gpt-4o-mini", max_input_tokens: 500_000 }, { model: "gpt-4.1" }]);
+    expect((await own.send(chat, { ...long, model: "smart" })).status).toBe(200);
+    expect([alone.sent, own.sent]).toEqual([["gpt-4o-mini"], ["gpt-4o-mini"]]);
+  });
+
   test("a step whose channels all rest is passed at once, and tried again when no other is left", async () => {
     const down = makeChannel(1, upstream.url);
     const serves = (_: string, model: string): PoolChannel[] => [

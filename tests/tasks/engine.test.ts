@@ -153,6 +153,24 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
     expect(await bench.money(killed)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
   });
 
+  test("a job of a drained channel goes on past the deadline, and is paid back there where the operator wants that", async () => {
+    const id = await running();
+    const { channel_id } = await bench.task(id);
+    await bench.root.call.channel.drain({ id: channel_id, seconds: 60 });
+    await bench.round(70);
+    expect(await bench.task(id)).toMatchObject({ status: "SUBMITTED" });
+    await bench.setOption("DrainEndsJobs", true);
+    await bench.round(70);
+    expect(await bench.task(id)).toMatchObject({
+      status: "FAILURE",
+      fail_reason: "the channel of the job was taken out of service",
+      quota: 0,
+    });
+    expect(await bench.money(ann)).toMatchObject({ quota: 1_000_000, used_quota: 0, held: 0 });
+    await bench.setOption("DrainEndsJobs", false);
+    await bench.root.call.channel.resume({ id: channel_id });
+  });
+
   test("of twenty concurrent decisions, some for success and some for failure, one wins: one charge or one refund", async () => {
     for (let round = 0; round < 3; round++) {
       const id = await running();

@@ -124,6 +124,7 @@ describe("the side menu", () => {
   const administrators = [
     ["渠道", "/channel"],
     ["告警", "/incident"],
+    ["实例", "/instance"],
     ["用户管理", "/user"],
     ["兑换码", "/redemption"],
     ["模型状态", "/status"],

@@ -126,6 +126,10 @@ export interface RelayOptions {
   readonly stickyRouting?: boolean;
   /** Calls without balance are refused with the family's 401 and 403; absent: with 429 insufficient_quota. */
   readonly quotaRefusedWith403?: boolean;
+  /** What drains ends realtime sessions after their running response; false: only its deadline does. */
+  readonly drainEndsRealtime: boolean;
+  /** Unfinished jobs of a drained channel or key fail at its deadline; false: they go on. */
+  readonly drainEndsJobs: boolean;
   readonly maxBodyBytes: number;
   /** The Midjourney features that callers may use (options Mj…). */
   readonly midjourney: MidjourneyOptions;

@@ -26,6 +26,7 @@ const RULES: Record<FailureKind, Row> = {
   caller_mistake: ["caller", "caller", "no", 0, false, 502, true],
   context_too_long: ["caller", "caller", "no", 0, false, 400, true],
   too_large: ["caller", "caller", "no", 0, false, 413, true],
+  over_account_rate: ["caller", "caller", "other_key", 0, false, 413, true],
   content_filtered: ["caller", "caller", "no", 0, false, 400, true],
   limited: ["ours", "operator", "other_channel", 0, false, 429, false],
   paused: ["account", "operator", "no", 0, false, 503, false],
@@ -80,6 +81,7 @@ describe("what follows", () => {
     const meant = {
       context_too_long: "context_length_exceeded",
       too_large: "request_too_large",
+      over_account_rate: "request_too_large",
       content_filtered: "content_filter",
     };
     const codes = { ...own, ...meant, unreachable: "upstream_unreachable", cut: "upstream_cut" } as Partial<

@@ -33,6 +33,8 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   caller_mistake: row("caller", "no", HARMLESS),
   context_too_long: row("caller", "no", { ...HARMLESS, status: 400 }),
   too_large: row("caller", "no", { ...HARMLESS, status: 413 }),
+  // Smaller calls are served, so the account is not at fault; another one may have a higher limit.
+  over_account_rate: row("caller", "other_key", { ...HARMLESS, status: 413 }),
   content_filtered: row("caller", "no", { ...HARMLESS, status: 400 }),
   // Never asked: every channel is at a limit of its own.
   limited: row("operator", "other_channel", { cool_ms: 0, disable: false, status: 429, quote: false }),

@@ -444,6 +444,24 @@ const recordings: Partial<Record<FailureKind, Recording[]>> = {
       }),
     ],
   ],
+  over_account_rate: [
+    [
+      "OpenAI",
+      429,
+      openai(
+        "Request too large for gpt-4o in organization org-a1b2c3 on tokens per min (TPM): Limit 30000, Requested 36278. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.",
+        { type: "tokens", code: "rate_limit_exceeded" },
+      ),
+    ],
+    [
+      "Groq",
+      413,
+      openai(
+        "Request too large for model `llama-3.3-70b-versatile` in organization `org_01kgg` service tier `on_demand` on tokens per minute (TPM): Limit 12000, Requested 14137, please reduce your message size and try again. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing",
+        { type: "tokens", code: "rate_limit_exceeded" },
+      ),
+    ],
+  ],
   too_large: [
     ["Anthropic", 413, { error: { type: "request_too_large", message: "Request exceeds the maximum size" } }],
     ["OpenRouter", 400, openai("The payload is too large", { code: "payload_too_large" })],
@@ -460,14 +478,6 @@ const recordings: Partial<Record<FailureKind, Recording[]>> = {
       "OpenAI",
       413,
       openai("413: Maximum content size limit (26214400) exceeded (26417812 bytes read)", { type: "server_error" }),
-    ],
-    [
-      "Groq",
-      413,
-      openai("Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 14810", {
-        type: "tokens",
-        code: "rate_limit_exceeded",
-      }),
     ],
   ],
   rate_limited: [

@@ -358,6 +358,22 @@ export const VENDOR_ERRORS: readonly VendorError[] = [
     },
     { vendor: "Volcengine", code: ["OutofContextError"], source: VOLCENGINE },
   ]),
+  ...all("over_account_rate", [
+    // With "Rate limit reached for …, Used …" a wait helps; so it is a limited rate.
+    {
+      vendor: "OpenAI",
+      message: /^Request too large for [^]{1,200}? on tokens per min \(TPM\): Limit \d{1,12}, Requested \d{1,12}/,
+      status: [429],
+      source: "https://github.com/Aider-AI/aider/issues/1880",
+    },
+    {
+      vendor: "Groq",
+      message:
+        /^Request too large for model [^]{1,200}? on tokens per minute \(TPM\): Limit \d{1,12}, Requested \d{1,12}/,
+      status: [413],
+      source: "https://github.com/continuedev/continue/issues/10218",
+    },
+  ]),
   ...all("too_large", [
     { vendor: "Anthropic", code: ["request_too_large"], source: "https://github.com/earendil-works/pi/issues/2734" },
     { vendor: "OpenRouter", code: ["payload_too_large"], source: OPENROUTER },

@@ -72,6 +72,12 @@ export function createControlPlane(services: Services): ControlPlane {
     get attemptBudgetMs() {
       return options.get("RelayAttemptBudget") * 1000;
     },
+    get drainEndsRealtime() {
+      return options.get("DrainEndsRealtime");
+    },
+    get drainEndsJobs() {
+      return options.get("DrainEndsJobs");
+    },
     get midjourney() {
       return {
         notify: options.get("MjNotifyEnabled"),

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { DryRun } from "../../../shared/dry-run";
 
 const { closePage, openPage, screen } = await import("../../../../tests/kit/client-page");
-const { within } = await import("@testing-library/react");
+const { waitFor, within } = await import("@testing-library/react");
 const { DryRunDialog } = await import("./dry-run-dialog");
 
 afterEach(closePage);
@@ -72,7 +72,17 @@ const run: DryRun = {
   limits: [{ scope: "token", of: 7, kind: "budget_day", limit: 1_000_000, remaining: 0, reset_seconds: 3600 }],
 };
 
-const models = { "channel.modelsEnabled": () => ["gpt-4o"], "group.list": () => ["default", "vip"] };
+const models = {
+  "channel.modelsEnabled": () => ["gpt-4o"],
+  "group.models": () => ["gpt-4o", "smart"],
+  "group.list": () => ["default", "vip"],
+};
+
+test("models of channels are offered by name, and virtual models", async () => {
+  await openPage(<DryRunDialog onClose={() => undefined} />, "/channel", { procedures: models });
+  const offered = () => [...document.querySelectorAll("datalist option")].map((option) => option.getAttribute("value"));
+  await waitFor(() => expect(offered()).toEqual(["gpt-4o", "smart"]));
+});
 
 test("a question shows every channel with its turn, chance and reason, and what would stop the call", async () => {
   const { user, calls } = await openPage(<DryRunDialog onClose={() => undefined} />, "/channel", {

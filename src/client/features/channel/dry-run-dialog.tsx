@@ -121,6 +121,8 @@ type QuestionFieldsProps = {
 function QuestionFields({ id, question, onChange: set }: QuestionFieldsProps) {
   const { t } = useLingui();
   const models = trpc.channel.modelsEnabled.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
+  // These have the virtual models too.
+  const own = trpc.group.models.useQuery({}, { staleTime: 60_000, meta: { quiet: true } });
   const groups = trpc.group.list.useQuery(undefined, { staleTime: 60_000, meta: { quiet: true } });
   const names = [...(groups.data ?? []), AUTO_GROUP].map((name) => ({ value: name, label: name }));
   return (
@@ -137,7 +139,7 @@ function QuestionFields({ id, question, onChange: set }: QuestionFieldsProps) {
           onChange={(event) => set({ model: event.target.value })}
         />
         <datalist id={`${id}-models`}>
-          {(models.data ?? []).map((name) => (
+          {[...new Set([...(models.data ?? []), ...(own.data ?? [])])].map((name) => (
             <option key={name} value={name} />
           ))}
         </datalist>

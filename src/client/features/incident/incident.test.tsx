@@ -5,6 +5,7 @@ import type { Procedures } from "../../../../tests/kit/client-page";
 import type { IncidentView } from "../../../shared/incidents";
 
 const { closePage, openPage, screen } = await import("../../../../tests/kit/client-page");
+const { waitFor, within } = await import("@testing-library/react");
 const { ConfirmHost } = await import("../../components/confirm");
 const { Toasts } = await import("../../components/toasts");
 const { clearUser, storeUser } = await import("../../lib/session");
@@ -97,6 +98,16 @@ test("a rule is switched and edited in its form, and saved with the settings; a 
   const rules = JSON.parse(saved?.value ?? "[]");
   expect(rules[0]).toMatchObject({ name: "channel-errors", percent: 35 });
   expect(rules[2]).toMatchObject({ name: "silence", on: false });
+  const hours = screen.getByRole("group", { name: "静默时段" });
+  await page.user.click(within(hours).getByRole("button", { name: "添加一行" }));
+  await page.user.click(screen.getByLabelText("周日，第 1 行"));
+  await page.user.click(screen.getByText("保存告警"));
+  const quiet = await waitFor(() => {
+    const found = page.calls.filter(({ path }) => path === "option.set");
+    const [last] = found.map(({ input }) => input as { key: string; value: string }).slice(1);
+    return JSON.parse(last?.value ?? "");
+  });
+  expect(quiet).toMatchObject([{ days: [1, 2, 3, 4, 5, 6], from: "22:00", to: "08:00" }]);
   await page.user.click(await screen.findByLabelText("编辑渠道 ops"));
   await page.user.type(await screen.findByLabelText("签名密钥"), "s");
   await page.user.click(screen.getByText("发送测试"));

@@ -16,7 +16,7 @@ import { SeverityBadge } from "./incident-look";
 import { RuleDialog } from "./rule-dialog";
 
 /** The alert rules as sentences with a switch each; a rule is edited in a window, all of them as JSON. */
-export default function RulesTable() {
+export function RulesTable() {
   const { t } = useLingui();
   const { text, change, problem } = useSettings();
   const [edited, setEdited] = useState<AlertRule | "new" | null>(null);

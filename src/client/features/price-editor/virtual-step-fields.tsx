@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { ArrowDown, ArrowUp, Trash2 } from "lucide-react";
 import { useId } from "react";
+import { contextLength } from "../../../shared/context-lengths";
 import { STEP_REASONS, stepReasons } from "../../../shared/virtual-models";
 import { FieldFrame } from "../../components/form-field";
 import { currentLanguage } from "../../lib/i18n";
@@ -81,13 +82,14 @@ export function VirtualStepFields({ step, place, last, weighted, models, groups,
             />
           </FieldFrame>
         ) : null}
-        <FieldFrame id={`${id}-most`} label={t`输入上限`} hint={t`留空则只由渠道决定`}>
+        <FieldFrame id={`${id}-most`} label={t`输入上限`} hint={t`留空则由渠道和已知的上下文长度决定`}>
           <NumberField
             id={`${id}-most`}
             aria-describedby={`${id}-most-hint`}
             min={1}
             step={1}
             unit="Token"
+            placeholder={String(contextLength(step.model ?? "") ?? "")}
             value={step.max_input_tokens}
             onValueChange={(max_input_tokens) => onChange({ max_input_tokens })}
           />

@@ -15,7 +15,7 @@ interface CardParts {
 
 export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   general: { before: RetryHint },
-  group: { before: lazy(() => import("./group-table")), hides: ["GroupRatio", "UserUsableGroups"] },
+  group: { before: lazy(() => import("./group-table")), hides: ["GroupRatio", "UserUsableGroups", "GroupRouting"] },
   log: { after: lazy(() => import("../log/log-cleaning").then(({ LogCleaning }) => ({ default: LogCleaning }))) },
   smtp: { after: lazy(() => import("./test-mail")) },
   oidc: { after: lazy(() => import("./try-oidc")) },
@@ -27,9 +27,9 @@ export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   },
   payment: { before: lazy(() => import("./pay-method-table")), hides: ["PayMethods"] },
   alert: {
-    before: lazy(() => import("../incident/rules-table")),
+    before: lazy(() => import("../incident/alert-fields")),
     after: lazy(() => import("../incident/targets-panel")),
-    hides: ["AlertRules", "AlertTargets"],
+    hides: ["AlertRules", "AlertQuietHours", "AlertTargets"],
   },
   chat: { before: lazy(() => import("./chat-table")), hides: ["Chats"] },
 };

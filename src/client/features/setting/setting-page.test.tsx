@@ -188,6 +188,17 @@ test("a secret is never shown: it says that it is set, takes another, and can be
   expect(sent(page)).toEqual([{ key: "SMTPToken", value: "" }]);
 });
 
+test("routing by score is a box of the group", async () => {
+  const page = await open("operation", { values: { GroupRouting: '{"default":"score"}' } });
+  const boxes = await screen.findAllByLabelText(/^按评分选路，第/);
+  expect(boxes.map((box) => box.getAttribute("aria-checked"))).toEqual(["true", "false", "false"]);
+  await page.user.click(screen.getByLabelText("按评分选路，第 2 行"));
+  await page.user.click(screen.getByRole("button", { name: "保存分组设置" }));
+  await screen.findByText("保存成功");
+  const routing = JSON.stringify({ default: "score", vip: "score" }, null, 2);
+  expect(sent(page)).toEqual([{ key: "GroupRouting", value: routing }]);
+});
+
 test("groups are edited as a table; a name given twice is not saved", async () => {
   const page = await open("operation", {
     values: { GroupRatio: '{"default":1,"vip":1}', UserUsableGroups: '{"default":"默认"}' },

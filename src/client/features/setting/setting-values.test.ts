@@ -12,7 +12,18 @@ import {
   startText,
   type Stored,
 } from "./setting-values";
-import { chatRows, chatText, groupRows, groupTexts, payMethodRows, payMethodText, repeatedName } from "./table-values";
+import {
+  chatRows,
+  chatText,
+  groupRows,
+  groupTexts,
+  newQuietRow,
+  payMethodRows,
+  payMethodText,
+  quietRows,
+  quietText,
+  repeatedName,
+} from "./table-values";
 
 const stored: Stored = {
   values: Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])),
@@ -100,11 +111,27 @@ describe("tables of JSON options", () => {
   test("groups go to rows and back, also those without a ratio or with a name of JavaScript's own", () => {
     const ratio = '{"default":1,"constructor":2.5}';
     const usable = '{"default":"默认","free":"免费"}';
-    const rows = groupRows(ratio, usable);
-    expect(rows?.map((row) => row["name"])).toEqual(["default", "constructor", "free"]);
+    const routing = '{"free":"score","vip":"score"}';
+    const rows = groupRows({ ratio, usable, routing });
+    expect(rows?.map((row) => row["name"])).toEqual(["default", "constructor", "free", "vip"]);
     const texts = groupTexts(rows ?? []);
-    expect([JSON.parse(texts.ratio), JSON.parse(texts.usable)]).toEqual([JSON.parse(ratio), JSON.parse(usable)]);
-    expect(groupRows("{", usable)).toBeNull();
+    expect(Object.values(texts).map((text) => JSON.parse(text))).toEqual(
+      [ratio, usable, routing].map((text) => JSON.parse(text)),
+    );
+    expect(groupRows({ ratio: "{", usable, routing })).toBeNull();
+  });
+
+  test("quiet hours go to rows with a box a day and back; a half typed time reaches the option's own check", () => {
+    const windows = [
+      { zone: "Asia/Shanghai", from: "22:00", to: "08:00" },
+      { zone: "UTC", days: [6, 7], from: "00:00", to: "24:00", except: ["2026-12-24", "2026-12-31"] },
+    ];
+    const rows = quietRows(JSON.stringify(windows)) ?? [];
+    expect(rows[1]).toMatchObject({ day5: false, day6: true, except: "2026-12-24 2026-12-31" });
+    expect(JSON.parse(quietText(rows))).toEqual(windows);
+    expect(problemOf("AlertQuietHours", quietText([newQuietRow("Europe/Berlin")]), "en")).toBeUndefined();
+    expect(problemOf("AlertQuietHours", quietText([{ ...newQuietRow("UTC"), from: "22:" }]), "en")).toBeDefined();
+    expect(quietRows("{")).toBeNull();
   });
 
   test("a ratio that is no number reaches the option's own check, and a repeated name is noticed", () => {

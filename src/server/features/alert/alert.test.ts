@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
@@ -6,6 +7,8 @@ import { until } from "../../../../tests/kit/until";
 import type { AlertRule } from "../../../shared/alert-rules";
 import { LOG_TYPE } from "../../../shared/log";
 import { ROLE } from "../../../shared/roles";
+import type { Q } from "../../db/types";
+import { periodsAt } from "../limit/periods";
 import { createAlertQueue } from "./deliver";
 import { evaluate } from "./evaluate";
 import {
@@ -359,6 +362,56 @@ describe.each([...ENGINES])("alerts on %s", (engine) => {
     expect(hook.heard[1]?.body.text).toContain("100% of the monthly budget is used");
     expect(house.mails.map(({ to }) => to)).toEqual(["owner@example.com", "owner@example.com"]);
     expect(house.mails[1]?.text).toEndWith("\nhttps://weir.example/topup");
+  });
+
+  test("a budget of a channel is told at its steps, with the page of the channel", async () => {
+    await targets("a");
+    await rules({ name: "budget", kind: "budget", steps: [50, 80, 100] });
+    const { services } = house;
+    const { channels, budget_spend } = services.db.t;
+    await services.db.bulk.delete(budget_spend);
+    const made = { type: 1, name: "small", key: "k", created_time: 1, setting: JSON.stringify({ budget_day: 1000 }) };
+    const [row] = await services.db.q.insert(channels).values(made).returning({ id: channels.id });
+    const announce = (q: Q) => services.cluster.bus.announce(q, "channels", String(row?.id));
+    await services.db.tx(announce);
+    await until("the channel is known", () => services.pool.byId(row?.id ?? 0) !== undefined);
+    const { day } = periodsAt(services.now());
+    const name = `channel:${row?.id}:${day.name}`;
+    await services.db.q.insert(budget_spend).values({ name, amount: 801, expires_at: 4_000_000_000 });
+    await evaluate(services, createFeed(services));
+    await send();
+    expect(hook.heard.map(({ body }) => [body.text, body.link])).toEqual([
+      [expect.stringContaining("“small”"), `https://weir.example/channel?open=${row?.id}`],
+    ]);
+    expect(hook.heard[0]?.body.text).toContain("80% of the daily budget is used");
+  });
+
+  test("a process that is killed after it found something leaves every incident with one message, which is delivered once", async () => {
+    await targets("a");
+    const { services } = house;
+    const worker = join(import.meta.dir, "../../../../tests/kit/alert-worker.ts");
+    const child = Bun.spawn([process.execPath, worker, house.url, String(services.now()), "a"], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    let told = "";
+    for await (const bytes of child.stdout) {
+      told += Buffer.from(bytes).toString();
+      if (told.split("\n").length > 4) child.kill("SIGKILL");
+    }
+    await child.exited;
+    const promised = told.split("\n").slice(0, -1);
+    const subjectsOf = ({ body }: Heard): string[] => body.alerts.map((one: { subject: string }) => one.subject);
+    // What was taken for sending waits until it is sure that its process is gone.
+    await send();
+    expect(hook.heard.flatMap(subjectsOf)).not.toContain(promised[0]);
+    house.advance(301);
+    await send();
+    house.advance(301);
+    await send();
+    const open = (await openIncidents(services)).map(({ subject }) => subject);
+    for (const subject of promised) expect(open).toContain(subject);
+    expect(hook.heard.flatMap(subjectsOf).toSorted()).toEqual(open.toSorted());
   });
 
   test("root accounts hear of an incident by the way of their own notices", async () => {

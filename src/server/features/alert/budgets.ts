@@ -7,7 +7,7 @@ import { type Period, periodsAt } from "../limit/periods";
 import type { Finding } from "./incidents";
 import { targetsFor } from "./target-list";
 
-type Needs = Pick<Services, "db" | "options" | "now">;
+type Needs = Pick<Services, "db" | "options" | "pool" | "now">;
 type Kind = "day" | "month";
 
 interface Spent {
@@ -47,7 +47,7 @@ const numbers = (spent: readonly Spent[], scope: string): number[] => [
 ];
 
 /** Owners of budgets by "user:12". */
-async function ownersOf({ db, options }: Needs, spent: readonly Spent[]): Promise<Map<string, Owner>> {
+async function ownersOf({ db, options, pool }: Needs, spent: readonly Spent[]): Promise<Map<string, Owner>> {
   const { users, tokens } = db.t;
   const owners = new Map<string, Owner>();
   const day = (limits: { budget_day?: number; budget_month?: number } | undefined) => ({
@@ -76,6 +76,10 @@ async function ownersOf({ db, options }: Needs, spent: readonly Spent[]): Promis
       .from(tokens)
       .where(inArray(tokens.id, keys.slice(from, from + 500)));
     for (const row of rows) owners.set(`token:${row.id}`, { name: row.name, user_id: row.user_id, limits: day(row) });
+  }
+  for (const id of numbers(spent, "channel")) {
+    const channel = pool.byId(id)?.channel;
+    if (channel) owners.set(`channel:${id}`, { name: channel.name, user_id: 0, limits: day(channel.limits) });
   }
   for (const { scope, of } of spent) {
     if (scope !== "group" && scope !== "model") continue;

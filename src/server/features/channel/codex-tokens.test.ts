@@ -6,19 +6,22 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { readStatusInfo } from "../../../shared/channel-operations";
 import { ROLE } from "../../../shared/roles";
-import { endOf, renewCodexTokens } from "./codex-tokens";
+import { endOf, renewalAt, renewCodexTokens } from "./codex-tokens";
 
 const token = (exp: number): string =>
   ["{}", JSON.stringify({ exp }), "sig"].map((part) => Buffer.from(part).toString("base64url")).join(".");
 const seconds = (from = 0): number => Math.floor(Date.now() / 1000) + from;
 
 let answer = (): Response => Response.json({});
+/** What happens while the vendor is asked. */
+let vendorDoes: (() => Promise<void>) | undefined;
 const asked: unknown[] = [];
 const vendor = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async (request) => {
     asked.push(await request.json());
+    await vendorDoes?.();
     return answer();
   },
 });
@@ -34,6 +37,14 @@ test("the end of a token is read from its claims; what is no token has none", ()
     undefined,
     undefined,
   ]);
+});
+
+test("a token is renewed 15 to 25 minutes before its end, each at its own moment, and not before half of its life", () => {
+  const claims = (all: object): string => `e.${Buffer.from(JSON.stringify(all)).toString("base64url")}.s`;
+  const left = (hash: string): number => 100_000 - (renewalAt(claims({ exp: 100_000, iat: 10_000 }), hash) ?? 0);
+  expect([left("00000000"), left("00000257"), left("00000258")]).toEqual([900, 1499, 900]);
+  expect(renewalAt(claims({ exp: 100_000, iat: 99_400 }), "00000000")).toBe(99_700);
+  expect(renewalAt(claims({}), "00000000")).toBeUndefined();
 });
 
 describe.each([...ENGINES])("Codex tokens on %s", (engine) => {
@@ -82,6 +93,26 @@ describe.each([...ENGINES])("Codex tokens on %s", (engine) => {
     expect(keyOf(flat)).toEqual(tokens);
     expect((await rowOf(id))?.key_cipher).not.toContain("next");
     expect(await renewCodexTokens(house.services, url)).toBe(0);
+  });
+
+  test("a refresh token is sent once, however many rounds run at the same time", async () => {
+    const id = await make(300, `twice-${engine}`);
+    answer = () => Response.json({ access_token: token(seconds(3600)), refresh_token: "after" });
+    const rounds = await Promise.all([1, 2, 3].map(() => renewCodexTokens(house.services, url)));
+    expect([rounds.toSorted(), asked.length]).toEqual([[0, 0, 1], 1]);
+    expect(keyOf(id).tokens.refresh_token).toBe("after");
+  });
+
+  test("a refusal of a token that was replaced meanwhile disables nothing", async () => {
+    const id = await make(300, `raced-${engine}`);
+    const { channels } = house.services.db.t;
+    const replace = () => house.services.db.q.update(channels).set({ key_hash: "another" }).where(eq(channels.id, id));
+    vendorDoes = async () => void (await replace().returning({ id: channels.id }));
+    answer = () => Response.json({ error: { code: "refresh_token_reused" } }, { status: 400 });
+    expect(await renewCodexTokens(house.services, url)).toBe(0);
+    vendorDoes = undefined;
+    expect((await rowOf(id))?.status).toBe(CHANNEL_STATUS.enabled);
+    await house.services.db.q.delete(channels).where(eq(channels.id, id)).returning({ id: channels.id });
   });
 
   test("a refused refresh disables the channel and says what to do, and the token is not sent again", async () => {

@@ -21,8 +21,12 @@ import { upstreamInit } from "./upstream";
 const CODEX_TOKEN_URL = "https://auth.openai.com/oauth/token";
 /** The public client of Codex CLI, whose refresh tokens these are. */
 const CLIENT_ID = "app_EMoamEEZ73f0CkXaXp7hrann";
-/** A token is renewed when it has less than this left. */
+/**
+ * A token is renewed when it has less than this left, and as much more of the second as its refresh token says: so that
+ * channels that were added together do not all ask in one round.
+ */
 const RENEW_BEFORE_S = 15 * 60;
+const SPREAD_S = 10 * 60;
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 64 * 1024;
 /** Codes by which the service says that a refresh token is over for good; so does the status 401. */
@@ -47,15 +51,35 @@ function credentialIn(key: string): Credential | undefined {
     : { tokens: file, withTokens: (next) => JSON.stringify(next) };
 }
 
-/** When a JSON Web Token ends, epoch seconds (RFC 7519, 4.1.4); undefined where it does not say so. */
-export function endOf(token: unknown): number | undefined {
+/** The claims of a JSON Web Token (RFC 7519, 4.1), which is not verified: undefined where there are none. */
+function claimsOf(token: unknown): Record<string, unknown> | undefined {
   const payload = typeof token === "string" ? token.split(".")[1] : undefined;
   const claims = payload === undefined ? undefined : tryParse(Buffer.from(payload, "base64url"));
-  return isObject(claims) && typeof claims.exp === "number" ? claims.exp : undefined;
+  return isObject(claims) ? claims : undefined;
+}
+
+/** When a JSON Web Token ends, epoch seconds; undefined where it does not say so. */
+export function endOf(token: unknown): number | undefined {
+  const end = claimsOf(token)?.exp;
+  return typeof end === "number" ? end : undefined;
+}
+
+/**
+ * From when on a token is renewed, epoch seconds; undefined where it does not say when it ends. Never before half of
+ * its life: one that lives for minutes is not renewed in every round. `hash`: hexadecimal, of its refresh token.
+ */
+export function renewalAt(token: unknown, hash: string): number | undefined {
+  const end = endOf(token);
+  if (end === undefined) return undefined;
+  const begun = claimsOf(token)?.iat;
+  const before = RENEW_BEFORE_S + (Number.parseInt(hash.slice(0, 8), 16) % SPREAD_S);
+  return end - (typeof begun === "number" && begun < end ? Math.min(before, (end - begun) / 2) : before);
 }
 
 /** Refresh tokens that were refused, by their hash, so that they are not sent again by this process. */
 const refused = new Set<string>();
+/** Refresh tokens that are being sent by this process: one is sent once. */
+const asking = new Set<string>();
 
 /** Renews what ends soon; returns how many were. Never throws for a vendor's error: the next round tries again. */
 export async function renewCodexTokens(services: Services, url = CODEX_TOKEN_URL): Promise<number> {
@@ -74,14 +98,31 @@ export async function renewCodexTokens(services: Services, url = CODEX_TOKEN_URL
 async function renew(services: Services, channel: PoolChannel, url: string): Promise<boolean> {
   const credential = credentialIn(channel.key);
   const { refresh_token, access_token } = credential?.tokens ?? {};
-  const end = endOf(access_token);
-  if (!credential || typeof refresh_token !== "string" || refresh_token === "" || end === undefined) return false;
-  if (end - services.now() / 1000 > RENEW_BEFORE_S) return false;
+  if (!credential || typeof refresh_token !== "string" || refresh_token === "") return false;
   const hash = services.secrets.hash("channel-key", refresh_token);
-  if (refused.has(hash)) return false;
+  const from = renewalAt(access_token, hash);
+  if (from === undefined || services.now() / 1000 < from || refused.has(hash) || asking.has(hash)) return false;
+  asking.add(hash);
+  try {
+    return await exchange(services, channel, url, credential, refresh_token);
+  } finally {
+    asking.delete(hash);
+  }
+}
+
+/** Sends the refresh token, which is then used up, and stores what came for it. */
+async function exchange(
+  services: Services,
+  channel: PoolChannel,
+  url: string,
+  credential: Credential,
+  refresh_token: string,
+): Promise<boolean> {
   const answer = await ask(channel, url, refresh_token);
   if (answer.kind === "refused") {
-    refused.add(hash);
+    // Another process, or an operator, may have stored the next one meanwhile: that one is not over.
+    if (await isReplaced(services, channel)) return false;
+    refused.add(services.secrets.hash("channel-key", refresh_token));
     await disableChannel(services, channel, { code: "codex_refresh_refused", values: { detail: answer.code } });
     return false;
   }
@@ -121,6 +162,15 @@ async function ask(channel: PoolChannel, url: string, refresh_token: string): Pr
     // No answer, or one that is no JSON: the token may still be good.
   }
   return { kind: "failed", status };
+}
+
+/** Whether another key is stored than the one that was read. */
+async function isReplaced({ db, secrets }: Services, { id, key, key_row }: PoolChannel): Promise<boolean> {
+  const { channels, channel_keys } = db.t;
+  const [row] = key_row
+    ? await db.q.select({ hash: channel_keys.key_hash }).from(channel_keys).where(eq(channel_keys.id, key_row.id))
+    : await db.q.select({ hash: channels.key_hash }).from(channels).where(eq(channels.id, id));
+  return row?.hash !== secrets.hash("channel-key", key);
 }
 
 /** Replaces the key that was renewed, unless it was changed meanwhile; every instance then reads the new one. */

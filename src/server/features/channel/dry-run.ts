@@ -1,5 +1,6 @@
 /** Where a call would go, and why: the relay's own selection without a call. */
 import { and, eq, isNull, ne } from "drizzle-orm";
+import { contextLength } from "../../../shared/context-lengths";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import type {
   DryRun,
@@ -58,7 +59,7 @@ export async function dryRun(ctx: UserCtx, input: DryRunInput): Promise<DryRun> 
     steps.push({
       on: [...on],
       weight: weight ?? null,
-      max_input_tokens: max_input_tokens ?? 0,
+      max_input_tokens: max_input_tokens ?? contextLength(model) ?? 0,
       run: denied ? closed(run) : run,
     });
   }

@@ -3,9 +3,11 @@
  * Which filters have an index: docs/log.md.
  */
 import { type AnyColumn, and, desc, eq, gte, inArray, lte, or, type SQL, sql } from "drizzle-orm";
+import { canonicalModel } from "../../../shared/channel-types";
 import { LOG_TYPE } from "../../../shared/log";
 import { type LogFilter, SEARCHED_ROWS } from "../../../shared/log-list";
 import { codesContaining } from "../../../shared/log-text";
+import type { VirtualModels } from "../../../shared/virtual-models";
 import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { withoutIndex, byIndex, contains, isLike, withoutNul } from "../../db/sql";
@@ -33,18 +35,23 @@ const EXACT_IN_ROW = {
 
 export const clean = (text: string | undefined): string => withoutNul(text?.trim() ?? "");
 
-/** Names of users and tokens, as ids: indexes are on ids, and rows under an earlier name are found too. */
+/**
+ * Names of users and tokens, as ids: indexes are on ids, and rows under an earlier name are found too. Names of virtual
+ * models, as the models that answer for them.
+ */
 export interface Named {
   /** Of `username`; undefined: no user has that name, or none is given. */
   user_id?: number;
   /** Of `token_name`. */
   token_ids?: readonly number[];
+  /** Virtual models whose names fit the model that is asked for, and the models of their steps as they are now. */
+  virtual?: { names: readonly string[]; models: readonly string[] };
 }
 
 /** With more names or tokens than this the rows are frequent: walking the list finds them. */
 const MOST_NAMES = 500;
 
-export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: LogFilter): Promise<Named> {
+export async function namesOf({ db, actor, options }: UserCtx, scope: LogScope, filter: LogFilter): Promise<Named> {
   const { users, tokens } = db.t;
   const username = scope === "all" ? clean(filter.username) : "";
   const [user] = username ? await db.q.select({ id: users.id }).from(users).where(eq(users.username, username)) : [];
@@ -64,6 +71,7 @@ export async function namesOf({ db, actor }: UserCtx, scope: LogScope, filter: L
   return {
     ...(user && { user_id: user.id }),
     ...(found.length > 0 && found.length <= MOST_NAMES && { token_ids: found.map(({ id }) => id) }),
+    ...virtualNamed(options.get("VirtualModels"), filter),
   };
 }
 
@@ -76,16 +84,49 @@ export function modelTest(filter: LogFilter): ((name: AnyColumn | SQL) => SQL) |
   return undefined;
 }
 
+function virtualNamed(all: VirtualModels, filter: LogFilter): Pick<Named, "virtual"> {
+  const fits = modelFits(filter);
+  const found = fits ? Object.entries(all).filter(([name]) => fits(name)) : [];
+  if (found.length === 0) return {};
+  const models = found.flatMap(([, { steps }]) => steps.map(({ model }) => canonicalModel(model)));
+  return { virtual: { names: found.map(([name]) => name), models: [...new Set(models)] } };
+}
+
+/** What `modelTest` says of a name in hand. */
+function modelFits(filter: LogFilter): ((name: string) => boolean) | undefined {
+  const part = clean(filter.model_name).toLowerCase();
+  if (part) return (name) => name.toLowerCase().includes(part);
+  const pattern = clean(filter.model_like);
+  if (!pattern.includes("%")) return pattern ? (name) => name === pattern : undefined;
+  const parts = pattern
+    .toLowerCase()
+    .split("%")
+    .map((text) => RegExp.escape(text));
+  const like = new RegExp(`^${parts.join("[^]*")}$`);
+  return (name) => like.test(name.toLowerCase());
+}
+
+/** As details of a row have it. */
+const askedModel = (name: string): string => `"asked_model":${JSON.stringify(name)}`;
+
+/** Rows of calls to virtual models: they have the model that answered, and the name that was asked for in `other`. */
+function ofVirtual({ db }: UserCtx, { names, models }: NonNullable<Named["virtual"]>): SQL | undefined {
+  const { model_name, other } = db.t.logs;
+  const asked = names.map((name) => contains(other, askedModel(name)));
+  return and(inArray(withoutIndex(db, model_name), [...models]), or(...asked));
+}
+
 /**
  * A part of a model's name has no index, whole names have: the names that fit are read off the index, one step a name.
  * `common`: they have very many rows; then walking the list from its newer end finds them sooner than any index.
  * Postgres decides that by itself.
  */
-async function ofModel({ db }: UserCtx, filter: LogFilter, common: boolean): Promise<SQL | undefined> {
+async function ofModel(ctx: UserCtx, filter: LogFilter, { virtual }: Named, common: boolean): Promise<SQL | undefined> {
+  const { db } = ctx;
   const { logs } = db.t;
   const test = modelTest(filter);
   if (!test) return undefined;
-  const walked = test(withoutIndex(db, logs.model_name));
+  const walked = or(test(withoutIndex(db, logs.model_name)), virtual && ofVirtual(ctx, virtual));
   if (common && db.engine === "sqlite") return walked;
   const names = await db.read
     .select({ name: sql<string>`name` })
@@ -97,12 +138,9 @@ async function ofModel({ db }: UserCtx, filter: LogFilter, common: boolean): Pro
     )
     .where(test(sql`name`))
     .limit(MOST_NAMES + 1);
-  return names.length > MOST_NAMES
-    ? walked
-    : inArray(
-        logs.model_name,
-        names.map(({ name }) => name),
-      );
+  if (names.length > MOST_NAMES) return walked;
+  const some = inArray(logs.model_name, [...names.map(({ name }) => name), ...(virtual?.models ?? [])]);
+  return virtual ? and(some, walked) : some;
 }
 
 /** As with models: rows of several tokens, collected by their index or found while walking the list. */
@@ -148,7 +186,7 @@ export async function subject(
     ofGroup(ctx, clean(filter.group), narrow.length > 0),
     // A literal, so that the partial index is usable.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
-    await ofModel(ctx, filter, common),
+    await ofModel(ctx, filter, named, common),
     named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
     scope === "all" && named.user_id === undefined ? equal(logs.username, filter.username) : undefined,
     keyword ? ofKeyword(ctx, scope, keyword) : undefined,
@@ -238,6 +276,10 @@ export async function conditions(
   );
 }
 
+/** Whether the row is of a virtual model whose name contains `part`, in lower case. */
+const askedFor = ({ other }: LogRow, part: string): boolean =>
+  (/"asked_model":"((?:[^"\\]|\\.)*)"/.exec(other)?.[1] ?? "").toLowerCase().includes(part);
+
 /** The same for a row in hand. `viewer`: the id of the user who reads. */
 export function fits(viewer: number, scope: LogScope, filter: LogFilter): (row: LogRow) => boolean {
   const model = clean(filter.model_name).toLowerCase();
@@ -247,7 +289,7 @@ export function fits(viewer: number, scope: LogScope, filter: LogFilter): (row: 
     row.visible &&
     (scope === "all" || row.user_id === viewer) &&
     EXACT_IN_ROW[scope].every((name) => !clean(filter[name]) || row[name] === clean(filter[name])) &&
-    row.model_name.toLowerCase().includes(model) &&
+    (row.model_name.toLowerCase().includes(model) || askedFor(row, model)) &&
     (!keyword || codes.has(row.code) || SEARCHED[scope].some((name) => row[name].toLowerCase().includes(keyword))) &&
     (!filter.token_id || row.token_id === filter.token_id) &&
     (scope === "own" || !filter.channel || row.channel === filter.channel) &&

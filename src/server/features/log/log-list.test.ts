@@ -5,6 +5,7 @@ import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tes
 import { LOG_TYPE } from "../../../shared/log";
 import { ROLE } from "../../../shared/roles";
 import type { NewLogRow } from "../../db/schema";
+import { fits } from "./filter";
 import { withoutAdminInfo } from "./present";
 
 const OTHER = {
@@ -182,6 +183,37 @@ for (const engine of ENGINES) {
       expect((await admin.call.log.page({ model_name: "x%_" })).total).toBe(1);
       expect((await admin.call.log.stat({ model_name: "pt-9" })).quota).toBe(111);
       await db.q.delete(db.t.logs).where(inArray(db.t.logs.model_name, models));
+    });
+
+    test("a virtual model's name finds the calls that asked for it, in lists, sums, the chart and the live log", async () => {
+      const { db } = h.services;
+      const smart = { steps: [{ model: "gpt-9" }, { model: "gpt-8" }] };
+      await h.services.options.set("VirtualModels", JSON.stringify({ smart }));
+      const asked = JSON.stringify({ ...OTHER, asked_model: "smart" });
+      const rows = [
+        row(bob, { model_name: "gpt-9", other: asked, created_at: now - 9000 }),
+        row(bob, { model_name: "gpt-8", other: asked, created_at: now - 9000, quota: 100 }),
+        row(bob, { model_name: "gpt-8", created_at: now - 9000, quota: 1000 }),
+        row(bob, { model_name: "gpt-7", other: asked.replace("smart", "smarter"), created_at: now - 9000 }),
+      ];
+      await db.q.insert(db.t.logs).values(rows);
+      const range = { start_timestamp: now - 9001, end_timestamp: now - 8000 };
+      for (const model_name of ["smart", "SMA"]) {
+        expect((await admin.call.log.page({ model_name, ...range })).total).toBe(2);
+        expect((await bob.call.log.ownStat({ model_name, ...range })).quota).toBe(110);
+        const { bars } = await admin.call.log.histogram({ model_name, ...range });
+        expect(bars.reduce((sum, one) => sum + one.others, 0)).toBe(2);
+      }
+      const rest = (query: string) => page(bob, `/api/log/self/?model_name=${query}&end_timestamp=${now - 8000}`);
+      expect([(await rest("smart")).total, (await rest("sma%25")).total, (await rest("sma")).total]).toEqual([2, 2, 0]);
+      const live = fits(0, "all", { model_name: "mart", ...range });
+      const [first, , plain] = await db.q
+        .select()
+        .from(db.t.logs)
+        .where(eq(db.t.logs.created_at, now - 9000));
+      expect([first && live(first), plain && live(plain)]).toEqual([true, false]);
+      await h.services.options.set("VirtualModels", "{}");
+      await db.q.delete(db.t.logs).where(inArray(db.t.logs.model_name, ["gpt-7", "gpt-8", "gpt-9"]));
     });
 
     test("rows of failed calls are in REST's lists where they are requested, and always in the console's", async () => {

@@ -71,7 +71,8 @@ async function consumption(
 }
 
 /** Whether the roll-ups have the columns of these filters. */
-export const inRollUps = (filter: LogFilter, { user_id, token_ids }: Named): boolean =>
+export const inRollUps = (filter: LogFilter, { user_id, token_ids, virtual }: Named): boolean =>
+  virtual === undefined &&
   ![filter.keyword, filter.request_id, filter.upstream_request_id].some(clean) &&
   (!clean(filter.token_name) || token_ids !== undefined) &&
   (!clean(filter.username) || user_id !== undefined);

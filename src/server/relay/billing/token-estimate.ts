@@ -10,7 +10,7 @@ import type { Bytes } from "../../lib/sse";
  * Bytes of content per token where only their number is known: 3.6 for Chinese, 4 for English and code. Never costs
  * more than an estimate from the text.
  */
-const CONTENT_BYTES_PER_TOKEN = 4;
+export const CONTENT_BYTES_PER_TOKEN = 4;
 /** Bytes that are read: the rest of a longer text is assumed to be like its beginning and its end. */
 const SAMPLE = 64 * 1024;
 

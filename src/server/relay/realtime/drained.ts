@@ -1,30 +1,44 @@
 /**
- * What a drain ends: realtime sessions after their running response, and at the deadline every call that still runs. A
+ * What a drain ends: realtime sessions after their running response (or, by option, only at its deadline), at the
+ * deadline every call that still runs, and by option unfinished jobs. A
  * whole answer may then come from another channel; a stream ends with an error and costs what was delivered.
  */
 import type { Drain } from "../../../shared/drain";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Engine } from "../call/call";
 
+/** Of several drains the one with the first deadline. */
+const soonest = (...drains: (Drain | undefined)[]): Drain | undefined =>
+  drains.filter((one) => one !== undefined).toSorted((a, b) => (a.deadline || Infinity) - (b.deadline || Infinity))[0];
+
+const isLate = ({ deadline }: Drain, now_ms: number): boolean => deadline > 0 && now_ms >= deadline * 1000;
+
 /** The drain of the channel or the key as it is stored now; `channel`: as it was when the call began. */
-function drainAt({ controlPlane, drain }: Engine, channel: PoolChannel): Drain | undefined {
+function channelDrain({ controlPlane }: Engine, channel: PoolChannel): Drain | undefined {
   const now = controlPlane.pool.byId(channel.id)?.channel;
   const key = now?.draining_keys?.find(({ key_row }) => key_row?.id === channel.key_row?.id);
-  const drains = [drain, now?.drain, key?.drain].filter((one) => one !== undefined);
-  // The first deadline counts.
-  return drains.toSorted((a, b) => (a.deadline || Infinity) - (b.deadline || Infinity))[0];
+  return soonest(now?.drain, key?.drain);
+}
+
+/** Whether the drain of a job's channel or key ends it now; a drain of the instance leaves jobs to others. */
+export function endsJob(engine: Engine, channel: PoolChannel): boolean {
+  const { option, now } = engine.controlPlane;
+  const drain = option.drainEndsJobs ? channelDrain(engine, channel) : undefined;
+  return drain !== undefined && isLate(drain, now());
 }
 
 /** Ends what is to be ended now. Called every second. */
 export function endDrained(engine: Engine): void {
-  const now = engine.controlPlane.now() / 1000;
-  const isLate = ({ deadline }: Drain): boolean => deadline > 0 && now >= deadline;
+  const { option, now } = engine.controlPlane;
+  const drainAt = (channel: PoolChannel) => soonest(engine.drain, channelDrain(engine, channel));
   for (const session of engine.sessions) {
-    const drain = session.channel && drainAt(engine, session.channel);
-    if (drain) void session.shutdown(isLate(drain));
+    const drain = session.channel && drainAt(session.channel);
+    if (!drain) continue;
+    const late = isLate(drain, now());
+    if (late || option.drainEndsRealtime) void session.shutdown(late);
   }
   for (const { progress, deadlines } of engine.running) {
-    const drain = progress.attempt && !progress.over && drainAt(engine, progress.attempt.channel);
-    if (drain && isLate(drain)) deadlines.limit("drain", 0);
+    const drain = progress.attempt && !progress.over && drainAt(progress.attempt.channel);
+    if (drain && isLate(drain, now())) deadlines.limit("drain", 0);
   }
 }

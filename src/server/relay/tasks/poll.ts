@@ -8,6 +8,7 @@ import type { Engine } from "../call/call";
 import { UpstreamError } from "../../protocol/upstream-error";
 import { failureOf } from "../../protocol/upstream-failure";
 import { credentialId } from "../providers/credential-id";
+import { endsJob } from "../realtime/drained";
 import { keyHolding } from "../routing/key-rotation";
 import type { PoolChannel } from "../../contracts/channel";
 import { applyReport, failTask } from "./apply";
@@ -28,6 +29,7 @@ const AT_ONCE = 8;
 /** Failure reasons that come from Weir: stored as text in tasks.fail_reason. */
 const REASONS = {
   late: "the job was not finished in time",
+  drained: "the channel of the job was taken out of service",
   channel_gone: "the channel of the job is gone",
   never_accepted: "the upstream never accepted the job",
 } as const;
@@ -106,6 +108,7 @@ async function pollTarget(engine: Engine, task: Task): Promise<Omit<PollGroup, "
   const channel = keyHolding(holder.channel, task.channel_key_id);
   // A disabled key of several may be enabled again.
   if (!channel) return void (await postpone(engine, watcher, task, task.state.fails + 1));
+  if (endsJob(engine, channel)) return void (await failTask(engine.controlPlane, watcher, task, REASONS.drained));
   return { watcher, channel };
 }
 

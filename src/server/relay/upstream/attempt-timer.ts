@@ -6,6 +6,7 @@ import type { Phase } from "../call/deadlines";
 import { thinksInSilence } from "../../protocol/silent-models";
 import { pingsOf, type Timeouts, timeoutsFor } from "../call/timeouts";
 import { startOf } from "./attempt-record";
+import { silenceShare } from "./retry-policy";
 
 /** How long a connection may be probed when no response came within the connect limit. */
 const PROBE_MS = 3_000;
@@ -17,6 +18,8 @@ export class AttemptTimer {
   readonly #controller = new AbortController();
   /** By the clock of the call's deadlines. */
   readonly #began: number;
+  /** From the attempt's beginning; known when the request is sent. */
+  #firstByteMs = Infinity;
   #expired: Phase | undefined;
   #unreachable = false;
 
@@ -45,8 +48,8 @@ export class AttemptTimer {
   sent(url: string): void {
     const { call, channel } = this.#attempt;
     const { connectMs } = this.#timeouts;
-    const firstByteMs = this.#firstByteMs;
-    if (connectMs >= firstByteMs || channel.setting.proxy) return this.awaitFirstByte();
+    this.#firstByteMs = this.#firstByteLimit();
+    if (connectMs >= this.#firstByteMs || channel.setting.proxy) return this.awaitFirstByte();
     // fetch does not report when it is connected: when nothing came in time, a second connection is tried.
     call.deadlines.onLimit = (phase) => {
       if (phase !== "connect") return this.#expire(phase);
@@ -71,11 +74,16 @@ export class AttemptTimer {
     deadlines.limit("first byte", Math.max(0, this.#firstByteMs - gone));
   }
 
-  /** A whole answer comes when it is finished, and some models think in silence: both have the whole time. */
-  get #firstByteMs(): number {
-    const { call, translation } = this.#attempt;
-    const { stream } = call.asked.request;
-    return stream && !thinksInSilence(translation.upstream_model) ? this.#timeouts.firstByteMs : Infinity;
+  /**
+   * A whole answer comes when it is finished, and some models think in silence: both have the whole time. The limit
+   * that an operator sets for the channel holds as it is; otherwise a stream leaves time for another channel.
+   */
+  #firstByteLimit(): number {
+    const { call, channel, translation } = this.#attempt;
+    if (!call.asked.request.stream || thinksInSilence(translation.upstream_model)) return Infinity;
+    const { firstByteMs } = this.#timeouts;
+    if (channel.setting.first_byte_timeout !== undefined) return firstByteMs;
+    return Math.min(firstByteMs, silenceShare(this.#attempt, startOf(this.#attempt, this.#record)));
   }
 
   /** The attempt is over. */

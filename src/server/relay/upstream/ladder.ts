@@ -1,9 +1,11 @@
 /** The ladder of a virtual model: which of its steps may serve a call, which comes first, and which after a failure. */
+import { contextLength } from "../../../shared/context-lengths";
 import { AppError, type ErrorCode, fail } from "../../../shared/errors";
 import { orderedSteps, type PassedReason, type PassedStep, takesOver } from "../../../shared/virtual-models";
 import type { LadderPlanStep, VirtualCall } from "../../contracts/virtual-models";
 import type { JsonObject } from "../../lib/json-bytes";
 import { BYTES_PER_TOKEN } from "../billing/call-billing";
+import { CONTENT_BYTES_PER_TOKEN } from "../billing/token-estimate";
 import { highestPrice } from "../billing/call-price";
 import type { Asked, Ladder, LadderStep } from "../call/call";
 import type { Operation } from "../operations/operation";
@@ -38,16 +40,35 @@ function askedAt(asked: Asked, { name, fixed_price }: VirtualCall, { model, grou
   };
 }
 
+/**
+ * Whether the input is too long for a step: by the step's own limit, else by what is known of its model. That is about
+ * right, so it only moves a call on to one of the `later` steps that takes longer inputs, and refuses none.
+ */
+function isTooLong(
+  { input_bound }: Asked,
+  { model, max_input_tokens }: LadderPlanStep,
+  later: readonly LadderPlanStep[],
+): boolean {
+  if (max_input_tokens !== undefined) return Math.ceil(input_bound / BYTES_PER_TOKEN) > max_input_tokens;
+  const known = contextLength(model);
+  return (
+    known !== undefined &&
+    input_bound / CONTENT_BYTES_PER_TOKEN > known &&
+    later.some((one) => takesOver(one, "context_too_long"))
+  );
+}
+
 function rungOf(
   asked: Asked,
   json: JsonObject | undefined,
   plan: LadderPlanStep,
+  later: readonly LadderPlanStep[],
   virtual: VirtualCall,
   moment: number,
 ): Rung {
-  const { model, group = asked.caller.group, max_input_tokens: most = Infinity } = plan;
+  const { model, group = asked.caller.group } = plan;
   if (plan.denied) return { plan, failed: "group_denied", error: new AppError("group_denied", { group }) };
-  if (Math.ceil(asked.input_bound / BYTES_PER_TOKEN) > most)
+  if (isTooLong(asked, plan, later))
     return { plan, failed: "context_too_long", error: new AppError("input_too_long", { model, group }) };
   try {
     const own = askedAt(asked, virtual, plan);
@@ -168,6 +189,6 @@ export function ladderOf(
   const { engine, operation, caller, request } = asked;
   if (!LADDERED.has(operation.key)) fail("operation_unsupported", { group: caller.group, model: request.model });
   const steps = orderedSteps(virtual.steps, engine.routing.random);
-  const rungs = steps.map((plan) => rungOf(asked, json, plan, virtual, moment));
+  const rungs = steps.map((plan, at) => rungOf(asked, json, plan, steps.slice(at + 1), virtual, moment));
   return new ModelLadder(virtual.name, rungs, virtual.told ? tell : undefined);
 }

@@ -43,20 +43,41 @@ function mayHaveCost({ call, price, terms }: Attempted): number {
   return estimateUpperBound(price, Math.ceil(input_bound / BYTES_PER_TOKEN), output, terms?.kinds);
 }
 
+/** Whether an attempt that its upstream may have accepted can be repeated elsewhere without paying much twice. */
+function mayRepeat(attempt: Attempted): boolean {
+  const { asked } = attempt.call;
+  const { operation, engine } = asked;
+  return (
+    REPEATABLE.has(operation.key) &&
+    attempt.price.by !== "call" &&
+    mayHaveCost(attempt) < engine.controlPlane.option.repeatBelowUnits &&
+    !answersInMore(asked, attempt.price)
+  );
+}
+
+/** No stream is given up sooner than this because another channel could answer. */
+const LEAST_SHARE_MS = 5_000;
+
+/**
+ * Milliseconds that a stream may be silent from its beginning at `began` (epoch milliseconds) while another channel
+ * could answer: half of the time left for attempts, so that the next one still begins within it. Infinity where no
+ * other could take over, or no useful time is left: the attempt then has its whole time.
+ */
+export function silenceShare(attempt: Attempted, began: number): number {
+  const { asked, selection, attempts, ladder, progress } = attempt.call;
+  const { option } = asked.engine.controlPlane;
+  const another = attempts.length <= option.retryTimes && selection.left > 0 && !selection.closed;
+  if (!another && !ladder?.mayPass("timeout")) return Infinity;
+  const share = (progress.began + option.attemptBudgetMs - began) / 2;
+  return share >= LEAST_SHARE_MS && mayRepeat(attempt) ? share : Infinity;
+}
+
 /** Why a failed call is not retried at another channel; undefined: it may be. */
 export function whyNotAgain(attempt: Attempted, failure: Failure): NotRetried | undefined {
-  const { call, price } = attempt;
-  const { asked, progress } = call;
+  const { asked, progress } = attempt.call;
   const { engine, operation } = asked;
   const { option, now } = engine.controlPlane;
   // A realtime session sends no request before it is open.
-  if (operation.key !== "realtime" && mayBeAccepted(failure)) {
-    const repeatable =
-      REPEATABLE.has(operation.key) &&
-      price.by !== "call" &&
-      mayHaveCost(attempt) < option.repeatBelowUnits &&
-      !answersInMore(asked, price);
-    if (!repeatable) return "may_be_accepted";
-  }
+  if (operation.key !== "realtime" && mayBeAccepted(failure) && !mayRepeat(attempt)) return "may_be_accepted";
   return now() - progress.began >= option.attemptBudgetMs ? "time_budget" : undefined;
 }
