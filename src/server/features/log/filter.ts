@@ -10,6 +10,7 @@ import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { withoutIndex, byIndex, contains, isLike, withoutNul } from "../../db/sql";
 import { afterCursor } from "./cursor";
+import { inPartitions } from "./partitions";
 
 /** Whose rows: all users' for administrators, else the user's own. */
 export type LogScope = "all" | "own";
@@ -235,6 +236,7 @@ export async function conditions(
     filter.without_errors ? sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.error))}` : undefined,
     start ? gte(logs.created_at, start) : undefined,
     end ? lte(logs.created_at, end) : undefined,
+    await inPartitions(ctx.db, start, end),
   );
 }
 
