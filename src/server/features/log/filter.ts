@@ -82,18 +82,24 @@ export function modelTest(filter: LogFilter): ((name: AnyColumn | SQL) => SQL) |
  * `common`: they have very many rows; then walking the list from its newer end finds them sooner than any index.
  * Postgres decides that by itself.
  */
-async function ofModel({ db }: UserCtx, filter: LogFilter, common: boolean): Promise<SQL | undefined> {
+async function ofModel(
+  { db }: UserCtx,
+  filter: LogFilter,
+  common: boolean,
+  partitions: SQL | undefined,
+): Promise<SQL | undefined> {
   const { logs } = db.t;
   const test = modelTest(filter);
   if (!test) return undefined;
   const walked = test(withoutIndex(db, logs.model_name));
   if (common && db.engine === "sqlite") return walked;
+  const here = partitions ?? sql`true`;
   const names = await db.read
     .select({ name: sql<string>`name` })
     .from(
       sql`(WITH RECURSIVE names(name) AS (
-        SELECT min(model_name) FROM logs
-        UNION ALL SELECT (SELECT min(model_name) FROM logs WHERE model_name > names.name) FROM names WHERE names.name IS NOT NULL
+        SELECT min(model_name) FROM logs WHERE ${here}
+        UNION ALL SELECT (SELECT min(model_name) FROM logs WHERE model_name > names.name AND ${here}) FROM names WHERE names.name IS NOT NULL
       ) SELECT name FROM names WHERE name IS NOT NULL) AS found`,
     )
     .where(test(sql`name`))
@@ -129,13 +135,17 @@ function ofGroup({ db }: UserCtx, group: string, narrowed: boolean): SQL | undef
   return narrowed ? eq(withoutIndex(db, db.t.logs.group), group) : byIndex(db, eq(db.t.logs.group, group));
 }
 
-/** The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match. */
+/**
+ * The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match; `partitions`: of the
+ * range.
+ */
 export async function subject(
   ctx: UserCtx,
   scope: LogScope,
   filter: LogFilter,
   common = false,
   known?: Named,
+  partitions?: SQL,
 ): Promise<(SQL | undefined)[]> {
   const { logs } = ctx.db.t;
   const named = known ?? (await namesOf(ctx, scope, filter));
@@ -149,7 +159,7 @@ export async function subject(
     ofGroup(ctx, clean(filter.group), narrow.length > 0),
     // A literal, so that the partial index is usable.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
-    await ofModel(ctx, filter, common),
+    await ofModel(ctx, filter, common, partitions),
     named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
     scope === "all" && named.user_id === undefined ? equal(logs.username, filter.username) : undefined,
     keyword ? ofKeyword(ctx, scope, keyword) : undefined,
@@ -199,7 +209,9 @@ export async function rangeOf(
     .where(
       and(
         indexed(ctx, scope, filter, named)[0],
+        start ? gte(logs.created_at, start) : undefined,
         end ? lte(logs.created_at, end) : undefined,
+        await inPartitions(ctx.db, start, end),
         place ? afterCursor(ctx, place, "behind") : undefined,
       ),
     )
@@ -230,13 +242,14 @@ export async function conditions(
   { common = false, named }: { common?: boolean; named?: Named } = {},
 ): Promise<SQL | undefined> {
   const { logs } = ctx.db.t;
+  const partitions = await inPartitions(ctx.db, start, end);
   return and(
-    ...(await subject(ctx, scope, filter, common, named)),
+    ...(await subject(ctx, scope, filter, common, named, partitions)),
     ofType(ctx, scope, filter.type),
     filter.without_errors ? sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.error))}` : undefined,
     start ? gte(logs.created_at, start) : undefined,
     end ? lte(logs.created_at, end) : undefined,
-    await inPartitions(ctx.db, start, end),
+    partitions,
   );
 }
 

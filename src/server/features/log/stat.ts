@@ -28,6 +28,7 @@ export async function logStat(ctx: UserCtx, scope: LogScope, asked: LogFilter): 
   const filter = { ...asked, type: 0 };
   const named = await namesOf(ctx, scope, filter);
   const now = seconds(ctx);
+  const lately = await inPartitions(ctx.db, now - RATE_SECONDS, 0);
   const [sum, [pace]] = await Promise.all([
     consumption(ctx, scope, filter, named),
     ctx.db.read
@@ -35,10 +36,10 @@ export async function logStat(ctx: UserCtx, scope: LogScope, asked: LogFilter): 
       .from(logs)
       .where(
         and(
-          ...(await subject(ctx, scope, filter, false, named)),
+          ...(await subject(ctx, scope, filter, false, named, lately)),
           eq(logs.type, LOG_TYPE.consume),
           gte(logs.created_at, now - RATE_SECONDS),
-          await inPartitions(ctx.db, now - RATE_SECONDS, 0),
+          lately,
         ),
       ),
   ]);
