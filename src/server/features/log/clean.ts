@@ -92,7 +92,10 @@ async function clean(services: Needs, until: number, started_by: string): Promis
   try {
     state.removed = await dropPartitions(services, until);
     await inBatches(services, async () => {
-      const rows = await db.bulk.delete(logs).where(inArray(rowKey(db), batch)).returning({ id: logs.id });
+      const rows = await db.bulk
+        .delete(logs)
+        .where(inArray(rowKey(db), batch))
+        .returning({ id: logs.id });
       state.removed += rows.length;
       if (performance.now() - saved > SAVE_EVERY_MS) {
         saved = performance.now();

@@ -224,9 +224,7 @@ async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<nu
         q
           .update(logs)
           .set({ username: name, token_name: "", ip: "", content: "", params: "", tags: "" })
-          .where(
-            inArray(logs.request_id, requests),
-          )
+          .where(inArray(logs.request_id, requests))
           .returning({ id: logs.id }),
       );
       return rows.length;
