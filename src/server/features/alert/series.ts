@@ -8,8 +8,8 @@ import { ALERT_SUBJECTS, type AlertSubject, type Measure } from "../../../shared
 import { errors, type ErrorCode } from "../../../shared/errors";
 import { FAILURES, type FailureKind } from "../../../shared/failures";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
-import { inPartitions } from "../log/partitions";
 import type { Services } from "../../contracts/context";
+import { inPartitions } from "../log/partitions";
 
 export interface Sums {
   calls: number;

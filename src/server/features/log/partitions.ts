@@ -127,19 +127,20 @@ export async function keepPartitions(services: Pick<Services, "db" | "now" | "op
   const days = services.options.get("LogRetentionDays");
   const byDay = days > 0 && days <= DAYS_BY_DAY;
   const now = seconds(services);
-  let { border, proven, later } = await readLayout(sql);
-  if (border && !proven && timeOf(border) < now + DAY) {
-    // A process died before it was proven: no row may reach a border that is not there.
-    await alone(sql, ["ALTER TABLE logs_before DROP CONSTRAINT logs_before_end"]);
-    border = undefined;
-  }
+  const found = await readLayout(sql);
+  let { later } = found;
+  // A process was killed here and none ran since: no row may reach a border that has no table behind it.
+  const tooNear = found.border !== undefined && !later && timeOf(found.border) < now + DAY;
+  if (tooNear) await alone(sql, ["ALTER TABLE logs_before DROP CONSTRAINT logs_before_end"]);
+  let border = tooNear ? undefined : found.border;
   if (!border) {
     border = nextBorder(now + AHEAD, byDay);
     await alone(sql, [
       `ALTER TABLE logs_before ADD CONSTRAINT logs_before_end CHECK (request_id < '${border}' OR request_id >= '${IDS_END}') NOT VALID`,
     ]);
   }
-  if (!proven) await sql.within("command").unsafe("ALTER TABLE logs_before VALIDATE CONSTRAINT logs_before_end");
+  if (tooNear || !found.proven)
+    await sql.within("command").unsafe("ALTER TABLE logs_before VALIDATE CONSTRAINT logs_before_end");
   if (!later) {
     later = border;
     await alone(sql, create("logs_later", later, IDS_END));
