@@ -16,6 +16,7 @@ import { forgetSpend } from "./features/limit/spend";
 import { readFeedsWhenDue } from "./features/pricing/feed";
 import { removeExpired } from "./features/log/clean";
 import { fold } from "./features/log/fold";
+import { keepPartitions } from "./features/log/partitions";
 import { sweepStored } from "./features/stored/sweep";
 import { askAboutOrders, forgetCallbacks } from "./features/order/ask";
 import { forgetInstances, type Instance, MOST_AHEAD } from "./features/wallet/instances";
@@ -51,6 +52,7 @@ const jobs: readonly Job[] = [
   leased("channel secrets", 300, sealChannels),
   leased("key rotation", 15, retireKeys),
   leased("price feeds", 60, readFeedsWhenDue),
+  leased("log partitions", 600, keepPartitions),
   { name: "log retention", everySeconds: 3600, run: removeExpired },
   leased("codex tokens", 60, (s) => renewCodexTokens(s)),
   leased("budgets", 3600, forgetSpend),

@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       );
       const ofLog = statements.filter((statement) => statement.sql.includes("logs"));
       expect(ofLog).toHaveLength(2);
-      for (const statement of ofLog) expect(await planOf(statement)).toContain("logs_user_ix");
+      for (const statement of ofLog) expect(await planOf(statement)).toMatch(/logs_(before_)?user_ix/);
     });
 
     test("a page after a row far back equals the page by offset, and the total says that it stopped at 10,000", async () => {

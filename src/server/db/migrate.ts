@@ -9,6 +9,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SQL } from "bun";
 import { CannotStart } from "../lib/cannot-start";
+import { isTimeout } from "./errors";
 import { migrations } from "./migrations.macro" with { type: "macro" };
 
 /** Raised by one in every release with a migration. */
@@ -66,6 +67,24 @@ function copyBefore(client: Database, path: string): void {
 /** Any fixed number: two programs that migrate one database must agree on it. */
 const MIGRATION_LOCK = 727_301_001;
 
+/** Attempts at the locks that migrations need, a second between them. */
+const LOCK_ATTEMPTS = 120;
+
+/**
+ * Migrations wait for a lock for a moment only, because everyone else waits behind them. Each attempt is one
+ * transaction: it leaves all or nothing.
+ */
+async function applyWhenFree(apply: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await apply();
+    } catch (error) {
+      if (attempt >= LOCK_ATTEMPTS || !isTimeout(error)) throw error;
+      await Bun.sleep(1000);
+    }
+  }
+}
+
 export async function migratePostgres(client: SQL, apply: () => Promise<void>): Promise<void> {
   const lock = await client.reserve();
   try {
@@ -74,7 +93,7 @@ export async function migratePostgres(client: SQL, apply: () => Promise<void>): 
     const found = table?.name ? readRelease(await lock`select value from meta where name = 'schema_release'`) : 0;
     if (found > SCHEMA_RELEASE + 1) throw new SchemaTooNew(found);
     if (found > SCHEMA_RELEASE) return;
-    await apply();
+    await applyWhenFree(apply);
     await lock.unsafe(RECORD(SCHEMA_RELEASE));
   } finally {
     await lock`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {});

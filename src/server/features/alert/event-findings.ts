@@ -9,6 +9,7 @@ import { EVENTS, isEventName } from "../../../shared/events";
 import { LOG_TYPE } from "../../../shared/log";
 import { readParams } from "../../../shared/log-text";
 import { type Services, seconds } from "../../contracts/context";
+import { inPartitions } from "../log/partitions";
 import type { Finding, Incident } from "./incidents";
 import { targetsFor } from "./target-list";
 
@@ -36,6 +37,7 @@ export async function newEvents(services: Needs, names: readonly string[]): Prom
   const { q, read } = services.db;
   const [place] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, PLACE));
   const after = Number(place?.value ?? -1);
+  const since = seconds(services) - (after < 0 ? BACK_SECONDS : 86_400);
   const rows =
     names.length === 0
       ? []
@@ -55,7 +57,8 @@ export async function newEvents(services: Needs, names: readonly string[]): Prom
               // For the partial index on type and time.
               sql`${logs.type} <> 2`,
               inArray(logs.type, EVENT_TYPES),
-              gte(logs.created_at, seconds(services) - (after < 0 ? BACK_SECONDS : 86_400)),
+              gte(logs.created_at, since),
+              await inPartitions(services.db, since, 0),
               inArray(logs.code, [...names]),
             ),
           )

@@ -9,6 +9,7 @@ import { errors, type ErrorCode } from "../../../shared/errors";
 import { FAILURES, type FailureKind } from "../../../shared/failures";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
+import { inPartitions } from "../log/partitions";
 
 export interface Sums {
   calls: number;
@@ -126,7 +127,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
   let seen = new Set<number>();
   let known = 0;
 
-  const page = (after: number, since: number) =>
+  const page = async (after: number, since: number) =>
     db.read
       .select({
         id: logs.id,
@@ -149,6 +150,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
           gte(logs.created_at, since),
           inArray(logs.type, [LOG_TYPE.consume, LOG_TYPE.error]),
           ne(logs.folded, FOLDED.never),
+          await inPartitions(db, since, 0),
         ),
       )
       .orderBy(asc(logs.id))
@@ -159,7 +161,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
     const [row] = await db.read
       .select({ id: logs.id })
       .from(logs)
-      .where(gte(logs.created_at, since))
+      .where(and(gte(logs.created_at, since), await inPartitions(db, since, 0)))
       .orderBy(asc(logs.created_at), asc(logs.id))
       .limit(1);
     return row?.id ?? 0;

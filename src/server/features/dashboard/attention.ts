@@ -7,6 +7,7 @@ import { ROLE } from "../../../shared/roles";
 import { seconds, type UserCtx } from "../../contracts/context";
 import { count } from "../../db/sql";
 import { countByStatus } from "../channel/list";
+import { inPartitions } from "../log/partitions";
 import { unpricedOf } from "../pricing/catalogue";
 
 const DAY = 86_400;
@@ -47,6 +48,7 @@ export async function attention(ctx: UserCtx): Promise<Attention> {
 /** Channels whose newest test of the last day failed. Tests are in the log and in no roll-up. */
 async function failingTests(ctx: UserCtx): Promise<number[]> {
   const { logs } = ctx.db.t;
+  const since = seconds(ctx) - DAY;
   const tests = await ctx.db.read
     .select({ channel: logs.channel, end_reason: logs.end_reason })
     .from(logs)
@@ -54,7 +56,8 @@ async function failingTests(ctx: UserCtx): Promise<number[]> {
       and(
         sql`(${logs.folded} = ${sql.raw(String(FOLDED.never))} or not ${logs.visible})`,
         eq(logs.folded, FOLDED.never),
-        gte(logs.created_at, seconds(ctx) - DAY),
+        gte(logs.created_at, since),
+        await inPartitions(ctx.db, since, 0),
       ),
     )
     .orderBy(desc(logs.created_at), desc(logs.id))

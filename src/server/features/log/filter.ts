@@ -12,6 +12,7 @@ import type { UserCtx } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { withoutIndex, byIndex, contains, isLike, withoutNul } from "../../db/sql";
 import { afterCursor } from "./cursor";
+import { inPartitions } from "./partitions";
 
 /** Whose rows: all users' for administrators, else the user's own. */
 export type LogScope = "all" | "own";
@@ -121,19 +122,26 @@ function ofVirtual({ db }: UserCtx, { names, models }: NonNullable<Named["virtua
  * `common`: they have very many rows; then walking the list from its newer end finds them sooner than any index.
  * Postgres decides that by itself.
  */
-async function ofModel(ctx: UserCtx, filter: LogFilter, { virtual }: Named, common: boolean): Promise<SQL | undefined> {
+async function ofModel(
+  ctx: UserCtx,
+  filter: LogFilter,
+  { virtual }: Named,
+  common: boolean,
+  partitions: SQL | undefined,
+): Promise<SQL | undefined> {
   const { db } = ctx;
   const { logs } = db.t;
   const test = modelTest(filter);
   if (!test) return undefined;
   const walked = or(test(withoutIndex(db, logs.model_name)), virtual && ofVirtual(ctx, virtual));
   if (common && db.engine === "sqlite") return walked;
+  const here = partitions ?? sql`true`;
   const names = await db.read
     .select({ name: sql<string>`name` })
     .from(
       sql`(WITH RECURSIVE names(name) AS (
-        SELECT min(model_name) FROM logs
-        UNION ALL SELECT (SELECT min(model_name) FROM logs WHERE model_name > names.name) FROM names WHERE names.name IS NOT NULL
+        SELECT min(model_name) FROM logs WHERE ${here}
+        UNION ALL SELECT (SELECT min(model_name) FROM logs WHERE model_name > names.name AND ${here}) FROM names WHERE names.name IS NOT NULL
       ) SELECT name FROM names WHERE name IS NOT NULL) AS found`,
     )
     .where(test(sql`name`))
@@ -166,13 +174,17 @@ function ofGroup({ db }: UserCtx, group: string, narrowed: boolean): SQL | undef
   return narrowed ? eq(withoutIndex(db, db.t.logs.group), group) : byIndex(db, eq(db.t.logs.group, group));
 }
 
-/** The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match. */
+/**
+ * The filters that are neither times nor the type. `common`: more rows than MAX_LOG_TOTAL match; `partitions`: of the
+ * range.
+ */
 export async function subject(
   ctx: UserCtx,
   scope: LogScope,
   filter: LogFilter,
   common = false,
   known?: Named,
+  partitions?: SQL,
 ): Promise<(SQL | undefined)[]> {
   const { logs } = ctx.db.t;
   const named = known ?? (await namesOf(ctx, scope, filter));
@@ -186,7 +198,7 @@ export async function subject(
     ofGroup(ctx, clean(filter.group), narrow.length > 0),
     // A literal, so that the partial index is usable.
     scope === "all" && clean(filter.upstream_request_id) ? sql`${logs.upstream_request_id} <> ''` : undefined,
-    await ofModel(ctx, filter, named, common),
+    await ofModel(ctx, filter, named, common, partitions),
     named.token_ids ? ofTokens(ctx, named.token_ids, common) : equal(logs.token_name, filter.token_name),
     scope === "all" && named.user_id === undefined ? equal(logs.username, filter.username) : undefined,
     keyword ? ofKeyword(ctx, scope, keyword) : undefined,
@@ -236,7 +248,9 @@ export async function rangeOf(
     .where(
       and(
         indexed(ctx, scope, filter, named)[0],
+        start ? gte(logs.created_at, start) : undefined,
         end ? lte(logs.created_at, end) : undefined,
+        await inPartitions(ctx.db, start, end),
         place ? afterCursor(ctx, place, "behind") : undefined,
       ),
     )
@@ -267,12 +281,14 @@ export async function conditions(
   { common = false, named }: { common?: boolean; named?: Named } = {},
 ): Promise<SQL | undefined> {
   const { logs } = ctx.db.t;
+  const partitions = await inPartitions(ctx.db, start, end);
   return and(
-    ...(await subject(ctx, scope, filter, common, named)),
+    ...(await subject(ctx, scope, filter, common, named, partitions)),
     ofType(ctx, scope, filter.type),
     filter.without_errors ? sql`${logs.type} <> ${sql.raw(String(LOG_TYPE.error))}` : undefined,
     start ? gte(logs.created_at, start) : undefined,
     end ? lte(logs.created_at, end) : undefined,
+    partitions,
   );
 }
 

@@ -11,6 +11,7 @@ import type { Db, Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { jsonNumber } from "../../db/sql";
 import { type CallFigures, figuresOf } from "./hour-sums";
+import { rowKey } from "./partitions";
 import { reopenSteps, sumHours } from "./sums";
 
 /** Small, because on SQLite the main thread waits: measured 2.4 ms. */
@@ -71,7 +72,7 @@ const firstToken = (db: Pick<Db, "engine">): SQL<number> =>
 export function claim(db: Db, q: Q) {
   const { logs } = db.t;
   const unfolded = q
-    .select({ id: logs.id })
+    .select({ key: rowKey(db) })
     .from(logs)
     .where(sql`${logs.folded} = 0`)
     .orderBy(asc(logs.id))
@@ -79,7 +80,7 @@ export function claim(db: Db, q: Q) {
   return q
     .update(logs)
     .set({ folded: 1 })
-    .where(and(inArray(logs.id, unfolded), sql`${logs.folded} = 0`))
+    .where(and(inArray(rowKey(db), unfolded), sql`${logs.folded} = 0`))
     .returning({
       type: logs.type,
       created_at: logs.created_at,

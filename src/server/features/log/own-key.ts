@@ -5,6 +5,7 @@ import { seconds } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
 import type { PlainRoute } from "../../http/plain";
 import { keyOf, tokenOfKey } from "../token/own-key";
+import { inPartitions } from "./partitions";
 import { presentForOwner } from "./present";
 import { readerOf } from "./service";
 
@@ -25,6 +26,8 @@ export const logOfKey: PlainRoute = {
       buildInput(logStatSelfRest, { path: {}, query, body: undefined }),
     );
     const { logs } = ctx.db.t;
+    const since = Math.floor(start || seconds(ctx) - DEFAULT_DAYS * 86_400);
+    const until = Math.floor(end || 0);
     const rows = await ctx.db.read
       .select()
       .from(logs)
@@ -33,8 +36,9 @@ export const logOfKey: PlainRoute = {
           eq(logs.token_id, token.id),
           eq(logs.user_id, token.user_id),
           eq(logs.visible, true),
-          gte(logs.created_at, Math.floor(start || seconds(ctx) - DEFAULT_DAYS * 86_400)),
-          end ? lte(logs.created_at, Math.floor(end)) : undefined,
+          gte(logs.created_at, since),
+          until ? lte(logs.created_at, until) : undefined,
+          await inPartitions(ctx.db, since, until),
         ),
       )
       .orderBy(desc(logs.created_at), desc(logs.id))

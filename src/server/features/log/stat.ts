@@ -14,6 +14,7 @@ import { seconds, type UserCtx } from "../../contracts/context";
 import { withoutIndex, count, total } from "../../db/sql";
 import { logCompleteSince } from "./clean";
 import { clean, conditions, type LogScope, modelTest, type Named, namesOf, rangeOf, subject } from "./filter";
+import { inPartitions } from "./partitions";
 import { summedUntil, sumsBy } from "./sums";
 
 const RATE_SECONDS = 60;
@@ -26,6 +27,8 @@ export async function logStat(ctx: UserCtx, scope: LogScope, asked: LogFilter): 
   const { logs } = ctx.db.t;
   const filter = { ...asked, type: 0 };
   const named = await namesOf(ctx, scope, filter);
+  const now = seconds(ctx);
+  const lately = await inPartitions(ctx.db, now - RATE_SECONDS, 0);
   const [sum, [pace]] = await Promise.all([
     consumption(ctx, scope, filter, named),
     ctx.db.read
@@ -33,9 +36,10 @@ export async function logStat(ctx: UserCtx, scope: LogScope, asked: LogFilter): 
       .from(logs)
       .where(
         and(
-          ...(await subject(ctx, scope, filter, false, named)),
+          ...(await subject(ctx, scope, filter, false, named, lately)),
           eq(logs.type, LOG_TYPE.consume),
-          gte(logs.created_at, seconds(ctx) - RATE_SECONDS),
+          gte(logs.created_at, now - RATE_SECONDS),
+          lately,
         ),
       ),
   ]);
@@ -60,7 +64,7 @@ async function consumption(
   if (!whole) parts.push(await summed(range.start, range.end));
   else {
     const filters = known(ctx, scope, filter, named);
-    parts.push(await rolledUp(ctx, whole, filters), ...apart(ctx, whole, filters));
+    parts.push(await rolledUp(ctx, whole, filters), ...(await apart(ctx, whole, filters)));
     if (range.start < whole.start) parts.push(await summed(range.start, whole.start - 1));
     if (whole.end !== FOREVER && range.end >= whole.end) parts.push(await summed(whole.end, range.end));
   }
@@ -165,14 +169,19 @@ async function rolledUp(ctx: UserCtx, range: { start: number; end: number }, fil
 }
 
 /** The rows in which roll-ups and list differ, in [start, end). The literals make the partial indexes usable. */
-function apart({ db }: UserCtx, { start, end }: { start: number; end: number }, filters: readonly Known[]): SQL[] {
+async function apart(
+  { db }: UserCtx,
+  { start, end }: { start: number; end: number },
+  filters: readonly Known[],
+): Promise<SQL[]> {
   const { logs } = db.t;
   const { quota, folded, visible, type, created_at } = logs;
   const rows = (value: SQL, ...which: SQL[]): SQL =>
     sql`${db.read
       .select({ n: total(value) })
       .from(logs)
-      .where(and(...which, ...filters.map(({ log }) => log)))}`;
+      .where(and(...which, ...filters.map(({ log }) => log), partitions))}`;
+  const partitions = await inPartitions(db, start, end);
   const within = [gte(created_at, start), lt(created_at, end)];
   const later = [gte(withoutIndex(db, created_at), start), lt(withoutIndex(db, created_at), end)];
   const [not_yet, done, never] = [FOLDED.not_yet, FOLDED.done, FOLDED.never].map((state) => sql.raw(String(state)));

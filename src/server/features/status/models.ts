@@ -12,6 +12,7 @@ import { type Ctx, seconds } from "../../contracts/context";
 import type { Db } from "../../db/types";
 import { count, total } from "../../db/sql";
 import { groupOf } from "../group/facts";
+import { inPartitions } from "../log/partitions";
 import { catalogue } from "../pricing/catalogue";
 
 const HOUR = 3600;
@@ -68,6 +69,7 @@ async function read(db: Db, now: number): Promise<Figures> {
       and(
         eq(logs.type, LOG_TYPE.error),
         gte(logs.created_at, since),
+        await inPartitions(db, since, 0),
         inArray(logs.code, callersCodes),
         ne(logs.channel, 0),
       ),

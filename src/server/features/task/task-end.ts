@@ -88,7 +88,7 @@ function* noteSettlement({ db }: Pick<Needs, "db">, q: Q, charge_id: string, set
   const [row] = yield* run(forUpdate(db, q.select({ id: logs.id, other: logs.other }).from(logs).where(charge)));
   if (!row) return;
   const other = JSON.stringify({ ...parseObject(row.other), settled });
-  yield* run(q.update(logs).set({ other }).where(eq(logs.id, row.id)).returning({ id: logs.id }));
+  yield* run(q.update(logs).set({ other }).where(charge).returning({ id: logs.id }));
 }
 
 function* failSteps(

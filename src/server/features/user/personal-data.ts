@@ -207,7 +207,7 @@ async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<nu
     function* (q) {
       const rows = yield* run(
         q
-          .select({ id: logs.id, request_id: logs.request_id })
+          .select({ request_id: logs.request_id })
           .from(logs)
           .where(and(eq(logs.user_id, id), or(ne(logs.username, name), ne(logs.ip, ""))))
           .limit(BATCH),
@@ -224,12 +224,7 @@ async function eraseLogBatch(ctx: UserCtx, id: number, name: string): Promise<nu
         q
           .update(logs)
           .set({ username: name, token_name: "", ip: "", content: "", params: "", tags: "" })
-          .where(
-            inArray(
-              logs.id,
-              rows.map((row) => row.id),
-            ),
-          )
+          .where(inArray(logs.request_id, requests))
           .returning({ id: logs.id }),
       );
       return rows.length;
