@@ -336,7 +336,7 @@ export const errors = {
   alert_target_invalid: fact(400, "caller", "告警渠道不合法：{detail}", "The alert target is not valid: {detail}"),
   task_not_found: fact(404, "caller", "任务不存在", "No such task"),
   task_in_flight: fact(409, "caller", "相同 Idempotency-Key 的请求正在处理，请稍后再试", "A request with this Idempotency-Key is still being handled; try again later"),
-  idempotency_key_reused: fact(422, "caller", "该 Idempotency-Key 已用于内容不同的请求", "This Idempotency-Key was used for a different request", 422),
+  idempotency_key_reused: fact(422, "caller", "该 Idempotency-Key 已用于内容不同的请求，请刷新页面查看那次请求的结果", "This Idempotency-Key was used for a different request; reload to see what that one did", 422),
   task_not_cancellable: fact(400, "caller", "该任务不能取消", "This task cannot be cancelled"),
   task_not_finished: fact(400, "caller", "任务尚未完成", "The task is not finished"),
   task_file_missing: fact(404, "caller", "任务没有这个文件，或文件已过期", "The task has no such file, or it has expired"),
