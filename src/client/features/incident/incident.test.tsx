@@ -97,7 +97,7 @@ test("a rule is switched and edited in its form, and saved with the settings; a 
   const rules = JSON.parse(saved?.value ?? "[]");
   expect(rules[0]).toMatchObject({ name: "channel-errors", percent: 35 });
   expect(rules[2]).toMatchObject({ name: "silence", on: false });
-  await page.user.click(await screen.findByLabelText("编辑渠道 ops"));
+  await page.user.click(await screen.findByLabelText("编辑通知对象 ops"));
   await page.user.type(await screen.findByLabelText("签名密钥"), "s");
   await page.user.click(screen.getByText("发送测试"));
   await screen.findByText(/测试未送达。.*sign match fail/);

@@ -64,7 +64,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       },
       {
         id: "vendor",
-        header: t`厂商`,
+        header: t`供应商`,
         width: 110,
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
       },
