@@ -23,7 +23,7 @@ const rows = readFileSync(join(ROOT, "docs/glossary.md"), "utf8")
     return { english: words(english), chinese: words(chinese), not: words(not) };
   });
 
-/** Whether an English text has a word, alone or in the plural; names of values and parts of other words do not count. */
+/** Whether an English text has a word, also in the plural; names of values and parts of other words do not count. */
 const has = (text: string, word: string): boolean =>
   new RegExp(`(?<![-\\w{])${word}s?\\b`, "i").test(text.replaceAll(/\{\w+/g, "{"));
 

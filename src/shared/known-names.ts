@@ -1,6 +1,6 @@
 /**
- * Names that the options hold from the first start, in Chinese as specified or in the language of the set-up, for readers
- * of another language. A name that the operator wrote is shown as it was written.
+ * Names that the options hold from the first start, in Chinese as specified or in the language of the set-up, for
+ * readers of another language. A name that the operator wrote is shown as it was written.
  */
 import type { Lang, Text } from "./text";
 

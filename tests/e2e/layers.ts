@@ -46,7 +46,6 @@ export const LAYERS: readonly Layer[] = [
   { path: "/channel?open=1", presses: ["变更"] },
   { path: "/channel?open=1", presses: ["轮换密钥"] },
   { path: "/channel", presses: ["更多操作", "路由预演…"] },
-  { path: "/channel", presses: ["更多操作", "测试所有渠道"] },
   { path: "/channel", presses: ["行菜单"] },
   { path: "/setting?tab=operation", presses: ["{name}的修改历史"] },
   { path: "/setting?tab=alert", presses: ["添加规则"] },
