@@ -40,7 +40,6 @@ export const LAYERS: readonly Layer[] = [
   { path: "/user?edit={user}" },
   { path: "/user?edit={user}", presses: ["额度流水"] },
   { path: "/user?edit={user}", presses: ["账号绑定"] },
-  { path: "/redemption" },
   { path: "/redemption?edit=new" },
   { path: "/token?open=1" },
   { path: "/channel?open=1", presses: ["变更"] },
