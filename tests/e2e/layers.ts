@@ -42,6 +42,8 @@ export const LAYERS: readonly Layer[] = [
   { path: "/user?edit={user}", presses: ["账号绑定"] },
   { path: "/redemption?edit=new" },
   { path: "/token?open=1" },
+  { path: "/token", presses: ["行菜单", "删除"] },
+  { path: "/setting/pricing?edit=gpt-4o" },
   { path: "/channel?open=1", presses: ["变更"] },
   { path: "/channel?open=1", presses: ["轮换密钥"] },
   { path: "/channel", presses: ["更多操作", "路由预演…"] },
