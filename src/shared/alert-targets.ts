@@ -141,7 +141,7 @@ export const targetsCodec = {
     if ("targets" in parsed) return { ok: true, value: parsed.targets };
     return {
       ok: false,
-      problem: { zh: `告警渠道不合法：${parsed.problem}`, en: `Not valid targets: ${parsed.problem}` },
+      problem: { zh: `通知对象不合法：${parsed.problem}`, en: `Not valid targets: ${parsed.problem}` },
     };
   },
   print: (targets: readonly AlertTarget[]): string => (targets.length === 0 ? "" : JSON.stringify(targets)),

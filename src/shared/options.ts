@@ -328,7 +328,7 @@ const options = {
     { hint: { zh: "时段列表 {zone, days, from, to}：期间只发送严重告警，其余在结束时一并发送",
       en: "List of windows {zone, days, from, to}: only critical alerts are sent in them, the others together when they end" } }),
   AlertRules: jsonOption<readonly AlertRule[]>(DEFAULT_RULES, alertRulesShape(), "alert", "告警规则", "Alert rules"),
-  AlertTargets: sealed("alert", "告警渠道", "Alert targets", targetsCodec),
+  AlertTargets: sealed("alert", "通知对象", "Alert targets", targetsCodec),
 
   // Content
   Notice: longText("content", "公告", "Notice"),

@@ -17,7 +17,7 @@ const WARNINGS = {
   },
   /** Reasoning that another vendor signed: only its author may read it. */
   dropped_reasoning: {
-    zh: "另一家厂商签名的推理内容不能转交，已忽略：{detail}",
+    zh: "另一家供应商签名的推理内容不能转交，已忽略：{detail}",
     en: "Reasoning signed by another vendor cannot be passed on; it was left out: {detail}",
   },
   /** A value that was brought into the other dialect's range. */

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
 import { required } from "../kit/required";
-import { type } from "../kit/typing";
+import { startFakeUpstream } from "../kit/fake-upstream/server";
+import { newStory } from "../kit/steps";
+import { paste, type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
 
 setDefaultTimeout(TEST_LIMIT);
@@ -113,4 +115,64 @@ test.skipIf(noChromium)(
     await tab.close();
   },
   120_000,
+);
+
+test.skipIf(noChromium)(
+  "an operator's stories have few steps: why her calls fail 2, a refund 3, a key rotated 3, a channel drained 2",
+  async () => {
+    const upstream = startFakeUpstream();
+    const channel = { name: "counted", base_url: upstream.url, models: ["gpt-4o", "error-500"] };
+    await weir.newChannel(channel);
+    await weir.priceModels({ "gpt-4o": 1.25, "error-500": 1 });
+    const carol = await weir.newUser({ quota: 5_000_000 });
+    const { key } = await weir.newToken({ name: "hers" }, carol);
+    for (const model of ["gpt-4o", "error-500", "no-such-model"]) {
+      await (await weir.call(key, { model, messages: [{ role: "user", content: "hello" }] })).text();
+    }
+    await weir.waitForLog(({ user_id, model_name }) => user_id === carol.id && model_name === "no-such-model");
+    const charge = await weir.waitForLog(({ user_id, quota }) => user_id === carol.id && quota > 0);
+    const tab = await browser.open(`${weir.url}/user`, { as: weir.root, language: "zh" });
+    const { page } = tab;
+    const rowOf = (text: string) => page.locator("[data-row]").filter({ hasText: text }).first();
+    const menuOf = (text: string) => rowOf(text).getByRole("button", { name: "行菜单" });
+    const item = (name: string) => page.getByRole("menuitem", { name, exact: true });
+
+    const why = newStory();
+    await why.click(menuOf(carol.username));
+    await why.click(item("失败的调用"));
+    const causes = page.getByRole("region", { name: "失败的原因" });
+    await causes.getByText("failure.server_error").waitFor();
+    await causes.getByText("model_not_found").waitFor();
+    // The way out of each is one press more.
+    expect(await causes.getByRole("link", { name: "查看渠道" }).count()).toBe(2);
+    expect(why.steps).toBe(2);
+
+    await page.goto(`${weir.url}/log?username=${carol.username}`);
+    const refund = newStory();
+    await refund.click(rowOf("gpt-4o").getByRole("cell").first());
+    await refund.click(page.getByRole("dialog").getByRole("button", { name: "退款", exact: true }));
+    await refund.click(page.getByRole("button", { name: "全额退款" }));
+    await page.getByText(/^已退还/).waitFor();
+    expect((await weir.balance(carol.id)).quota).toBe(5_000_000);
+    expect([charge.quota > 0, refund.steps]).toEqual([true, 3]);
+
+    await page.goto(`${weir.url}/channel`);
+    const rotate = newStory();
+    await rotate.click(rowOf("counted").getByRole("cell").first());
+    await rotate.click(page.getByRole("button", { name: "轮换密钥" }));
+    await paste(page.getByLabel("新密钥"), "sk-another-key-0123456789");
+    await rotate.click(page.getByRole("button", { name: "测试并轮换" }));
+    await page.getByText(/^新密钥已启用/).waitFor();
+    expect(rotate.steps).toBe(3);
+
+    await page.goto(`${weir.url}/channel`);
+    const drain = newStory();
+    await drain.click(menuOf("counted"));
+    await drain.click(item("排空"));
+    await rowOf("counted").getByText("已排空").waitFor();
+    expect(drain.steps).toBe(2);
+    tab.check();
+    await tab.close();
+    upstream.close();
+  },
 );

@@ -4,8 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import OpenAI from "openai";
+import type { Locator } from "playwright-core";
 import { type ConsolePage, launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
+import { newStory, type Story } from "../kit/steps";
 import { consoleText } from "../kit/texts";
 import { paste, type } from "../kit/typing";
 import { startWeir, type Weir } from "../kit/weir";
@@ -30,11 +32,13 @@ for (const viewport of ["desktop", "phone"] as const) {
   describe(`the first run on a ${viewport}`, () => {
     let weir: Weir;
     let tab: ConsolePage;
+    let story: Story;
     const language = viewport === "phone" ? "en" : "zh";
     const say = (zh: string): string => consoleText(language, zh);
 
     beforeAll(async () => {
       weir = await startWeir({ root: false });
+      story = newStory();
       // The phone uses English and the dark theme, so that both variants are tested.
       tab = await browser.open(await weir.setupLink(), {
         viewport,
@@ -57,11 +61,11 @@ for (const viewport of ["desktop", "phone"] as const) {
       await type(page.locator('input[name="repeat"]'), PASSWORD);
       await tab.axe();
       await tab.screenshot(`first-run-${viewport}-1-account`);
-      await page.getByRole("button", { name: say("下一步") }).click();
+      await story.click(page.getByRole("button", { name: say("下一步") }));
 
-      await page.getByRole("radio", { name: new RegExp(say("团队")) }).click();
+      await story.click(page.getByRole("radio", { name: new RegExp(say("团队")) }));
       await tab.axe();
-      await page.getByRole("button", { name: say("创建账户并继续") }).click();
+      await story.click(page.getByRole("button", { name: say("创建账户并继续") }));
       await page.getByRole("heading", { name: say("添加第一个渠道") }).waitFor();
       const status = await weir.anonymous("GET", "/api/setup");
       expect(status.body.data).toMatchObject({ status: true });
@@ -71,13 +75,13 @@ for (const viewport of ["desktop", "phone"] as const) {
 
     test("the first channel is typed in, tested by a real call, and saved", async () => {
       const { page } = tab;
-      await page.getByRole("radio", { name: "OpenAI", exact: true }).click();
+      await story.click(page.getByRole("radio", { name: "OpenAI", exact: true }));
       await paste(page.locator('input[type="password"]'), UPSTREAM_KEY);
-      await page.getByRole("button", { name: say("使用其他接口地址") }).click();
+      await story.click(page.getByRole("button", { name: say("使用其他接口地址") }));
       await type(page.locator('input[type="url"]'), upstream.url);
       await tab.axe();
       await tab.screenshot(`first-run-${viewport}-2-channel`);
-      await page.getByRole("button", { name: say("保存并继续") }).click();
+      await story.click(page.getByRole("button", { name: say("保存并继续") }));
       await page.getByRole("heading", { name: say("连接你的客户端") }).waitFor();
       expect(upstream.journal.entries.some((entry) => entry.key === UPSTREAM_KEY && entry.method === "POST")).toBe(
         true,
@@ -86,12 +90,13 @@ for (const viewport of ["desktop", "phone"] as const) {
 
     test("the Connect panel's key and address work in the official SDK, and the tick appears", async () => {
       const { page } = tab;
-      const copied = async (name: string): Promise<string> => {
-        await page.getByRole("button", { name, exact: true }).first().click();
+      const copied = async (name: string, click = (target: Locator) => target.click()): Promise<string> => {
+        await click(page.getByRole("button", { name, exact: true }).first());
         return page.evaluate(() => navigator.clipboard.readText());
       };
       const baseURL = await copied(say("复制接口地址"));
-      const apiKey = await copied(say("复制密钥"));
+      // One of the two counts: a client's configuration, copied whole, has both.
+      const apiKey = await copied(say("复制密钥"), story.click);
       expect(baseURL).toBe(`${weir.url}/v1`);
       expect(apiKey).toMatch(/^sk-[A-Za-z0-9]{48}$/);
       expect(await page.content()).not.toContain(apiKey);
@@ -126,7 +131,7 @@ for (const viewport of ["desktop", "phone"] as const) {
       const row = await weir.waitForLog(
         (candidate) => candidate.model_name === "gpt-4o-mini" && candidate.token_id > 0,
       );
-      await page.getByRole("link", { name: say("查看日志") }).click();
+      await story.click(page.getByRole("link", { name: say("查看日志") }));
       await page.waitForURL(`**/log?open=${row.id}`);
       const units = page.locator("[data-units]");
       await units.first().waitFor();
@@ -140,6 +145,8 @@ for (const viewport of ["desktop", "phone"] as const) {
       expect(Math.max(1, Math.round(sum))).toBe(charged);
       // spec: C-148, C-149
       expect(await page.getByText(say("与账单一致")).count()).toBe(1);
+      // From an empty installation to the first bill.
+      expect(story.steps).toBe(8);
       await tab.axe();
       await tab.screenshot(`first-run-${viewport}-5-log`);
 

@@ -1,6 +1,6 @@
 /**
  * Every screen of the console, in both languages and themes, on desktop and phone: axe finds nothing, nothing
- * overflows.
+ * overflows; so on every drawer, dialog and menu.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TaskRow } from "../../src/server/db/schema";
@@ -14,10 +14,12 @@ import {
 } from "../kit/browser";
 import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { startWeir, type Weir } from "../kit/weir";
+import { type Layer, LAYERS, openLayer } from "./layers";
 
 setDefaultTimeout(TEST_LIMIT);
 
 const upstream = startFakeUpstream();
+const rows = { charge: 0, error: 0, user: 0 };
 let browser: TestBrowser;
 let weir: Weir;
 
@@ -71,6 +73,38 @@ const PAIRS: [Language, Theme, "desktop" | "phone"][][] = [
   ],
 ];
 
+/** At 200 % zoom and on the smallest phones (WCAG 1.4.10) nothing scrolls sideways; wide, no badge of a list is cut. */
+async function expectNarrowFit({ page }: ConsolePage): Promise<void> {
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll("td [data-badge]")]
+      .filter((badge) => {
+        const right = badge.closest("td")?.getBoundingClientRect().right ?? 0;
+        const isOutside = badge.getBoundingClientRect().right > right + 1;
+        return isOutside || [...badge.children].some((part) => part.scrollWidth > part.clientWidth + 1);
+      })
+      .map((badge) => badge.textContent),
+  );
+  expect(cut).toEqual([]);
+  for (const width of [720, 320]) {
+    await page.setViewportSize({ width, height: 450 });
+    const over = await page.evaluate(async () => {
+      // Observers of sizes render once more.
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+      return document.documentElement.scrollWidth - innerWidth;
+    });
+    expect([width, over]).toEqual([width, 0]);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** Each layer is checked in one look: their colours are those of the pages. */
+function layersOfLook(...look: [Language, Theme, string]): readonly Layer[] {
+  return LAYERS.filter((layer, i) => {
+    const looks = PAIRS.flat().filter(([, , viewport]) => viewport === "desktop" || !layer.wide);
+    return looks[i % looks.length]?.join() === look.join();
+  });
+}
+
 const NOW = Math.floor(Date.now() / 1000) * 1000 - 90_000;
 const job = (fields: Pick<TaskRow, "task_id" | "status"> & Partial<TaskRow>) => ({
   platform: "suno",
@@ -100,6 +134,16 @@ beforeAll(async () => {
   for (const model of ["gpt-4o", "gpt-4o-mini", "error-500"]) {
     await (await weir.call(key, { model, messages: [{ role: "user", content: "hello" }] })).text();
   }
+  // Another's calls: one's own are not refunded.
+  const user = await weir.newUser({ quota: 5_000_000 });
+  const { key: hers } = await weir.newToken({ name: "hers" }, user);
+  for (const model of ["gpt-4o", "error-500"]) {
+    await (await weir.call(hers, { model, messages: [{ role: "user", content: "hello" }] })).text();
+  }
+  rows.user = user.id;
+  rows.charge = (await weir.waitForLog(({ user_id, quota }) => user_id === user.id && quota > 0)).id;
+  rows.error = (await weir.waitForLog(({ user_id, code }) => user_id === user.id && code.startsWith("failure."))).id;
+  await weir.db.q.update(weir.db.t.users).set({ aff_quota: 2_000_000 }).returning();
   const rule = { rule: "channel-errors", opened_at: NOW / 1000, last_at: NOW / 1000, code: "errors_share" };
   const params = { name: "企业版渠道 with a long name", percent: 35.5, calls: 200, errors: 71, minutes: 5 };
   await weir.db.q.insert(weir.db.t.incidents).values([
@@ -160,6 +204,18 @@ for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.
       }, 60_000);
       afterAll(() => tab?.close());
 
+      for (const layer of who === "the root account" ? layersOfLook(language, theme, viewport) : []) {
+        const name = [layer.path, layer.keys, ...(layer.presses ?? [])].filter(Boolean).join(", ");
+        test(`${name} has no axe violation, no console error and no sideways scrolling`, async () => {
+          await openLayer(tab.page, weir.url, language, layer, rows);
+          // The page below it has its own test.
+          const opened = '[role="dialog"], [role="alertdialog"], [role="menu"]';
+          await tab.page.locator(opened).first().waitFor();
+          await tab.looksRight(opened);
+          tab.check();
+        });
+      }
+
       for (const path of paths) {
         test(`${path} as ${who} has no axe violation, no console error and no sideways scrolling`, async () => {
           try {
@@ -175,6 +231,7 @@ for (const [language, theme, viewport, pair] of PAIRS.flatMap((pair, i) => pair.
               expect(await tab.page.locator("body").innerText()).not.toMatch(/[一-鿿]/);
             }
             await tab.looksRight();
+            if (viewport === "desktop") await expectNarrowFit(tab);
             tab.check();
           } catch (error) {
             await tab.screenshot(

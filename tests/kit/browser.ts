@@ -41,8 +41,8 @@ export interface ConsolePage {
   settled(): Promise<void>;
   /** Every rule of axe on the settled page; throws with each violation and its elements. */
   axe(): Promise<void>;
-  /** As `axe`, and throws when the page scrolls sideways. */
-  looksRight(): Promise<void>;
+  /** As `axe`, of the page or of what a selector finds, and throws when the page scrolls sideways. */
+  looksRight(within?: string): Promise<void>;
   /** Saved to tests/.artifacts/<name>.png. */
   screenshot(name: string): Promise<void>;
   /** Closes its context. A route handler that is still running then does not fail the test. */
@@ -181,10 +181,12 @@ function rememberColours(): void {
  * the results are merged in a second page, which takes three times as long and moves the focus. Only violations are
  * described.
  */
-async function axeViolations(page: Page): Promise<string[]> {
+async function axeViolations(page: Page, within?: string): Promise<string[]> {
   await settled(page);
   const alone = page.frames().length === 1;
-  const { violations } = await new AxeBuilder({ page, axeSource: AXE })
+  const axe = new AxeBuilder({ page, axeSource: AXE });
+  if (within) axe.include(within);
+  const { violations } = await axe
     .setLegacyMode(alone)
     .options({ resultTypes: ["violations"] })
     .analyze();
@@ -195,14 +197,14 @@ async function axeViolations(page: Page): Promise<string[]> {
 }
 
 /** Throws when axe finds something on what is shown. */
-async function expectAccessible(page: Page): Promise<void> {
-  const lines = await axeViolations(page);
+async function expectAccessible(page: Page, within?: string): Promise<void> {
+  const lines = await axeViolations(page, within);
   if (lines.length > 0) throw new Error(`axe on ${page.url()}:\n${lines.join("\n")}`);
 }
 
 /** Throws when axe finds a violation, or the page scrolls sideways. */
-export async function expectToLookRight(page: Page): Promise<void> {
-  await expectAccessible(page);
+export async function expectToLookRight(page: Page, within?: string): Promise<void> {
+  await expectAccessible(page, within);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   if (overflow > 0) throw new Error(`${page.url()} is ${overflow} px wider than its window`);
 }
@@ -261,7 +263,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions = {}
     },
     settled: () => settled(page),
     axe: () => expectAccessible(page).catch(withLook),
-    looksRight: () => expectToLookRight(page).catch(withLook),
+    looksRight: (within) => expectToLookRight(page, within).catch(withLook),
     screenshot: async (name) => {
       mkdirSync(ARTIFACTS, { recursive: true });
       await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });

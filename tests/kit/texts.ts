@@ -20,13 +20,15 @@ function readEnglish(): Map<string, string> {
   return new Map([...entries].map(([, id = "", text = ""]) => [unquote(id), unquote(text)]));
 }
 
+/** Every message without a context: its Chinese text and the English one, "" where there is none. */
+export const consoleMessages = (): ReadonlyMap<string, string> => (english ??= readEnglish());
+
 /**
  * The console's text in a language; the one without a context, where two have one text. Throws when
  * there is no such message, or no translation.
  */
 export function consoleText(language: Language, zh: string): string {
-  english ??= readEnglish();
-  const text = english.get(zh);
+  const text = consoleMessages().get(zh);
   if (text === undefined) throw new Error(`The console has no message "${zh}".`);
   if (language === "zh") return zh;
   if (text === "") throw new Error(`The message "${zh}" has no English text.`);

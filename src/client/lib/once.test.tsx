@@ -5,9 +5,11 @@ import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 
 const { AnswerLost, closePage, openPage, Refusal, screen, waitFor } = await import("../../../tests/kit/client-page");
-const { useOnce } = await import("./once");
+const { DOUBLE_PRESS_MS, useOnce, useOpening } = await import("./once");
 const { trpc } = await import("./trpc");
 afterEach(closePage);
+
+const { useState } = await import("react");
 
 const CLIENT = join(import.meta.dir, "..");
 const sources = await Promise.all(
@@ -99,10 +101,63 @@ test("a retry after a lost answer carries the key of the first call, for every m
   lost = false;
   expect(new Set(await press())).toEqual(new Set(["fulfilled"]));
   expect([done.size, keysEach()]).toEqual([mutations.length, [1]]);
+  // The second press of a double click, after the answer to the first.
+  await press();
+  expect(keysEach()).toEqual([1]);
+  await Bun.sleep(DOUBLE_PRESS_MS);
   await press();
   expect(keysEach()).toEqual([2]);
   expect(keys).not.toContain(null);
   expect(new Set(keys).size).toBe(2 * mutations.length);
+});
+
+test("one opening of a form has one key until it succeeds, whatever is refused, lost or changed meanwhile", async () => {
+  function Form({ name }: { name: string }) {
+    const opening = useOpening();
+    const create = trpc.redemption.create.useMutation({ trpc: opening, meta: { quiet: true } });
+    const [quota, setQuota] = useState(1);
+    return (
+      <>
+        <button onClick={() => setQuota(quota + 1)}>{`change ${name}`}</button>
+        <button onClick={() => create.mutate({ name, quota, count: 1 })}>{`send ${name}`}</button>
+      </>
+    );
+  }
+  const outcomes = [new AnswerLost(), new Refusal("forbidden"), new AnswerLost(), null, null, null];
+  const { user, calls, keys } = await openPage(
+    <>
+      <Form name="one" />
+      <Form name="two" />
+    </>,
+    "/",
+    {
+      procedures: {
+        "redemption.create": () => {
+          const outcome = outcomes.shift();
+          if (outcome) throw outcome;
+          return [];
+        },
+      },
+    },
+  );
+  const press = async (name: string) => {
+    await user.click(screen.getByText(name));
+    const { length } = calls;
+    if (name.startsWith("send")) await waitFor(() => expect(calls.length).toBeGreaterThanOrEqual(length));
+    await Bun.sleep(20);
+  };
+  await press("send one");
+  await press("change one");
+  await press("send one");
+  await press("send one");
+  await press("send one");
+  // It succeeded: something else is a new request. Another opening never had that key.
+  await press("change one");
+  await press("send one");
+  await press("send two");
+  expect(keys).toHaveLength(6);
+  expect(new Set(keys.slice(0, 4)).size).toBe(1);
+  expect(new Set(keys).size).toBe(3);
 });
 
 test("a refusal ends the key's use, and another input is another call", async () => {
@@ -163,6 +218,45 @@ test("a submit runs once at a time, and again after it has ended or failed", asy
   await Bun.sleep(0);
   await user.dblClick(button);
   expect(ends).toHaveLength(2);
+});
+
+/**
+ * Calls that book or create, made elsewhere than in a form that opens for them: one press with one input is one
+ * request, whose key is kept for a repetition by `keyLink`.
+ */
+const WITHOUT_OPENING: Readonly<Record<string, string>> = {
+  "channel.copy": "a press on a row",
+  "channel.test": "a press on a row",
+  "channel.testAll": "a press in the toolbar; one run at a time",
+  "demo.createChannel": "a press in the wizard, whose channel exists once",
+  "log.undoRefund": "a press in a toast",
+  "notice.test": "a press in a card: a notice to oneself",
+  "option.testMail": "a press in a card: a mail to oneself",
+  "order.complete": "a press on a row; an order is completed once",
+  "order.pay": "an order costs nothing until it is paid",
+  "order.payByCard": "an order costs nothing until it is paid",
+  "pricing.reconcile": "makes a report, which moves nothing",
+  "redemption.redeem": "a code is redeemed once",
+  "user.newAccessToken": "a press in a card; the earlier one dies",
+  "user.update": "the drawer gives an added quota a key of its own (adjust_key)",
+};
+
+test("every mutation that books or creates has the key of its form's opening, or it is said why it needs none", async () => {
+  const { appRouter } = await import("../../server/router");
+  const procedures = appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { once?: true } } }>;
+  const booking = mutations.filter((path) => procedures[path]?._def.meta?.once);
+  expect(booking.length).toBeGreaterThan(15);
+  const uses = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/\btrpc((?:\.\w+)+)\.useMutation\(([^;]*?)\);/g)].map((found) => ({
+      file: path,
+      procedure: (found[1] ?? "").slice(1),
+      opened: /\btrpc: opening\b/.test(found[2] ?? "") && text.includes("useOpening()"),
+    })),
+  );
+  const without = uses.filter(({ procedure, opened }) => booking.includes(procedure) && !opened);
+  expect([...new Set(without.map(({ procedure }) => procedure))].toSorted()).toEqual(
+    Object.keys(WITHOUT_OPENING).toSorted(),
+  );
 });
 
 test("every form of react-hook-form that makes a call submits through the lock: it validates before the call begins", () => {

@@ -3,7 +3,8 @@ import "../../../tests/dom";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../tests/kit/client-page");
-const { within } = await import("@testing-library/react");
+const { act, within } = await import("@testing-library/react");
+const { loadStatus } = await import("../lib/status");
 const { activateLanguage } = await import("../lib/i18n");
 const { clearUser, storeUser } = await import("../lib/session");
 const { Sidebar, sidebarStartsCollapsed } = await import("./sidebar");
@@ -47,6 +48,19 @@ describe("the top bar", () => {
     expect(screen.getByRole("link", { name: "登录" }).getAttribute("href")).toBe("/login");
     // spec: C-181
     expect(screen.getByRole("link", { name: "注册" }).getAttribute("href")).toBe("/register");
+  });
+
+  test("before there is an administrator it offers nobody to sign in or to register", async () => {
+    const answer = (setup: boolean) => () =>
+      Response.json({ success: true, message: "", data: { setup, register_enabled: true } });
+    await openPage(bar(), "/setup", { paths: { "/api/status": answer(false) } });
+    await act(() => loadStatus());
+    expect(screen.queryByRole("link", { name: "登录" })).toBeNull();
+    expect(screen.queryByRole("link", { name: "注册" })).toBeNull();
+    closePage();
+    await openPage(bar(), "/", { paths: { "/api/status": answer(true) } });
+    await act(() => loadStatus());
+    expect(screen.getByRole("link", { name: "登录" })).toBeTruthy();
   });
 
   test("links signed-in users to the console, and shows their menu instead of the sign-in", async () => {

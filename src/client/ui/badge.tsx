@@ -21,6 +21,7 @@ type BadgeProps = ComponentProps<"span"> & { hue?: Hue; icon?: ReactNode };
 export function Badge({ hue = "grey", icon, className, children, ...props }: BadgeProps) {
   return (
     <span
+      data-badge=""
       className={cn(
         "inline-flex h-5 max-w-full align-middle items-center gap-1 rounded-sm px-1.5 text-xs normal-nums whitespace-nowrap [&_svg]:size-3",
         "[&_svg]:shrink-0",

@@ -7,7 +7,7 @@ import { channelType } from "../../../shared/channel-types";
 import { OVERLAP_MINUTES, OVERLAP_MINUTES_MAX } from "../../../shared/key-rotation";
 import { FieldFrame } from "../../components/form-field";
 import { formatTime } from "../../lib/format";
-import { useOnce } from "../../lib/once";
+import { useOnce, useOpening } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -43,7 +43,8 @@ function RotateDialog({ channel, onClose }: { channel: ChannelView; onClose: () 
   const [chosen, setChosen] = useState<string>();
   const old = chosen ?? (serving[0] ? String(serving[0].id) : "");
   const utils = trpc.useUtils();
-  const rotating = trpc.channel.rotateKey.useMutation();
+  const opening = useOpening();
+  const rotating = trpc.channel.rotateKey.useMutation({ trpc: opening });
   const testable = channelType(channel.type)?.test ?? false;
   const badOverlap = overlap === null || !Number.isInteger(overlap) || overlap < 0 || overlap > OVERLAP_MINUTES_MAX;
   const invalid = key.trim() === "" || badOverlap || (several && old === "");

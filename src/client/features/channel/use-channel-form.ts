@@ -5,7 +5,7 @@ import { useForm, useWatch } from "react-hook-form";
 import type { ChannelView } from "../../../shared/channel";
 import { useFormDraft } from "../../lib/drafts";
 import { faultOf } from "../../lib/errors";
-import { useOnce } from "../../lib/once";
+import { useOnce, useOpening } from "../../lib/once";
 import { toastError, toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { changedFields, channelResolver, emptyChannel, fieldsOf, refusedField, valuesOf } from "./channel-values";
@@ -39,7 +39,8 @@ export function useChannelForm({
   const changes = changedFields(before, values);
 
   const utils = trpc.useUtils();
-  const create = trpc.channel.create.useMutation();
+  const opening = useOpening();
+  const create = trpc.channel.create.useMutation({ trpc: opening });
   const update = trpc.channel.update.useMutation();
   const saving = create.isPending || update.isPending;
 

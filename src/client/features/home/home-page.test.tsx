@@ -36,6 +36,56 @@ test.each([
   expect(screen.queryByText("一个接口，所有模型")).toBeNull();
 });
 
+test("a visitor reads how many models there are from which price, three lines of code, and a bill that sums to its charge", async () => {
+  const factor = (value: number) => ({ value, source: "ModelRatio" });
+  const ratio = (model_ratio: number) => ({
+    model_ratio: factor(model_ratio),
+    completion_ratio: factor(4),
+    cache_ratio: factor(0.5),
+  });
+  const model = (name: string, factors: object, enable_groups = ["default"]) => ({
+    model: name,
+    vendor: "openai",
+    enable_groups,
+    factors,
+  });
+  await openPage(<HomePage />, "/", {
+    procedures: {
+      "option.homePage": () => "",
+      "option.notice": () => "",
+      "pricing.catalogue": () => ({
+        models: [
+          model("gpt-4o", ratio(1.25)),
+          model("gpt-4o-mini", ratio(0.075)),
+          model("drawing", { model_price: factor(0.04) }),
+          model("elsewhere", ratio(0.01), ["vip"]),
+        ],
+        groups: { default: { desc: "", ratio: 1 } },
+        user_group: "default",
+        quota_per_unit: 500_000,
+      }),
+    },
+  });
+  const offer = await screen.findByRole("link", { name: "3 个模型，每百万输入 Token $0.15 起" });
+  expect(offer.getAttribute("href")).toBe("/pricing");
+  const code = screen.getByLabelText("curl").textContent ?? "";
+  expect(code.split("\n")).toHaveLength(3);
+  expect(code).toContain("/v1/chat/completions");
+  expect(code).toContain('"model":"gpt-4o-mini"');
+  expect(screen.getByText("一次 gpt-4o-mini 调用的账单")).toBeDefined();
+  expect(screen.getByText("与账单一致")).toBeDefined();
+  const units = [...document.querySelectorAll("[data-units]")].map((cell) => Number(cell.getAttribute("data-units")));
+  expect(units).toHaveLength(3);
+  const sum = units.reduce((total, one) => total + one, 0);
+  expect(Math.round(sum)).toBe(Number(screen.getByTestId("bill-charged").textContent));
+});
+
+test("without prices the code alone is shown", async () => {
+  await open("home", "");
+  expect(await screen.findByLabelText("curl")).toBeDefined();
+  expect(screen.queryByRole("table")).toBeNull();
+});
+
 test("the operator's notice is shown on the home page", async () => {
   await open("home", "", "**Maintenance** on Sunday");
   // spec

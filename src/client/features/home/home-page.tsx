@@ -2,13 +2,18 @@ import { useLingui } from "@lingui/react/macro";
 import { ArrowRight, Gauge, ReceiptText, Route } from "lucide-react";
 import { Link } from "wouter";
 import { OperatorPage, OperatorPageSkeleton } from "../../components/operator-content/operator-content";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 import { consoleHome } from "../../paths";
 import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
+import { Skeleton } from "../../ui/skeleton";
 import { Notice } from "./notice";
+
+/** Prices and bills come after the page. */
+const Offer = lazy(() => import("./offer"));
 
 /** The home page: the operator's content if there is any, else the default; the operator's notice is above either. */
 export default function HomePage() {
@@ -27,7 +32,7 @@ export default function HomePage() {
   );
 }
 
-/** What the service is, a link to sign in, and the base URL for API clients. */
+/** What the service is, a link to sign in, the base URL for API clients, and what a call looks like and costs. */
 function BuiltInHome() {
   const { t } = useLingui();
   const status = useStatus();
@@ -73,6 +78,9 @@ function BuiltInHome() {
           ) : null}
         </div>
       </div>
+      <WhileLoading show={<Skeleton className="h-96" />}>
+        <Offer baseUrl={baseUrl} />
+      </WhileLoading>
       <ul className="grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3">
         {points.map(({ icon: Icon, title, text }) => (
           <li key={title} className="grid content-start gap-1.5 bg-surface p-5">

@@ -108,7 +108,7 @@ test("a rule is switched and edited in its form, and saved with the settings; a 
     return JSON.parse(last?.value ?? "");
   });
   expect(quiet).toMatchObject([{ days: [1, 2, 3, 4, 5, 6], from: "22:00", to: "08:00" }]);
-  await page.user.click(await screen.findByLabelText("编辑渠道 ops"));
+  await page.user.click(await screen.findByLabelText("编辑通知对象 ops"));
   await page.user.type(await screen.findByLabelText("签名密钥"), "s");
   await page.user.click(screen.getByText("发送测试"));
   await screen.findByText(/测试未送达。.*sign match fail/);

@@ -60,7 +60,7 @@ export function TargetDialog({ target, onClose }: { target: TargetView | undefin
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={target ? t`编辑告警渠道` : t`添加告警渠道`}
+      title={target ? t`编辑通知对象` : t`添加通知对象`}
       footer={
         <>
           <Button

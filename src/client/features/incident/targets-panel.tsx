@@ -24,7 +24,7 @@ export default function TargetsPanel() {
   const removing = trpc.incident.removeTarget.useMutation({ onSettled });
   const remove = async (name: string) => {
     const agreed = await confirm({
-      title: t`删除告警渠道 ${name}？`,
+      title: t`删除通知对象 ${name}？`,
       description: t`它的地址和密钥会一并删除。`,
       action: t`删除`,
       danger: true,
@@ -35,10 +35,10 @@ export default function TargetsPanel() {
   return (
     <section aria-labelledby="alert-targets" className="grid grid-cols-[minmax(0,1fr)] gap-2">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <h3 id="alert-targets" className="font-medium">{t`告警渠道`}</h3>
+        <h3 id="alert-targets" className="font-medium">{t`通知对象`}</h3>
         <Button size="sm" onClick={() => setEdited("new")}>
           <Plus aria-hidden />
-          {t`添加渠道`}
+          {t`添加通知对象`}
         </Button>
       </div>
       {query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : null}
@@ -47,7 +47,7 @@ export default function TargetsPanel() {
           {query.data.map((target) => (
             <li key={target.name} className="flex items-center gap-3 px-3 py-2">
               <Switch
-                aria-label={t`启用渠道 ${target.name}`}
+                aria-label={t`启用通知对象 ${target.name}`}
                 checked={target.on}
                 disabled={saving.isPending}
                 onCheckedChange={(on) =>
@@ -68,16 +68,16 @@ export default function TargetsPanel() {
                 </p>
                 <p className="truncate text-ink-2">{Object.values(target.open).filter(Boolean).join(" · ")}</p>
               </div>
-              <IconButton size="sm" label={t`编辑渠道 ${target.name}`} onClick={() => setEdited(target)}>
+              <IconButton size="sm" label={t`编辑通知对象 ${target.name}`} onClick={() => setEdited(target)}>
                 <Pencil />
               </IconButton>
-              <IconButton size="sm" label={t`删除渠道 ${target.name}`} onClick={() => void remove(target.name)}>
+              <IconButton size="sm" label={t`删除通知对象 ${target.name}`} onClick={() => void remove(target.name)}>
                 <Trash2 />
               </IconButton>
             </li>
           ))}
           {query.data.length === 0 ? (
-            <li className="px-3 py-4 text-center text-muted">{t`还没有渠道：告警只通知超级管理员`}</li>
+            <li className="px-3 py-4 text-center text-muted">{t`还没有通知对象：告警只通知超级管理员`}</li>
           ) : null}
         </ul>
       ) : query.error ? null : (

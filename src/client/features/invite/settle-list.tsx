@@ -13,6 +13,7 @@ import { withdrawalStatus } from "../../components/status";
 import { LookBadge } from "../../components/status-badge";
 import { TimeAgo } from "../../components/time-ago";
 import { quotaText } from "../../lib/quota-text";
+import { useOpening } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -99,7 +100,8 @@ function SettleDialog({ row, verdict, onClose }: { row: WithdrawalToSettle; verd
   const { t } = useLingui();
   const id = useId();
   const utils = trpc.useUtils();
-  const settle = trpc.invite.settle.useMutation();
+  const opening = useOpening();
+  const settle = trpc.invite.settle.useMutation({ trpc: opening });
   const [note, setNote] = useState("");
   const { username, account } = row;
   const amount = quotaText(row.amount);

@@ -3,6 +3,7 @@ import { useId, useState } from "react";
 import { FieldFrame } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
 import { quotaText } from "../../lib/quota-text";
+import { useOpening } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { amountComplaint } from "./amount-complaint";
@@ -13,7 +14,8 @@ export function TransferDialog({ available, onClose }: { available: number; onCl
   const { t } = useLingui();
   const id = useId();
   const utils = trpc.useUtils();
-  const transfer = trpc.invite.transfer.useMutation();
+  const opening = useOpening();
+  const transfer = trpc.invite.transfer.useMutation({ trpc: opening });
   const [amount, setAmount] = useState<number | null>(available);
   const [complaint, setComplaint] = useState<string>();
   const most = quotaText(available);

@@ -6,6 +6,7 @@ import { FieldFrame } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
 import { currentLanguage } from "../../lib/i18n";
 import { quotaText } from "../../lib/quota-text";
+import { useOpening } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Textarea } from "../../ui/input";
@@ -17,7 +18,8 @@ export function WithdrawDialog({ available, onClose }: { available: number; onCl
   const { t } = useLingui();
   const id = useId();
   const utils = trpc.useUtils();
-  const withdraw = trpc.invite.withdraw.useMutation();
+  const opening = useOpening();
+  const withdraw = trpc.invite.withdraw.useMutation({ trpc: opening });
   const [amount, setAmount] = useState<number | null>(available);
   const [account, setAccount] = useState("");
   const [complaints, setComplaints] = useState<{ amount?: string; account?: string }>({});

@@ -91,14 +91,72 @@ function Settled({ row }: { row: LogView }) {
   );
 }
 
+/** The lines of a bill, their exact sum, and what was charged. */
+export function BillTable({ bill, quota }: { bill: readonly BillLine[]; quota: number }) {
+  const { t, i18n } = useLingui();
+  const total = billTotal(bill);
+  const agrees = total.rounded === quota;
+  return (
+    <Table aria-label={t`账单`}>
+      <thead>
+        <tr>
+          <Th>{t`项目`}</Th>
+          <Th className="text-right">{t`数量`}</Th>
+          <Th className="text-right">{t`单价`}</Th>
+          <Th className="text-right">{t`额度`}</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {bill.map((line) => (
+          <tr key={`${line.kind} ${line.tool ?? ""}`}>
+            <Td>
+              <span className="block">{line.tool ?? i18n._(lineNames[line.kind])}</span>
+              <Factors line={line} />
+            </Td>
+            <Td className="text-right tabular-nums">{formatNumber(line.count)}</Td>
+            <Td className="text-right whitespace-nowrap tabular-nums">
+              <Price line={line} />
+            </Td>
+            <Td className="text-right tabular-nums" data-units={line.units}>
+              {line.units}
+            </Td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <Td colSpan={3} className="font-medium">{t`合计`}</Td>
+          <Td className="text-right font-medium tabular-nums" data-testid="bill-exact">
+            {total.exact}
+          </Td>
+        </tr>
+        <tr>
+          <Td colSpan={3} className="font-medium">
+            <span className="flex flex-wrap items-center gap-2">
+              <Trans>实际扣除</Trans>
+              <Quota value={quota} decimals={6} />
+              {agrees ? (
+                <Badge hue="green" icon={<CircleCheck aria-hidden />}>{t`与账单一致`}</Badge>
+              ) : (
+                <Badge hue="red" icon={<TriangleAlert aria-hidden />}>{t`与账单不一致`}</Badge>
+              )}
+            </span>
+          </Td>
+          <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">
+            {quota}
+          </Td>
+        </tr>
+      </tfoot>
+    </Table>
+  );
+}
+
 /** The bill of a call: lines whose units sum to the charge, rounded once. Nothing is computed that was not charged. */
 export function LogBill({ row }: { row: LogView }) {
-  const { t, i18n } = useLingui();
+  const { t } = useLingui();
   const details = readDetails(row.other);
   const { bill } = details;
   if (bill.length === 0) return <WithoutLines row={row} />;
-  const total = billTotal(bill);
-  const agrees = total.rounded === row.quota;
   return (
     <div className="grid gap-3">
       {details.estimated ? (
@@ -107,57 +165,7 @@ export function LogBill({ row }: { row: LogView }) {
           {t`上游没有返回可用的用量，全部或部分 Token 数是估算的。`}
         </p>
       ) : null}
-      <Table aria-label={t`账单`}>
-        <thead>
-          <tr>
-            <Th>{t`项目`}</Th>
-            <Th className="text-right">{t`数量`}</Th>
-            <Th className="text-right">{t`单价`}</Th>
-            <Th className="text-right">{t`额度`}</Th>
-          </tr>
-        </thead>
-        <tbody>
-          {bill.map((line) => (
-            <tr key={`${line.kind} ${line.tool ?? ""}`}>
-              <Td>
-                <span className="block">{line.tool ?? i18n._(lineNames[line.kind])}</span>
-                <Factors line={line} />
-              </Td>
-              <Td className="text-right tabular-nums">{formatNumber(line.count)}</Td>
-              <Td className="text-right whitespace-nowrap tabular-nums">
-                <Price line={line} />
-              </Td>
-              <Td className="text-right tabular-nums" data-units={line.units}>
-                {line.units}
-              </Td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <Td colSpan={3} className="font-medium">{t`合计`}</Td>
-            <Td className="text-right font-medium tabular-nums" data-testid="bill-exact">
-              {total.exact}
-            </Td>
-          </tr>
-          <tr>
-            <Td colSpan={3} className="font-medium">
-              <span className="flex flex-wrap items-center gap-2">
-                <Trans>实际扣除</Trans>
-                <Quota value={row.quota} decimals={6} />
-                {agrees ? (
-                  <Badge hue="green" icon={<CircleCheck aria-hidden />}>{t`与账单一致`}</Badge>
-                ) : (
-                  <Badge hue="red" icon={<TriangleAlert aria-hidden />}>{t`与账单不一致`}</Badge>
-                )}
-              </span>
-            </Td>
-            <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">
-              {row.quota}
-            </Td>
-          </tr>
-        </tfoot>
-      </Table>
+      <BillTable bill={bill} quota={row.quota} />
       <CacheSaving saved={details.cache_saved} />
       <Settled row={row} />
       <p className="text-xs text-muted">{t`各行按精确小数计算，最后只四舍五入一次。`}</p>

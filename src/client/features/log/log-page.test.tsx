@@ -547,6 +547,19 @@ test.each([
   expect(screen.queryByText("详情")).toBeNull();
 });
 
+test("an error's details open on the cause and its way out, before all facts, and on the attempts", async () => {
+  const failed = { ...row(7), type: 5, quota: 0, code: "model_price_missing", params: '{"model":"model-7"}' };
+  await openPage(<LogPage />, "/log?open=7", {
+    procedures: { ...procedures([failed]), "log.get": () => failed },
+  });
+  const cause = await screen.findByTestId("log-cause");
+  expect(cause.textContent).toContain("model_price_missing");
+  expect(within(cause).getByRole("link", { name: "设置价格" }).getAttribute("href")).toContain("model-7");
+  const first = within(screen.getByRole("dialog")).getAllByText("时间")[0];
+  expect(first && cause.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+  expect(screen.getByRole("tab", { name: "尝试" }).getAttribute("aria-selected")).toBe("true");
+});
+
 test("channel, token and model of a row are links, in the list and in the inspector", async () => {
   const item = row(1);
   await openPage(<LogPage />, "/log?open=1", { procedures: { ...procedures([item]), "log.get": () => item } });

@@ -7,7 +7,7 @@ import { REFUND_REASON_MAX, REFUND_UNDO_SECONDS, type CallRefund } from "../../.
 import { Quota } from "../../components/quota";
 import { QuotaField } from "../../components/quota-field";
 import { TimeAgo } from "../../components/time-ago";
-import { useOnce } from "../../lib/once";
+import { useOnce, useOpening } from "../../lib/once";
 import { quotaText } from "../../lib/quota-text";
 import { useUser } from "../../lib/session";
 import { toastSuccess, toastUndo } from "../../lib/toast";
@@ -68,7 +68,8 @@ function RefundDialog({ row, left, onClose }: { row: LogView; left: number; onCl
   const [amount, setAmount] = useState<number | null>(left);
   const [reason, setReason] = useState("");
   const utils = trpc.useUtils();
-  const refunding = trpc.log.refund.useMutation();
+  const opening = useOpening();
+  const refunding = trpc.log.refund.useMutation({ trpc: opening });
   const undoing = trpc.log.undoRefund.useMutation();
   const refresh = () => void utils.log.invalidate();
   const invalid = amount === null || amount < 1 || amount > left;

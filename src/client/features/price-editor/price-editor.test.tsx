@@ -123,6 +123,17 @@ describe("the visual editor", () => {
     expect(await screen.findByLabelText("每秒价格（美元）")).toHaveProperty("value", "0.14");
   });
 
+  test("its drawer is as every other: the list stays usable beside it, and Save is the last of its buttons", async () => {
+    await open("?edit=brand-new");
+    const drawer = within(await screen.findByRole("dialog"));
+    expect(drawer.getAllByRole("button", { name: /^(取消|保存)$/ }).map(({ textContent }) => textContent)).toEqual([
+      "取消",
+      "保存",
+    ]);
+    // A modal one hides what is behind it.
+    expect(screen.getByRole("table").closest("[aria-hidden=true]")).toBeNull();
+  });
+
   test("a price in dollars is stored as ratios, in one call for each option that changes", async () => {
     const { user, calls } = await open("?edit=brand-new");
     await user.type(await screen.findByLabelText("输入"), "3");

@@ -55,7 +55,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "model",
         header: t`模型`,
-        width: 260,
+        width: 240,
         grow: true,
         fixed: true,
         sortable: true,
@@ -64,11 +64,11 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       },
       {
         id: "vendor",
-        header: t`厂商`,
+        header: t`供应商`,
         width: 110,
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
       },
-      { id: "billing", header: t`计费`, width: 112, cell: (row) => <Billing row={row} /> },
+      { id: "billing", header: t`计费`, width: 104, cell: (row) => <Billing row={row} /> },
       {
         id: "input",
         header: t`输入`,
@@ -81,7 +81,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "cache_read",
         header: t`缓存读取`,
-        width: 132,
+        width: 120,
         align: "end",
         sortable: true,
         cell: (row) => <Price row={row} kind="cache_read" />,
@@ -98,7 +98,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "call",
         header: t`每次`,
-        width: 148,
+        width: 132,
         align: "end",
         sortable: true,
         card: "fact",

@@ -105,7 +105,7 @@ export function PriceFacets({
         onValue={(billing) => onFilter({ billing })}
       />
       <FacetList
-        title={t`厂商`}
+        title={t`供应商`}
         facets={facets.vendor}
         value={filter.vendor}
         onValue={(vendor) => onFilter({ vendor })}

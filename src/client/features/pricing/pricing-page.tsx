@@ -47,7 +47,7 @@ export default function PricingPage() {
   const facets = usePriceFacets(all);
 
   const filters: GridFilter[] = [
-    { key: "vendor", label: t`厂商`, kind: "choice", options: facets.vendor },
+    { key: "vendor", label: t`供应商`, kind: "choice", options: facets.vendor },
     { key: "billing", label: t`计费方式`, kind: "choice", options: facets.billing },
     { key: "available", label: t`可用性`, kind: "choice", options: [{ value: "1", label: t`仅看可用` }] },
   ];

@@ -4,7 +4,7 @@ import { useForm } from "react-hook-form";
 import { REDEMPTION_LIMITS, type RedemptionView } from "../../../shared/redemption";
 import { FormField, FormStack } from "../../components/form-field";
 import { QuotaField } from "../../components/quota-field";
-import { useOnce } from "../../lib/once";
+import { useOnce, useOpening } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -35,7 +35,8 @@ export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerP
   const utils = trpc.useUtils();
   const before = stored ? valuesOf(stored) : emptyRedemption;
   const form = useForm({ defaultValues: before, resolver: redemptionResolver(before.expired_time), mode: "onTouched" });
-  const create = trpc.redemption.create.useMutation({ gcTime: 0 });
+  const opening = useOpening();
+  const create = trpc.redemption.create.useMutation({ trpc: opening, gcTime: 0 });
   const update = trpc.redemption.update.useMutation();
   const saving = create.isPending || update.isPending;
   const { control } = form;

@@ -35,7 +35,8 @@ export default function SettingPage() {
   const names: Record<Tab, string> = {
     personal: t`个人设置`,
     operation: t`运营设置`,
-    system: t`系统设置`,
+    // The page is called so, too.
+    system: t({ message: "系统设置", context: "tab" }),
     alert: t`告警设置`,
     other: t`其他设置`,
   };

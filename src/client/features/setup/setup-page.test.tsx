@@ -187,6 +187,24 @@ test("an address in the own network is said to be one, and what to do about it",
   expect(await screen.findByText(/^这是内网地址/)).toBeDefined();
 });
 
+test("the fields of a type come into view when it is chosen, and the focus stays with the choice", async () => {
+  const shown: string[] = [];
+  const scroll = Element.prototype.scrollIntoView;
+  Element.prototype.scrollIntoView = function () {
+    shown.push(this.tagName);
+  };
+  try {
+    storeUser(root);
+    const { user } = await openPage(<SetupPage />, "/setup", { procedures: server({ done: true }) });
+    const type = await screen.findByRole("radio", { name: "OpenAI" });
+    await user.click(type);
+    await waitFor(() => expect(shown).toContain("FORM"));
+    expect(document.activeElement).toBe(type);
+  } finally {
+    Element.prototype.scrollIntoView = scroll;
+  }
+});
+
 test("an empty repetition of the password is asked for, not called different", async () => {
   localStorage.setItem("language", "zh");
   const { user } = await openPage(<SetupPage />, LINK, { procedures: server() });

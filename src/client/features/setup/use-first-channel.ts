@@ -3,6 +3,7 @@ import { baseUrlProblem, keyProblem, otherProblem, type ChannelType } from "../.
 import { errorText } from "../../../shared/errors";
 import { faultOf } from "../../lib/errors";
 import { currentLanguage } from "../../lib/i18n";
+import { useOpening } from "../../lib/once";
 import { trpc } from "../../lib/trpc";
 import { preselect } from "./channel-choice";
 
@@ -33,7 +34,8 @@ export function useFirstChannel(type: ChannelType, onDone: () => void) {
   const pasted = useRef(false);
 
   const list = trpc.channel.fetchModelsFrom.useMutation({ meta: { quiet: true } });
-  const create = trpc.channel.create.useMutation({ meta: { quiet: true } });
+  const opening = useOpening();
+  const create = trpc.channel.create.useMutation({ trpc: opening, meta: { quiet: true } });
   const update = trpc.channel.update.useMutation({ meta: { quiet: true } });
   const test = trpc.channel.test.useMutation({ meta: { quiet: true } });
   const saving = create.isPending || update.isPending || test.isPending;

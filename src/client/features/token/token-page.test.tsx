@@ -92,6 +92,18 @@ test("the form of a new token starts with a dollar, without an end, and makes on
   expect(value("数量")).toBe("1");
 });
 
+test("what -1 means and that a token stops at its quota stand beside their fields", async () => {
+  const { user } = await open([], "/token?edit=new");
+  const form = within(await screen.findByRole("dialog"));
+  const expires = form.getByLabelText<HTMLInputElement>("过期时间");
+  const meaning = () => expires.parentElement?.querySelector("output")?.textContent;
+  expect(meaning()).toBe("永不过期");
+  await user.click(form.getByRole("button", { name: "1 小时" }));
+  expect(meaning()).toMatch(/小时|分钟/);
+  expect(form.getByLabelText("令牌额度").getAttribute("aria-describedby")).not.toBeNull();
+  expect(form.getByText("令牌最多可用这么多；实际消费仍受账户余额限制。")).toBeDefined();
+});
+
 test("1, 10, 20, 30 and 100 tokens are a press away, and any other number may be typed", async () => {
   const { user } = await open([], "/token?edit=new");
   const form = within(await screen.findByRole("dialog"));

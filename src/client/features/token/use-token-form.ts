@@ -5,7 +5,7 @@ import { useForm, useWatch } from "react-hook-form";
 import type { TokenView, TokenWithKey } from "../../../shared/token";
 import { useFormDraft } from "../../lib/drafts";
 import { faultOf, reportError } from "../../lib/errors";
-import { useOnce } from "../../lib/once";
+import { useOnce, useOpening } from "../../lib/once";
 import { toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { changedFields, emptyToken, fieldsOf, refusedField, tokenResolver, valuesOf } from "./token-values";
@@ -37,7 +37,8 @@ export function useTokenForm({
 
   const utils = trpc.useUtils();
   // Refusals are shown at their field; what belongs to none is reported below.
-  const create = trpc.token.create.useMutation({ meta: { quiet: true }, gcTime: 0 });
+  const opening = useOpening();
+  const create = trpc.token.create.useMutation({ trpc: opening, meta: { quiet: true }, gcTime: 0 });
   const update = trpc.token.update.useMutation({ meta: { quiet: true } });
   const saving = create.isPending || update.isPending;
 

@@ -51,7 +51,7 @@ function SecondFactors({ user: { id, username }, refusal }: { user: ManagedUser;
   const remove = async () => {
     const agreed = await confirm({
       title: t`移除用户 ${username} 的两步验证？`,
-      description: t`一次性验证码、恢复码和通行密钥都会失效，此后只凭密码即可登录。请先确认是本人提出的请求。`,
+      description: t`一次性验证码、恢复代码和通行密钥都会失效，此后只凭密码即可登录。请先确认是本人提出的请求。`,
       action: t`移除`,
       danger: true,
     });

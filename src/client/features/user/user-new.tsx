@@ -6,7 +6,7 @@ import { USER_LIMITS, userCreate } from "../../../shared/user-manage";
 import { PASSWORD_MAX, USERNAME_MAX } from "../../../shared/user";
 import { FormField, FormStack } from "../../components/form-field";
 import { useHasRole } from "../../lib/session";
-import { useOnce } from "../../lib/once";
+import { useOnce, useOpening } from "../../lib/once";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -29,7 +29,8 @@ export function UserNew({ onClose }: { onClose: () => void }) {
   const formId = useId();
   const root = useHasRole(ROLE.root);
   const utils = trpc.useUtils();
-  const create = trpc.user.create.useMutation();
+  const opening = useOpening();
+  const create = trpc.user.create.useMutation({ trpc: opening });
   const { control, handleSubmit } = useForm<NewUser>({
     defaultValues: empty,
     resolver: schemaResolver(userCreate, (values) => ({ ...values, role: Number(values.role) })),

@@ -399,6 +399,19 @@ test("a row's menu has the six actions; editing opens the drawer of that account
   expect(location.search).toBe("?edit=2");
 });
 
+test("a row's menu leads to the account's calls, and to those that failed", async () => {
+  for (const [name, query] of [
+    ["查看日志", "username=alice"],
+    ["失败的调用", "username=alice&type=5"],
+  ] as const) {
+    const page = await open(100, [user({})]);
+    await menuOf(page, "alice");
+    await page.user.click(await item(name));
+    expect([location.pathname, location.search]).toEqual(["/log", `?${query}`]);
+    closePage();
+  }
+});
+
 test("a new account is asked for username, display name and password, and sent with them", async () => {
   const page = await open(10, [], "/user", { "user.create": () => user({}) });
   const [add] = await screen.findAllByRole("button", { name: "添加用户" });

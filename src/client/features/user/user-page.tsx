@@ -9,12 +9,14 @@ import {
   Eraser,
   Pencil,
   Plus,
+  OctagonX,
   ScrollText,
   Trash2,
   type LucideIcon,
 } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { useLocation, useParams } from "wouter";
+import { LOG_TYPE } from "../../../shared/log";
 import { ROLE, USER_STATUS, type UserAction } from "../../../shared/roles";
 import { type ManagedUser, USER_SORTS, userListInput } from "../../../shared/user-manage";
 import { DataGrid } from "../../components/data-grid/data-grid";
@@ -159,6 +161,12 @@ function useRowActions(setEdit: (id: number) => void): (row: ManagedUser) => rea
         label: t`查看日志`,
         icon: ScrollText,
         onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}`),
+      },
+      {
+        id: "failures",
+        label: t`失败的调用`,
+        icon: OctagonX,
+        onSelect: () => navigate(`/log?username=${encodeURIComponent(row.username)}&type=${LOG_TYPE.error}`),
       },
       act("promote", t`提升`, ArrowUp, () => void actions.manage(row, "promote"), { separated: true }),
       act("demote", t`降级`, ArrowDown, () => void actions.manage(row, "demote")),

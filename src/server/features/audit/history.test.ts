@@ -55,6 +55,36 @@ for (const engine of ENGINES) {
       expect(await admin.call.channel.restore({ id, entry: latest?.id ?? 0 })).toMatchObject({ name: "second" });
     });
 
+    test("what a batch changes stands in the history of each channel that it changed, and is taken back there", async () => {
+      const ids = [await newChannel(), await newChannel(), await newChannel()];
+      const [one = 0, two = 0, three = 0] = ids;
+      await admin.call.channel.update({ id: three, priority: 7 });
+      const latest = async (id: number) => (await admin.call.channel.history({ id })).items[0];
+      await admin.call.channel.batchEdit({ ids, models: "x,y", priority: 7 });
+      for (const [id, priority] of [
+        [one, 0],
+        [three, undefined],
+      ] as const) {
+        const entry = await latest(id);
+        expect(entry).toMatchObject({ action: "channel.update", actor_name: admin.ctx.actor.username });
+        expect(JSON.parse(entry?.before ?? "")).toEqual({ models: "a,b", ...(priority !== undefined && { priority }) });
+        expect(entry?.restorable).toBe(true);
+      }
+      await admin.call.channel.restore({ id: one, entry: (await latest(one))?.id ?? 0 });
+      expect(await stored(one)).toMatchObject({ models: "a,b", priority: 0 });
+      expect(await stored(two)).toMatchObject({ models: "x,y", priority: 7 });
+
+      await admin.call.channel.batchTag({ ids: [one, two], tag: "night" });
+      await admin.call.channel.tagDisable({ tag: "night" });
+      expect(JSON.parse((await latest(two))?.after ?? "")).toEqual({ status: 2 });
+      await admin.call.channel.tagEdit({ tag: "night", new_tag: "day", weight: 4 });
+      expect(JSON.parse((await latest(two))?.before ?? "")).toEqual({ tag: "night", weight: 0 });
+      // What changes nothing of a channel leaves no entry.
+      const { length } = (await admin.call.channel.history({ id: two })).items;
+      await admin.call.channel.batchEdit({ ids: [two], weight: 4 });
+      expect((await admin.call.channel.history({ id: two })).items).toHaveLength(length);
+    });
+
     test("restoring leaves the key and the secrets of headers and proxy as they are, and shows none", async () => {
       const id = await newChannel();
       const before = await stored(id);

@@ -32,10 +32,26 @@ const changedSecrets = (before: ChannelRow, after: ChannelRow): Record<string, s
       .map((name) => [name, "changed"]),
   );
 
-/**
- * The row of an act on one channel, within its transaction; an update without a change leaves none. `key`: a key was
- * given.
- */
+/** The row of an act on one channel; undefined for an update without a change. `key`: a key was given. */
+export function channelAct(
+  ctx: Ctx,
+  action: AuditAction,
+  before: ChannelRow | undefined,
+  after: ChannelRow | undefined,
+  key = false,
+): ReturnType<typeof auditRow> | undefined {
+  const target = after?.id ?? before?.id ?? "";
+  const both =
+    before && after
+      ? changes(factsOf(before), factsOf(after))
+      : { before: before && factsOf(before), after: after && factsOf(after) };
+  const secrets = before && after ? changedSecrets(before, after) : {};
+  const facts = { ...both, after: both.after && { ...both.after, ...secrets, ...(key && { key: "changed" }) } };
+  if (before && after && Object.keys(facts.after ?? {}).length === 0) return undefined;
+  return auditRow(ctx, { action, target, ...facts });
+}
+
+/** Writes the row of `channelAct`, within the act's transaction. */
 export function* noteChannel(
   ctx: Ctx,
   q: Q,
@@ -44,13 +60,6 @@ export function* noteChannel(
   after: ChannelRow | undefined,
   key = false,
 ): Steps<void> {
-  const target = after?.id ?? before?.id ?? "";
-  const both =
-    before && after
-      ? changes(factsOf(before), factsOf(after))
-      : { before: before && factsOf(before), after: after && factsOf(after) };
-  const secrets = before && after ? changedSecrets(before, after) : {};
-  const facts = { ...both, after: both.after && { ...both.after, ...secrets, ...(key && { key: "changed" }) } };
-  if (before && after && Object.keys(facts.after ?? {}).length === 0) return;
-  yield* run(q.insert(ctx.db.t.audit_log).values(auditRow(ctx, { action, target, ...facts })));
+  const row = channelAct(ctx, action, before, after, key);
+  if (row) yield* run(q.insert(ctx.db.t.audit_log).values(row));
 }

@@ -18,9 +18,10 @@ import type { Ctx } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
-import { withoutNul } from "../../db/sql";
+import { forUpdate, withoutNul } from "../../db/sql";
 import { auditRow } from "../audit/record";
 import { announceChange } from "./announce";
+import { channelAct } from "./audit";
 import type { EventName } from "../../../shared/events";
 import type { TextParams } from "../../../shared/text";
 import { dropKeys, reviveKeys } from "./keys";
@@ -63,13 +64,13 @@ async function carryOut(
   ctx: Ctx,
   { event, params, details, before, none }: Deed,
   where: SQL[],
-  change: (q: Q, where: SQL) => PromiseLike<Hit[]>,
+  change: (q: Q, where: SQL) => Steps<readonly Hit[]>,
 ): Promise<number> {
   const hits = await ctx.db.tx(function* (q): Steps<Hit[]> {
     const all: Hit[] = [];
     for (const condition of where) {
       if (before) yield* run(before(q, condition));
-      all.push(...(yield* run(change(q, condition))));
+      all.push(...(yield* change(q, condition)));
     }
     if (all.length === 0) return all;
     const named = all.slice(0, NAMED).map(({ id, name }) => `#${id} ${name}`);
@@ -104,7 +105,7 @@ export async function deleteChannels(ctx: Ctx, ids: readonly number[]): Promise<
     before: (q: Q, where: SQL) => dropKeys(ctx, q, where),
   };
   return carryOut(ctx, deed, byIds(ctx, ids), (q, where) =>
-    q.delete(ctx.db.t.channels).where(where).returning(hit(ctx)),
+    run(q.delete(ctx.db.t.channels).where(where).returning(hit(ctx))),
   );
 }
 
@@ -116,7 +117,7 @@ export async function deleteDisabled(ctx: Ctx): Promise<number> {
     before: (q: Q, where: SQL) => dropKeys(ctx, q, where),
   };
   const disabled = inArray(channels.status, [CHANNEL_STATUS.disabled, CHANNEL_STATUS.auto_disabled]);
-  return carryOut(ctx, deed, [disabled], (q, where) => q.delete(channels).where(where).returning(hit(ctx)));
+  return carryOut(ctx, deed, [disabled], (q, where) => run(q.delete(channels).where(where).returning(hit(ctx))));
 }
 
 /** Puts channels under a tag; null takes theirs away. Throws batch_tag_empty, tag_empty. */
@@ -200,10 +201,25 @@ export async function editTag(ctx: Ctx, { tag, new_tag, ...edits }: z.output<typ
 
 type Columns = Partial<Omit<ChannelRow, "id">>;
 
+/** Sets columns; each channel's history has what that changed of it. */
 function update(ctx: Ctx, deed: Deed, where: SQL[], set: Columns): Promise<number> {
-  return carryOut(ctx, deed, where, (q, condition) =>
-    q.update(ctx.db.t.channels).set(set).where(condition).returning(hit(ctx)),
-  );
+  const { channels, audit_log } = ctx.db.t;
+  return carryOut(ctx, deed, where, function* (q, condition) {
+    const before = new Map(
+      (yield* run(forUpdate(ctx.db, q.select().from(channels).where(condition).orderBy(channels.id)))).map(
+        (row) => [row.id, row] as const,
+      ),
+    );
+    const after = yield* run(q.update(channels).set(set).where(condition).returning());
+    const acts = after.flatMap((row) => {
+      const old = before.get(row.id);
+      return (old && channelAct(ctx, "channel.update", old, row)) ?? [];
+    });
+    for (let at = 0; at < acts.length; at += CHUNK) {
+      yield* run(q.insert(audit_log).values(acts.slice(at, at + CHUNK)));
+    }
+    return after;
+  });
 }
 
 function checkedEdits(ctx: Ctx, edits: ChannelEdits): Columns {

@@ -6,6 +6,7 @@
 import { eq } from "drizzle-orm";
 import type * as z from "zod";
 import { AppError, fail } from "../../../shared/errors";
+import { knownNamesIn } from "../../../shared/known-names";
 import { ROLE } from "../../../shared/roles";
 import { ROOT_QUOTA, type setupInput } from "../../../shared/user";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
@@ -60,6 +61,9 @@ export async function setupStatus(ctx: Ctx) {
   };
 }
 
+/** Options whose defaults are names that users read. */
+const NAMING = ["UserUsableGroups", "PayMethods"] as const;
+
 type SetupInput = z.output<typeof setupInput>;
 
 /** Creates the root account and signs it in. */
@@ -71,6 +75,9 @@ export async function setUp(ctx: Ctx, input: SetupInput) {
     fail("setup_code_wrong");
   }
   const user = await createRoot(ctx, input);
+  // The options' own names are Chinese.
+  if (ctx.lang !== "zh")
+    for (const key of NAMING) await ctx.options.set(key, knownNamesIn(ctx.options.text(key), ctx.lang));
   await keepOwnAddress(ctx, (addresses) => ctx.options.set("ConsoleAddresses", addresses));
   rememberDevice(ctx, user, await openSession(ctx, user.id));
   return presentSignedIn(user);

@@ -87,6 +87,30 @@ describe.each([...ENGINES])("first run on %s", (engine) => {
   });
 });
 
+test("names that options hold by default are written in the language of the wizard", async () => {
+  for (const [language, written] of [
+    ["en", ['{"default":"Default group","vip":"VIP group"}', "Alipay", "WeChat Pay"]],
+    // As they are.
+    ["zh", []],
+  ] as const) {
+    const weir = await startWeir({ root: false });
+    const code = new URLSearchParams(new URL(await weir.setupLink()).hash.slice(1)).get("code");
+    const password = "correct-horse-9";
+    const done = await fetch(`${weir.url}/api/setup`, {
+      method: "POST",
+      body: JSON.stringify({ username: "root", password, confirmPassword: password, code }),
+      headers: { "content-type": "application/json", "accept-language": language },
+    });
+    expect(done.status).toBe(200);
+    const rows = await weir.db.q.select().from(weir.db.t.options);
+    const stored = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+    const { UserUsableGroups, PayMethods } = stored;
+    const names = [UserUsableGroups, ...JSON.parse(PayMethods ?? "[]").map(({ name }: { name: string }) => name)];
+    expect(names.filter(Boolean)).toEqual([...written]);
+    await weir.stop();
+  }
+});
+
 test("instances that start at the same moment on an empty database set up once, and none of them fails", async () => {
   const account = { WEIR_ROOT_USERNAME: "root", WEIR_ROOT_PASSWORD: "correct-horse-9" };
   const WEIR_DATA_DIR = mkdtempSync(join(tmpdir(), "weir-setup-"));

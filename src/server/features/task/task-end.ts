@@ -1,5 +1,5 @@
 /** How jobs go on and end: each change of a status together with the money that it moves. */
-import { and, eq, ne } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import type { JobSettlement } from "../../../shared/log";
 import type { EventName } from "../../../shared/events";
 import { textColumns } from "../../../shared/log-text";
@@ -12,6 +12,7 @@ import { forUpdate } from "../../db/sql";
 import type { Q } from "../../db/types";
 import { parseObject } from "../wallet/hold-draft";
 import { refundRequestId, refundSteps, toBudgets } from "../wallet/refund";
+import { noteRefunds } from "./refunds";
 import { changedColumns, findTask, isChargeRow, jsonText } from "./row";
 
 type Needs = Pick<Services, "db" | "ledger" | "now" | "events">;
@@ -77,6 +78,7 @@ function* succeedSteps(
   );
   if (won.length === 0) return false;
   if (more < 0) yield* giveBack({ db, now, events }, q, { ...task, state }, "job_cost_less", -more);
+  yield* noteRefunds({ db }, q, task);
   if (tokens) yield* noteSettlement({ db }, q, task.charge_id, { quota, ...tokens });
   return true;
 }
@@ -117,6 +119,7 @@ function* failSteps(
   );
   if (won.length === 0) return false;
   yield* giveBack({ db, now, events }, q, task, "job_failed");
+  yield* noteRefunds({ db }, q, task);
   return true;
 }
 
@@ -128,7 +131,7 @@ function* giveBack(
   event: EventName,
   units?: number,
 ): Steps<void> {
-  const { id, task_id, charge_id, state } = task;
+  const { task_id, charge_id, state } = task;
   const refund = {
     charge_id,
     text: () => ({ code: event, params: { task_id } }),
@@ -140,15 +143,6 @@ function* giveBack(
   };
   const result = yield* refundSteps(db, q, refund, seconds({ now }));
   if (!result.refunded) return;
-  const t = db.t.tasks;
-  // A sweep charges without a note in the job's row: its quota may be less than what is given back.
-  yield* run(
-    q
-      .update(t)
-      .set({ quota: Math.max(0, task.quota - result.quota), refunded: result.quota })
-      .where(eq(t.id, id))
-      .returning({ id: t.id }),
-  );
   yield* events.announce(jobEvent(task, event, refundRequestId(charge_id), seconds({ now })));
 }
 
@@ -175,7 +169,8 @@ async function collect(services: Needs, id: number): Promise<void> {
     const won = yield* run(
       q
         .update(t)
-        .set({ state: jsonText(state), quota: task.quota + owed, next_poll_at_ms: 0 })
+        // An operator may have refunded meanwhile.
+        .set({ state: jsonText(state), quota: sql`${t.quota} + ${owed}`, next_poll_at_ms: 0 })
         .where(and(eq(t.id, id), eq(t.status, "SUCCESS"), ne(t.next_poll_at_ms, 0)))
         .returning({ id: t.id }),
     );

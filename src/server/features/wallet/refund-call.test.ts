@@ -6,7 +6,10 @@ import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
 import { zhText } from "../../../../tests/kit/row-text";
 import { ROLE } from "../../../shared/roles";
+import type { TaskStatus } from "../../../shared/task";
 import { foldBatch } from "../log/fold";
+import { findTask } from "../task/row";
+import { taskEndings } from "../task/task-end";
 import { audit } from "./audit";
 
 for (const engine of ENGINES) {
@@ -152,6 +155,70 @@ for (const engine of ENGINES) {
       await admin.call.log.refund({ request_id, quota: 40 });
       expect(await h.services.ledger.refund({ charge_id: request_id })).toEqual({ refunded: true, quota: 50 });
       expect((await expectBalanced(h.services.db, user)).quota).toBe(1000);
+    });
+
+    test("the row of a job says what it was charged less all refunds, also of those given while it ran, and an undoing is told there too", async () => {
+      const { db } = h.services;
+      const t = db.t.tasks;
+      const endings = taskEndings(h.services);
+      const job = async (status: TaskStatus) => {
+        const { user, request_id } = await charged(100);
+        const [charge] = await db.q.select().from(db.t.logs).where(eq(db.t.logs.request_id, request_id));
+        await db.q.insert(t).values({
+          task_id: `task-${request_id}`,
+          platform: "suno",
+          action: "MUSIC",
+          user_id: user,
+          channel_id: 1,
+          status,
+          submit_time_ms: (charge?.created_at ?? 0) * 1000 - 5000,
+          quota: 100,
+          charge_id: request_id,
+          state: JSON.stringify({ budgets: [] }),
+        });
+        const read = async () => {
+          const task = await findTask(db, eq(t.charge_id, request_id));
+          return task ?? Promise.reject(new Error("no such job"));
+        };
+        const said = async () => {
+          const { quota, refunded } = await read();
+          return { quota, refunded };
+        };
+        return { user, request_id, read, said };
+      };
+
+      const over = await job("SUCCESS");
+      const { refund_id } = await admin.call.log.refund({ request_id: over.request_id, quota: 30 });
+      expect(await over.said()).toEqual({ quota: 70, refunded: 30 });
+      await admin.call.log.undoRefund({ request_id: refund_id });
+      expect(await over.said()).toEqual({ quota: 100, refunded: 0 });
+
+      // It came to 80: what the operator gave is a gift all the same.
+      const cheaper = await job("IN_PROGRESS");
+      await admin.call.log.refund({ request_id: cheaper.request_id, quota: 40 });
+      expect(await cheaper.said()).toEqual({ quota: 100, refunded: 0 });
+      expect(await endings.succeed(await cheaper.read(), "IN_PROGRESS", 80, {})).toBe(true);
+      expect(await cheaper.said()).toEqual({ quota: 40, refunded: 60 });
+      expect((await expectBalanced(db, cheaper.user)).quota).toBe(960);
+
+      const same = await job("IN_PROGRESS");
+      await admin.call.log.refund({ request_id: same.request_id, quota: 40 });
+      await endings.succeed(await same.read(), "IN_PROGRESS", 100, {});
+      expect(await same.said()).toEqual({ quota: 60, refunded: 40 });
+
+      const failed = await job("IN_PROGRESS");
+      await admin.call.log.refund({ request_id: failed.request_id, quota: 40 });
+      await endings.fail(await failed.read(), "IN_PROGRESS", "broken", {});
+      expect(await failed.said()).toEqual({ quota: 0, refunded: 100 });
+      expect((await expectBalanced(db, failed.user)).quota).toBe(1000);
+
+      // What it cost beyond its first charge is collected beside a refund that was given meanwhile.
+      const dearer = await job("IN_PROGRESS");
+      await endings.succeed(await dearer.read(), "IN_PROGRESS", 120, {});
+      await admin.call.log.refund({ request_id: dearer.request_id, quota: 10 });
+      await endings.collect((await dearer.read()).id);
+      expect(await dearer.said()).toEqual({ quota: 110, refunded: 10 });
+      expect((await expectBalanced(db, dearer.user)).quota).toBe(890);
     });
 
     test("the true end of a call that a sweep had charged does not overwrite a charge that was refunded", async () => {

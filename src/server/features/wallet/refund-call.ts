@@ -15,6 +15,7 @@ import { withoutNul } from "../../db/sql";
 import type { Q } from "../../db/types";
 import { randomText } from "../../lib/secrets";
 import { auditRow } from "../audit/record";
+import { lockJobOf } from "../task/refunds";
 import { refundedSteps, refundRequestId, refundSteps, undoRefundSteps, undoRequestId } from "./refund";
 
 /** A row of a type, whose user the caller may refund. Throws log_not_found, refund_own and same_or_higher_level. */
@@ -51,6 +52,7 @@ export async function refundCall(
     function* (q) {
       const charge = yield* rowToRefund(ctx, q, request_id, LOG_TYPE.consume);
       const charge_id = charge.request_id;
+      const noteInJob = yield* lockJobOf(ctx, q, charge_id);
       const leftOf = function* (): Steps<number> {
         return charge.quota - (yield* refundedSteps(ctx.db, q, charge_id));
       };
@@ -67,6 +69,7 @@ export async function refundCall(
         seconds(ctx),
       );
       if (!done.refunded) return fail("refund_exceeds", { left: yield* leftOf() });
+      yield* noteInJob(done.quota);
       const refund_id = refundRequestId(charge_id, name);
       const left = yield* leftOf();
       const facts = { refund_id, quota: done.quota, left, ...(note && { reason: note }) };
@@ -90,9 +93,11 @@ export async function undoRefund(ctx: UserCtx, refund_id: string): Promise<{ quo
       if (seconds(ctx) - refund.created_at > REFUND_UNDO_SECONDS)
         fail("refund_undo_late", { seconds: REFUND_UNDO_SECONDS });
       const { refund_of: charge_id, quota } = refund;
+      const noteInJob = yield* lockJobOf(ctx, q, charge_id);
       const text = { code: "call_refund_undone", params: { quota, charge_id } };
       const done = yield* undoRefundSteps(ctx.db, q, refund.request_id, { text, other: doneBy(ctx) }, seconds(ctx));
       if (!done.undone) return fail(done.reason === "insufficient" ? "refund_undo_insufficient" : "refund_undone");
+      yield* noteInJob(-quota);
       yield* recordSteps(ctx, q, refund, {
         action: "call.refund_undo",
         event: "call_refund_undone",
