@@ -1,5 +1,5 @@
 /** Rules of prices as sentences. */
-import type { HourWindow, NumberRange, PriceRule, RuleConditions } from "./price-rules";
+import type { DateRange, HourWindow, NumberRange, PriceRule, RuleConditions } from "./price-rules";
 import type { Lang, Text } from "./text";
 
 const DAYS: readonly Text[] = [
@@ -37,6 +37,16 @@ function windowText({ zone, days, from, to, except }: HourWindow, lang: Lang): s
   return `${on}${from}–${to}${lang === "zh" ? `（${zone}${without}）` : ` (${zone}${without})`}`;
 }
 
+/** "2026-10-01 to 2026-12-31 (UTC)", both days included. */
+function datesText({ zone, from, until }: DateRange, lang: Lang): string {
+  if (lang === "zh") {
+    const end = until === undefined ? "起" : from === undefined ? `截至 ${until}` : ` 至 ${until}`;
+    return `${from ?? ""}${end}（${zone}）`;
+  }
+  const days = from === undefined ? `until ${until}` : until === undefined ? `from ${from} on` : `${from} to ${until}`;
+  return `${days} (${zone})`;
+}
+
 function rangeText({ over, up_to }: NumberRange, unit: Text, lang: Lang): string {
   const more = over !== undefined && (lang === "zh" ? `超过 ${over}` : `over ${over}`);
   const most = up_to !== undefined && (lang === "zh" ? `至多 ${up_to}` : `up to ${up_to}`);
@@ -52,8 +62,9 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
   const listed = (values: readonly string[]): string => values.join(zh ? " 或 " : " or ");
   const named = (values: readonly string[] | undefined, name: Text): string[] =>
     values ? [zh ? `${name.zh}为 ${listed(values)}` : `${name.en} is ${listed(values)}`] : [];
-  const { hours, input, cached, seconds, member } = when;
+  const { hours, dates, input, cached, seconds, member } = when;
   return [
+    ...(dates ? [dates.map((range) => datesText(range, lang)).join(zh ? "或" : " or ")] : []),
     ...(hours ? [hours.map((window) => windowText(window, lang)).join(zh ? "或" : " or ")] : []),
     ...(input ? [`${zh ? "输入" : "the input is "}${rangeText(input, TOKENS, lang)}`] : []),
     ...(cached === undefined

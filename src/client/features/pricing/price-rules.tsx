@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo, useState } from "react";
 import { type Stretch, weekOf } from "../../../shared/price-rule-check";
 import { ruleText } from "../../../shared/price-rule-text";
-import type { PriceRule } from "../../../shared/price-rules";
+import { isTimed, type PriceRule } from "../../../shared/price-rules";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
 
@@ -20,7 +20,7 @@ export function PriceRules({ rules }: { rules: readonly PriceRule[] | undefined 
           </li>
         ))}
       </ol>
-      {rules.some(({ when }) => when.hours) ? <Week rules={rules} /> : null}
+      {rules.some(isTimed) ? <Week rules={rules} /> : null}
     </section>
   );
 }
