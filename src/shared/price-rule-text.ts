@@ -1,5 +1,5 @@
 /** Rules of prices as sentences. */
-import type { DateRange, HourWindow, NumberRange, PriceRule, RuleConditions } from "./price-rules";
+import type { DateRange, HourWindow, NumberRange, PriceRule, RuleConditions, RuleKind } from "./price-rules";
 import type { Lang, Text } from "./text";
 
 const DAYS: readonly Text[] = [
@@ -11,6 +11,10 @@ const DAYS: readonly Text[] = [
   { zh: "六", en: "Sat" },
   { zh: "日", en: "Sun" },
 ];
+
+/** The name of a day, 1 Monday to 7 Sunday. */
+export const dayName = (day: number, lang: Lang): string =>
+  `${lang === "zh" ? "周" : ""}${DAYS[day - 1]?.[lang] ?? ""}`;
 
 /** "Mon–Fri", "Sat, Sun"; runs of three days and more by their ends. */
 function daysText(days: readonly number[], lang: Lang): string {
@@ -84,7 +88,8 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
   ];
 }
 
-const KINDS: Readonly<Record<string, Text>> = {
+/** What a rule may name a price in dollars for. */
+export const RULE_KINDS = {
   input: { zh: "输入", en: "input" },
   output: { zh: "输出", en: "output" },
   reasoning: { zh: "推理", en: "reasoning" },
@@ -95,7 +100,8 @@ const KINDS: Readonly<Record<string, Text>> = {
   audio_out: { zh: "音频输出", en: "audio output" },
   image_in: { zh: "图片输入", en: "image input" },
   image_out: { zh: "图片输出", en: "image output" },
-};
+  call: { zh: "每次", en: "a call" },
+} as const satisfies Readonly<Record<RuleKind, Text>>;
 
 function outcomeText({ then }: PriceRule, lang: Lang): string {
   const zh = lang === "zh";
@@ -103,7 +109,10 @@ function outcomeText({ then }: PriceRule, lang: Lang): string {
   if ("input" in then)
     return zh ? `输入 × ${then.input}，输出 × ${then.output}` : `input × ${then.input}, output × ${then.output}`;
   const { call, ...tokens } = then.usd;
-  const prices = Object.entries(tokens).map(([kind, usd]) => `${KINDS[kind]?.[lang] ?? kind} $${usd}`);
+  // Its own keys.
+  const prices = (Object.entries(tokens) as [RuleKind, number][]).map(
+    ([kind, usd]) => `${RULE_KINDS[kind][lang]} $${usd}`,
+  );
   const perMillion = prices.length > 0 ? [`${prices.join(zh ? "、" : ", ")}${zh ? "（每百万）" : " per million"}`] : [];
   const perCall = call === undefined ? [] : [zh ? `每次 $${call}` : `$${call} a call`];
   return [...perMillion, ...perCall].join(zh ? "，" : ", ");

@@ -8,7 +8,7 @@ import type { Shape } from "./options/kinds";
 import { dayBefore, isZone, localTime } from "./zone-time";
 
 /** The most rules of one model. */
-const MOST_RULES = 50;
+export const MOST_RULES = 50;
 
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/);
 const date = z.iso.date();
@@ -123,6 +123,8 @@ export type HourWindow = z.infer<typeof hourWindow>;
 export type DateRange = z.infer<typeof dateRange>;
 export type NumberRange = z.infer<typeof range>;
 export type PriceRule = z.infer<typeof priceRule>;
+/** What a price in dollars is for: a kind of token, or `call`. */
+export type RuleKind = keyof z.infer<typeof dollars>;
 export type RuleConditions = PriceRule["when"];
 
 /** Whether callers decide if the rule applies, by a member that costs them nothing to write. */
