@@ -1,5 +1,3 @@
-import type { MessageDescriptor } from "@lingui/core";
-import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useId } from "react";
@@ -15,22 +13,8 @@ import { Input } from "../../ui/input";
 import { NumberField } from "../../ui/number-field";
 import { Select } from "../../ui/select";
 import { TokenInput } from "../../ui/token-input";
+import { conditionNames } from "../pricing/condition-names";
 import { type ConditionKind, emptyCondition, withNumber } from "./rule-draft";
-
-/** All conditions, in the order in which they are offered. */
-export const conditionNames: Readonly<Record<ConditionKind, MessageDescriptor>> = {
-  hours: msg`时段`,
-  dates: msg`日期范围`,
-  input: msg`输入长度`,
-  cached: msg`缓存命中`,
-  service_tier: msg`服务档位`,
-  region: msg`处理地区`,
-  size: msg`图片尺寸`,
-  quality: msg`图片质量`,
-  seconds: msg`视频时长`,
-  resolution: msg`视频分辨率`,
-  member: msg`请求成员的值`,
-};
 
 /** Values that vendors use; any other may be typed. */
 const SUGGESTED = {

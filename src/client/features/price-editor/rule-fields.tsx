@@ -12,7 +12,8 @@ import { IconButton } from "../../ui/icon-button";
 import { Input } from "../../ui/input";
 import { NumberField } from "../../ui/number-field";
 import { Select } from "../../ui/select";
-import { ConditionFields, conditionNames, ownZone } from "./condition-fields";
+import { conditionNames } from "../pricing/condition-names";
+import { ConditionFields, ownZone } from "./condition-fields";
 import { type ConditionKind, emptyCondition, outcomeKinds, type RuleDraft, ruleOf, withNumber } from "./rule-draft";
 
 interface RuleFieldsProps {

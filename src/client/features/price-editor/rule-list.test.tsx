@@ -4,7 +4,7 @@ import { I18nProvider } from "@lingui/react";
 import { afterEach, expect, test } from "bun:test";
 import { useState } from "react";
 import { parseRules, type PriceRule } from "../../../shared/price-rules";
-import { conditionNames } from "./condition-fields";
+import { conditionNames } from "../pricing/condition-names";
 import { TooltipProvider } from "../../ui/tooltip";
 import { type RuleDraft, ruleDrafts, ruleOf } from "./rule-draft";
 import { RuleList } from "./rule-list";
