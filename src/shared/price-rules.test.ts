@@ -270,6 +270,55 @@ describe("the price of a call", () => {
     );
   });
 
+  test("with tiers of long inputs is the plain formula at the tier's factors, times the rule that applies", () => {
+    let seed = 20_261_124;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    const factor = (): number => (1 + random(40)) / 10;
+    for (let round = 0; round < 300; round++) {
+      const tiers = [1000, 5000, 20_000]
+        .slice(0, random(4))
+        .map((over) => ({ over: over + random(500), input: factor(), output: factor() }));
+      const ratio = factor();
+      const listed = compilePrice(
+        "m",
+        "default",
+        {
+          model_ratio: { value: ratio, source: "t" },
+          completion_ratio: { value: 4, source: "t" },
+          cache_ratio: { value: 0.1, source: "t" },
+          group_ratio: { value: 1.5, source: "t" },
+        },
+        { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+        tiers,
+      );
+      const times = factor();
+      const over = random(8000);
+      const long = random(2) === 0;
+      const rules: PriceRule[] = [
+        { name: "r", when: long ? { input: { over } } : shanghai("09:00", "12:00"), then: { factor: times } },
+      ];
+      const usage = { input: random(12_000), cache_read: random(12_000), output: random(3000) };
+      const input = usage.input + usage.cache_read;
+      const tier = tiers.findLast((one) => input > one.over) ?? { input: 1, output: 1 };
+      for (const [atPeak, price] of [
+        [undefined, priceAt(listed, anyTime)],
+        [false, priceAt({ ...listed, rules }, at("2026-11-23T05:00:00Z"))],
+        [true, priceAt({ ...listed, rules }, at("2026-11-23T02:00:00Z"))],
+      ] as const) {
+        const applies = atPeak !== undefined && (long ? input > over : atPeak);
+        const applied = applies ? times : 1;
+        const tokens = (usage.input + usage.cache_read * 0.1) * tier.input + usage.output * 4 * tier.output;
+        const charge = chargeOf(price, usage);
+        expect(Number(charge.exact)).toBeCloseTo(tokens * ratio * 1.5 * applied, 6);
+        expect(charge.rule?.name).toBe(applies ? "r" : undefined);
+        expect(charge.quota).toBeLessThanOrEqual(estimateUpperBound(price, input, usage.output));
+      }
+    }
+  });
+
   test("never exceeds its hold and never lies outside its rules' prices, whatever the rules, the moment and the usage", () => {
     let seed = 20_261_123;
     const random = (below: number): number => {
