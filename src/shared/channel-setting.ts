@@ -207,8 +207,8 @@ export const settingMembers = {
     section: "billing",
     label: { zh: "允许更贵的服务等级", en: "Allow dearer service tiers" },
     hint: {
-      zh: "service_tier 为 priority、fast 等时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
-      en: "The vendor asks more for priority, fast and the like, while Weir charges the model's price; off: the field is left out",
+      zh: "service_tier 为 priority、fast 等时供应商收费更高；Weir 按价格规则里的服务档位计费，没有这样的规则时仍按模型的价格。关闭时去掉这一字段",
+      en: "The vendor asks more for priority, fast and the like; Weir charges by a price rule for the service tier, without one the model's price. Off: the field is left out",
     },
   },
   allow_speed: {
@@ -216,8 +216,8 @@ export const settingMembers = {
     section: "billing",
     label: { zh: "允许快速模式（Anthropic）", en: "Allow fast mode (Anthropic)" },
     hint: {
-      zh: "speed 为 fast 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
-      en: "The vendor asks more for speed fast, while Weir charges the model's price; off: the field is left out",
+      zh: "speed 为 fast 时供应商收费更高；Weir 按价格规则里请求成员 speed 的值计费，没有这样的规则时仍按模型的价格。关闭时去掉这一字段",
+      en: "The vendor asks more for speed fast; Weir charges by a price rule for the request's speed, without one the model's price. Off: the field is left out",
     },
   },
   allow_inference_geo: {
@@ -225,8 +225,8 @@ export const settingMembers = {
     section: "billing",
     label: { zh: "允许指定推理地区（Anthropic）", en: "Allow a region of inference (Anthropic)" },
     hint: {
-      zh: "指定 inference_geo 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
-      en: "The vendor asks more for an inference_geo, while Weir charges the model's price; off: the field is left out",
+      zh: "指定 inference_geo 时供应商收费更高；Weir 按价格规则里的处理地区计费，没有这样的规则时仍按模型的价格。关闭时去掉这一字段",
+      en: "The vendor asks more for an inference_geo; Weir charges by a price rule for the region, without one the model's price. Off: the field is left out",
     },
   },
   bill_by: {

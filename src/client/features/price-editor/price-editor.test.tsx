@@ -166,7 +166,15 @@ describe("the visual editor", () => {
 });
 
 const day = [
-  { model: "gpt-4o", group: "default", count: 3, quota: 800_000, prompt_tokens: 160_000, completion_tokens: 160_000 },
+  {
+    model: "gpt-4o",
+    group: "default",
+    hour: 0,
+    count: 3,
+    quota: 800_000,
+    prompt_tokens: 160_000,
+    completion_tokens: 160_000,
+  },
 ];
 const recentUse = () => ({
   week: [
