@@ -254,10 +254,10 @@ export const settingMembers = {
     kind: "long-text",
     section: "billing",
     max: 50_000,
-    label: { zh: "成本价格（美元）", en: "Cost prices (USD)" },
+    label: { zh: "成本价格", en: "Cost prices" },
     hint: {
-      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；没有列出的模型按公布价的比例计算',
-      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; models not listed cost their share of the list price',
+      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；以美元或下面的货币计；没有列出的模型按公布价的比例计算',
+      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; in dollars or in the currency below; models not listed cost their share of the list price',
     },
     check: (text) => {
       const parsed = parseCostPrices(text);
@@ -265,6 +265,19 @@ export const settingMembers = {
         ? { zh: `不是合法的成本价格：${parsed.problem}`, en: `must be cost prices: ${parsed.problem}` }
         : undefined;
     },
+  },
+  cost_currency: {
+    kind: "text",
+    section: "billing",
+    max: 3,
+    placeholder: "CNY",
+    label: { zh: "成本价格的货币", en: "Currency of the cost prices" },
+    hint: {
+      zh: "三个大写字母的货币代码，留空为美元；按设置项“货币汇率”换算成美元，没有汇率时成本记为未知",
+      en: "A code of three capital letters, empty for dollars; converted by the option Currency rates, without a rate the cost is not known",
+    },
+    check: (text) =>
+      /^[A-Z]{3}$/.test(text) ? undefined : { zh: "必须是三个大写字母", en: "must be three capital letters" },
   },
   trust_usage: {
     kind: "switch",
