@@ -184,7 +184,8 @@ export interface InputKinds {
 
 /**
  * An upper bound of the cost of a call of at most so many tokens, for holds: every token at the highest price that the
- * request allows, by the dearest rule or tier that may still apply, rounded up. Equal to the charge when the call uses all of it and is plain text.
+ * request allows, by the dearest rule or tier that may still apply, rounded up. Equal to the charge when the call uses
+ * all of it and is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,

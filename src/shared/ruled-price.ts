@@ -36,7 +36,10 @@ const byRule = (price: CompiledPrice, rule: PriceRule): CompiledPrice =>
   withOpen({ ...price, rule }, (open) => byRule(open, rule));
 
 /** A price of the same tokens for every length of input. */
-export const withoutOpen = ({ open: _, ...price }: CompiledPrice): CompiledPrice => price;
+export function withoutOpen(price: CompiledPrice): CompiledPrice {
+  const { open: _, ...rest } = price;
+  return rest;
+}
 
 const callUnits = ({ call, scale }: CompiledPrice): Decimal => ({ digits: call, scale });
 

@@ -106,7 +106,10 @@ export interface AskedCall {
 
 const VALUED = ["service_tier", "region", "size", "quality", "resolution"] as const;
 
-/** What rules ask of a request besides time, tokens and seconds: a condition, or a member's path, to the values they name. */
+/**
+ * What rules ask of a request besides time, tokens and seconds: a condition, or a member's path, to the values that
+ * they name.
+ */
 export function askedValues(rules: readonly PriceRule[]): Map<string, readonly string[]> {
   const asked = new Map<string, readonly string[]>();
   const add = (key: string, values: readonly string[]) =>

@@ -70,6 +70,19 @@ test("the row that a sweep would write names the rule as well", async () => {
   ]);
 });
 
+test("a row keeps its cost in dollars where its channel pays in another currency, and none without its rate", async () => {
+  const setting = { cost_prices: JSON.stringify({ "gpt-4o": { input: 14, output: 14 } }), cost_currency: "CNY" };
+  const costs = [];
+  for (const currencyRates of [{ CNY: 7 }, {}]) {
+    const bench = makeBench([makeChannel(1, upstream.url, { setting })], {});
+    Object.assign(bench.options, { currencyRates });
+    const { log } = await settled(bench);
+    const tokens = (log.prompt_tokens ?? 0) + (log.completion_tokens ?? 0);
+    costs.push(log.upstream_cost === null ? null : (log.upstream_cost ?? 0) / tokens);
+  }
+  expect(costs).toEqual([2000, null]);
+});
+
 test("a window that begins or ends while the call runs changes nothing: the moment of the hold counts", async () => {
   const [before, inside] = [await settled(ruled([peak], NINE - 1, NINE)), await settled(ruled([peak], NINE, NINE - 1))];
   expect([before.log.price_rule, inside.log.price_rule]).toEqual(["", "peak"]);

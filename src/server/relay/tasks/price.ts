@@ -78,7 +78,7 @@ export function unpackPrice(text: string): CompiledPrice | undefined {
   }) as CompiledPrice;
 }
 
-/** A price as release 0.1.1 and those before it stored it: the tiers of long inputs beside its tokens, the lowest first. */
+/** A price as release 0.1.1 and those before it stored it: tiers of long inputs beside its tokens, the lowest first. */
 interface TieredPrice extends CompiledPrice {
   readonly tiers: readonly { readonly over: number; readonly tokens: TokenPrices }[];
 }

@@ -1,7 +1,7 @@
 /**
  * Prices of new-api since 2026, which are texts of a small expression language in USD per million tokens
- * (billing_setting.billing_expr; pkg/billingexpr/expr.md in QuantumNous/new-api). They become ratios, tiers of long inputs
- * and price rules (new-api-rules.ts); what these cannot say, a header for instance, is listed by its model.
+ * (billing_setting.billing_expr; pkg/billingexpr/expr.md in QuantumNous/new-api). They become ratios, tiers of long
+ * inputs and price rules (new-api-rules.ts); what these cannot say, a header for instance, is listed by its model.
  */
 import { defaultText, isOptionKey } from "../../../../shared/options";
 import { ruledPrice, type RuledPrice } from "./new-api-rules";
