@@ -128,8 +128,8 @@ function Outcome({ rule, onChange }: Pick<RuleFieldsProps, "rule" | "onChange">)
     <Amount label={label} value={rule[key]} onValue={(value) => onChange({ [key]: value })} />
   );
   return (
-    <div className="grid gap-2 border-t border-line pt-2 sm:grid-cols-3">
-      <FieldFrame id={id} label={t`则`}>
+    <div className="grid grid-cols-2 gap-2 border-t border-line pt-2 sm:grid-cols-3">
+      <FieldFrame id={id} label={t`则`} className="col-span-2 sm:col-span-1">
         <Select
           id={id}
           aria-labelledby={`${id}-label`}
@@ -147,7 +147,7 @@ function Outcome({ rule, onChange }: Pick<RuleFieldsProps, "rule" | "onChange">)
       ) : null}
       {rule.outcome === "usd" ? (
         <>
-          <p className="self-end text-xs text-muted sm:col-span-2">{t`每百万 Token 的美元价格；留空的种类按普通价格`}</p>
+          <p className="col-span-2 self-end text-xs text-muted">{t`每百万 Token 的美元价格；留空的种类按普通价格`}</p>
           {(Object.keys(RULE_KINDS) as RuleKind[]).map((kind) => (
             <Amount
               key={kind}
@@ -173,7 +173,7 @@ function Amount({
 }) {
   const id = useId();
   return (
-    <FieldFrame id={id} label={label}>
+    <FieldFrame id={id} label={<span className="inline-block first-letter:uppercase">{label}</span>}>
       <NumberField id={id} min={0} step="any" value={value} onValueChange={onValue} />
     </FieldFrame>
   );
