@@ -64,3 +64,11 @@ describe("DeepSeek's hours", () => {
     ]);
   });
 });
+
+test.each([
+  ["2026-12-31T23:59:59.999Z", ["Gemini introductory price", 0.75, 0.075, 3.75]],
+  ["2027-01-01T00:00:00.000Z", [undefined, 1.5, 0.15, 7.5]],
+])("at %s Gemini 3.6, 3.7 and 3.8 Flash have the vendor's price", (iso, expected) => {
+  for (const model of ["gemini-3.8-flash", "gemini-3.7-flash", "gemini-3.6-flash"])
+    expect<unknown>(usdAt(model, iso)).toEqual(expected);
+});

@@ -29,7 +29,23 @@ const DEEPSEEK: readonly PriceRule[] = [
   },
 ];
 
+/**
+ * Google: half the price through 31 December 2026 (ai.google.dev/gemini-api/docs/pricing;
+ * github.com/BerriAI/litellm/discussions/39357; read 23 November 2026). Google names no zone: UTC ends before Pacific
+ * time does.
+ */
+const GEMINI_FLASH: readonly PriceRule[] = [
+  {
+    name: "Gemini introductory price",
+    when: { dates: [{ zone: "UTC", until: "2026-12-31" }] },
+    then: { factor: 0.5 },
+  },
+];
+
 const builtInRules: Readonly<Record<string, readonly PriceRule[]>> = {
+  "gemini-3.8-flash": GEMINI_FLASH,
+  "gemini-3.7-flash": GEMINI_FLASH,
+  "gemini-3.6-flash": GEMINI_FLASH,
   "deepseek-v4-pro": DEEPSEEK,
   "deepseek-flash": DEEPSEEK,
   "deepseek-v4-flash": DEEPSEEK,

@@ -207,8 +207,8 @@ export const settingMembers = {
     section: "billing",
     label: { zh: "允许更贵的服务等级", en: "Allow dearer service tiers" },
     hint: {
-      zh: "service_tier 为 priority、fast 等时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
-      en: "The vendor asks more for priority, fast and the like, while Weir charges the model's price; off: the field is left out",
+      zh: "service_tier 为 priority、fast 等时供应商收费更高；Weir 按价格规则里的服务档位计费，没有这样的规则时仍按模型的价格。关闭时去掉这一字段",
+      en: "The vendor asks more for priority, fast and the like; Weir charges by a price rule for the service tier, without one the model's price. Off: the field is left out",
     },
   },
   allow_speed: {
@@ -216,8 +216,8 @@ export const settingMembers = {
     section: "billing",
     label: { zh: "允许快速模式（Anthropic）", en: "Allow fast mode (Anthropic)" },
     hint: {
-      zh: "speed 为 fast 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
-      en: "The vendor asks more for speed fast, while Weir charges the model's price; off: the field is left out",
+      zh: "speed 为 fast 时供应商收费更高；Weir 按价格规则里请求成员 speed 的值计费，没有这样的规则时仍按模型的价格。关闭时去掉这一字段",
+      en: "The vendor asks more for speed fast; Weir charges by a price rule for the request's speed, without one the model's price. Off: the field is left out",
     },
   },
   allow_inference_geo: {
@@ -225,8 +225,8 @@ export const settingMembers = {
     section: "billing",
     label: { zh: "允许指定推理地区（Anthropic）", en: "Allow a region of inference (Anthropic)" },
     hint: {
-      zh: "指定 inference_geo 时供应商收费更高，而 Weir 仍按模型的价格计费；关闭时去掉这一字段",
-      en: "The vendor asks more for an inference_geo, while Weir charges the model's price; off: the field is left out",
+      zh: "指定 inference_geo 时供应商收费更高；Weir 按价格规则里的处理地区计费，没有这样的规则时仍按模型的价格。关闭时去掉这一字段",
+      en: "The vendor asks more for an inference_geo; Weir charges by a price rule for the region, without one the model's price. Off: the field is left out",
     },
   },
   bill_by: {
@@ -254,10 +254,10 @@ export const settingMembers = {
     kind: "long-text",
     section: "billing",
     max: 50_000,
-    label: { zh: "成本价格（美元）", en: "Cost prices (USD)" },
+    label: { zh: "成本价格", en: "Cost prices" },
     hint: {
-      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；没有列出的模型按公布价的比例计算',
-      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; models not listed cost their share of the list price',
+      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；以美元或下面的货币计；没有列出的模型按公布价的比例计算',
+      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; in dollars or in the currency below; models not listed cost their share of the list price',
     },
     check: (text) => {
       const parsed = parseCostPrices(text);
@@ -265,6 +265,19 @@ export const settingMembers = {
         ? { zh: `不是合法的成本价格：${parsed.problem}`, en: `must be cost prices: ${parsed.problem}` }
         : undefined;
     },
+  },
+  cost_currency: {
+    kind: "text",
+    section: "billing",
+    max: 3,
+    placeholder: "CNY",
+    label: { zh: "成本价格的货币", en: "Currency of the cost prices" },
+    hint: {
+      zh: "三个大写字母的货币代码，留空为美元；按设置项“货币汇率”换算成美元，没有汇率时成本记为未知",
+      en: "A code of three capital letters, empty for dollars; converted by the option Currency rates, without a rate the cost is not known",
+    },
+    check: (text) =>
+      /^[A-Z]{3}$/.test(text) ? undefined : { zh: "必须是三个大写字母", en: "must be three capital letters" },
   },
   trust_usage: {
     kind: "switch",

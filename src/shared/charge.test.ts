@@ -163,7 +163,7 @@ describe("the most that a call can cost", () => {
       CompletionRatio: { m: 1 },
       LongContextRatio: { m: [{ over: 1000, input: 2, output: 3 }] },
     });
-    expect(long.tiers).toHaveLength(1);
+    expect(long.open).toHaveLength(1);
     expect(estimateUpperBound(long, 1000, 10)).toBe(1010);
     expect(estimateUpperBound(long, 1001, 10)).toBe(2 * 1001 + 3 * 10);
     expect(chargeOf(long, { input: 1000, output: 10 }).quota).toBe(1010);

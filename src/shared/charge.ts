@@ -1,8 +1,7 @@
 /** What a call costs by a compiled price (pricing.ts): the bill, the running cost, and an upper bound. */
 import { type Decimal, multiply, one, printDecimal, rescale, roundHalfAway, toDecimal, zero } from "./decimal";
-import { tierFor } from "./long-context";
 import { inRange, type PriceRule } from "./price-rules";
-import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices, type Usage } from "./pricing";
+import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type Usage } from "./pricing";
 import { CHARGE_LIMIT } from "./quota";
 
 /** One line of a bill. The exact units of all lines sum to the exact cost. */
@@ -45,13 +44,8 @@ const inputKinds = tokenKinds.filter((kind) => !outputKinds.has(kind));
 
 const inputOf = (usage: Usage): number => inputKinds.reduce((total, kind) => total + count(usage[kind]), 0);
 
-/** The prices of a call: those of the tier that its whole input reaches. */
-function tokensFor({ tokens, tiers }: CompiledPrice, usage: Usage): TokenPrices {
-  return tiers.length === 0 ? tokens : (tierFor(tiers, inputOf(usage))?.tokens ?? tokens);
-}
-
-/** The price that the usage decides, where rules wait for it. */
-function priceFor(price: CompiledPrice, usage: Usage): CompiledPrice {
+/** The price that the usage decides, where rules or the tiers of long inputs wait for it. */
+export function priceFor(price: CompiledPrice, usage: Usage): CompiledPrice {
   if (!price.open) return price;
   const input = inputOf(usage);
   const cached = count(usage.cache_read) > 0;
@@ -59,12 +53,14 @@ function priceFor(price: CompiledPrice, usage: Usage): CompiledPrice {
     ({ when }) =>
       (when.input === undefined || inRange(when.input, input)) && (when.cached === undefined || when.cached === cached),
   );
-  return rule?.price ?? price;
+  // A rule's price has the tiers of the plain one.
+  return rule ? priceFor(rule.price, usage) : price;
 }
 
 /** Every price that a call of at most so many input tokens may come to. */
 function pricesWithin({ open = [], ...price }: CompiledPrice, inputTokens: number): readonly CompiledPrice[] {
-  return [price, ...open.filter(({ when }) => inputTokens > (when.input?.over ?? -1)).map((rule) => rule.price)];
+  const reached = open.filter(({ when }) => inputTokens > (when.input?.over ?? -1));
+  return [price, ...reached.flatMap((rule) => pricesWithin(rule.price, inputTokens))];
 }
 
 function toQuota(units: bigint): number {
@@ -123,11 +119,10 @@ export function chargeOf(listed: CompiledPrice, usage: Usage, times: CallTimes =
     lines.push(line);
     units.push(cost);
   } else {
-    const prices = tokensFor(price, usage);
     for (const kind of tokenKinds) {
       const tokens = count(usage[kind]);
       if (tokens === 0) continue;
-      const { weight, usd, ratios } = prices[kind];
+      const { weight, usd, ratios } = price.tokens[kind];
       const cost = { digits: weight * BigInt(tokens), scale: price.scale };
       used ||= price.tokens.input.weight > 0n;
       lines.push({ kind, count: tokens, usd, ratios, units: printDecimal(cost) });
@@ -151,26 +146,25 @@ export function chargeOf(listed: CompiledPrice, usage: Usage, times: CallTimes =
 }
 
 /** Exact units that a cache saved against plain input, as a decimal text; below zero where writing cost more. */
-export function savedByCache(price: CompiledPrice, usage: Usage): string {
-  const prices = tokensFor(price, usage);
+export function savedByCache(listed: CompiledPrice, usage: Usage): string {
+  const { tokens, scale } = priceFor(listed, usage);
   let digits = 0n;
   for (const kind of ["cache_read", "cache_write_5m", "cache_write_1h"] as const)
-    digits += (prices.input.weight - prices[kind].weight) * BigInt(count(usage[kind]));
-  return printDecimal({ digits, scale: price.scale });
+    digits += (tokens.input.weight - tokens[kind].weight) * BigInt(count(usage[kind]));
+  return printDecimal({ digits, scale });
 }
 
 /** The quota of `chargeOf` without the bill, for running costs. By ratio only; tools are not counted. */
 export function quotaOf(listed: CompiledPrice, usage: Usage): number {
   const price = priceFor(listed, usage);
   if (price.by === "call") return chargeOf(price, {}).quota;
-  const prices = tokensFor(price, usage);
   let total = 0n;
   let any = false;
   for (const kind of tokenKinds) {
     const tokens = count(usage[kind]);
     if (tokens === 0) continue;
     any = true;
-    total += prices[kind].weight * BigInt(tokens);
+    total += price.tokens[kind].weight * BigInt(tokens);
   }
   const rounded = roundHalfAway(total, price.unit);
   const least = any && (total > 0n || price.tokens.input.weight > 0n) ? 1n : 0n;
@@ -190,8 +184,8 @@ export interface InputKinds {
 
 /**
  * An upper bound of the cost of a call of at most so many tokens, for holds: every token at the highest price that the
- * request allows, by the dearest rule that may still apply and in the highest-priced tier that its input can reach,
- * rounded up. Equal to the charge when the call uses all of it and is plain text.
+ * request allows, by the dearest rule or tier that may still apply, rounded up. Equal to the charge when the call uses
+ * all of it and is plain text.
  */
 export function estimateUpperBound(
   price: CompiledPrice,
@@ -204,10 +198,7 @@ export function estimateUpperBound(
     return Math.max(
       ...pricesWithin(price, longest).map((one) => estimateUpperBound(one, inputTokens, outputTokens, kinds)),
     );
-  if (price.by === "call") return chargeOf(price, {}).quota;
-  const reachable = [price.tokens, ...price.tiers.filter(({ over }) => longest > over).map((tier) => tier.tokens)];
-  const bounds = reachable.map((tokens) => boundAt(price, tokens, inputTokens, outputTokens, kinds));
-  return Math.max(...bounds);
+  return price.by === "call" ? chargeOf(price, {}).quota : boundAt(price, inputTokens, outputTokens, kinds);
 }
 
 /** The most that `times` of a price per call may cost, with at most so many input tokens. */
@@ -234,8 +225,7 @@ export function outputWithin(
 }
 
 function boundAt(
-  { unit }: CompiledPrice,
-  tokens: TokenPrices,
+  { unit, tokens }: CompiledPrice,
   inputTokens: number,
   outputTokens: number,
   kinds: InputKinds,

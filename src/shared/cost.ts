@@ -111,6 +111,18 @@ function ownPriceOf(text: string, model: string): CompiledPrice | undefined {
 export interface CostSetting {
   readonly cost_percent?: number;
   readonly cost_prices?: string;
+  /** Of `cost_prices`; absent: dollars. */
+  readonly cost_currency?: string;
+}
+
+/** Units of a currency for a dollar (option CurrencyRates). */
+export type CurrencyRates = Readonly<Record<string, number>>;
+
+/** Dollars of one unit; undefined without a rate. */
+function dollarsFor(currency: string | undefined, rates: CurrencyRates): number | undefined {
+  if (currency === undefined || currency === "" || currency === "USD") return 1;
+  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  return rate === undefined ? undefined : 1 / rate;
 }
 
 /** A call as its vendor bills it. */
@@ -125,10 +137,17 @@ export interface BilledCall {
   priced?(price: CompiledPrice): CompiledPrice;
 }
 
-/** What a channel pays for a model, and its share of that; undefined without any price. */
-function costPrice({ cost_percent = 100, cost_prices }: CostSetting, model: string) {
+/** What a channel pays for a model, and its share of that in dollars; undefined without any price or its rate. */
+function costPrice(
+  { cost_percent = 100, cost_prices, cost_currency }: CostSetting,
+  model: string,
+  rates: CurrencyRates,
+) {
   const own = cost_prices === undefined ? undefined : ownPriceOf(cost_prices, model);
-  if (own) return { price: own, share: 1 };
+  if (own) {
+    const share = dollarsFor(cost_currency, rates);
+    return share === undefined ? undefined : { price: own, share };
+  }
   const price = listedPrice(model);
   return price && { price, share: cost_percent / 100 };
 }
@@ -146,10 +165,10 @@ function listedPrice(model: string): CompiledPrice | undefined {
   return price;
 }
 
-/** Billionths of a dollar; null where neither the channel nor the vendor's list has a price. */
-export function costOf(setting: CostSetting, call: BilledCall): number | null {
+/** Billionths of a dollar; null where neither the channel nor the vendor's list has a price, or a rate is missing. */
+export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRates = {}): number | null {
   const { model, moment, usage, times } = call;
-  const found = costPrice(setting, model);
+  const found = costPrice(setting, model, rates);
   if (!found) return null;
   const price = priceAt(call.priced?.(found.price) ?? found.price, { moment, member: () => [] });
   // Without tools the sum alone is enough: this runs in every call.
@@ -188,8 +207,9 @@ export function belowCost(
   setting: CostSetting,
   model: string,
   start: number,
+  rates: CurrencyRates = {},
 ): BelowCost | undefined {
-  const paid = costPrice(setting, model)?.price;
+  const paid = costPrice(setting, model, rates)?.price;
   if (!paid || paid.by !== price.by) return undefined;
   const perUnit = price.by === "call" ? 1 / Number(printDecimal(price.quotaPerUnit)) : 2 / MILLION;
   let worst: BelowCost | undefined;
@@ -198,7 +218,7 @@ export function belowCost(
     const now = priceAt(price, { moment, member: () => [] });
     for (const usage of SAMPLES) {
       const sale = chargeOf(now, usage).quota * perUnit;
-      const cost = (costOf(setting, { model, usage, moment }) ?? 0) / 1e9;
+      const cost = (costOf(setting, { model, usage, moment }, rates) ?? 0) / 1e9;
       if (sale + ROUNDED < cost && (!worst || sale / cost < worst.sale / worst.cost - 0.001))
         worst = { sale, cost, moment };
     }

@@ -1,6 +1,7 @@
 /**
- * Prices that rise with the length of the input: their models and multipliers. The whole call is charged at the tier
- * that its input reaches, as the vendors do (OpenAI above 272K tokens, Google and Anthropic above 200K).
+ * Prices that rise with the length of the input: their multipliers. A compiled price has them as prices that its usage
+ * decides, after the operator's rules (`open` in pricing.ts). The whole call is charged at the tier that its input
+ * reaches, as the vendors do (OpenAI above 272K tokens, Google and Anthropic above 200K).
  */
 
 /** Factors of calls whose input is longer than `over` tokens. */
@@ -15,11 +16,3 @@ export interface ContextTier {
 
 /** The tiers of one model, the lowest `over` first. */
 export type ContextTiers = readonly ContextTier[];
-
-/** The tier of an input of so many tokens; undefined: the standard price. */
-export function tierFor<Tier extends Pick<ContextTier, "over">>(
-  tiers: readonly Tier[],
-  inputTokens: number,
-): Tier | undefined {
-  return tiers.findLast(({ over }) => inputTokens > over);
-}

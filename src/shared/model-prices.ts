@@ -117,7 +117,7 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["claude-3-haiku-20240307", 0.25, 1.25, { cache_read: 0.03, cache_write: 0.3 }],
   ],
   google: [
-    // Half of it until 31 December 2026; the price that stays.
+    // The price that stays; a built-in rule halves it until 31 December 2026.
     ["gemini-3.8-flash gemini-3.7-flash gemini-3.6-flash", 1.5, 7.5, cached(0.15)],
     ["gemini-3.5-flash", 1.5, 9, cached(0.15)],
     ["gemini-3.5-flash-lite", 0.3, 2.5, cached(0.03)],

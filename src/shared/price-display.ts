@@ -14,7 +14,11 @@ const show = (value: Decimal): string => printDecimal(roundTo(value, 9));
 export function longContextPrices(price: CompiledPrice): { over: number; input: string; output: string }[] {
   const usd = (tokens: TokenPrices, kind: TokenKind): string =>
     show(multiply(toDecimal(tokens[kind].usd), price.groupRatio));
-  return price.tiers.map(({ over, tokens }) => ({ over, input: usd(tokens, "input"), output: usd(tokens, "output") }));
+  return (price.open ?? []).toReversed().map(({ when, price: { tokens } }) => ({
+    over: when.input?.over ?? 0,
+    input: usd(tokens, "input"),
+    output: usd(tokens, "output"),
+  }));
 }
 
 /** Input and output always; the other kinds only where a table names a ratio for the model. */

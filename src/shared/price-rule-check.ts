@@ -1,29 +1,31 @@
 /** What an operator should see of a model's rules: the week drawn, rules that overlap, rules that never apply, gaps. */
-import { inWindow, type NumberRange, type PriceRule } from "./price-rules";
+import { type DateRange, holdsAt, isTimed, type NumberRange, type PriceRule, type RuleConditions } from "./price-rules";
+import { nextDate, startOfDay } from "./zone-time";
 
 const STEP_MS = 60_000;
 const WEEK_MS = 7 * 86_400_000;
 
-/** A stretch of time in which one rule of hours holds; undefined: none does. Epoch milliseconds, `to` exclusive. */
+/** A stretch of time in which the same rules of hours and dates hold. Epoch milliseconds, `to` exclusive. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
+  /** The first that holds, which counts; undefined: none does. */
   readonly rule: PriceRule | undefined;
+  /** Those that hold as well and do not count. */
+  readonly others: readonly PriceRule[];
 }
 
-const holdsAt = ({ when }: PriceRule, moment: number): boolean =>
-  when.hours?.some((window) => inWindow(window, moment)) ?? false;
-
-/** The rules of hours alone over the week from a moment on (whole minutes). The first that holds is shown. */
+/** The rules of hours and dates alone over the week from a moment on (whole minutes). */
 export function weekOf(rules: readonly PriceRule[], start: number, length = WEEK_MS): Stretch[] {
-  const timed = rules.filter(({ when }) => when.hours !== undefined);
-  const stretches: { from: number; to: number; rule: PriceRule | undefined }[] = [];
+  const timed = rules.filter(isTimed);
+  const stretches: { from: number; to: number; rule: PriceRule | undefined; others: PriceRule[] }[] = [];
   const begin = Math.floor(start / STEP_MS) * STEP_MS;
   for (let moment = begin; moment < begin + length; moment += STEP_MS) {
-    const rule = timed.find((one) => holdsAt(one, moment));
+    const [rule, ...others] = timed.filter((one) => holdsAt(one, moment));
     const last = stretches.at(-1);
-    if (last && last.rule === rule) last.to = moment + STEP_MS;
-    else stretches.push({ from: moment, to: moment + STEP_MS, rule });
+    const same = last?.rule === rule && last?.others.length === others.length;
+    if (last && same && others.every((other, i) => other === last.others[i])) last.to = moment + STEP_MS;
+    else stretches.push({ from: moment, to: moment + STEP_MS, rule, others });
   }
   return stretches;
 }
@@ -63,12 +65,41 @@ function rangeRelation(one: NumberRange | undefined, other: NumberRange | undefi
   return { meets: Math.max(low, from) < Math.min(high, to), covers: low <= from && high >= to };
 }
 
+/** Ranges of dates as stretches of time, in order and joined where they touch. */
+function spans(ranges: readonly DateRange[]): readonly (readonly [from: number, to: number])[] {
+  const ordered = ranges
+    .map(({ zone, from, until }): [number, number] => [
+      from === undefined ? -Infinity : startOfDay(zone, from),
+      until === undefined ? Infinity : startOfDay(zone, nextDate(until)),
+    ])
+    .toSorted(([a], [b]) => a - b);
+  const joined: [number, number][] = [];
+  for (const [from, to] of ordered) {
+    const last = joined.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else joined.push([from, to]);
+  }
+  return joined;
+}
+
+function datesRelation(one: RuleConditions["dates"], other: RuleConditions["dates"]): Relation {
+  if (!one) return ALL;
+  if (!other) return meetsOnly;
+  const [ours, theirs] = [spans(one), spans(other)];
+  return {
+    meets: theirs.some(([from, to]) => ours.some(([start, end]) => from < end && start < to)),
+    covers: theirs.every(([from, to]) => ours.some(([start, end]) => start <= from && to <= end)),
+  };
+}
+
 /** For each minute of the week whether the rule's hours hold; undefined: it has none. */
 type Minutes = Uint8Array | undefined;
 
-const minutesOf = (rule: PriceRule, start: number): Minutes =>
-  rule.when.hours &&
-  Uint8Array.from({ length: WEEK_MS / STEP_MS }, (_, i) => Number(holdsAt(rule, start + i * STEP_MS)));
+function minutesOf({ when: { hours } }: PriceRule, start: number): Minutes {
+  if (!hours) return undefined;
+  const rule = { when: { hours } };
+  return Uint8Array.from({ length: WEEK_MS / STEP_MS }, (_, i) => Number(holdsAt(rule, start + i * STEP_MS)));
+}
 
 function hoursRelation(one: Minutes, other: Minutes): Relation {
   if (!one) return ALL;
@@ -95,6 +126,7 @@ function relation(
   const relations = [
     rangeRelation(a.input, b.input),
     rangeRelation(a.seconds, b.seconds),
+    datesRelation(a.dates, b.dates),
     ...(["service_tier", "region", "size", "quality", "resolution"] as const).map((key) =>
       listRelation(a[key], b[key]),
     ),

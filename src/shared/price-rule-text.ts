@@ -1,5 +1,5 @@
 /** Rules of prices as sentences. */
-import type { HourWindow, NumberRange, PriceRule, RuleConditions } from "./price-rules";
+import type { DateRange, HourWindow, NumberRange, PriceRule, RuleConditions, RuleKind } from "./price-rules";
 import type { Lang, Text } from "./text";
 
 const DAYS: readonly Text[] = [
@@ -11,6 +11,10 @@ const DAYS: readonly Text[] = [
   { zh: "六", en: "Sat" },
   { zh: "日", en: "Sun" },
 ];
+
+/** The name of a day, 1 Monday to 7 Sunday. */
+export const dayName = (day: number, lang: Lang): string =>
+  `${lang === "zh" ? "周" : ""}${DAYS[day - 1]?.[lang] ?? ""}`;
 
 /** "Mon–Fri", "Sat, Sun"; runs of three days and more by their ends. */
 function daysText(days: readonly number[], lang: Lang): string {
@@ -37,6 +41,16 @@ function windowText({ zone, days, from, to, except }: HourWindow, lang: Lang): s
   return `${on}${from}–${to}${lang === "zh" ? `（${zone}${without}）` : ` (${zone}${without})`}`;
 }
 
+/** "2026-10-01 to 2026-12-31 (UTC)", both days included. */
+function datesText({ zone, from, until }: DateRange, lang: Lang): string {
+  if (lang === "zh") {
+    const end = until === undefined ? "起" : from === undefined ? `截至 ${until}` : ` 至 ${until}`;
+    return `${from ?? ""}${end}（${zone}）`;
+  }
+  const days = from === undefined ? `until ${until}` : until === undefined ? `from ${from} on` : `${from} to ${until}`;
+  return `${days} (${zone})`;
+}
+
 function rangeText({ over, up_to }: NumberRange, unit: Text, lang: Lang): string {
   const more = over !== undefined && (lang === "zh" ? `超过 ${over}` : `over ${over}`);
   const most = up_to !== undefined && (lang === "zh" ? `至多 ${up_to}` : `up to ${up_to}`);
@@ -52,8 +66,9 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
   const listed = (values: readonly string[]): string => values.join(zh ? " 或 " : " or ");
   const named = (values: readonly string[] | undefined, name: Text): string[] =>
     values ? [zh ? `${name.zh}为 ${listed(values)}` : `${name.en} is ${listed(values)}`] : [];
-  const { hours, input, cached, seconds, member } = when;
+  const { hours, dates, input, cached, seconds, member } = when;
   return [
+    ...(dates ? [dates.map((range) => datesText(range, lang)).join(zh ? "或" : " or ")] : []),
     ...(hours ? [hours.map((window) => windowText(window, lang)).join(zh ? "或" : " or ")] : []),
     ...(input ? [`${zh ? "输入" : "the input is "}${rangeText(input, TOKENS, lang)}`] : []),
     ...(cached === undefined
@@ -73,7 +88,8 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
   ];
 }
 
-const KINDS: Readonly<Record<string, Text>> = {
+/** What a rule may name a price in dollars for. */
+export const RULE_KINDS = {
   input: { zh: "输入", en: "input" },
   output: { zh: "输出", en: "output" },
   reasoning: { zh: "推理", en: "reasoning" },
@@ -84,7 +100,8 @@ const KINDS: Readonly<Record<string, Text>> = {
   audio_out: { zh: "音频输出", en: "audio output" },
   image_in: { zh: "图片输入", en: "image input" },
   image_out: { zh: "图片输出", en: "image output" },
-};
+  call: { zh: "每次", en: "a call" },
+} as const satisfies Readonly<Record<RuleKind, Text>>;
 
 function outcomeText({ then }: PriceRule, lang: Lang): string {
   const zh = lang === "zh";
@@ -92,7 +109,10 @@ function outcomeText({ then }: PriceRule, lang: Lang): string {
   if ("input" in then)
     return zh ? `输入 × ${then.input}，输出 × ${then.output}` : `input × ${then.input}, output × ${then.output}`;
   const { call, ...tokens } = then.usd;
-  const prices = Object.entries(tokens).map(([kind, usd]) => `${KINDS[kind]?.[lang] ?? kind} $${usd}`);
+  // Its own keys.
+  const prices = (Object.entries(tokens) as [RuleKind, number][]).map(
+    ([kind, usd]) => `${RULE_KINDS[kind][lang]} $${usd}`,
+  );
   const perMillion = prices.length > 0 ? [`${prices.join(zh ? "、" : ", ")}${zh ? "（每百万）" : " per million"}`] : [];
   const perCall = call === undefined ? [] : [zh ? `每次 $${call}` : `$${call} a call`];
   return [...perMillion, ...perCall].join(zh ? "，" : ", ");

@@ -3,10 +3,10 @@ import { chargeOf, estimateUpperBound } from "./charge";
 import { parseOption } from "./options";
 import { checkRules, weekOf } from "./price-rule-check";
 import { ruleText } from "./price-rule-text";
-import { applies, type Circumstances, inWindow, membersAt, parseRules, type PriceRule } from "./price-rules";
+import { applies, type Circumstances, holdsAt, inWindow, membersAt, parseRules, type PriceRule } from "./price-rules";
 import { type CompiledPrice, compilePrice, tokenKinds, type Usage } from "./pricing";
 import { priceAt } from "./ruled-price";
-import { localTime } from "./zone-time";
+import { localTime, startOfDay } from "./zone-time";
 
 const at = (
   iso: string,
@@ -82,6 +82,43 @@ describe("hours", () => {
   });
 });
 
+describe("dates", () => {
+  const holds = (range: object, iso: string): boolean =>
+    holdsAt({ when: { dates: [range] } as PriceRule["when"] }, Date.parse(iso));
+
+  test("contain the whole of their first and of their last day, by the clock of their zone", () => {
+    const newYork = { zone: "America/New_York", from: "2026-11-01", until: "2026-12-31" };
+    // Daylight saving ends within the first day: it begins at 04:00 UTC, the range ends at 05:00 UTC.
+    expect(holds(newYork, "2026-11-01T03:59:59.999Z")).toBe(false);
+    expect(holds(newYork, "2026-11-01T04:00:00Z")).toBe(true);
+    expect(holds(newYork, "2027-01-01T04:59:59.999Z")).toBe(true);
+    expect(holds(newYork, "2027-01-01T05:00:00Z")).toBe(false);
+    const kathmandu = { zone: "Asia/Kathmandu", until: "2026-12-31" };
+    expect(holds(kathmandu, "2020-01-01T00:00:00Z")).toBe(true);
+    expect(holds(kathmandu, "2026-12-31T18:14:59.999Z")).toBe(true);
+    expect(holds(kathmandu, "2026-12-31T18:15:00Z")).toBe(false);
+    const since = { zone: "UTC", from: "2027-01-01" };
+    expect([holds(since, "2026-12-31T23:59:59.999Z"), holds(since, "2027-01-01T00:00:00Z")]).toEqual([false, true]);
+  });
+
+  test("and hours must both hold", () => {
+    const when = { ...shanghai("09:00", "12:00"), dates: [{ zone: "UTC", until: "2026-12-31" }] };
+    const moments = ["2026-12-31T02:00:00Z", "2026-12-31T05:00:00Z", "2027-01-01T02:00:00Z"].map(Date.parse);
+    expect(moments.map((moment) => holdsAt({ when }, moment))).toEqual([true, false, false]);
+  });
+
+  test.each([
+    ["America/New_York", "2026-03-08", "2026-03-08T05:00:00Z"],
+    ["America/New_York", "2026-03-09", "2026-03-09T04:00:00Z"],
+    ["America/New_York", "2026-11-01", "2026-11-01T04:00:00Z"],
+    ["America/New_York", "2026-11-02", "2026-11-02T05:00:00Z"],
+    ["Asia/Shanghai", "2027-01-01", "2026-12-31T16:00:00Z"],
+    ["Asia/Kathmandu", "2026-01-01", "2025-12-31T18:15:00Z"],
+  ])("in %s %s begins at %s", (zone, date, iso) => {
+    expect(new Date(startOfDay(zone, date)).toISOString()).toBe(new Date(iso).toISOString());
+  });
+});
+
 describe("a list of rules", () => {
   test.each<[string, unknown, RegExp]>([
     [
@@ -94,6 +131,17 @@ describe("a list of rules", () => {
     ["no price at all", [{ name: "a", when: {}, then: { usd: {} } }], /./],
     ["an empty window", [{ name: "a", when: shanghai("09:00", "09:00"), then: { factor: 2 } }], /empty window/],
     ["an hour that does not exist", [{ name: "a", when: shanghai("09:00", "25:00"), then: { factor: 2 } }], /./],
+    ["no date", [{ name: "a", when: { dates: [{ zone: "UTC" }] }, then: { factor: 2 } }], /without dates/],
+    [
+      "dates that end before they begin",
+      [{ name: "a", when: { dates: [{ zone: "UTC", from: "2027-01-02", until: "2027-01-01" }] }, then: { factor: 2 } }],
+      /before it begins/,
+    ],
+    [
+      "a date that does not exist",
+      [{ name: "a", when: { dates: [{ zone: "UTC", until: "2027-02-29" }] }, then: { factor: 2 } }],
+      /./,
+    ],
     ["an empty range", [{ name: "a", when: { input: { over: 5, up_to: 5 } }, then: { factor: 2 } }], /empty range/],
     ["an unknown condition", [{ name: "a", when: { moon: "full" }, then: { factor: 2 } }], /./],
     ["two rules of one name", [1, 2].map(() => ({ name: "a", when: {}, then: { factor: 2 } })), /one name/],
@@ -222,6 +270,55 @@ describe("the price of a call", () => {
     );
   });
 
+  test("with tiers of long inputs is the plain formula at the tier's factors, times the rule that applies", () => {
+    let seed = 20_261_124;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    const factor = (): number => (1 + random(40)) / 10;
+    for (let round = 0; round < 300; round++) {
+      const tiers = [1000, 5000, 20_000]
+        .slice(0, random(4))
+        .map((over) => ({ over: over + random(500), input: factor(), output: factor() }));
+      const ratio = factor();
+      const listed = compilePrice(
+        "m",
+        "default",
+        {
+          model_ratio: { value: ratio, source: "t" },
+          completion_ratio: { value: 4, source: "t" },
+          cache_ratio: { value: 0.1, source: "t" },
+          group_ratio: { value: 1.5, source: "t" },
+        },
+        { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} },
+        tiers,
+      );
+      const times = factor();
+      const over = random(8000);
+      const long = random(2) === 0;
+      const rules: PriceRule[] = [
+        { name: "r", when: long ? { input: { over } } : shanghai("09:00", "12:00"), then: { factor: times } },
+      ];
+      const usage = { input: random(12_000), cache_read: random(12_000), output: random(3000) };
+      const input = usage.input + usage.cache_read;
+      const tier = tiers.findLast((one) => input > one.over) ?? { input: 1, output: 1 };
+      for (const [atPeak, price] of [
+        [undefined, priceAt(listed, anyTime)],
+        [false, priceAt({ ...listed, rules }, at("2026-11-23T05:00:00Z"))],
+        [true, priceAt({ ...listed, rules }, at("2026-11-23T02:00:00Z"))],
+      ] as const) {
+        const applies = atPeak !== undefined && (long ? input > over : atPeak);
+        const applied = applies ? times : 1;
+        const tokens = (usage.input + usage.cache_read * 0.1) * tier.input + usage.output * 4 * tier.output;
+        const charge = chargeOf(price, usage);
+        expect(Number(charge.exact)).toBeCloseTo(tokens * ratio * 1.5 * applied, 6);
+        expect(charge.rule?.name).toBe(applies ? "r" : undefined);
+        expect(charge.quota).toBeLessThanOrEqual(estimateUpperBound(price, input, usage.output));
+      }
+    }
+  });
+
   test("never exceeds its hold and never lies outside its rules' prices, whatever the rules, the moment and the usage", () => {
     let seed = 20_261_123;
     const random = (below: number): number => {
@@ -288,6 +385,25 @@ describe("an operator sees", () => {
     );
   });
 
+  test("dates in both languages, with both ends or one", () => {
+    const dated = (range: { from?: string; until?: string }): PriceRule => ({
+      name: "d",
+      when: { dates: [{ zone: "UTC", ...range }] },
+      then: { factor: 0.5 },
+    });
+    const ranges = [{ from: "2026-10-01", until: "2026-12-31" }, { until: "2026-12-31" }, { from: "2026-10-01" }];
+    expect(ranges.map((range) => ruleText(dated(range), "en"))).toEqual([
+      "When 2026-10-01 to 2026-12-31 (UTC): the price × 0.5",
+      "When until 2026-12-31 (UTC): the price × 0.5",
+      "When from 2026-10-01 on (UTC): the price × 0.5",
+    ]);
+    expect(ranges.map((range) => ruleText(dated(range), "zh"))).toEqual([
+      "当2026-10-01 至 2026-12-31（UTC）时：价格 × 0.5",
+      "当截至 2026-12-31（UTC）时：价格 × 0.5",
+      "当2026-10-01起（UTC）时：价格 × 0.5",
+    ]);
+  });
+
   test("the week of a rule, without gaps between its stretches", () => {
     const start = Date.parse("2026-11-23T00:00:00Z");
     const week = weekOf([peak], start);
@@ -296,6 +412,19 @@ describe("an operator sees", () => {
     );
     expect(week.every(({ from }, i) => from === (i === 0 ? start : week[i - 1]?.to))).toBe(true);
     expect(week.at(-1)?.to).toBe(start + 7 * 86_400_000);
+  });
+
+  test("where several rules hold at once, and that the first of them counts", () => {
+    const start = Date.parse("2026-11-23T00:00:00Z");
+    const late: PriceRule = { name: "late", when: shanghai("11:00", "13:00"), then: { factor: 3 } };
+    const day = weekOf([peak, late], start, 86_400_000);
+    expect(day.map(({ from, rule, others }) => [(from - start) / 3_600_000, rule?.name, others.length])).toEqual([
+      [0, undefined, 0],
+      [1, "peak", 0],
+      [3, "peak", 1],
+      [4, "late", 0],
+      [5, undefined, 0],
+    ]);
   });
 
   test("rules that overlap, rules that never apply, and gaps between lengths", () => {
@@ -307,6 +436,18 @@ describe("an operator sees", () => {
       { name: "apart", when: shanghai("14:00", "15:00"), then: { factor: 3 } },
     ];
     expect(checkRules(rules, start).overlaps).toEqual([
+      { first: 0, second: 1, hidden: true },
+      { first: 0, second: 2, hidden: false },
+    ]);
+    const dated = (name: string, ...dates: object[]): PriceRule =>
+      ({ name, when: { dates: dates.map((range) => ({ zone: "UTC", ...range })) }, then: { factor: 2 } }) as PriceRule;
+    const winter = [
+      dated("winter", { from: "2026-12-01", until: "2026-12-31" }, { from: "2027-01-01", until: "2027-02-28" }),
+      dated("new year", { from: "2026-12-30", until: "2027-01-02" }),
+      dated("spring", { from: "2027-02-28", until: "2027-05-31" }),
+      dated("summer", { from: "2027-06-01" }),
+    ];
+    expect(checkRules(winter, start).overlaps).toEqual([
       { first: 0, second: 1, hidden: true },
       { first: 0, second: 2, hidden: false },
     ]);

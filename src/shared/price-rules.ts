@@ -8,17 +8,18 @@ import type { Shape } from "./options/kinds";
 import { dayBefore, isZone, localTime } from "./zone-time";
 
 /** The most rules of one model. */
-const MOST_RULES = 50;
+export const MOST_RULES = 50;
 
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/);
 const date = z.iso.date();
+const zone = z.string().min(1).max(64).refine(isZone, { error: "unknown time zone" });
 const texts = z.array(z.string().min(1).max(64)).min(1).max(50);
 const amount = z.number().positive().max(1e6);
 
 /** A window of hours on days of the week; one that ends before it begins goes over midnight. */
 export const hourWindow = z
   .strictObject({
-    zone: z.string().min(1).max(64).refine(isZone, { error: "unknown time zone" }),
+    zone,
     /** 1 Monday to 7 Sunday, the day on which the window begins; absent: every day. */
     days: z.array(z.int().min(1).max(7)).min(1).max(7).optional(),
     /** Inclusive. */
@@ -30,6 +31,16 @@ export const hourWindow = z
   })
   .refine(({ from, to }) => from !== to && from !== "24:00", { error: "an empty window of hours" });
 
+/** Local dates, both inclusive; one that is absent leaves its end open. */
+const dateRange = z
+  .strictObject({
+    zone,
+    from: date.optional(),
+    until: date.optional(),
+  })
+  .refine(({ from, until }) => from !== undefined || until !== undefined, { error: "a range without dates" })
+  .refine(({ from = "", until = "9999" }) => from <= until, { error: "a range that ends before it begins" });
+
 /** `over` exclusive, `up_to` inclusive. */
 const range = z
   .strictObject({ over: z.number().min(0).max(1e12).optional(), up_to: z.number().positive().max(1e12).optional() })
@@ -40,6 +51,8 @@ const range = z
 const conditions = z.strictObject({
   /** One of these windows. */
   hours: z.array(hourWindow).min(1).max(20).optional(),
+  /** In one of these ranges of dates. */
+  dates: z.array(dateRange).min(1).max(50).optional(),
   /** Tokens of the whole input: cached, audio and image tokens included. */
   input: range.optional(),
   /** Whether the vendor read a part of the input from its cache. */
@@ -107,8 +120,11 @@ const ruleList = z
   });
 
 export type HourWindow = z.infer<typeof hourWindow>;
+export type DateRange = z.infer<typeof dateRange>;
 export type NumberRange = z.infer<typeof range>;
 export type PriceRule = z.infer<typeof priceRule>;
+/** What a price in dollars is for: a kind of token, or `call`. */
+export type RuleKind = keyof z.infer<typeof dollars>;
 export type RuleConditions = PriceRule["when"];
 
 /** Whether callers decide if the rule applies, by a member that costs them nothing to write. */
@@ -174,6 +190,21 @@ export function inWindow({ zone, days, from, to, except }: HourWindow, moment: n
   return now.minute >= start ? begins(now) : now.minute < end && begins(dayBefore(now));
 }
 
+/** Whether a moment lies in the range of dates. */
+function inDates({ zone, from, until }: DateRange, moment: number): boolean {
+  const { date: today } = localTime(zone, moment);
+  return (from === undefined || today >= from) && (until === undefined || today <= until);
+}
+
+/** Whether the rule's hours and dates hold at a moment; a rule without either holds at all times. */
+export const holdsAt = ({ when: { hours, dates } }: Pick<PriceRule, "when">, moment: number): boolean =>
+  (hours === undefined || hours.some((window) => inWindow(window, moment))) &&
+  (dates === undefined || dates.some((range) => inDates(range, moment)));
+
+/** Whether the rule is about time. */
+export const isTimed = ({ when }: Pick<PriceRule, "when">): boolean =>
+  when.hours !== undefined || when.dates !== undefined;
+
 export const inRange = ({ over = -1, up_to = Infinity }: NumberRange, value: number): boolean =>
   value > over && value <= up_to;
 
@@ -196,11 +227,12 @@ function oneOf(
  * Whether a rule applies as far as the request shows: "open" where its input decides, which is counted when the call
  * has ended.
  */
-export function applies({ when, cheaper }: PriceRule, call: Circumstances): "yes" | "no" | "open" {
+export function applies(rule: PriceRule, call: Circumstances): "yes" | "no" | "open" {
+  const { when, cheaper } = rule;
   // Of two values the vendor may read either: both must allow a lower price, one is enough for a higher one.
   const which = cheaper === true ? "every" : "some";
   const holds =
-    (when.hours === undefined || when.hours.some((window) => inWindow(window, call.moment))) &&
+    holdsAt(rule, call.moment) &&
     oneOf(when.size, () => [call.size]) &&
     oneOf(when.quality, () => [call.quality]) &&
     oneOf(when.resolution, () => [call.resolution]) &&

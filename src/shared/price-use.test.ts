@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { defaultValue } from "./options";
 import { type DayUse, priceEffect } from "./price-use";
+import type { PriceRule } from "./price-rules";
 import { type PriceTables, priceTableKeys } from "./pricing";
 
 const base = Object.fromEntries(priceTableKeys.map((key) => [key, defaultValue(key)])) as unknown as PriceTables;
@@ -16,6 +17,7 @@ const tables: PriceTables = {
 const use = (more: Partial<DayUse> = {}): DayUse => ({
   model: "m",
   group: "default",
+  hour: Date.parse("2026-11-23T02:00:00Z") / 1000,
   count: 10,
   quota: 5000,
   prompt_tokens: 1000,
@@ -75,6 +77,25 @@ describe("the effect of a change of prices on the last 24 hours", () => {
     const after = { ...tables, LongContextRatio: { m: [{ over: 500, input: 2, output: 2 }] } };
     expect(priceEffect([use()], tables, after)).toBe(0);
     expect(priceEffect([use({ count: 1 })], tables, after)).toBe(5000);
+  });
+
+  test("rules of hours and dates count in their hours, by the quarter; those of lengths by the average call", () => {
+    const window = { zone: "UTC", from: "02:30", to: "03:00" };
+    const after = (...rules: PriceRule[]) => ({ ...tables, PriceRules: { m: rules } });
+    const half = after({ name: "half", when: { hours: [window] }, then: { factor: 3 } });
+    const later = use({ hour: Date.parse("2026-11-23T03:00:00Z") / 1000 });
+    expect(priceEffect([use(), later], tables, half)).toBe(5000);
+    expect(priceEffect([use(), later], half, tables)).toBe(-2500);
+    const ended = after({
+      name: "ended",
+      when: { dates: [{ zone: "UTC", until: "2026-11-22" }] },
+      then: { factor: 3 },
+    });
+    expect(priceEffect([use(), later], tables, ended)).toBe(0);
+    const long = after({ name: "long", when: { input: { over: 500 } }, then: { factor: 3 } });
+    expect([use(), use({ count: 1 })].map((one) => priceEffect([one], tables, long))).toEqual([0, 10_000]);
+    const asked = after({ name: "tier", when: { service_tier: ["priority"] }, then: { factor: 3 } });
+    expect(priceEffect([use()], tables, asked)).toBe(0);
   });
 
   test("rows without calls or with refunds only are accepted", () => {

@@ -1,7 +1,8 @@
 /** Recent use of models, for the price editor: how often, and what a change of prices would have cost. */
-import { chargeOf } from "./charge";
-import { tierFor } from "./long-context";
+import { chargeOf, priceFor } from "./charge";
+import { isTimed } from "./price-rules";
 import { type CompiledPrice, type PriceTables, resolvePrice } from "./pricing";
+import { priceAt } from "./ruled-price";
 
 /** Calls and units of one model in the last 7 days. */
 export interface ModelUse {
@@ -10,9 +11,11 @@ export interface ModelUse {
   readonly quota: number;
 }
 
-/** Use of one model in one group in the last 24 hours, from the hourly sums. */
+/** Use of one model in one group in one of the last 24 hours, from the hourly sums. */
 export interface DayUse extends ModelUse {
   readonly group: string;
+  /** The hour's begin, epoch seconds. */
+  readonly hour: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
 }
@@ -22,18 +25,27 @@ export interface PriceUse {
   readonly day: readonly DayUse[];
 }
 
-/** Most models, and models by group, in the result: those with the highest charges. */
+/** Most models in the result: those with the highest charges. */
 export const MAX_USED = 2000;
+/** Most hours of models by group: those with the highest charges. */
+export const MAX_HOURS = 12_000;
 
-/** The sums of many calls by a price: all at the tier of the average call, plain tokens only. Units of quota. */
-function sumAt(price: CompiledPrice, { count, prompt_tokens, completion_tokens }: DayUse): number {
-  const average = count > 0 ? prompt_tokens / count : 0;
-  const tokens = tierFor(price.tiers, average)?.tokens ?? price.tokens;
-  return chargeOf(
-    { ...price, tokens, tiers: [] },
-    { input: prompt_tokens, output: completion_tokens },
-    { calls: count },
-  ).quota;
+const QUARTER_MS = 900_000;
+
+/**
+ * The sums of an hour's calls by a price: all of the length of the average call, plain tokens only, spread evenly over
+ * the hour's quarters where rules ask for the time; what else rules ask of a request is not known. Units of quota.
+ */
+function sumAt(listed: CompiledPrice, use: DayUse): number {
+  const { hour, count, prompt_tokens, completion_tokens } = use;
+  const quarters = listed.rules?.some(isTimed) ? [0, 1, 2, 3] : [0];
+  const average = { input: count > 0 ? Math.ceil(prompt_tokens / count) : 0 };
+  const sums = quarters.map((quarter) => {
+    const price = priceAt(listed, { moment: hour * 1000 + quarter * QUARTER_MS, member: () => [] });
+    const { open: _, ...one } = priceFor(price, average);
+    return chargeOf(one, { input: prompt_tokens, output: completion_tokens }, { calls: count }).quota;
+  });
+  return sums.reduce((total, quota) => total + quota, 0) / quarters.length;
 }
 
 /**

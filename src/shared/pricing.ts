@@ -140,8 +140,6 @@ export interface CompiledPrice {
   readonly scale: number;
   readonly unit: bigint;
   readonly tokens: TokenPrices;
-  /** Replaces `tokens` for long inputs, the lowest first; empty for most models. */
-  readonly tiers: readonly { readonly over: number; readonly tokens: TokenPrices }[];
   /** Units of one call times 10^scale; 0 when by ratio. */
   readonly call: bigint;
   readonly groupRatio: Decimal;
@@ -152,8 +150,17 @@ export interface CompiledPrice {
   readonly rules?: readonly PriceRule[];
   /** The rule that made this price; absent: it is the plain one. */
   readonly rule?: PriceRule;
-  /** Rules that the usage decides, in their order: the first whose condition holds replaces this price. */
-  readonly open?: readonly { readonly when: Pick<RuleConditions, "input" | "cached">; readonly price: CompiledPrice }[];
+  /**
+   * What the usage decides, in its order: the first whose condition holds replaces this price. Operators' rules come
+   * before the tiers of long inputs.
+   */
+  readonly open?: readonly OpenPrice[];
+}
+
+/** A price that waits for the usage of its call. */
+export interface OpenPrice {
+  readonly when: Pick<RuleConditions, "input" | "cached">;
+  readonly price: CompiledPrice;
 }
 
 /** No option has a price for this model: calls of it are refused (model_price_error). */
@@ -278,16 +285,21 @@ export function compilePrice(
       const value = multiply(...Object.values(ratios));
       return { kind, ratios: { ...ratios, group_ratio: groupRatio }, value, units: multiply(value, groupRatio) };
     });
-  const exact = exactAt(usualTier);
-  const long = byCall ? [] : longContext.map((tier) => ({ over: tier.over, exact: exactAt(tier) }));
   const call = byCall ? multiply(factor("model_price"), quotaPerUnit, groupRatio) : zero;
-  const scale = Math.max(
-    call.scale,
-    ...[exact, ...long.map((tier) => tier.exact)].flat().map((entry) => entry.units.scale),
-  );
-  const print = (entries: typeof exact): TokenPrices =>
-    Object.fromEntries(
-      entries.map(({ kind, ratios, value, units }) => [
+  const facts = {
+    model,
+    group,
+    by: byCall ? "call" : "ratio",
+    why,
+    groupRatio,
+    quotaPerUnit,
+    tools: toolPricesFor(model, tables["tool_price_setting.prices"]),
+  } as const;
+  const priced = (tier: typeof usualTier): CompiledPrice => {
+    const exact = exactAt(tier);
+    const scale = Math.max(call.scale, ...exact.map(({ units }) => units.scale));
+    const tokens = Object.fromEntries(
+      exact.map(({ kind, ratios, value, units }) => [
         kind,
         {
           weight: rescale(units, scale),
@@ -296,20 +308,13 @@ export function compilePrice(
         },
       ]),
     ) as Record<TokenKind, TokenPrice>; // one entry per token kind, by the map above
-  return {
-    model,
-    group,
-    by: byCall ? "call" : "ratio",
-    why,
-    scale,
-    unit: 10n ** BigInt(scale),
-    tokens: print(exact),
-    tiers: long.map((tier) => ({ over: tier.over, tokens: print(tier.exact) })),
-    call: rescale(call, scale),
-    groupRatio,
-    quotaPerUnit,
-    tools: toolPricesFor(model, tables["tool_price_setting.prices"]),
+    return { ...facts, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale) };
   };
+  // The longest first: the first that holds counts.
+  const open = byCall
+    ? []
+    : longContext.toReversed().map((tier) => ({ when: { input: { over: tier.over } }, price: priced(tier) }));
+  return { ...priced(usualTier), ...(open.length > 0 && { open }) };
 }
 
 /**

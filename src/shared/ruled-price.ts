@@ -1,7 +1,6 @@
 /** Compiled prices (pricing.ts) under the rules of their model (price-rules.ts). */
 import { type Decimal, multiply, printDecimal, rescale, toDecimal } from "./decimal";
-import { tierFor } from "./long-context";
-import { applies, type Circumstances, isCallers, type PriceRule } from "./price-rules";
+import { applies, type Circumstances, inRange, isCallers, type PriceRule } from "./price-rules";
 import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices } from "./pricing";
 
 interface Exact {
@@ -11,30 +10,38 @@ interface Exact {
 }
 type Change = (kind: TokenKind, exact: Exact) => Exact;
 
-/** A price whose tokens and call cost something else, all at one scale again. */
-function changed(price: CompiledPrice, change: Change, call: Decimal): CompiledPrice {
-  const exactOf = (tokens: TokenPrices): [TokenKind, Exact][] =>
-    tokenKinds.map((kind) => {
-      const { weight, usd, ratios } = tokens[kind];
-      return [kind, change(kind, { units: { digits: weight, scale: price.scale }, usd, ratios })];
-    });
-  const plain = exactOf(price.tokens);
-  const tiers = price.tiers.map(({ over, tokens }) => ({ over, exact: exactOf(tokens) }));
-  const all = [plain, ...tiers.map(({ exact }) => exact)].flat();
-  const scale = Math.max(call.scale, ...all.map(([, { units }]) => units.scale));
-  const print = (entries: [TokenKind, Exact][]): TokenPrices =>
-    Object.fromEntries(
-      entries.map(([kind, { units, usd, ratios }]) => [kind, { weight: rescale(units, scale), usd, ratios }]),
-    ) as Record<TokenKind, TokenPrices[TokenKind]>; // one entry per token kind, by tokenKinds
-  return {
-    ...price,
-    scale,
-    unit: 10n ** BigInt(scale),
-    tokens: print(plain),
-    tiers: tiers.map(({ over, exact }) => ({ over, tokens: print(exact) })),
-    call: rescale(call, scale),
-  };
+/** A price whose tokens and call cost something else, at one scale again; so do those that its usage decides. */
+function changed(price: CompiledPrice, change: Change, callOf: (price: CompiledPrice) => Decimal): CompiledPrice {
+  const exact = tokenKinds.map((kind): [TokenKind, Exact] => {
+    const { weight, usd, ratios } = price.tokens[kind];
+    return [kind, change(kind, { units: { digits: weight, scale: price.scale }, usd, ratios })];
+  });
+  const call = callOf(price);
+  const scale = Math.max(call.scale, ...exact.map(([, { units }]) => units.scale));
+  const tokens = Object.fromEntries(
+    exact.map(([kind, { units, usd, ratios }]) => [kind, { weight: rescale(units, scale), usd, ratios }]),
+  ) as Record<TokenKind, TokenPrices[TokenKind]>; // one entry per token kind, by tokenKinds
+  const made = { ...price, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale) };
+  return withOpen(made, (open) => changed(open, change, callOf));
 }
+
+/** A price whose prices for some usage are made into others. */
+function withOpen(price: CompiledPrice, made: (open: CompiledPrice) => CompiledPrice): CompiledPrice {
+  const { open } = price;
+  return open ? { ...price, open: open.map((one) => ({ ...one, price: made(one.price) })) } : price;
+}
+
+/** A price of this rule, whatever its usage decides. */
+const byRule = (price: CompiledPrice, rule: PriceRule): CompiledPrice =>
+  withOpen({ ...price, rule }, (open) => byRule(open, rule));
+
+/** A price of the same tokens for every length of input. */
+export function withoutOpen(price: CompiledPrice): CompiledPrice {
+  const { open: _, ...rest } = price;
+  return rest;
+}
+
+const callUnits = ({ call, scale }: CompiledPrice): Decimal => ({ digits: call, scale });
 
 /** The price of one call in dollars, in `why` too. */
 function withCallPrice(price: CompiledPrice, usd: Decimal): CompiledPrice {
@@ -46,7 +53,6 @@ function withCallPrice(price: CompiledPrice, usd: Decimal): CompiledPrice {
 /** A price times a factor for input and one for output, which stands on the bill as `name`. */
 export function timesPrice(price: CompiledPrice, name: string, input: number, output = input): CompiledPrice {
   const [inputs, outputs] = [toDecimal(input), toDecimal(output)];
-  const callNow = { digits: price.call, scale: price.scale };
   const made = changed(
     price,
     (kind, { units, usd, ratios }) => {
@@ -57,7 +63,7 @@ export function timesPrice(price: CompiledPrice, name: string, input: number, ou
         ratios: { ...ratios, [name]: printDecimal(factor) },
       };
     },
-    multiply(callNow, inputs),
+    (one) => multiply(callUnits(one), inputs),
   );
   return price.by === "call"
     ? withCallPrice(made, multiply(toDecimal(price.why.model_price?.value ?? 0), inputs))
@@ -73,7 +79,7 @@ function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, 
   const group_ratio = printDecimal(price.groupRatio);
   return changed(
     // Its own prices hold for every length.
-    { ...price, tiers: [] },
+    withoutOpen(price),
     (kind, exact) => {
       const named = usd[kind] ?? (kind === "reasoning" ? usd.output : undefined);
       if (named === undefined) return exact;
@@ -84,7 +90,7 @@ function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, 
         ratios: { rule_ratio: printDecimal(ratio), group_ratio },
       };
     },
-    { digits: price.call, scale: price.scale },
+    callUnits,
   );
 }
 
@@ -94,38 +100,59 @@ function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, 
 function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
   const { then } = rule;
   const byCall = plain.by === "call";
-  if ("factor" in then) return { ...timesPrice(plain, "rule_ratio", then.factor), rule };
+  if ("factor" in then) return byRule(timesPrice(plain, "rule_ratio", then.factor), rule);
   if ("input" in then)
-    return byCall ? undefined : { ...timesPrice(plain, "rule_ratio", then.input, then.output), rule };
+    return byCall ? undefined : byRule(timesPrice(plain, "rule_ratio", then.input, then.output), rule);
   const { call, ...tokens } = then.usd;
-  if (!byCall) return Object.keys(tokens).length > 0 ? { ...pricedAt(plain, tokens), rule } : undefined;
+  if (!byCall) return Object.keys(tokens).length > 0 ? byRule(pricedAt(plain, tokens), rule) : undefined;
   if (call === undefined) return undefined;
   const usd = toDecimal(call);
   const units = multiply(usd, plain.quotaPerUnit, plain.groupRatio);
-  return {
-    ...withCallPrice(
-      changed(plain, (_, exact) => exact, units),
-      usd,
-    ),
-    rule,
-  };
+  const priced = changed(
+    plain,
+    (_, exact) => exact,
+    () => units,
+  );
+  return byRule(withCallPrice(priced, usd), rule);
 }
 
-/** Whether no token and no call costs less at `one` than at `other`, at any length of input. */
+/** Whether no token and no call costs less at `one` than at `other`. */
 function atLeast(one: CompiledPrice, other: CompiledPrice): boolean {
   const scale = Math.max(one.scale, other.scale);
   const least = (a: bigint, b: bigint): boolean =>
     rescale({ digits: a, scale: one.scale }, scale) >= rescale({ digits: b, scale: other.scale }, scale);
-  const lengths = [0, ...one.tiers.map(({ over }) => over + 1), ...other.tiers.map(({ over }) => over + 1)];
-  const at = ({ tokens, tiers }: CompiledPrice, length: number): TokenPrices =>
-    tierFor(tiers, length)?.tokens ?? tokens;
   return (
-    least(one.call, other.call) &&
-    lengths.every((length) =>
-      tokenKinds.every((kind) => least(at(one, length)[kind].weight, at(other, length)[kind].weight)),
-    )
+    least(one.call, other.call) && tokenKinds.every((kind) => least(one.tokens[kind].weight, other.tokens[kind].weight))
   );
 }
+
+/** Every length of input at which another price may begin or end. */
+const lengthsOf = (price: CompiledPrice): number[] => [
+  0,
+  ...(price.open ?? []).flatMap(({ when: { input }, price: open }) => [
+    ...(input?.over === undefined ? [] : [input.over + 1]),
+    ...(input?.up_to === undefined ? [] : [input.up_to + 1]),
+    ...lengthsOf(open),
+  ]),
+];
+
+/** Every price that a call may come to whose input has this length. */
+function pricesAt(price: CompiledPrice, length: number): readonly CompiledPrice[] {
+  const found: CompiledPrice[] = [];
+  for (const { when, price: open } of price.open ?? []) {
+    if (when.input && !inRange(when.input, length)) continue;
+    found.push(...pricesAt(open, length));
+    // Nothing else decides: what comes after it does not count.
+    if (when.cached === undefined) return found;
+  }
+  return [...found, price];
+}
+
+/** Whether a call costs at least as much by `one` as by `other`, at every length of input. */
+const neverCheaper = (one: CompiledPrice, other: CompiledPrice): boolean =>
+  [...lengthsOf(one), ...lengthsOf(other)].every((length) =>
+    pricesAt(one, length).every((mine) => pricesAt(other, length).every((theirs) => atLeast(mine, theirs))),
+  );
 
 /** The listed price of each that `priceAt` made. */
 const listedOf = new WeakMap<CompiledPrice, CompiledPrice>();
@@ -164,9 +191,8 @@ function narrowed(
   for (const [i, rule] of [...rules.entries()].reverse()) {
     const ruled = states[i] === "no" ? undefined : withRule(plain, rule);
     if (!ruled) continue;
-    const others = [rest, ...(rest.open ?? []).map((one) => one.price)];
     // What callers choose does not spare them a price that applies without it.
-    if (isCallers(rule) && rule.cheaper !== true && !others.every((other) => atLeast(ruled, other))) continue;
+    if (isCallers(rule) && rule.cheaper !== true && !neverCheaper(ruled, rest)) continue;
     const { input, cached } = rule.when;
     const when = { ...(input && { input }), ...(cached !== undefined && { cached }) };
     rest = states[i] === "yes" ? ruled : { ...rest, open: [{ when, price: ruled }, ...(rest.open ?? [])] };

@@ -88,3 +88,22 @@ describe("prices of videos", () => {
     expect(videoTokens({})).toBeGreaterThan(videoTokens({ resolution: "720p" }));
   });
 });
+
+test("a step costs the factor of its table; one that the table does not name costs the highest", () => {
+  for (const tariff of videoTariffs) {
+    const [model = ""] = tariff.models.map((name) => name.replace(/\*$/, ""));
+    const table = tariff.clips ?? tariff.resolutions;
+    const highest = Object.values(table).toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
+    for (const resolution of [undefined, "480p", "540p", "720p", "768p", "1024p", "1080p", "4k", "8k"])
+      for (const seconds of [undefined, 4, 5, 6, 8, 10, 12]) {
+        const step = resolution ?? tariff.resolution;
+        const length = seconds ?? tariff.seconds;
+        const factor = table[tariff.clips ? `${step}/${length}` : step] ?? highest;
+        const name = tariff.clips ? "clip" : "resolution";
+        expect(videoFactors(model, { ...(resolution && { resolution }), ...(seconds && { seconds }) })).toEqual({
+          ...(!tariff.clips && { seconds: String(length) }),
+          ...(factor !== "1" && { [name]: factor }),
+        });
+      }
+  }
+});

@@ -10,6 +10,9 @@
  * platform.minimax.io/docs/pricing; platform.vidu.com/docs/pricing (a credit is 0.005 USD).
  */
 
+import { factorOf, type FactorRule } from "./factor-rules";
+import type { PriceRule } from "./price-rules";
+
 export interface VideoTariff {
   /** Models by their names; one that ends in `*` is a prefix. */
   readonly models: readonly string[];
@@ -117,7 +120,25 @@ export interface VideoSpec {
   readonly n?: number;
 }
 
-const highest = (factors: readonly string[]): string => factors.toSorted((a, b) => Number(b) - Number(a))[0] ?? "1";
+const rulesOf = new Map<VideoTariff, readonly FactorRule[]>();
+
+/** A tariff's steps as rules; the last one is for steps that the vendor does not name, which cost the highest. */
+function stepRules(tariff: VideoTariff): readonly FactorRule[] {
+  let known = rulesOf.get(tariff);
+  if (!known) {
+    const rule = (when: PriceRule["when"], factor: number): FactorRule => ({ name: "step", when, then: { factor } });
+    const steps = Object.entries(tariff.clips ?? tariff.resolutions).map(([step, factor]) => {
+      const [resolution = "", clip] = step.split("/");
+      const seconds = Number(clip);
+      const length = clip === undefined ? {} : { seconds: { over: seconds - 1, up_to: seconds } };
+      return rule({ resolution: [resolution], ...length }, Number(factor));
+    });
+    const highest = Math.max(...steps.map(({ then }) => then.factor));
+    known = steps.length > 0 ? [...steps, rule({}, highest)] : [];
+    rulesOf.set(tariff, known);
+  }
+  return known;
+}
 
 /**
  * The multipliers of a model's price, by name, as exact texts; factors of 1 are left out. `{}` for a model that is
@@ -127,16 +148,13 @@ export function videoFactors(model: string, { seconds, resolution, audio, n = 1 
   const tariff = videoTariff(model);
   const many: Record<string, string> = n === 1 ? {} : { n: String(n) };
   if (!tariff) return many;
-  const step = resolution ?? tariff.resolution;
   const length = seconds ?? tariff.seconds;
-  if (tariff.clips) {
-    const clip = tariff.clips[`${step}/${length}`] ?? highest(Object.values(tariff.clips));
-    return { ...(clip !== "1" && { clip }), ...many };
-  }
-  const size = tariff.resolutions[step] ?? highest(Object.values(tariff.resolutions));
+  const shown = { resolution: resolution ?? tariff.resolution, seconds: length };
+  const step = String(factorOf(stepRules(tariff), shown));
+  if (tariff.clips) return { ...(step !== "1" && { clip: step }), ...many };
   return {
     seconds: String(length),
-    ...(size !== "1" && { resolution: size }),
+    ...(step !== "1" && { resolution: step }),
     ...(audio === true && tariff.audio !== undefined && { audio: tariff.audio }),
     ...many,
   };

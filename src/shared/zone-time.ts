@@ -64,3 +64,14 @@ export const dayBefore = ({ day, date }: LocalTime): Pick<LocalTime, "day" | "da
   day: day === 1 ? 7 : day - 1,
   date: new Date(Date.parse(date) - DAY_MS).toISOString().slice(0, 10),
 });
+
+/** The moment at which a local date (YYYY-MM-DD) begins, epoch milliseconds. */
+export function startOfDay(zone: string, date: string): number {
+  const midnight = Date.parse(date);
+  // The offset before a change of the clock may put the day an hour off: the second look corrects it.
+  const guess = midnight - offsetOf(zone, midnight);
+  return midnight - offsetOf(zone, guess);
+}
+
+/** The local day after a date. */
+export const nextDate = (date: string): string => new Date(Date.parse(date) + DAY_MS).toISOString().slice(0, 10);

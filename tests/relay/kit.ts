@@ -241,6 +241,7 @@ export function makeBench(
     maxBodyBytes: 4 << 20,
     balanceUnit: 500_000,
     batchRatio: 0.5,
+    currencyRates: {},
     drawing: true,
     tasks: true,
     serverAddress: "",

@@ -2,6 +2,7 @@
  * The control plane as the relay sees it: authenticate a token, look up a price, select a channel, admit a call, move
  * money, write a log. The relay sees nothing else of the features and no database.
  */
+import type { CurrencyRates } from "../../shared/cost";
 import type { AppError } from "../../shared/errors";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";
@@ -137,6 +138,8 @@ export interface RelayOptions {
   readonly serverAddress: string;
   /** The price of a batch as a share of its calls' price (option BatchRatio). */
   readonly batchRatio: number;
+  /** For costs of channels in other currencies (option CurrencyRates). */
+  readonly currencyRates: CurrencyRates;
   /** Whether drawing jobs, and other jobs, are accepted. */
   readonly drawing: boolean;
   readonly tasks: boolean;

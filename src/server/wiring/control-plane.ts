@@ -93,6 +93,9 @@ export function createControlPlane(services: Services): ControlPlane {
     get batchRatio() {
       return options.get("BatchRatio");
     },
+    get currencyRates() {
+      return options.get("CurrencyRates");
+    },
     get drawing() {
       return options.get("DrawingEnabled");
     },

@@ -111,10 +111,11 @@ export async function openServices(
   };
   const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
-  const routing = createRouting(pool, steady, Math.random, (group) => {
+  const byScore = (group: string): boolean => {
     const routings = base.options.get("GroupRouting");
     return Object.hasOwn(routings, group) && routings[group] === "score";
-  });
+  };
+  const routing = createRouting(pool, steady, Math.random, byScore, () => base.options.get("CurrencyRates"));
   cluster.bus.subscribe("pauses", (id) => routing.cooldown.works(id));
   return {
     services: { ...base, pool, routing: previewOf(routing, vendorRules(base.options)), tokens },

@@ -1,14 +1,99 @@
 import { useLingui } from "@lingui/react/macro";
+import type { ReactNode } from "react";
 import { growthOf, type PriceChange } from "../../../shared/price-import";
 import { priceKeys, type PriceNumbers, toDollars } from "../../../shared/price-rows";
 import { Badge } from "../../ui/badge";
+import { Checkbox } from "../../ui/checkbox";
+import { Table, Td, Th } from "../../ui/table";
 import { fieldNames } from "./price-fields";
+
+/** Rows that are drawn; all are counted and taken over. */
+export const SHOWN = 300;
+
+interface DifferenceTableProps<Change extends PriceChange> {
+  label: string;
+  changes: readonly Change[];
+  chosen: ReadonlySet<string>;
+  onChosen: (names: ReadonlySet<string>) => void;
+  /** Columns behind the difference. */
+  columns?: readonly { header: string; cell: (change: Change) => ReactNode; numeric?: boolean }[];
+}
+
+/** Changes of prices, a row each, to be chosen from. */
+export function DifferenceTable<Change extends PriceChange>({
+  label,
+  changes,
+  chosen,
+  onChosen,
+  columns = [],
+}: DifferenceTableProps<Change>) {
+  const { t } = useLingui();
+  const [count, more] = [chosen.size, changes.length - SHOWN];
+  const toggle = (name: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(name)) next.add(name);
+    onChosen(next);
+  };
+  return (
+    <>
+      <Table wide aria-label={label}>
+        <thead>
+          <tr>
+            <Th className="w-10">
+              <Checkbox
+                aria-label={t`全选`}
+                checked={count === changes.length ? true : count === 0 ? false : "indeterminate"}
+                onCheckedChange={(on) => onChosen(on === true ? new Set(changes.map(({ name }) => name)) : new Set())}
+              />
+            </Th>
+            <Th>{t`模型`}</Th>
+            <Th>{t`现在`}</Th>
+            <Th>{t`之后`}</Th>
+            <Th>{t`变化`}</Th>
+            {columns.map(({ header }) => (
+              <Th key={header}>{header}</Th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {changes.slice(0, SHOWN).map((change) => (
+            <tr key={change.name}>
+              <Td>
+                <Checkbox
+                  aria-label={change.name}
+                  checked={chosen.has(change.name)}
+                  onCheckedChange={() => toggle(change.name)}
+                />
+              </Td>
+              <Td className="font-mono text-xs wrap-anywhere">{change.name}</Td>
+              <Td>
+                <Numbers numbers={change.before} other={change.after} />
+              </Td>
+              <Td>
+                <Numbers numbers={change.after} other={change.before} />
+              </Td>
+              <Td>
+                <Growth change={change} />
+              </Td>
+              {columns.map(({ header, cell, numeric }) => (
+                <Td key={header} className={numeric ? "tabular-nums" : "text-muted"}>
+                  {cell(change)}
+                </Td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {more > 0 ? <p className="text-muted">{t`另有 ${more} 处未列出，全选时一并应用。`}</p> : null}
+    </>
+  );
+}
 
 /** A price that moves by more than this factor is marked. */
 const STEEP = 1.5;
 
 /** The prices of one side that differ from the other's. */
-export function Numbers({ numbers, other }: { numbers: PriceNumbers; other: PriceNumbers }) {
+function Numbers({ numbers, other }: { numbers: PriceNumbers; other: PriceNumbers }) {
   const { t } = useLingui();
   const [shown, against] = [toDollars(numbers), toDollars(other)];
   const different = priceKeys.filter((key) => shown[key] !== undefined && shown[key] !== against[key]);
@@ -26,7 +111,7 @@ export function Numbers({ numbers, other }: { numbers: PriceNumbers; other: Pric
 }
 
 /** By how much the main price moves. */
-export function Growth({ change }: { change: PriceChange }) {
+function Growth({ change }: { change: PriceChange }) {
   const { t } = useLingui();
   const growth = growthOf(change);
   if (change.kind === "new") return <Badge hue="green">{t`新增`}</Badge>;

@@ -177,7 +177,15 @@ describe("the visual editor", () => {
 });
 
 const day = [
-  { model: "gpt-4o", group: "default", count: 3, quota: 800_000, prompt_tokens: 160_000, completion_tokens: 160_000 },
+  {
+    model: "gpt-4o",
+    group: "default",
+    hour: 0,
+    count: 3,
+    quota: 800_000,
+    prompt_tokens: 160_000,
+    completion_tokens: 160_000,
+  },
 ];
 const recentUse = () => ({
   week: [
@@ -404,32 +412,57 @@ describe("the rules of a model", () => {
     { name: "night", when: { hours: [{ zone: "UTC", from: "22:00", to: "06:00" }] }, then: { factor: 0.5 } },
   ];
 
-  test("are checked while they are written, read as sentences, and stored beside those of other models", async () => {
+  const saved = (calls: { path: string; input: unknown }[]) =>
+    puts(calls).map(({ key, value }) => [key, JSON.parse(value) as unknown]);
+
+  test("are written in a form, and stored beside those of other models", async () => {
     stored["PriceRules"] = JSON.stringify({ other: night });
+    const { calls } = await open("?tab=rules&model=gpt-4o");
+    fireEvent.click(await screen.findByText("添加规则"));
+    fireEvent.change(screen.getByLabelText("第 1 条规则的名称"), { target: { value: "all" } });
+    fireEvent.click(screen.getByText("保存"));
+    const rule = { name: "all", when: {}, then: { factor: 2 } };
+    await waitFor(() => expect(saved(calls)).toEqual([["PriceRules", { other: night, "gpt-4o": [rule] }]]));
+  });
+
+  test("a rule that is not complete is refused with what is wrong, and not sent", async () => {
+    const { calls } = await open("?tab=rules&model=gpt-4o");
+    fireEvent.click(await screen.findByText("添加规则"));
+    const factor = screen.getByLabelText("倍数");
+    fireEvent.change(factor, { target: { value: "" } });
+    fireEvent.blur(factor);
+    expect(screen.queryByText(/价格规则不合法/)).toBeNull();
+    fireEvent.click(screen.getByText("保存"));
+    expect(screen.getByText(/价格规则不合法/)).toBeDefined();
+    expect(puts(calls)).toHaveLength(0);
+  });
+
+  test("are checked while their JSON is written; what is wrong cannot be shown as a form", async () => {
     const { calls, user } = await open("?tab=rules&model=gpt-4o");
-    const editor = await screen.findByLabelText<HTMLTextAreaElement>("规则的 JSON");
+    await user.click(await screen.findByRole("switch", { name: "用 JSON 编辑" }));
+    const editor = screen.getByLabelText<HTMLTextAreaElement>("规则的 JSON");
     expect(editor.value).toBe("[]");
-    await user.click(screen.getByRole("button", { name: "添加时段规则" }));
+    const peak = { zone: "Asia/Shanghai", days: [1, 2, 3, 4, 5], from: "09:00", to: "12:00" };
+    const good = JSON.stringify([{ name: "peak", when: { hours: [peak] }, then: { factor: 2 } }]);
+    fireEvent.change(editor, { target: { value: good } });
     expect(screen.getByText("当周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2")).toBeDefined();
-    const good = editor.value;
     fireEvent.change(editor, { target: { value: good.replace("Asia/Shanghai", "Mars/Base") } });
     expect(screen.getByRole("alert").textContent).toContain("unknown time zone");
-    expect(screen.getByRole<HTMLButtonElement>("button", { name: "保存" }).disabled).toBe(true);
+    expect(screen.getByRole<HTMLButtonElement>("switch", { name: "用 JSON 编辑" }).disabled).toBe(true);
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    expect(puts(calls)).toHaveLength(0);
     const twice = [...(JSON.parse(good) as object[]), ...(JSON.parse(good.replace("peak", "again")) as object[])];
     fireEvent.change(editor, { target: { value: JSON.stringify(twice) } });
     expect(await screen.findByText("“again”永远不会生效：“peak”总是先适用。")).toBeDefined();
     fireEvent.change(editor, { target: { value: good } });
     await user.click(screen.getByRole("button", { name: "保存" }));
-    await waitFor(() => expect(puts(calls)).toHaveLength(1));
-    expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([
-      ["PriceRules", { other: night, "gpt-4o": JSON.parse(good) }],
-    ]);
+    await waitFor(() => expect(saved(calls)).toEqual([["PriceRules", { "gpt-4o": JSON.parse(good) }]]));
   });
 
   test("of its own are removed, and those for many models show again", async () => {
     stored["PriceRules"] = JSON.stringify({ "gpt-*": night, "gpt-4o": [] });
     const { calls, user } = await open("?tab=rules&model=gpt-4o");
-    expect((await screen.findByLabelText<HTMLTextAreaElement>("规则的 JSON")).value).toBe("[]");
+    expect(await screen.findByText("没有规则：按普通价格计费。")).toBeDefined();
     await user.click(screen.getByRole("button", { name: "删除自己的规则" }));
     await waitFor(() => expect(puts(calls).map(({ value }) => JSON.parse(value))).toEqual([{ "gpt-*": night }]));
     expect(await screen.findByText("当每天 22:00–06:00（UTC）时：价格 × 0.5")).toBeDefined();

@@ -7,16 +7,12 @@ import { FieldFrame } from "../../components/form-field";
 import { trpc } from "../../lib/trpc";
 import { toastError } from "../../lib/toast";
 import { Button } from "../../ui/button";
-import { Checkbox } from "../../ui/checkbox";
 import { Input } from "../../ui/input";
-import { Table, Td, Th } from "../../ui/table";
-import { Growth, Numbers } from "./price-difference";
+import { DifferenceTable, SHOWN } from "./price-difference";
 import type { Prices, useSavePrices } from "./use-prices";
 
 /** Bytes of a file; a price list of 20,000 models has about 2 MB. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Rows that are drawn; all are counted and taken over. */
-const SHOWN = 300;
 
 interface Found {
   readonly source: string;
@@ -126,17 +122,11 @@ function Differences({
   );
   const taken = changes.filter(({ name }) => chosen.has(name));
   const [total, count, source, read] = [changes.length, taken.length, found.source, found.incoming.size];
-  const more = total - SHOWN;
   const apply = async () => {
     if (await saver.save(prices.tables, applyChanges(prices.tables, taken)).catch(() => false)) onDone();
   };
   if (total === 0)
     return <EmptyState title={t`没有差异`} description={t`${source} 的 ${read} 个模型价格与这里相同。`} />;
-  const toggle = (name: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(name)) next.add(name);
-    setChosen(next);
-  };
   return (
     <section className="grid gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -149,47 +139,7 @@ function Differences({
           onClick={() => void apply()}
         >{t`应用所选`}</Button>
       </div>
-      <Table wide aria-label={t`价格差异`}>
-        <thead>
-          <tr>
-            <Th className="w-10">
-              <Checkbox
-                aria-label={t`全选`}
-                checked={count === total ? true : count === 0 ? false : "indeterminate"}
-                onCheckedChange={(on) => setChosen(on === true ? new Set(changes.map(({ name }) => name)) : new Set())}
-              />
-            </Th>
-            <Th>{t`模型`}</Th>
-            <Th>{t`现在`}</Th>
-            <Th>{t`之后`}</Th>
-            <Th>{t`变化`}</Th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.slice(0, SHOWN).map((change) => (
-            <tr key={change.name}>
-              <Td>
-                <Checkbox
-                  aria-label={change.name}
-                  checked={chosen.has(change.name)}
-                  onCheckedChange={() => toggle(change.name)}
-                />
-              </Td>
-              <Td className="font-mono text-xs wrap-anywhere">{change.name}</Td>
-              <Td>
-                <Numbers numbers={change.before} other={change.after} />
-              </Td>
-              <Td>
-                <Numbers numbers={change.after} other={change.before} />
-              </Td>
-              <Td>
-                <Growth change={change} />
-              </Td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
-      {more > 0 ? <p className="text-muted">{t`另有 ${more} 处未列出，全选时一并应用。`}</p> : null}
+      <DifferenceTable label={t`价格差异`} changes={changes} chosen={chosen} onChosen={setChosen} />
     </section>
   );
 }

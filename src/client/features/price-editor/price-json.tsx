@@ -87,8 +87,7 @@ function OneOption({
           {parsed.problem[currentLanguage()]}
         </p>
       ) : null}
-      {/* The hourly sums do not say which rule applied. */}
-      {text !== first && optionKey in prices.tables && optionKey !== "PriceRules" ? (
+      {text !== first && optionKey in prices.tables ? (
         <PriceEffect
           before={prices.tables}
           after={parsed.ok ? { ...prices.tables, [optionKey]: parsed.value } : undefined}

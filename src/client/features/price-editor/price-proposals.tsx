@@ -10,13 +10,8 @@ import { toastInfo } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
-import { Checkbox } from "../../ui/checkbox";
 import { Skeleton } from "../../ui/skeleton";
-import { Table, Td, Th } from "../../ui/table";
-import { Growth, Numbers } from "./price-difference";
-
-/** Rows that are drawn; all are counted and taken over. */
-const SHOWN = 300;
+import { DifferenceTable } from "./price-difference";
 
 const REASONS: Readonly<Record<HeldFor, MessageDescriptor>> = {
   "by-hand": msg`等待确认`,
@@ -87,14 +82,9 @@ function OpenProposal({ proposal, quotaPerUnit }: { proposal: Proposal; quotaPer
     onSettled: () => Promise.all([utils.pricing.invalidate(), utils.option.list.invalidate()]),
     onSuccess: ({ taken }) => toastInfo(taken > 0 ? t`已采用 ${taken} 处价格` : t`已拒绝这些变更`),
   });
-  const [total, count, more] = [changes.length, chosen.size, changes.length - SHOWN];
+  const [total, count] = [changes.length, chosen.size];
   const effect = changes.reduce((sum, change) => sum + (chosen.has(change.name) ? change.effect : 0), 0);
   const money = signed(effect, quotaPerUnit);
-  const toggle = (name: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(name)) next.add(name);
-    setChosen(next);
-  };
   return (
     <section className="grid gap-3" aria-label={t`${source} 的变更`}>
       <div className="flex flex-wrap items-center gap-2">
@@ -111,51 +101,20 @@ function OpenProposal({ proposal, quotaPerUnit }: { proposal: Proposal; quotaPer
           onClick={() => decide.mutate({ id, models: [...chosen] })}
         >{t`采用所选，拒绝其余`}</Button>
       </div>
-      <Table wide aria-label={t`${source} 的变更`}>
-        <thead>
-          <tr>
-            <Th className="w-10">
-              <Checkbox
-                aria-label={t`全选`}
-                checked={count === total ? true : count === 0 ? false : "indeterminate"}
-                onCheckedChange={(on) => setChosen(on === true ? new Set(changes.map(({ name }) => name)) : new Set())}
-              />
-            </Th>
-            <Th>{t`模型`}</Th>
-            <Th>{t`现在`}</Th>
-            <Th>{t`之后`}</Th>
-            <Th>{t`变化`}</Th>
-            <Th>{t`最近 24 小时`}</Th>
-            <Th>{t`原因`}</Th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.slice(0, SHOWN).map((change) => (
-            <tr key={change.name}>
-              <Td>
-                <Checkbox
-                  aria-label={change.name}
-                  checked={chosen.has(change.name)}
-                  onCheckedChange={() => toggle(change.name)}
-                />
-              </Td>
-              <Td className="font-mono text-xs wrap-anywhere">{change.name}</Td>
-              <Td>
-                <Numbers numbers={change.before} other={change.after} />
-              </Td>
-              <Td>
-                <Numbers numbers={change.after} other={change.before} />
-              </Td>
-              <Td>
-                <Growth change={change} />
-              </Td>
-              <Td className="tabular-nums">{change.effect === 0 ? "—" : signed(change.effect, quotaPerUnit)}</Td>
-              <Td className="text-muted">{change.held ? t(REASONS[change.held]) : ""}</Td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
-      {more > 0 ? <p className="text-muted">{t`另有 ${more} 处未列出，全选时一并应用。`}</p> : null}
+      <DifferenceTable
+        label={t`${source} 的变更`}
+        changes={changes}
+        chosen={chosen}
+        onChosen={setChosen}
+        columns={[
+          {
+            header: t`最近 24 小时`,
+            cell: (change) => (change.effect === 0 ? "—" : signed(change.effect, quotaPerUnit)),
+            numeric: true,
+          },
+          { header: t`原因`, cell: ({ held }) => (held ? t(REASONS[held]) : "") },
+        ]}
+      />
     </section>
   );
 }

@@ -11,23 +11,20 @@ import { currentLanguage } from "../../lib/i18n";
 import { textParam, useUrlState } from "../../lib/url-state";
 import { Button } from "../../ui/button";
 import { Combobox } from "../../ui/combobox";
-import { PriceRules } from "../pricing/price-rules";
+import { SwitchField } from "../../ui/switch";
+import { PriceRules, RuleWeek } from "../pricing/price-rules";
 import { Calculator } from "./price-why";
+import { type RuleDraft, ruleDrafts, ruleOf } from "./rule-draft";
+import { RuleList } from "./rule-list";
 import type { Prices, useSavePrices } from "./use-prices";
 
 const PARAMS = { model: textParam() };
-const EXAMPLE: PriceRule = {
-  name: "peak",
-  when: { hours: [{ zone: "Asia/Shanghai", days: [1, 2, 3, 4, 5], from: "09:00", to: "12:00" }] },
-  then: { factor: 2 },
-};
-
 interface RulesEditorProps {
   prices: Prices;
   saver: ReturnType<typeof useSavePrices>;
 }
 
-/** The rules of one model: written as JSON, shown as sentences, with what overlaps and what a call would cost. */
+/** The rules of one model: a form or JSON, with the week drawn, what overlaps and what a call would cost. */
 export function RulesEditor({ prices, saver }: RulesEditorProps) {
   const { t } = useLingui();
   const id = useId();
@@ -63,7 +60,7 @@ export function RulesEditor({ prices, saver }: RulesEditorProps) {
   );
 }
 
-const laidOut = (rules: readonly PriceRule[]): string => JSON.stringify(rules, null, 2);
+const laidOut = (rules: unknown): string => JSON.stringify(rules, null, 2);
 
 function parsedJson(text: string): unknown {
   try {
@@ -78,8 +75,12 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
   const { tables } = prices;
   const own = Object.hasOwn(tables.PriceRules, model) ? tables.PriceRules[model] : undefined;
   const price = resolvePrice(model, "default", "default", tables);
-  const first = laidOut(own ?? (price.unpriced ? [] : (price.rules ?? [])));
-  const [text, setText] = useState(first);
+  const first = own ?? (price.unpriced ? [] : (price.rules ?? []));
+  const [drafts, setDrafts] = useState<readonly RuleDraft[]>(() => ruleDrafts(first));
+  /** The text of the expert's view; null: the form is shown. */
+  const [json, setJson] = useState<string | null>(null);
+  const [tried, setTried] = useState(false);
+  const text = json ?? laidOut(drafts.map(ruleOf));
   const parsed = parseOption("PriceRules", JSON.stringify({ [model]: parsedJson(text) ?? null }));
   const rules = parsed.ok ? parsed.value[model] : undefined;
   const after = useMemo(
@@ -89,23 +90,39 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
     [text, tables, model],
   );
   const store = (next: Readonly<Record<string, readonly PriceRule[]>>) =>
-    void saver
-      .saveText("PriceRules", JSON.stringify(tables.PriceRules, null, 2), JSON.stringify(next, null, 2))
-      .catch(() => false);
+    void saver.saveText("PriceRules", laidOut(tables.PriceRules), laidOut(next)).catch(() => false);
   const { [model]: _, ...others } = tables.PriceRules;
+  const unchanged = text === laidOut(ruleDrafts(first).map(ruleOf));
+  const showJson = (on: boolean) => {
+    if (rules) setDrafts(ruleDrafts(rules));
+    setJson(on ? text : null);
+  };
+  const shown = after?.PriceRules[model] ?? [];
   return (
     <>
       {own === undefined ? (
         <p className="text-muted">{t`这个模型没有自己的规则，下面是它现在适用的规则；保存后成为它自己的规则，空列表表示没有规则。`}</p>
       ) : null}
-      <JsonEditor
-        aria-label={t`规则的 JSON`}
-        rows={14}
-        value={text}
-        onValueChange={setText}
-        aria-invalid={!parsed.ok}
-      />
-      {parsed.ok ? null : (
+      <div className="w-72 max-w-full">
+        <SwitchField
+          label={t`用 JSON 编辑`}
+          checked={json !== null}
+          disabled={json !== null && !parsed.ok}
+          onCheckedChange={showJson}
+        />
+      </div>
+      {json === null ? (
+        <RuleList rules={drafts} onRules={setDrafts} />
+      ) : (
+        <JsonEditor
+          aria-label={t`规则的 JSON`}
+          rows={14}
+          value={json}
+          onValueChange={setJson}
+          aria-invalid={!parsed.ok}
+        />
+      )}
+      {parsed.ok || (json === null && !tried) ? null : (
         <p role="alert" className="text-red-fg">
           {parsed.problem[currentLanguage()]}
         </p>
@@ -113,21 +130,26 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
       <div className="flex flex-wrap gap-2">
         <Button
           variant="primary"
-          disabled={!after}
           loading={saver.saving}
-          onClick={() => after && store(after.PriceRules)}
+          onClick={() => {
+            setTried(true);
+            if (after) store(after.PriceRules);
+          }}
         >{t`保存`}</Button>
-        <Button disabled={text === first} onClick={() => setText(first)}>{t`撤销修改`}</Button>
         <Button
-          disabled={!rules || rules.some(({ name }) => name === EXAMPLE.name)}
-          onClick={() => rules && setText(laidOut([...rules, EXAMPLE]))}
-        >{t`添加时段规则`}</Button>
+          disabled={unchanged}
+          onClick={() => {
+            setDrafts(ruleDrafts(first));
+            setJson(json === null ? null : laidOut(first));
+            setTried(false);
+          }}
+        >{t`撤销修改`}</Button>
         {own === undefined ? null : <Button onClick={() => store(others)}>{t`删除自己的规则`}</Button>}
       </div>
-      {after && rules ? (
+      {after ? (
         <>
-          <PriceRules rules={after.PriceRules[model]} />
-          <Report rules={after.PriceRules[model] ?? []} />
+          {json === null ? <RuleWeek rules={shown} /> : <PriceRules rules={shown} />}
+          <Report rules={shown} />
           <section className="grid gap-2">
             <h2 className="text-md">{t`哪条规则会适用`}</h2>
             <Calculator prices={{ ...prices, tables: after }} model={model} group="default" userGroup="default" />

@@ -65,11 +65,3 @@ export function withDraft(all: VirtualModels, before: string | null, draft: Virt
   if (before === null || !Object.hasOwn(all, before)) return { ...all, [name]: entry };
   return Object.fromEntries(Object.entries(all).map(([key, value]) => (key === before ? [name, entry] : [key, value])));
 }
-
-/** The steps with one of them moved by `by` places. */
-export function moved(steps: readonly StepDraft[], from: number, by: 1 | -1): StepDraft[] {
-  const order = [...steps];
-  const step = order.splice(from, 1);
-  order.splice(from + by, 0, ...step);
-  return order;
-}

@@ -5,6 +5,7 @@ import { defaultValue, parseOption } from "../../../shared/options";
 import { MOST_STEPS, type VirtualModels } from "../../../shared/virtual-models";
 import { FieldFrame } from "../../components/form-field";
 import { currentLanguage } from "../../lib/i18n";
+import { moved } from "../../lib/moved";
 import { trpc } from "../../lib/trpc";
 import { textParam, useUrlState } from "../../lib/url-state";
 import { Button } from "../../ui/button";
@@ -12,7 +13,7 @@ import { Combobox } from "../../ui/combobox";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
 import type { Prices, useSavePrices } from "./use-prices";
-import { draftOf, emptyStep, moved, type VirtualDraft, withDraft } from "./virtual-draft";
+import { draftOf, emptyStep, type VirtualDraft, withDraft } from "./virtual-draft";
 import { VirtualStepFields } from "./virtual-step-fields";
 
 const KEY = "VirtualModels";

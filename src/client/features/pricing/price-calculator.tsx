@@ -1,15 +1,18 @@
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
+import type { PriceRule } from "../../../shared/price-rules";
 import { videoTariff } from "../../../shared/video-tariffs";
 import { formatDollars, formatNumber } from "../../lib/format";
 import { Textarea } from "../../ui/input";
 import { Label } from "../../ui/label";
 import { DateTimeField } from "../../ui/date-time-field";
 import { NumberField } from "../../ui/number-field";
+import { Select } from "../../ui/select";
 import { Table, Td, Th } from "../../ui/table";
 import { TokenInput } from "../../ui/token-input";
-import { costOf, guessTokens } from "./prices";
+import { conditionNames } from "./condition-names";
+import { type AskedCall, askedValues, costOf, guessTokens } from "./prices";
 
 const MOST = 4;
 const DAYS = 30;
@@ -41,6 +44,61 @@ function Field({
   );
 }
 
+const NONE = "-";
+
+/** What the rules ask of a call besides its tokens. */
+function AskedFields({
+  rules,
+  asked,
+  onAsked,
+}: {
+  rules: readonly PriceRule[];
+  asked: AskedCall;
+  onAsked: (asked: AskedCall) => void;
+}) {
+  const { t } = useLingui();
+  const id = useId();
+  const nameOf = (key: string): string =>
+    Object.hasOwn(conditionNames, key) ? t(conditionNames[key as keyof typeof conditionNames]) : key; // its own key
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      <div className="col-span-2 grid gap-1">
+        <Label htmlFor={`${id}-moment`}>{t`调用时间`}</Label>
+        <DateTimeField
+          id={`${id}-moment`}
+          value={Math.floor(asked.moment / 1000)}
+          onValueChange={(next) => onAsked({ ...asked, moment: next === null ? Date.now() : next * 1000 })}
+        />
+      </div>
+      {rules.some(({ when }) => when.seconds) ? (
+        <div className="grid gap-1">
+          <Label htmlFor={`${id}-seconds`}>{nameOf("seconds")}</Label>
+          <NumberField
+            id={`${id}-seconds`}
+            min={1}
+            unit={t`秒`}
+            value={asked.seconds ?? null}
+            onValueChange={(next) => onAsked({ ...asked, seconds: next !== null && next > 0 ? next : undefined })}
+          />
+        </div>
+      ) : null}
+      {[...askedValues(rules)].map(([key, values]) => (
+        <div key={key} className="grid gap-1">
+          <Label id={`${id}-${key}`}>{nameOf(key)}</Label>
+          <Select
+            aria-labelledby={`${id}-${key}`}
+            value={asked.values?.[key] ?? NONE}
+            options={[{ value: NONE, label: t`请求中没有` }, ...values.map((value) => ({ value, label: value }))]}
+            onValueChange={(next) =>
+              onAsked({ ...asked, values: { ...asked.values, [key]: next === NONE ? undefined : next } })
+            }
+          />
+        </div>
+      ))}
+    </div>
+  );
+}
+
 /** What calls of this size would cost, here and with up to three other models; the arithmetic is the ledger's own. */
 export function PriceCalculator({
   catalogue,
@@ -52,8 +110,8 @@ export function PriceCalculator({
   group: string;
 }) {
   const { t } = useLingui();
-  const ids = { text: useId(), others: useId(), moment: useId() };
-  const [moment, setMoment] = useState(() => Math.floor(Date.now() / 1000));
+  const ids = { text: useId(), others: useId() };
+  const [asked, setAsked] = useState<AskedCall>(() => ({ moment: Date.now() }));
   const [tokens, setTokens] = useState({ input: 1000, cached: 0, output: 500, calls: 1000 });
   const [text, setText] = useState("");
   const [others, setOthers] = useState<string[]>([]);
@@ -66,6 +124,7 @@ export function PriceCalculator({
   const usage = { input: input - cached, cache_read: cached, output: tokens.output };
   const callable = catalogue.models.filter((model) => model.factors);
   const compared = [item, ...others.flatMap((name) => callable.find((model) => model.model === name) ?? [])];
+  const rules = compared.flatMap((model) => model.rules ?? []);
   const dollars = (units: number) => formatDollars(units, catalogue.quota_per_unit, 6);
 
   return (
@@ -81,16 +140,7 @@ export function PriceCalculator({
         <Field label={t`输出 Token`} value={tokens.output} onValue={(value) => set({ output: value })} />
         <Field label={t`每天调用次数`} value={tokens.calls} onValue={(value) => set({ calls: value })} />
       </div>
-      {compared.some(({ rules }) => rules) ? (
-        <div className="grid gap-1">
-          <Label htmlFor={ids.moment}>{t`调用时间`}</Label>
-          <DateTimeField
-            id={ids.moment}
-            value={moment}
-            onValueChange={(next) => setMoment(next ?? Math.floor(Date.now() / 1000))}
-          />
-        </div>
-      ) : null}
+      {rules.length > 0 ? <AskedFields rules={rules} asked={asked} onAsked={setAsked} /> : null}
       <div className="grid gap-1">
         <Label htmlFor={ids.text}>{t`或粘贴文本作为输入`}</Label>
         <Textarea id={ids.text} rows={3} value={text} onChange={(event) => setText(event.target.value)} />
@@ -123,7 +173,7 @@ export function PriceCalculator({
         </thead>
         <tbody>
           {compared.map((model) => {
-            const charge = costOf(catalogue, model, group, usage, moment * 1000);
+            const charge = costOf(catalogue, model, group, usage, asked);
             const units = charge?.quota;
             const rule = charge?.rule?.name;
             const cell = (times: number) => (units === undefined ? "—" : dollars(units * times));

@@ -6,6 +6,7 @@ import type { Catalogue } from "../../../shared/price-list";
 import type { PriceRule } from "../../../shared/price-rules";
 import { PriceCalculator } from "./price-calculator";
 import { PriceRules } from "./price-rules";
+import { type AskedCall, askedValues, costOf } from "./prices";
 
 // Not before the document is there.
 const { fireEvent } = await import("@testing-library/react");
@@ -68,4 +69,30 @@ test("the calculator says which rule applies at a moment and to a number of toke
   fireEvent.change(input, { target: { value: "6000" } });
   fireEvent.blur(input);
   expect(row()).toStartWith("m规则：long$0.13");
+});
+
+test("the calculator asks for what the rules ask of a request, and charges by it", () => {
+  const tiered: PriceRule[] = [
+    { name: "priority", when: { service_tier: ["priority"] }, then: { factor: 2 } },
+    { name: "us", when: { region: ["us"] }, then: { factor: 3 } },
+    { name: "fast", when: { member: { path: "speed", values: ["fast", "turbo"] } }, then: { factor: 4 } },
+    { name: "long", when: { seconds: { over: 5 } }, then: { factor: 5 } },
+  ];
+  const asking = { ...item, rules: tiered };
+  expect([...askedValues(tiered)]).toEqual([
+    ["service_tier", ["priority"]],
+    ["region", ["us"]],
+    ["speed", ["fast", "turbo"]],
+  ]);
+  const rule = (asked: Omit<AskedCall, "moment">) =>
+    costOf(catalogue, asking, "default", { input: 1000 }, { moment: 0, ...asked })?.rule?.name;
+  expect([
+    rule({}),
+    rule({ values: { service_tier: "priority" } }),
+    rule({ values: { region: "us" } }),
+    rule({ values: { speed: "turbo" } }),
+    rule({ seconds: 6 }),
+  ]).toEqual([undefined, "priority", "us", "fast", "long"]);
+  show(<PriceCalculator catalogue={catalogue} item={asking} group="default" />);
+  for (const label of ["服务档位", "处理地区", "speed", "视频时长"]) expect(screen.getByLabelText(label)).toBeDefined();
 });

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo, useState } from "react";
 import { type Stretch, weekOf } from "../../../shared/price-rule-check";
 import { ruleText } from "../../../shared/price-rule-text";
-import type { PriceRule } from "../../../shared/price-rules";
+import { isTimed, type PriceRule } from "../../../shared/price-rules";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
 
@@ -20,26 +20,45 @@ export function PriceRules({ rules }: { rules: readonly PriceRule[] | undefined 
           </li>
         ))}
       </ol>
-      {rules.some(({ when }) => when.hours) ? <Week rules={rules} /> : null}
+      <RuleWeek rules={rules} />
     </section>
   );
 }
 
 const COLOURS = ["bg-blue-fg", "bg-green-fg", "bg-orange-fg", "bg-red-fg", "bg-yellow-fg"] as const;
 
-/** The next seven days in the reader's own time, a line a day. */
-function Week({ rules }: { rules: readonly PriceRule[] }) {
+const AXIS = ["00:00", "06:00", "12:00", "18:00", "24:00"];
+
+/**
+ * The next seven days in the reader's own time, a line a day: where rules of hours and dates overlap, the lower half
+ * shows the one that does not count; where none holds, the line is empty. Nothing without such rules.
+ */
+export function RuleWeek({ rules }: { rules: readonly PriceRule[] }) {
   const { t } = useLingui();
   const [today] = useState(() => new Date().setHours(0, 0, 0, 0));
-  const days = useMemo(() => Array.from({ length: 7 }, (_, i) => dayOf(rules, today, i)), [rules, today]);
+  const timed = useMemo(() => rules.filter(isTimed), [rules]);
+  const days = useMemo(
+    () => (timed.length === 0 ? [] : Array.from({ length: 7 }, (_, i) => dayOf(timed, today, i))),
+    [timed, today],
+  );
+  if (timed.length === 0) return null;
   const format = new Intl.DateTimeFormat(currentLanguage(), { weekday: "short", month: "numeric", day: "numeric" });
   const clock = new Intl.DateTimeFormat(currentLanguage(), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const said = ({ from, to, rule }: Stretch): string =>
-    `${clock.format(from)}–${clock.format(to)} ${rule?.name ?? t`普通价格`}`;
+  const hidden = (others: readonly PriceRule[]): string => {
+    const names = others.map(({ name }) => name).join(", ");
+    return names === "" ? "" : t`（被遮盖：${names}）`;
+  };
+  const said = ({ from, to, rule, others }: Stretch): string =>
+    `${clock.format(from)}–${clock.format(to)} ${rule?.name ?? t`普通价格`}${hidden(others)}`;
   return (
     <figure className="grid gap-1">
       <figcaption className="text-xs text-muted">{t`未来七天的时段（${zone}）`}</figcaption>
+      <div aria-hidden className="ml-[6.5rem] flex justify-between text-xs text-muted tabular-nums">
+        {AXIS.map((hour) => (
+          <span key={hour}>{hour}</span>
+        ))}
+      </div>
       {days.map(({ start, end, stretches }) => (
         <div key={start} className="grid grid-cols-[6rem_1fr] items-center gap-2">
           <span className="text-xs tabular-nums">{format.format(start)}</span>
@@ -52,13 +71,29 @@ function Week({ rules }: { rules: readonly PriceRule[] }) {
               <span
                 key={stretch.from}
                 title={said(stretch)}
-                className={cn("h-full", colourOf(rules, stretch.rule))}
+                className="flex h-full flex-col"
                 style={{ width: `${((stretch.to - stretch.from) / (end - start)) * 100}%` }}
-              />
+              >
+                {[stretch.rule, ...stretch.others.slice(0, 1)].map((rule, place) => (
+                  <span key={place} className={cn("flex-1", colourOf(timed, rule))} />
+                ))}
+              </span>
             ))}
           </div>
         </div>
       ))}
+      <ul aria-hidden className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+        {timed.map((rule) => (
+          <li key={rule.name} className="flex items-center gap-1.5">
+            <span className={cn("size-3 rounded-sm", colourOf(timed, rule))} />
+            {rule.name}
+          </li>
+        ))}
+        <li className="flex items-center gap-1.5">
+          <span className="size-3 rounded-sm bg-muted/20" />
+          {t`普通价格`}
+        </li>
+      </ul>
     </figure>
   );
 }

@@ -4,6 +4,7 @@
 import { billingOf, type Catalogue, type CatalogueModel, catalogPrice, stepModels } from "../../../shared/price-list";
 import { type Charge, chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
+import type { PriceRule } from "../../../shared/price-rules";
 import { type Usage } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
 import { videoFactors, videoTariff } from "../../../shared/video-tariffs";
@@ -93,20 +94,53 @@ function virtualRow(catalogue: Catalogue, item: CatalogueModel, group: string): 
   };
 }
 
+/** What a calculated call is besides its tokens. */
+export interface AskedCall {
+  /** Epoch milliseconds. */
+  readonly moment: number;
+  /** Values of conditions (`size`) and of members of the request by their paths; absent: not in the request. */
+  readonly values?: Readonly<Record<string, string | undefined>>;
+  /** Of a video. */
+  readonly seconds?: number | undefined;
+}
+
+const VALUED = ["service_tier", "region", "size", "quality", "resolution"] as const;
+
 /**
- * What one call of a model in a group costs at a moment (epoch milliseconds), as the ledger would charge it (a video of
- * its usual length); undefined without a price.
+ * What rules ask of a request besides time, tokens and seconds: a condition, or a member's path, to the values that
+ * they name.
+ */
+export function askedValues(rules: readonly PriceRule[]): Map<string, readonly string[]> {
+  const asked = new Map<string, readonly string[]>();
+  const add = (key: string, values: readonly string[]) =>
+    asked.set(key, [...new Set([...(asked.get(key) ?? []), ...values])]);
+  for (const { when } of rules) {
+    for (const key of VALUED) if (when[key]) add(key, when[key]);
+    if (when.member) add(when.member.path, when.member.values);
+  }
+  return asked;
+}
+
+/**
+ * What one call of a model in a group costs, as the ledger would charge it (a video of its usual length unless
+ * `seconds` is given); undefined without a price.
  */
 export function costOf(
   catalogue: Catalogue,
   item: CatalogueModel,
   group: string,
   usage: Usage,
-  moment: number,
+  { moment, values = {}, seconds }: AskedCall,
 ): Charge | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
-  const now = price && priceAt(price, { moment, member: () => [] });
-  return now && chargeOf(now, usage, { factors: videoFactors(item.model, {}) });
+  const { size, quality, resolution, region } = values;
+  const member = (path: string): readonly unknown[] => {
+    const value = path === "inference_geo" ? (region ?? values[path]) : values[path];
+    return value === undefined ? [] : [value];
+  };
+  const now = price && priceAt(price, { moment, member, size, quality, seconds, resolution });
+  const video = { ...(seconds !== undefined && { seconds }), ...(resolution !== undefined && { resolution }) };
+  return now && chargeOf(now, usage, { factors: videoFactors(item.model, video) });
 }
 
 export interface PriceFilter {

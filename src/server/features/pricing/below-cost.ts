@@ -17,6 +17,7 @@ export interface SoldBelowCost extends BelowCost {
 /** Every enabled channel's models in every group that has a ratio, at the hours of the week from `now` on. */
 export function soldBelowCost({ options, pool }: Pick<Services, "options" | "pool">, now: number): SoldBelowCost[] {
   const prices = createPrices(options);
+  const rates = options.get("CurrencyRates");
   const found: SoldBelowCost[] = [];
   for (const group of Object.keys(options.get("GroupRatio"))) {
     for (const model of pool.models(group)) {
@@ -24,7 +25,7 @@ export function soldBelowCost({ options, pool }: Pick<Services, "options" | "poo
       if (!price) continue;
       for (const { name, setting, model_mapping } of pool.candidates(group, model)) {
         if (found.length >= MOST) return found;
-        const below = belowCost(price, setting, canonicalModel(model_mapping.get(model) ?? model), now);
+        const below = belowCost(price, setting, canonicalModel(model_mapping.get(model) ?? model), now, rates);
         if (below) found.push({ model, group, channel: name, ...below });
       }
     }

@@ -115,7 +115,7 @@ function isBelowCost(
     for (const { setting, model_mapping } of pool.candidates(group, change.name)) {
       const model = canonicalModel(model_mapping.get(change.name) ?? change.name);
       const own = setting.cost_prices === undefined ? undefined : parseCostPrices(setting.cost_prices);
-      if (own && "table" in own && belowCost(price, setting, model, now())) return true;
+      if (own && "table" in own && belowCost(price, setting, model, now(), options.get("CurrencyRates"))) return true;
     }
   }
   return false;

@@ -14,7 +14,7 @@ for (const engine of ENGINES) {
     beforeAll(async () => void (h = await openHarness(engine)), HOOK_MS);
     afterAll(() => h?.close());
 
-    test("seven days by model and a day by model and group, before and after the hours are added up; administrators are refused", async () => {
+    test("seven days by model and a day by hour, model and group, before and after the hours are added up; administrators are refused", async () => {
       const root = await h.person({ role: ROLE.root });
       expect(await root.call.pricing.recentUse()).toEqual({ week: [], day: [] });
       const at = root.ctx.now();
@@ -46,14 +46,16 @@ for (const engine of ENGINES) {
           row(168, "b", "default", 1),
           row(2000, "c", "default", 1),
         ]);
+      const once = { count: 2, quota: 100, prompt_tokens: 30, completion_tokens: 7 };
       const expected = {
         week: [
           { model: "a", count: 8, quota: 400 },
           { model: "b", count: 4, quota: 200 },
         ],
         day: [
-          { model: "a", group: "default", count: 4, quota: 200, prompt_tokens: 60, completion_tokens: 14 },
-          { model: "a", group: "vip", count: 2, quota: 100, prompt_tokens: 30, completion_tokens: 7 },
+          { model: "a", group: "default", hour: hour - HOUR, ...once },
+          { model: "a", group: "default", hour, ...once },
+          { model: "a", group: "vip", hour: hour - 23 * HOUR, ...once },
         ],
       };
       expect(await ask()).toEqual(expected);

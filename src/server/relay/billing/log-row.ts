@@ -100,11 +100,14 @@ export function sweepRow({ engine, caller, request, ip, path }: Asked, price: Co
   let start = texts.drafts.get(key);
   if (start === undefined) {
     if (texts.drafts.size >= MOST_DRAFTS) texts.drafts.clear();
-    const other = `${texts.facts},${JSON.stringify({ request_path: cut(path, TEXT_LIMITS.request_path), estimated: true }).slice(1)}`;
+    const { rule } = price;
+    const request_path = cut(path, TEXT_LIMITS.request_path);
+    const others = { request_path, ...(rule && { price_rule: rule }), estimated: true };
     start = JSON.stringify({
       group: price.group,
       model_name: cut(request.model, TEXT_LIMITS.model),
-      other,
+      ...(rule && { price_rule: rule.name }),
+      other: `${texts.facts},${JSON.stringify(others).slice(1)}`,
     }).slice(0, -1);
     texts.drafts.set(key, start);
   }

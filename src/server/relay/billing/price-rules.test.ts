@@ -56,6 +56,33 @@ test("a call is held and charged at the price of its moment, and its row names t
   expect(other.price_rule).toEqual(peak);
 });
 
+test("the row that a sweep would write names the rule as well", async () => {
+  const drafts = [];
+  for (const moment of [NINE - 1, NINE]) {
+    const bench = ruled([peak], moment);
+    await settled(bench);
+    const { price_rule, other } = JSON.parse(bench.ledger.holdRequests[0]?.draft ?? "{}") as Record<string, string>;
+    drafts.push([price_rule, (JSON.parse(other ?? "{}") as ConsumeOther).price_rule]);
+  }
+  expect<unknown>(drafts).toEqual([
+    [undefined, undefined],
+    ["peak", peak],
+  ]);
+});
+
+test("a row keeps its cost in dollars where its channel pays in another currency, and none without its rate", async () => {
+  const setting = { cost_prices: JSON.stringify({ "gpt-4o": { input: 14, output: 14 } }), cost_currency: "CNY" };
+  const costs = [];
+  for (const currencyRates of [{ CNY: 7 }, {}]) {
+    const bench = makeBench([makeChannel(1, upstream.url, { setting })], {});
+    Object.assign(bench.options, { currencyRates });
+    const { log } = await settled(bench);
+    const tokens = (log.prompt_tokens ?? 0) + (log.completion_tokens ?? 0);
+    costs.push(log.upstream_cost === null ? null : (log.upstream_cost ?? 0) / tokens);
+  }
+  expect(costs).toEqual([2000, null]);
+});
+
 test("a window that begins or ends while the call runs changes nothing: the moment of the hold counts", async () => {
   const [before, inside] = [await settled(ruled([peak], NINE - 1, NINE)), await settled(ruled([peak], NINE, NINE - 1))];
   expect([before.log.price_rule, inside.log.price_rule]).toEqual(["", "peak"]);

@@ -12,3 +12,17 @@ test("sizes have DALL-E's factors for DALL-E alone", () => {
     expect(factorsOf(model, "1024x1792")).toEqual({});
   }
 });
+
+test("DALL-E's sizes and qualities have the vendor's factors in every combination", () => {
+  const sizes = { "256x256": 0.4, "512x512": 0.45, "1024x1024": 1, "1024x1792": 2, "1792x1024": 2, "640x480": 1 };
+  for (const model of ["dall-e-2", "dall-e-3", "dall-e-3-mine", "gpt-image-1", "flux"])
+    for (const [size, factor] of Object.entries(sizes))
+      for (const quality of [undefined, "standard", "hd"]) {
+        const times = model.startsWith("dall-e") ? factor : 1;
+        const hd = model.startsWith("dall-e-3") && quality === "hd" ? (factor === 2 ? 1.5 : 2) : 1;
+        expect(imageTerms(model, { ...ask, size, quality }).terms.times?.factors).toEqual({
+          ...(times !== 1 && { size: times }),
+          ...(hd !== 1 && { quality: hd }),
+        });
+      }
+});

@@ -1,5 +1,6 @@
 /** The price of generated images. */
 import { printDecimal } from "../../../shared/decimal";
+import { factorOf, type FactorRule } from "../../../shared/factor-rules";
 import { compilePrice, type CompiledPrice, type Usage } from "../../../shared/pricing";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { isObject } from "../../lib/json-bytes";
@@ -20,21 +21,22 @@ export interface ImageRequest {
 /** Models that are billed by the tokens they report; all others have a price per picture. */
 const BY_TOKENS = /^(?:gpt-image|chatgpt-image|gemini-)/;
 
-/**
- * Of DALL-E alone (openai.com/api/pricing, "Image generation"): other vendors name one price for all sizes, or rules
- * do.
- */
-const sizeFactors: Readonly<Record<string, number>> = {
-  "256x256": 0.4,
-  "512x512": 0.45,
-  "1024x1792": 2,
-  "1792x1024": 2,
-};
+const TALL = ["1024x1792", "1792x1024"];
+const sizeRule = (size: string[], factor: number): FactorRule => ({ name: "size", when: { size }, then: { factor } });
+const hdRule = (factor: number, size?: string[]): FactorRule => ({
+  name: "quality",
+  when: { quality: ["hd"], ...(size && { size }) },
+  then: { factor },
+});
 
-function qualityFactor(model: string, { size, quality }: ImageRequest): number {
-  if (!model.startsWith("dall-e-3") || quality !== "hd") return 1;
-  return sizeFactors[size ?? ""] === 2 ? 1.5 : 2;
-}
+/**
+ * Of DALL-E alone, by the first part of a model's name (openai.com/api/pricing, "Image generation"): other vendors name
+ * one price for all sizes, or the operator's rules do.
+ */
+const pictureFactors: readonly { readonly models: string; readonly rules: readonly FactorRule[] }[] = [
+  { models: "dall-e", rules: [sizeRule(["256x256"], 0.4), sizeRule(["512x512"], 0.45), sizeRule(TALL, 2)] },
+  { models: "dall-e-3", rules: [hdRule(1.5, TALL), hdRule(2)] },
+];
 
 /**
  * Output tokens of one image by quality: square, and the maximum of the other shapes
@@ -88,13 +90,13 @@ function pricePerPicture(price: CompiledPrice): CompiledPrice {
 
 /** The price terms of an image call, and the most output tokens that it may have. */
 export function imageTerms(model: string, ask: ImageRequest): { terms: Terms; max_output: number } {
-  const factors: Record<string, number> = {};
-  const size = model.startsWith("dall-e") ? (sizeFactors[ask.size ?? ""] ?? 1) : 1;
-  const quality = qualityFactor(model, ask);
-  if (size !== 1) factors.size = size;
-  if (quality !== 1) factors.quality = quality;
-  const times = { calls: ask.n, factors };
   const shown = { size: ask.size, quality: ask.quality };
+  const factors: Record<string, number> = {};
+  for (const { models, rules } of pictureFactors) {
+    const factor = model.startsWith(models) ? factorOf(rules, shown) : 1;
+    if (factor !== 1) factors[rules[0]?.name ?? ""] = factor;
+  }
+  const times = { calls: ask.n, factors };
   if (!BY_TOKENS.test(model)) {
     return { terms: { times, shown, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
   }

@@ -1,9 +1,9 @@
 /**
- * Members of a call for which the vendor charges more per token: a faster tier, a certain region. Weir's prices do not
- * include them, so a channel passes them on only if its operator allows it (shared/channel-setting). Sources: types of
- * the `openai` SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo), @google/genai 3.1 (serviceTier);
- * the price pages of OpenAI (fast mode, formerly priority processing) and Anthropic (fast mode, data residency); read
- * November 2026.
+ * Members of a call for which the vendor charges more per token: a faster tier, a certain region. Weir's plain prices
+ * do not include them, only rules do, so a channel passes them on only if its operator allows it (shared/channel-
+ * setting). Sources: types of the `openai` SDK 7.55 (service_tier), @anthropic-ai/sdk 1.11 (speed, inference_geo),
+ * @google/genai 3.1 (serviceTier); the price pages of OpenAI (fast mode, formerly priority processing) and Anthropic
+ * (fast mode, data residency); read November 2026.
  */
 import type { ChannelSetting } from "../../../shared/channel-setting";
 import { isObject } from "../../lib/json-bytes";

@@ -8,7 +8,7 @@
  * by how busy it is: less is better. In memory, of this process; pure but for the clock and the numbers it is given.
  */
 import { canonicalModel } from "../../../shared/channel-types";
-import { costOf } from "../../../shared/cost";
+import { costOf, type CurrencyRates } from "../../../shared/cost";
 import type { ScoreFactors } from "../../../shared/score-factors";
 import type { PoolChannel } from "../../contracts/channel";
 
@@ -52,7 +52,10 @@ export class ChannelScores {
   readonly #running = new Map<number, number>();
   readonly #prices = new WeakMap<PoolChannel, Map<string, { at: number; cost: number | null }>>();
 
-  constructor(readonly now: () => number) {}
+  constructor(
+    readonly now: () => number,
+    readonly rates: () => CurrencyRates = () => ({}),
+  ) {}
 
   began(channel: number): void {
     this.#running.set(channel, (this.#running.get(channel) ?? 0) + 1);
@@ -170,7 +173,7 @@ export class ChannelScores {
     const moment = this.now();
     if (known && moment - known.at < PRICE_KEPT_MS) return known.cost;
     const name = canonicalModel(channel.model_mapping.get(model) ?? model);
-    const cost = costOf(channel.setting, { model: name, moment, usage: TYPICAL });
+    const cost = costOf(channel.setting, { model: name, moment, usage: TYPICAL }, this.rates());
     prices.set(model, { at: moment, cost });
     return cost;
   }

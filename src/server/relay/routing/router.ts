@@ -2,6 +2,7 @@
  * Routing: the process's state of channels beside their rows. The relay asks it for the channels of a call; the dry run
  * uses the same and tries none.
  */
+import type { CurrencyRates } from "../../../shared/cost";
 import { fail } from "../../../shared/errors";
 import { Cooldown } from "./cooldown";
 import { KeyRotation } from "./key-rotation";
@@ -47,16 +48,17 @@ export interface Routing {
 
 /**
  * `now`: epoch milliseconds; `random`: a number in [0, 1); `byScore`: whether a group's channels are chosen by score,
- * false for all when absent.
+ * false for all when absent; `rates`: of the currencies of channels' costs.
  */
 export function createRouting(
   pool: Pool,
   now: () => number,
   random: () => number = Math.random,
   byScore?: (group: string) => boolean,
+  rates?: () => CurrencyRates,
 ): Routing {
   const cooldown = new Cooldown(now);
-  const scores = new ChannelScores(now);
+  const scores = new ChannelScores(now, rates);
   const scoringFor = ({ caller, model, stream, input }: Destination): Scoring | undefined => {
     const { group, groups = [group], channel_id } = caller;
     if (!byScore || stream === undefined || channel_id !== undefined || !groups.some(byScore)) return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { simplePrice } from "../../../../tests/relay/kit";
 import { chargeOf } from "../../../shared/charge";
 import type { PriceRule } from "../../../shared/price-rules";
-import type { CompiledPrice } from "../../../shared/pricing";
+import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
 import { batchPrice } from "./batch/price";
 import { videoKind } from "./video/kind";
@@ -45,6 +45,26 @@ test("a video whose length and resolution the caller leaves open has its vendor'
     sora?.terms?.({ model: "sora-2", prompt: "x", images: [], n: 1, extra: {}, ...more }, "sora-2", "generate").shown;
   expect(shown({})).toEqual({ seconds: 4, resolution: "720p" });
   expect(shown({ seconds: 8, resolution: "1024p" })).toEqual({ seconds: 8, resolution: "1024p" });
+});
+
+test("a price that an earlier release stored with its tiers beside it charges long inputs as it did", () => {
+  const tables = { QuotaPerUnit: 500_000, "tool_price_setting.prices": {} };
+  const tiers = [
+    { over: 1000, input: 2, output: 1.5 },
+    { over: 5000, input: 4, output: 3 },
+  ];
+  const price = compilePrice("m", "g", { model_ratio: { value: 1, source: "x" } }, tables, tiers);
+  const { open = [], ...bare } = price;
+  const old = {
+    ...bare,
+    tiers: open.toReversed().map(({ when, price: { tokens } }) => ({ over: when.input?.over ?? 0, tokens })),
+  };
+  const restored = unpackPrice(packPrice(old));
+  if (!restored) throw new Error("no price");
+  for (const input of [1, 1000, 1001, 5000, 5001])
+    expect(chargeOf(restored, { input, output: 10 })).toEqual(chargeOf(price, { input, output: 10 }));
+  expect(unpackPrice(packPrice(price))).toEqual(price);
+  expect(unpackPrice(packPrice({ ...bare, ...{ tiers: [] } }))).toEqual(bare);
 });
 
 test("a batch is the service tier batch; its ratio holds for prices in dollars, and lengths of input are not its own", () => {

@@ -2,7 +2,7 @@
 import { printDecimal } from "../../../shared/decimal";
 import { chargeOf } from "../../../shared/charge";
 import { membersAt } from "../../../shared/price-rules";
-import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
+import { compilePrice, type CompiledPrice, type TokenPrices } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
 import type { Terms } from "../../protocol/call-terms";
 import type { Priced } from "../../contracts/task-store";
@@ -69,10 +69,24 @@ export const packPrice = (price: CompiledPrice): string =>
 /** The stored price; undefined for ''. */
 export function unpackPrice(text: string): CompiledPrice | undefined {
   if (text === "") return undefined;
-  // Only packPrice writes it.
+  // Only packPrice writes it, of this release or of one before it.
   return JSON.parse(text, (_, value: unknown) => {
     if (typeof value !== "object" || value === null) return value;
     if (BIG in value) return BigInt(String(value[BIG]));
-    return MAP in value && Array.isArray(value[MAP]) ? new Map(value[MAP]) : value;
+    if (MAP in value && Array.isArray(value[MAP])) return new Map(value[MAP]);
+    return "tiers" in value ? withoutTiers(value as TieredPrice) : value;
   }) as CompiledPrice;
+}
+
+/** A price as release 0.1.1 and those before it stored it: tiers of long inputs beside its tokens, the lowest first. */
+interface TieredPrice extends CompiledPrice {
+  readonly tiers: readonly { readonly over: number; readonly tokens: TokenPrices }[];
+}
+
+function withoutTiers({ tiers, open = [], ...price }: TieredPrice): CompiledPrice {
+  const long = tiers
+    .toReversed()
+    .map(({ over, tokens }) => ({ when: { input: { over } }, price: { ...price, tokens } }));
+  const all = [...open, ...long];
+  return { ...price, ...(all.length > 0 && { open: all }) };
 }

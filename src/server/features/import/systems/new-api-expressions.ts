@@ -1,52 +1,10 @@
 /**
  * Prices of new-api since 2026, which are texts of a small expression language in USD per million tokens
- * (billing_setting.billing_expr; pkg/billingexpr/expr.md in QuantumNous/new-api). The canonical shapes become ratios;
- * what depends on the time, a header or a parameter has no equal and is listed by its model.
+ * (billing_setting.billing_expr; pkg/billingexpr/expr.md in QuantumNous/new-api). They become ratios, tiers of long
+ * inputs and price rules (new-api-rules.ts); what these cannot say, a header for instance, is listed by its model.
  */
 import { defaultText, isOptionKey } from "../../../../shared/options";
-
-/** Price of a variable in USD per million: p prompt, c completion, cr cache read, cc cache write, … */
-type Terms = ReadonlyMap<string, number>;
-
-interface ReadExpression {
-  /** USD a call. */
-  fixed?: number;
-  base?: Terms;
-  /** Above so many tokens of input. */
-  long?: { over: number; terms: Terms };
-}
-
-const VARIABLES = new Set(["p", "c", "cr", "cc", "cc1h", "img", "img_o", "ai", "ao"]);
-
-/** The expression's prices; undefined for one that ratios cannot say. */
-function readExpression(text: string): ReadExpression | undefined {
-  const body = text
-    .trim()
-    .replace(/^v\d+:/, "")
-    .replace(/\s+/g, " ")
-    .trim();
-  const fixed = /^fixed\(\s*([\d.]+)\s*\)$/.exec(body);
-  if (fixed) return { fixed: Number(fixed[1]) };
-  const split = /^len <= (\d+) \? (.+) : (.+)$/.exec(body);
-  if (!split) {
-    const base = tierOf(body);
-    return base && { base };
-  }
-  const [base, long] = [tierOf(split[2] ?? ""), tierOf(split[3] ?? "")];
-  return base && long && { base, long: { over: Number(split[1]), terms: long } };
-}
-
-function tierOf(text: string): Terms | undefined {
-  const inner = /^tier\(\s*"[^"]*"\s*,\s*(.+)\)$/.exec(text.trim())?.[1] ?? text.trim();
-  const terms = new Map<string, number>();
-  for (const part of inner.split("+")) {
-    const [, one = "", two = ""] = /^([\w.]+) ?\* ?([\w.]+)$/.exec(part.trim()) ?? [];
-    const [name, price] = VARIABLES.has(one) ? [one, Number(two)] : [two, Number(one)];
-    if (!VARIABLES.has(name) || !Number.isFinite(price) || terms.has(name)) return undefined;
-    terms.set(name, price);
-  }
-  return terms.has("p") ? terms : undefined;
-}
+import { ruledPrice, type RuledPrice } from "./new-api-rules";
 
 /** Option -> the variable, and the one that it is a multiple of. */
 const RATIOS = {
@@ -62,26 +20,18 @@ const RATIOS = {
 
 const short = (value: number): number => Number(value.toFixed(12));
 
-function entriesOf({ fixed, base, long }: ReadExpression): [string, unknown][] {
-  if (fixed !== undefined) return [["ModelPrice", fixed]];
-  if (!base) return [];
-  const price = (name: string): number | undefined => base.get(name);
-  const input = price("p") ?? 0;
-  const entries: [string, unknown][] = [["ModelRatio", short(input / 2)]];
-  for (const [key, [name, to]] of Object.entries(RATIOS)) {
-    const [one, other] = [price(name), price(to) ?? input];
-    if (one !== undefined && other > 0) entries.push([key, short(one / other)]);
-  }
-  const output = price("c");
-  const more = long?.terms;
-  if (long && more && input > 0) {
-    const times = output ? short((more.get("c") ?? output) / output) : 1;
-    entries.push([
-      "LongContextRatio",
-      [{ over: long.over, input: short((more.get("p") ?? input) / input), output: times }],
-    ]);
-  }
-  return entries;
+/** The entries of a model in the price options. */
+function entriesOf({ plain, long, rules }: RuledPrice): [string, unknown][] {
+  const ruled: [string, unknown][] = rules.length > 0 ? [["PriceRules", rules]] : [];
+  if (!plain.terms) return [["ModelPrice", plain.fixed], ...ruled];
+  const { terms } = plain;
+  const input = terms.get("p") ?? 0;
+  const ratios = Object.entries(RATIOS).flatMap(([key, [name, to]]): [string, unknown][] => {
+    const [one, other] = [terms.get(name), terms.get(to) ?? input];
+    return one !== undefined && other > 0 ? [[key, short(one / other)]] : [];
+  });
+  const tiers: [string, unknown][] = long ? [["LongContextRatio", [long]]] : [];
+  return [["ModelRatio", short(input / 2)], ...ratios, ...tiers, ...ruled];
 }
 
 /**
@@ -98,7 +48,7 @@ export function expressionPrices(raw: ReadonlyMap<string, string>): {
   const changed = new Map<string, Record<string, unknown>>();
   for (const [model, mode] of Object.entries(modes)) {
     if (mode !== "tiered_expr") continue;
-    const read = readExpression(String(texts[model] ?? ""));
+    const read = ruledPrice(String(texts[model] ?? "").replace(/^\s*v\d+:/, ""));
     if (!read) {
       left.push(`price of ${model}: its expression has no equal here; set its price before it is used`);
       continue;

@@ -2,14 +2,14 @@
 import { multiply, printDecimal, toDecimal } from "../../../../shared/decimal";
 import type { PriceRule } from "../../../../shared/price-rules";
 import type { CompiledPrice } from "../../../../shared/pricing";
-import { timesPrice } from "../../../../shared/ruled-price";
+import { timesPrice, withoutOpen } from "../../../../shared/ruled-price";
 
 /**
  * A price for all lines together: scaled, and without the tiers and the rules for lengths of input or for its cache,
  * because the sum of many short inputs is not a long one.
  */
 export function batchPrice(price: CompiledPrice, ratio: number): CompiledPrice {
-  const { rules, ...scaled } = timesPrice({ ...price, tiers: [] }, "batch_ratio", ratio);
+  const { rules, ...scaled } = timesPrice(withoutOpen(price), "batch_ratio", ratio);
   const others = rules?.filter(({ when }) => when.input === undefined && when.cached === undefined) ?? [];
   return { ...scaled, ...(others.length > 0 && { rules: others.map((rule) => scaledRule(rule, ratio)) }) };
 }

@@ -1,0 +1,14 @@
+/**
+ * Factors of a price as rules of the one engine (price-rules.ts): what a vendor asks for a larger picture or a longer
+ * video than its price is for. They multiply the price that the model's own rules made.
+ */
+import { applies, type Circumstances, type PriceRule } from "./price-rules";
+
+/** A rule that multiplies; the name is the factor's on the bill. */
+export type FactorRule = PriceRule & { readonly then: { readonly factor: number } };
+
+/** The factor of the first rule that applies; 1 without one. */
+export function factorOf(rules: readonly FactorRule[], shown: Omit<Circumstances, "moment" | "member">): number {
+  const call = { ...shown, moment: 0, member: () => [] };
+  return rules.find((rule) => applies(rule, call) === "yes")?.then.factor ?? 1;
+}
