@@ -1,6 +1,6 @@
 /** What the audit log keeps of channels: settings, never a key or a counter. */
 import type { AuditAction } from "../../../shared/audit";
-import type { Ctx } from "../../contracts/context";
+import type { ActorCtx } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
@@ -37,7 +37,7 @@ const changedSecrets = (before: ChannelRow, after: ChannelRow): Record<string, s
  * given.
  */
 export function* noteChannel(
-  ctx: Ctx,
+  ctx: ActorCtx,
   q: Q,
   action: AuditAction,
   before: ChannelRow | undefined,
