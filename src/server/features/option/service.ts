@@ -17,7 +17,7 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
     await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
 }
 
-/** As setOption, for callers without a page, whose own address need not stay reachable; whether the value has changed. */
+/** As setOption, for callers without a page, whose address must stay reachable; whether the value has changed. */
 export async function storeOption(ctx: ActorCtx, key: string, text: string): Promise<boolean> {
   if (!isOptionKey(key)) return fail("option_unknown", { key });
   const { label, secret } = option(key);
