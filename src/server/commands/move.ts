@@ -48,7 +48,7 @@ export async function moveCommand(env: Env, args: readonly string[]): Promise<nu
 }
 
 async function withBoth(from: string, to: string, work: (source: Db, target: Db) => Promise<number>): Promise<number> {
-  const source = await openDb({ url: from });
+  const source = await openDb({ url: from, commandLimits: true });
   try {
     let target: Db;
     try {
@@ -82,7 +82,7 @@ async function move(source: Db, target: Db, url: string, stopped: boolean, env: 
     // Begun before the first row: what a killed run leaves is known as its own.
     if (id !== undefined)
       await target.q.insert(target.t.meta).values({ name: "database_id", value: id }).onConflictDoNothing();
-    // One moment of the source; without a server nobody writes until the end.
+    // One moment of the source; without a server nothing can change it until the end.
     here.exec(stopped ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
       const both = { source: here, target: there, progress: showProgress() };
