@@ -41,6 +41,9 @@ export function openDb(options: OpenOptions): Promise<Db> {
   return /^postgres(ql)?:\/\//.test(options.url) ? openPostgres(options) : openSqlite(options);
 }
 
+/** Bytes of a SQLite file that a server reads as memory. */
+const MAPPED = 268_435_456;
+
 interface SyncPrepared {
   execute(): { sync(): unknown };
 }
@@ -57,7 +60,7 @@ async function openSqlite({
   if (exclusive) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
   client.exec(
     `PRAGMA journal_mode=WAL; PRAGMA synchronous=${sync}; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; ` +
-      `PRAGMA cache_size=${commandLimits ? -8192 : -65536}; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456`,
+      `PRAGMA cache_size=${commandLimits ? -8192 : -65536}; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=${commandLimits ? 0 : MAPPED}`,
   );
   // Bun keeps a statement cache behind query(); drizzle calls prepare() (measured: +20 to 25 %).
   (client as { prepare: unknown }).prepare = client.query.bind(client);
@@ -73,7 +76,7 @@ async function openSqlite({
   });
   // The read worker checkpoints the WAL; the main connection only as a backstop.
   if (url !== ":memory:") client.exec("PRAGMA wal_autocheckpoint=20000");
-  const reader = url === ":memory:" || exclusive ? undefined : await openReader(url);
+  const reader = url === ":memory:" || exclusive ? undefined : await openReader(url, commandLimits ? 0 : MAPPED);
 
   const transaction = client.transaction((steps: Steps<unknown>) => {
     let step = steps.next();
