@@ -10,6 +10,7 @@ export interface Reader {
 
 type Body = ReadRequest extends infer R ? (R extends { id: number } ? Omit<R, "id"> : never) : never;
 
+/** `mapped`: bytes of the file that are read as memory. */
 export async function openReader(path: string, mapped: number): Promise<Reader> {
   const worker = new Worker(new URL("./read-worker.ts", import.meta.url).href);
   const waiting = new Map<number, PromiseWithResolvers<unknown[][]>>();

@@ -34,7 +34,7 @@ const MONTH = /^(30d|1mo|31d)$/;
 
 interface Budget {
   limits: SourceLimits;
-  /** Of a budget of days or months, in its running window: nobody gets it a second time. */
+  /** Of a budget of days or months, in its running window: it is not given a second time. */
   spend?: SourceSpend;
   /** Units that are left for life; undefined: as many as wanted. */
   left: number | undefined;
