@@ -8,6 +8,8 @@
  *   weir secret rotate   a new master secret; everything that it protects is rewritten
  *   weir import SOURCE   moves in from another gateway, or from `weir export`; --dry-run says what would happen
  *   weir export FILE     this installation in a portable form
+ *   weir config export | diff FILE | apply FILE   channels, models, prices and settings as one reviewed file
+ *   weir move TARGET     from SQLite to Postgres
  *   weir rescue NAME     lets an operator who is locked out in again
  *   weir prices sign KEY FILE   this installation's prices as a signed file, for price feeds
  *   weir licenses        the software of others inside, and its licences
@@ -32,6 +34,8 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "prices",
   "import",
   "export",
+  "config",
+  "move",
 ]);
 
 const HELP = `weir ${VERSION}: a self-hosted LLM API gateway with a management console
@@ -44,6 +48,8 @@ Usage
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
   weir import SOURCE   move in from new-api, one-api, one-hub, LiteLLM or \`weir export\`; \`weir import\` says how
   weir export FILE  this installation as JSON lines, with secrets in clear
+  weir config export | diff FILE | apply FILE   channels, models, prices and settings as one reviewed file
+  weir move TARGET  from SQLite to Postgres, copied while a server runs; \`weir move\` says how
   weir rescue NAME  for operators who are locked out: new password, ban, role, second factors; \`weir rescue\` says how
   weir prices sign KEY FILE   write this installation's prices as a signed file; KEY is made where there is none
   weir licenses     the software of others inside, and its licences
@@ -67,7 +73,12 @@ async function main(args: string[]): Promise<number | undefined> {
 
   const warnings: string[] = [];
   const env = readEnv(process.env, (message) => warnings.push(message));
-  const log = createLogger({ level: env.WEIR_LOG_LEVEL, format: env.WEIR_LOG_FORMAT });
+  const log = createLogger({
+    level: env.WEIR_LOG_LEVEL,
+    format: env.WEIR_LOG_FORMAT,
+    // What it prints is a file or a comparison, for other programs.
+    ...(command === "config" && { destination: process.stderr }),
+  });
   for (const message of warnings) log.warn(message);
 
   if (command === "--health") return (await import("./commands/health")).health(env);
@@ -108,6 +119,8 @@ async function run(args: string[], env: Env, log: Logger): Promise<number | unde
   if (command === "rescue") return (await import("./commands/rescue")).rescueCommand(env, log, args.slice(1));
   if (command === "import") return (await import("./commands/import")).importCommand(env, log, args.slice(1));
   if (command === "export") return (await import("./commands/export")).exportCommand(env, log, args.slice(1));
+  if (command === "config") return (await import("./commands/config")).configCommand(env, log, args.slice(1));
+  if (command === "move") return (await import("./commands/move")).moveCommand(env, args.slice(1));
   if (command === "audit") return (await import("./commands/audit")).auditCommand(env);
   if (env.WEIR_WORKERS > 1 && !env.WEIR_WORKER) return (await import("./commands/workers")).superviseWorkers(env, log);
   if (env.WEIR_WORKER) (await import("./commands/workers")).endWithSupervisor(log);
@@ -126,7 +139,7 @@ try {
 } catch (error) {
   // What an operator can fix is printed in one line; anything else with its stack.
   const [command] = process.argv.slice(2);
-  const what = ["backup", "restore", "rescue", "import", "export"].includes(command ?? "")
+  const what = ["backup", "restore", "rescue", "import", "export", "config", "move"].includes(command ?? "")
     ? `weir ${command}`
     : "weir cannot start";
   console.error(error instanceof CannotStart ? `${what}: ${error.message}` : error);

@@ -1,4 +1,4 @@
-/** A real nginx in front of a server: with deploy/nginx.conf, or with only a proxy_pass. */
+/** A real nginx in front of a server: with a file of deploy/, or with only a proxy_pass. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -22,17 +22,31 @@ interface Place {
   key: string;
 }
 
-/** deploy/nginx.conf: only addresses, ports and certificate paths are replaced. */
-export const startNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
+/** A file of deploy/: only addresses, ports and certificate paths are replaced. */
+const startWith = (nginx: string, file: string, more: Record<string, string>): Promise<Nginx> =>
   start(nginx, ({ http, https, certificate, key }) =>
-    replaceAll(readFileSync(join(ROOT, "deploy/nginx.conf"), "utf8"), {
+    replaceAll(readFileSync(join(ROOT, "deploy", file), "utf8"), {
       "listen 80;": `listen 127.0.0.1:${http};`,
       "listen 443 ssl http2;": `listen 127.0.0.1:${https} ssl http2;`,
-      "server 127.0.0.1:3000;": `server 127.0.0.1:${weirPort};`,
-      "/etc/letsencrypt/live/weir.example.com/fullchain.pem": certificate,
-      "/etc/letsencrypt/live/weir.example.com/privkey.pem": key,
+      ...more,
+      [`${CERTIFICATES[file] ?? ""}/fullchain.pem`]: certificate,
+      [`${CERTIFICATES[file] ?? ""}/privkey.pem`]: key,
     }),
   );
+const CERTIFICATES: Record<string, string> = {
+  "nginx.conf": "/etc/letsencrypt/live/weir.example.com",
+  "nginx-two-nodes.conf": "/etc/nginx/certificates",
+};
+
+export const startNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
+  startWith(nginx, "nginx.conf", { "server 127.0.0.1:3000;": `server 127.0.0.1:${weirPort};` });
+
+/** The file of deploy/compose.scale.yaml. */
+export const startTwoNodes = (nginx: string, [one, two]: readonly [number, number]): Promise<Nginx> =>
+  startWith(nginx, "nginx-two-nodes.conf", {
+    "server weir-1:3000;": `server 127.0.0.1:${one};`,
+    "server weir-2:3000;": `server 127.0.0.1:${two};`,
+  });
 
 /** A minimal configuration: it sends `Host: 127.0.0.1:<weirPort>` and no headers about the caller. */
 export const startBareNginx = (nginx: string, weirPort: number): Promise<Nginx> =>
@@ -83,7 +97,7 @@ async function start(nginx: string, siteOf: (place: Place) => string): Promise<N
 /** Throws when a part is missing: then the file has changed, and this test must change with it. */
 function replaceAll(text: string, pieces: Record<string, string>): string {
   for (const [from, to] of Object.entries(pieces)) {
-    if (!text.includes(from)) throw new Error(`deploy/nginx.conf no longer says: ${from}`);
+    if (!text.includes(from)) throw new Error(`the file of deploy/ no longer says: ${from}`);
     text = text.replaceAll(from, to);
   }
   return text;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { createAddressReader } from "../../src/server/http/address";
 import { required } from "../kit/required";
-import { type Nginx, startNginx } from "./nginx-process";
+import { type Nginx, startNginx, startTwoNodes } from "./nginx-process";
 
 const nginx = required("nginx");
 
@@ -186,4 +186,52 @@ describe.skipIf(!nginx)("deploy/nginx.conf", () => {
   test(`a stream that is silent for ${SILENCE_MS / 1000} s survives`, async () => {
     expect(await silent).toBe("event: before\n\nevent: after\n\n");
   }, 90_000);
+});
+
+describe.skipIf(!nginx)("deploy/nginx-two-nodes.conf", () => {
+  const post = (proxy: Nginx) =>
+    fetch(`${proxy.https}/upload`, { method: "POST", body: "once", tls: { rejectUnauthorized: false } });
+
+  test("a node that cannot be reached costs no call: the other one answers", async () => {
+    const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const port = gone.port ?? 0;
+    await gone.stop(true);
+    const backend = startBackend();
+    const proxy = await startTwoNodes(nginx ?? "", [port, backend.port ?? 0]);
+    try {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => post(proxy)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    } finally {
+      await proxy.stop();
+      await backend.stop(true);
+    }
+  }, 10_000);
+
+  test("a call that a node has received is sent to no other one", async () => {
+    let received = 0;
+    const dying = Bun.listen({
+      port: 0,
+      hostname: "127.0.0.1",
+      socket: {
+        data(socket, bytes) {
+          received += bytes.toString().split("POST /upload").length - 1;
+          socket.end();
+        },
+      },
+    });
+    let served = 0;
+    const backend = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(++served)) });
+    const proxy = await startTwoNodes(nginx ?? "", [dying.port, backend.port ?? 0]);
+    try {
+      // Of nginx' own start.
+      served = 0;
+      for (let i = 0; i < 4; i++) await post(proxy);
+      expect(received).toBeGreaterThan(0);
+      expect(received + served).toBe(4);
+    } finally {
+      await proxy.stop();
+      await backend.stop(true);
+      dying.stop(true);
+    }
+  }, 10_000);
 });

@@ -18,6 +18,8 @@ const log = createLogger({ level: "error", format: "json" });
 const envOf = (name: string) =>
   readEnv({ WEIR_DATA_DIR: join(folder, name), WEIR_SECRET: "a secret of sixteen" }, () => {});
 
+// The language of the terminal decides that of the report.
+process.env.LC_ALL = "C";
 const out = spyOn(console, "log").mockImplementation(() => {});
 const err = spyOn(console, "error").mockImplementation(() => {});
 afterEach(() => {

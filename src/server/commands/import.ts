@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import type { Lang } from "../../shared/text";
 import type { Env } from "../env";
 import { openSource } from "../db/foreign/open";
 import { openDecisions } from "../features/import/plan";
@@ -28,7 +29,8 @@ export const IMPORT_HELP = `weir import SOURCE [options]
   --logs none|all|90d  log rows that are kept; roll-ups are always made (none)
   --live               enabled channels arrive enabled; else disabled, to be tested first
   --merge              users who were imported before and have spent here since get the difference as a credit
-  --json               the plan as JSON`;
+  --json               the plan as JSON
+  The report is in Chinese where the terminal is (LC_ALL, LANG).`;
 
 const OPTIONS = {
   "dry-run": { type: "boolean", default: false },
@@ -98,7 +100,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
     });
     const open = openDecisions(found.plan);
     if (values["dry-run"] || open.length > 0) {
-      console.log(values.json ? JSON.stringify(found.plan, undefined, 2) : planText(found.plan));
+      console.log(values.json ? JSON.stringify(found.plan, undefined, 2) : planText(found.plan, terminalLang()));
       if (!values["dry-run"]) console.error("\nNothing was written: decisions are open.");
       return open.length > 0 ? 2 : 0;
     }
@@ -116,7 +118,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       progress: showProgress(),
       stopped: () => stopped,
     });
-    console.log(doneText(done));
+    console.log(doneText(done, terminalLang()));
     let findings = 0;
     for await (const { row, expected, found: there } of audit(services.db)) {
       findings++;
@@ -130,6 +132,10 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
     await logs?.close();
   }
 }
+
+/** The language of the terminal's texts. */
+const terminalLang = (): Lang =>
+  /^zh/i.test(process.env.LC_ALL || process.env.LC_MESSAGES || process.env.LANG || "") ? "zh" : "en";
 
 /** A line a few seconds apart. */
 function showProgress(): (done: number, of: string) => void {

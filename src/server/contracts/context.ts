@@ -73,6 +73,9 @@ export interface Ctx extends Services {
   setCookie(line: string): void;
 }
 
+/** What a verb needs that asks nothing of a page: callers of routes and operators' commands have it. */
+export type ActorCtx = Services & Pick<Ctx, "actor" | "request_id" | "ip" | "lang">;
+
 /** A verb's context once the procedure has checked that a user is signed in. */
 export type UserCtx = Ctx & { actor: UserActor };
 

@@ -29,7 +29,7 @@ export interface OpenOptions {
   sqliteSync?: "normal" | "full";
   /** Most Postgres connections. */
   pool?: number;
-  /** For an operator's command: no statement is given up before `LIMITS_MS.command`. */
+  /** For an operator's command: no statement is given up before `LIMITS_MS.command`, and little is kept in memory. */
   commandLimits?: boolean;
   /** Called with the reason when a connection to Postgres is given up. */
   gaveUp?(reason: string): void;
@@ -41,18 +41,26 @@ export function openDb(options: OpenOptions): Promise<Db> {
   return /^postgres(ql)?:\/\//.test(options.url) ? openPostgres(options) : openSqlite(options);
 }
 
+/** Bytes of a SQLite file that a server reads as memory. */
+const MAPPED = 268_435_456;
+
 interface SyncPrepared {
   execute(): { sync(): unknown };
 }
 
-async function openSqlite({ url, sqliteSync = "normal", exclusive = false }: OpenOptions): Promise<Db> {
+async function openSqlite({
+  url,
+  sqliteSync = "normal",
+  exclusive = false,
+  commandLimits = false,
+}: OpenOptions): Promise<Db> {
   const client = new Database(url, { create: true, strict: false });
   const sync = sqliteSync.toUpperCase();
   // The locks are then kept until the connection is closed.
   if (exclusive) client.exec("PRAGMA busy_timeout=1000; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
   client.exec(
     `PRAGMA journal_mode=WAL; PRAGMA synchronous=${sync}; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; ` +
-      "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456",
+      `PRAGMA cache_size=${commandLimits ? -8192 : -65536}; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=${commandLimits ? 0 : MAPPED}`,
   );
   // Bun keeps a statement cache behind query(); drizzle calls prepare() (measured: +20 to 25 %).
   (client as { prepare: unknown }).prepare = client.query.bind(client);
@@ -68,7 +76,7 @@ async function openSqlite({ url, sqliteSync = "normal", exclusive = false }: Ope
   });
   // The read worker checkpoints the WAL; the main connection only as a backstop.
   if (url !== ":memory:") client.exec("PRAGMA wal_autocheckpoint=20000");
-  const reader = url === ":memory:" || exclusive ? undefined : await openReader(url);
+  const reader = url === ":memory:" || exclusive ? undefined : await openReader(url, commandLimits ? 0 : MAPPED);
 
   const transaction = client.transaction((steps: Steps<unknown>) => {
     let step = steps.next();

@@ -6,7 +6,7 @@
 import { Database } from "bun:sqlite";
 
 export type ReadRequest =
-  | { id: number; kind: "open"; path: string }
+  | { id: number; kind: "open"; path: string; mapped: number }
   | { id: number; kind: "rows"; sql: string; params: unknown[] }
   | { id: number; kind: "close" };
 export type ReadAnswer = { id: number; rows?: unknown[][]; error?: string };
@@ -20,9 +20,9 @@ let db: Database | undefined;
 let checkpointer: Database | undefined;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-function open(path: string): void {
+function open(path: string, mapped: number): void {
   db = new Database(path, { readonly: true });
-  db.exec("PRAGMA busy_timeout=5000; PRAGMA cache_size=-32768; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=268435456");
+  db.exec(`PRAGMA busy_timeout=5000; PRAGMA cache_size=-32768; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=${mapped}`);
   checkpointer = new Database(path, { readwrite: true });
   checkpointer.exec("PRAGMA busy_timeout=0");
   timer = setInterval(() => {
@@ -36,7 +36,7 @@ function open(path: string): void {
 
 self.onmessage = ({ data }: MessageEvent<ReadRequest>) => {
   try {
-    if (data.kind === "open") open(data.path);
+    if (data.kind === "open") open(data.path, data.mapped);
     if (data.kind === "close") {
       clearInterval(timer);
       db?.close();

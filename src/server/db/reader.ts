@@ -10,7 +10,8 @@ export interface Reader {
 
 type Body = ReadRequest extends infer R ? (R extends { id: number } ? Omit<R, "id"> : never) : never;
 
-export async function openReader(path: string): Promise<Reader> {
+/** `mapped`: bytes of the file that are read as memory. */
+export async function openReader(path: string, mapped: number): Promise<Reader> {
   const worker = new Worker(new URL("./read-worker.ts", import.meta.url).href);
   const waiting = new Map<number, PromiseWithResolvers<unknown[][]>>();
   let last = 0;
@@ -31,7 +32,7 @@ export async function openReader(path: string): Promise<Reader> {
     worker.postMessage({ id: last, ...body });
     return call.promise;
   };
-  await ask({ kind: "open", path });
+  await ask({ kind: "open", path, mapped });
   const q = drizzle(async (sql, params, method) => {
     const rows = await ask({ kind: "rows", sql, params });
     // drizzle-orm/sqlite-proxy wants one flat row for "get"

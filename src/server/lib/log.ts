@@ -11,8 +11,8 @@ export type Logger = pino.Logger;
 export interface LogOptions {
   level: string;
   format: "auto" | "json" | "pretty";
-  /** For tests. */
-  destination?: { write(line: string): void };
+  /** Instead of standard output, and never coloured. */
+  destination?: { write(line: string): unknown };
 }
 
 export function createLogger({ level, format, destination }: LogOptions): Logger {
@@ -40,7 +40,7 @@ export function createLogger({ level, format, destination }: LogOptions): Logger
       censor: "[redacted]",
     },
   };
-  if (destination) return pino(options, destination);
+  if (destination) return pino(options, { write: (line) => void destination.write(line) });
   const stdout = openStdout();
   const write = lineWriter((bytes) => writeSync(stdout, bytes));
   if (!readable) return pino(options, { write });

@@ -8,8 +8,7 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { CodeBlock } from "../../ui/code-block";
 import { Dialog } from "../../ui/dialog";
 import { Skeleton } from "../../ui/skeleton";
-
-const COMMAND = "weir import ./one-api.db --dry-run";
+import { ImportWizard } from "./import-wizard";
 
 /** How to move in from another gateway, and what each import found and did. */
 export default function ImportReports() {
@@ -20,10 +19,10 @@ export default function ImportReports() {
     <Card id="imports" className="mt-4 w-full max-w-[720px] lg:ml-58">
       <CardHeader
         title={t`从其他网关迁移`}
-        description={t`在服务器上运行下面的命令。试运行只读取，并列出用户、余额、令牌、渠道与价格会变成什么；支持 new-api、one-api、one-hub、LiteLLM，以及 weir export 的文件。`}
+        description={t`用户、余额、令牌、渠道与价格从 new-api、one-api、one-hub、LiteLLM 或另一个 Weir 搬过来。在服务器上依次运行下面的命令。`}
       />
       <CardBody className="grid grid-cols-[minmax(0,1fr)] gap-3">
-        <CodeBlock label={t`迁移命令`} code={COMMAND} />
+        <ImportWizard />
         {list.error ? <ErrorPanel error={list.error} onRetry={() => void list.refetch()} /> : null}
         {list.data?.length === 0 ? <p className="text-muted">{t`还没有迁移记录`}</p> : null}
         {list.data && list.data.length > 0 ? (

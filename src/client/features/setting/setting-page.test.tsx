@@ -421,7 +421,7 @@ test("under the cards of operation are two tabs: the ratios of models as JSON, a
 test("the other settings explain the import command and show the report of each import", async () => {
   const page = await open("other");
   await screen.findByText("new-api:10402ed07feb");
-  expect(screen.getByLabelText("迁移命令").textContent).toContain("weir import");
+  expect(screen.getByLabelText("1. 试运行").textContent).toContain("weir import");
   await page.user.click(screen.getByRole("button", { name: "查看报告" }));
   await screen.findByText("report 3: the books balance");
 });

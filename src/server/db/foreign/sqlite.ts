@@ -15,7 +15,7 @@ export function openSqliteSource(path: string): Source {
   let file: Database;
   try {
     file = new Database(path, { readonly: true });
-    file.exec("PRAGMA trusted_schema=OFF; PRAGMA query_only=ON; PRAGMA busy_timeout=5000; PRAGMA cache_size=-32768");
+    file.exec("PRAGMA trusted_schema=OFF; PRAGMA query_only=ON; PRAGMA busy_timeout=5000; PRAGMA cache_size=-8192");
     file.query("SELECT count(*) FROM sqlite_schema").get();
   } catch (error) {
     throw new CannotStart(`${path} cannot be read as a SQLite database: ${String(error)}`);

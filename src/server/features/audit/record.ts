@@ -6,7 +6,7 @@ import type { AuditAction } from "../../../shared/audit";
 import { SECRET_BLOT } from "../../../shared/history";
 import { TEXT_LIMITS } from "../../../shared/text-limits";
 import { isOptionKey, option } from "../../../shared/options";
-import { type Ctx, seconds } from "../../contracts/context";
+import { type ActorCtx, type Ctx, seconds } from "../../contracts/context";
 import { withoutNul } from "../../db/sql";
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -84,6 +84,6 @@ export function auditRow(
 }
 
 /** Writes the row of an act that was done, for verbs without a transaction. */
-export async function recordAct(ctx: Ctx, act: Act): Promise<void> {
+export async function recordAct(ctx: ActorCtx, act: Act): Promise<void> {
   await ctx.db.q.insert(ctx.db.t.audit_log).values(auditRow(ctx, act)).returning({ id: ctx.db.t.audit_log.id });
 }

@@ -1,6 +1,6 @@
 /** What the audit log keeps of channels: settings, never a key or a counter. */
 import type { AuditAction } from "../../../shared/audit";
-import type { Ctx } from "../../contracts/context";
+import type { ActorCtx } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
@@ -53,7 +53,7 @@ export function channelAct(
 
 /** Writes the row of `channelAct`, within the act's transaction. */
 export function* noteChannel(
-  ctx: Ctx,
+  ctx: ActorCtx,
   q: Q,
   action: AuditAction,
   before: ChannelRow | undefined,

@@ -10,7 +10,7 @@ import { retirementOf, retirementText } from "../../../shared/key-rotation";
 import { keyProblem } from "../../../shared/channel-types";
 import type { EventName } from "../../../shared/events";
 import { errorText, fail } from "../../../shared/errors";
-import { type Ctx, type Services, seconds } from "../../contracts/context";
+import { type ActorCtx, type Ctx, type Services, seconds } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
@@ -110,7 +110,7 @@ function hintOf({ secrets }: Pick<Ctx, "secrets">, cipher: string): string {
 /**
  * Adds keys, one per line. Throws channel_not_found, channel_has_one_key, channel_key_invalid, channel_keys_too_many.
  */
-export async function addKeys(ctx: Ctx, id: number, text: string): Promise<number> {
+export async function addKeys(ctx: ActorCtx, id: number, text: string): Promise<number> {
   const channel = await multiChannel(ctx, id);
   const keys = checkedKeys(ctx, channel.type, text);
   if (keys.length === 0) fail("channel_name_and_key");
@@ -125,7 +125,7 @@ export async function addKeys(ctx: Ctx, id: number, text: string): Promise<numbe
 }
 
 /** Removes keys by id; those of other channels are skipped. The last one stays: a channel without a key is useless. */
-export async function removeKeys(ctx: Ctx, id: number, key_ids: readonly number[]): Promise<number> {
+export async function removeKeys(ctx: ActorCtx, id: number, key_ids: readonly number[]): Promise<number> {
   await multiChannel(ctx, id);
   const { channel_keys: t } = ctx.db.t;
   const removed = await ctx.db.tx(function* (q): Steps<number> {

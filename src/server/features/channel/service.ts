@@ -18,7 +18,7 @@ import { MAX_KEYS } from "../../../shared/channel-keys";
 import { baseUrlOf, otherOrDefault } from "../../../shared/channel-types";
 import { fail } from "../../../shared/errors";
 import type { Text } from "../../../shared/text";
-import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
+import { type ActorCtx, type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import type { ChannelRow } from "../../db/schema";
 import { withoutNul } from "../../db/sql";
@@ -42,12 +42,12 @@ export const getChannel = async (ctx: Ctx, id: number): Promise<ChannelView> =>
   presentChannel(await findChannel(ctx, id));
 
 /** A key as it is stored. */
-export const sealKey = (ctx: Ctx, key: string) => ({
+export const sealKey = (ctx: Pick<Ctx, "secrets">, key: string) => ({
   key_cipher: ctx.secrets.encrypt("channel-key", key),
   key_hash: key ? ctx.secrets.hash("channel-key", key) : "",
 });
 
-function clearKey(ctx: Ctx, row: ChannelRow): string {
+function clearKey(ctx: ActorCtx, row: ChannelRow): string {
   try {
     return ctx.secrets.decrypt("channel-key", row.key_cipher);
   } catch (cause) {
@@ -56,7 +56,7 @@ function clearKey(ctx: Ctx, row: ChannelRow): string {
 }
 
 /** Throws the first fault of the fields, or of those in `only`. */
-export function refuse(ctx: Ctx, draft: ChannelDraft, only?: ReadonlySet<string>): void {
+export function refuse(ctx: Pick<Ctx, "lang">, draft: ChannelDraft, only?: ReadonlySet<string>): void {
   const issue = channelIssues(draft, ctx.lang).find((found) => !only || only.has(found.field));
   if (issue) fail(issue.code, issue.values);
 }
@@ -85,7 +85,7 @@ export function columnsOf(fields: ChannelFields, type: number) {
  * Creates one channel per line of `key`; mode "single" refuses more than one line. A form that is a copy of a row (no
  * key, or the row's id as key, which is what older front-ends send) takes the key of that row (C-094).
  */
-export async function createChannels(ctx: Ctx, { mode, ...fields }: ChannelCreate): Promise<ChannelView[]> {
+export async function createChannels(ctx: ActorCtx, { mode, ...fields }: ChannelCreate): Promise<ChannelView[]> {
   const copied = await keysOfOriginal(ctx, fields);
   refuse(ctx, { ...fields, has_key: copied !== undefined, ...(copied === undefined ? {} : { key: "" }) });
   const type = fields.type ?? 0;
@@ -133,7 +133,7 @@ interface CopiedKeys {
   row: ChannelRow;
 }
 
-async function keysOfRow(ctx: Ctx, row: ChannelRow): Promise<CopiedKeys> {
+async function keysOfRow(ctx: ActorCtx, row: ChannelRow): Promise<CopiedKeys> {
   const { multi_key_mode } = row;
   const keys = multi_key_mode === "" ? [clearKey(ctx, row)] : (await clearKeys(ctx, row.id)).map(({ key }) => key);
   return { keys, multi_key_mode, row };
@@ -152,7 +152,7 @@ export async function revealKeys(ctx: UserCtx, id: number): Promise<{ key: strin
 }
 
 /** The clear keys of the channel a form was copied from; undefined when the form is no copy. */
-async function keysOfOriginal(ctx: Ctx, fields: ChannelFields): Promise<CopiedKeys | undefined> {
+async function keysOfOriginal(ctx: ActorCtx, fields: ChannelFields): Promise<CopiedKeys | undefined> {
   const { channels } = ctx.db.t;
   const key = fields.key?.trim() ?? "";
   const isCopy = fields.name?.endsWith(COPY_SUFFIX) ?? false;
@@ -229,7 +229,7 @@ export async function copyChannel(ctx: Ctx, id: number, suffix = COPY_SUFFIX): P
  * calls would go elsewhere: then the keys and secret headers of the form are the only ones. Throws
  * channel_key_required, channel_headers_required, and the form's errors for a bad field.
  */
-export async function updateChannel(ctx: Ctx, { id, key_mode, ...fields }: ChannelUpdate): Promise<ChannelView> {
+export async function updateChannel(ctx: ActorCtx, { id, key_mode, ...fields }: ChannelUpdate): Promise<ChannelView> {
   const { channels } = ctx.db.t;
   const stored = await findChannel(ctx, id);
   const type = fields.type ?? stored.type;
@@ -290,7 +290,7 @@ export async function updateChannel(ctx: Ctx, { id, key_mode, ...fields }: Chann
   return presentChannel(row);
 }
 
-export async function deleteChannel(ctx: Ctx, id: number): Promise<void> {
+export async function deleteChannel(ctx: ActorCtx, id: number): Promise<void> {
   const { channels } = ctx.db.t;
   await ctx.db.tx(function* (q) {
     yield* run(dropKeys(ctx, q, eq(channels.id, id)));

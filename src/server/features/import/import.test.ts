@@ -529,13 +529,18 @@ describe.each([...ENGINES])("the run of new-api into %s", (engine) => {
     expect(await q.$count(t.logs)).toBe(10);
   });
 
-  test("the report of the run is kept for super administrators, without secrets", async () => {
-    const root = await house.person({ role: 100 });
+  test("the report of the run is kept for super administrators, in the reader's language, without secrets", async () => {
+    const root = await house.person({ role: 100, lang: "en" });
     const [report] = await root.call.import.reports();
     const { text } = await root.call.import.report({ id: report?.id ?? 0 });
     expect(text).toContain("Source: new-api 0.8.5 or later, sqlite");
     expect(text).toContain("Users: 8 new");
-    expect(text).not.toContain("secret-value");
+    const other = await house.person({ role: 100, lang: "zh" });
+    const { text: chinese } = await other.call.import.report({ id: report?.id ?? 0 });
+    expect(chinese).toContain("来源：new-api 0.8.5 or later, sqlite");
+    expect(chinese).toContain("用户：新增 8");
+    expect(chinese).toContain("由渠道得出");
+    for (const one of [text, chinese]) expect(one).not.toContain("secret-value");
     await expect(root.call.import.report({ id: 999 })).rejects.toThrow();
     const admin = await house.person({ role: 10 });
     await expect(admin.call.import.reports()).rejects.toThrow();

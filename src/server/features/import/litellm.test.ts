@@ -9,6 +9,7 @@ import { memorySource } from "../../db/foreign/memory";
 import { openSource } from "../../db/foreign/open";
 import { sha256 } from "../../lib/secrets";
 import { revealToken } from "../token/service";
+import { periodsAt } from "../limit/periods";
 import { audit } from "../wallet/audit";
 import { runImport, type RunInput } from "./run";
 import { survey } from "./survey";
@@ -61,7 +62,8 @@ const database = () =>
             user_alias: "monthly",
             max_budget: 10,
             budget_duration: "30d",
-            spend: 0,
+            budget_reset_at: new Date("2099-01-01T00:00:00Z"),
+            spend: 4,
             sso_user_id: "s",
           },
         ],
@@ -90,6 +92,8 @@ const database = () =>
             spend: 0.5,
             max_budget: 2,
             models: ["all-team-models"],
+            // Its window is over.
+            budget_reset_at: new Date("2020-01-01T00:00:00Z"),
             blocked: true,
             expires: new Date("2030-01-01T00:00:00Z"),
             aliases: '{"a":"b"}',
@@ -190,9 +194,17 @@ describe("LiteLLM's database", () => {
     const users = await db.q.select().from(db.t.users).orderBy(db.t.users.username);
     expect(users.map((one) => [one.username, one.role, one.quota, one.used_quota, one.budget_month, one.rpm])).toEqual([
       ["ann", 10, 5e11, 750_000, 0, 0],
-      ["monthly", 1, 5e11, 0, 5_000_000, 0],
+      ["monthly", 1, 5e11, 2_000_000, 5_000_000, 0],
       ["team research", 1, 5e11, 0, 0, 0],
       ["u-2", 1, 7_500_000, 2_500_000, 0, 60],
+    ]);
+  });
+
+  test("what is spent of a budget's running window is spent here too, so nobody gets it twice", async () => {
+    const { db, now } = house.services;
+    const [user] = await db.q.select().from(db.t.users).where(eq(db.t.users.username, "monthly"));
+    expect(await db.q.select().from(db.t.budget_spend)).toMatchObject([
+      { name: `user:${user?.id}:${periodsAt(now()).month.name}`, amount: 2_000_000 },
     ]);
   });
 

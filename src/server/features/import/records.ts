@@ -12,6 +12,12 @@ export interface SourceLimits {
 
 export const NO_LIMITS: SourceLimits = { rpm: 0, tpm: 0, concurrency: 0, budget_day: 0, budget_month: 0 };
 
+/** Units that are spent in the running day and month, of budgets. */
+export interface SourceSpend {
+  day: number;
+  month: number;
+}
+
 export interface SourceUser {
   id: string;
   username: string;
@@ -39,6 +45,8 @@ export interface SourceUser {
   deleted_at: number | null;
   identities: readonly { provider: string; subject: string; name: string }[];
   limits: SourceLimits;
+  /** Absent: the source does not know. */
+  spend?: SourceSpend;
 }
 
 export interface SourceToken {
@@ -63,6 +71,8 @@ export interface SourceToken {
   allow_ips: string;
   group: string;
   limits: SourceLimits;
+  /** As of a user. */
+  spend?: SourceSpend;
 }
 
 export interface SourceKey {

@@ -53,7 +53,7 @@ export async function listReports({ db }: Pick<Ctx, "db">): Promise<ImportReport
 }
 
 /** Throws invalid_parameter for a report that is not there. */
-export async function readReport({ db }: Pick<Ctx, "db">, id: number): Promise<ImportReportText> {
+export async function readReport({ db, lang }: Pick<Ctx, "db" | "lang">, id: number): Promise<ImportReportText> {
   const { reports } = db.t;
   const [row] = await db.q
     .select({ data: reports.data })
@@ -62,5 +62,5 @@ export async function readReport({ db }: Pick<Ctx, "db">, id: number): Promise<I
   if (!row) return fail("invalid_parameter", { detail: `id ${id}` });
   const text = new TextDecoder().decode(Bun.gunzipSync(Buffer.from(row.data, "base64")));
   const { plan, done } = JSON.parse(text) as { plan: Plan; done: Done }; // written by keepReport
-  return { text: `${planText(plan)}\n\n${doneText(done)}` };
+  return { text: `${planText(plan, lang)}\n\n${doneText(done, lang)}` };
 }

@@ -8,9 +8,11 @@ import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { randomText, sha256 } from "../../lib/secrets";
 import { NO_PASSWORD } from "../auth/password";
+import { periodsAt } from "../limit/periods";
 import { importedHash } from "../token/imported-key";
+import { BUDGET_KEPT_SECONDS } from "../wallet/refund";
 import type { Hour } from "../log/fold";
-import type { SourceToken, SourceUser } from "./records";
+import type { SourceSpend, SourceToken, SourceUser } from "./records";
 import type { Survey } from "./survey";
 import { addHours, type Needs, openingHour, type Taken, type Target } from "./target";
 
@@ -78,6 +80,7 @@ export class UserRows {
   private readonly newTokens: Tables["tokens"]["$inferInsert"][] = [];
   private readonly changes: { id: number; quota: number; used: number; calls: number; facts: object }[] = [];
   private readonly tokenChanges: { id: number; remain: number; used: number; facts: object }[] = [];
+  private readonly newSpends: Tables["budget_spend"]["$inferInsert"][] = [];
   private readonly now: number;
 
   constructor(private readonly input: RowsInput) {
@@ -144,6 +147,7 @@ export class UserRows {
           openingHour(target, { user_id: id, username, token_id: 0, channel: 0, quota: more.used, count: more.calls }),
         );
       this.notedUsers.set(user.id, state);
+      this.addSpend(`user:${id}`, user.spend);
       if (before || joins !== undefined) {
         const mayChange = before && joins === undefined && !spent.has(id);
         this.changes.push({
@@ -195,7 +199,18 @@ export class UserRows {
     const key_hash = secrets.hash("relay-key", token.key || randomText(48));
     if (!earlier && !once(seen.keys, imported_hash ?? key_hash)) return;
     const token_id = earlier?.target ?? target.newId("token", token.id);
-    const { user: _user, id: _id, key: _key, sha256: _digest, hint, name, used_quota, remain_quota, ...plain } = token;
+    const {
+      user: _user,
+      id: _id,
+      key: _key,
+      sha256: _digest,
+      hint,
+      name,
+      used_quota,
+      remain_quota,
+      spend,
+      ...plain
+    } = token;
     const more = used_quota - (earlier?.used ?? 0);
     // Its part of the owner's use moves from the row without a token.
     if (more !== 0)
@@ -207,6 +222,7 @@ export class UserRows {
           openingHour(target, { user_id: id, username, token_id: of, channel: 0, quota: sign * more, count: 0 }),
         );
     this.notedTokens.set(token.id, { target: token_id, hash, credited: remain_quota, used: used_quota, calls: 0 });
+    this.addSpend(`token:${token_id}`, spend);
     const cut = [...(name || "token")].slice(0, TOKEN_LIMITS.name).join("");
     if (earlier)
       this.tokenChanges.push({
@@ -232,6 +248,16 @@ export class UserRows {
     }
   }
 
+  /** What is spent of budgets in their running periods. */
+  private addSpend(owner: string, spend: SourceSpend | undefined): void {
+    const periods = periodsAt(this.now * 1000);
+    for (const period of ["day", "month"] as const) {
+      const amount = spend?.[period] ?? 0;
+      const { name, ends } = periods[period];
+      if (amount > 0) this.newSpends.push({ name: `${owner}:${name}`, amount, expires_at: ends + BUDGET_KEPT_SECONDS });
+    }
+  }
+
   /** Writes them all, within one transaction. */
   *steps(q: Q): Steps<void> {
     const { services, target } = this.input;
@@ -239,6 +265,7 @@ export class UserRows {
     const { users, credits, identities, tokens } = db.t;
     const { newUsers, newCredits, newIdentities, newTokens, changes, tokenChanges, notedUsers, notedTokens, hours } =
       this;
+    const { newSpends } = this;
     for (let i = 0; i < newUsers.length; i += ROWS) yield* run(q.insert(users).values(newUsers.slice(i, i + ROWS)));
     for (let i = 0; i < newCredits.length; i += ROWS)
       yield* run(q.insert(credits).values(newCredits.slice(i, i + ROWS)));
@@ -275,6 +302,19 @@ export class UserRows {
           .where(eq(tokens.id, id)),
       );
     }
+    // What was spent here meanwhile is never taken back.
+    const { budget_spend } = db.t;
+    for (let i = 0; i < newSpends.length; i += ROWS)
+      yield* run(
+        q
+          .insert(budget_spend)
+          .values(newSpends.slice(i, i + ROWS))
+          .onConflictDoUpdate({
+            target: budget_spend.name,
+            set: { amount: sql`excluded.amount` },
+            setWhere: sql`${budget_spend.amount} < excluded.amount`,
+          }),
+      );
     yield* addHours(db, q, hours);
     yield* target.noteSteps(q, "user", notedUsers);
     yield* target.noteSteps(q, "token", notedTokens);

@@ -2,7 +2,7 @@
 import { fail } from "../../../shared/errors";
 import { isOptionKey, missingNeeds, option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
 import type { VirtualModels } from "../../../shared/virtual-models";
-import type { Ctx, UserCtx } from "../../contracts/context";
+import type { ActorCtx, Ctx, UserCtx } from "../../contracts/context";
 import { isOwnOrigin } from "../../http/own-page";
 import { recordAct } from "../audit/record";
 import { requirePerson } from "../auth/step-up";
@@ -11,9 +11,16 @@ import { shownChange } from "./shown-change";
 
 /** Sets one option and records the value before; secrets only as changed. Errors are in the caller's language. */
 export async function setOption(ctx: UserCtx, key: string, text: string): Promise<void> {
+  if (isOptionKey(key) && option(key).person) requirePerson(ctx);
+  const changed = await storeOption(ctx, key, text);
+  if (changed && (key === "ServerAddress" || key === "ConsoleAddresses"))
+    await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
+}
+
+/** As setOption, for callers without a page, whose address must stay reachable; whether the value has changed. */
+export async function storeOption(ctx: ActorCtx, key: string, text: string): Promise<boolean> {
   if (!isOptionKey(key)) return fail("option_unknown", { key });
-  const { label, secret, person } = option(key);
-  if (person) requirePerson(ctx);
+  const { label, secret } = option(key);
   const parsed = parseOption(key, text);
   if (!parsed.ok) fail("option_invalid", { label: label[ctx.lang], detail: parsed.problem[ctx.lang] });
   if (key === "VirtualModels" && parsed.ok) checkVirtualModels(ctx, parsed.value as VirtualModels, label[ctx.lang]);
@@ -22,11 +29,10 @@ export async function setOption(ctx: UserCtx, key: string, text: string): Promis
   const before = ctx.options.text(key);
   await ctx.options.set(key, text);
   const after = ctx.options.text(key);
-  if (before === after) return;
+  if (before === after) return false;
   const shown = (value: string) => (secret ? (value === "" ? "" : "set") : value);
   await recordAct(ctx, { action: "option.update", target: key, ...shownChange(key, shown(before), shown(after)) });
-  if (key === "ServerAddress" || key === "ConsoleAddresses")
-    await keepOwnAddress(ctx, (addresses) => setOption(ctx, "ConsoleAddresses", addresses));
+  return true;
 }
 
 /**

@@ -3,8 +3,10 @@ import { fail } from "../../../shared/errors";
 import { canonicalModel } from "../../../shared/channel-types";
 import { DEFAULT_GROUP, mayUseGroup } from "../../../shared/group";
 import type { VirtualModels, VirtualStep } from "../../../shared/virtual-models";
+import type { Lang } from "../../../shared/text";
 import type { ChannelPool } from "../../contracts/channel-pool";
 import type { Services } from "../../contracts/context";
+import type { OptionStore } from "../../contracts/option-store";
 import type { FindVirtual } from "../../contracts/virtual-models";
 import { groupFacts } from "../group/facts";
 import { createPrices } from "../pricing/price";
@@ -66,7 +68,15 @@ const MOST_GROUPS = 1000;
  * that was removed since does not stand in the way of another change.
  */
 export function checkVirtualModels(
-  { pool, options, lang }: Options & { pool: ChannelPool; lang: "zh" | "en" },
+  {
+    pool,
+    options,
+    lang,
+  }: {
+    pool: { all(): readonly { models: Pick<ReadonlySet<string>, "has">; groups: Iterable<string> }[] };
+    options: Pick<OptionStore, "get">;
+    lang: Lang;
+  },
   wanted: VirtualModels,
   label: string,
 ): void {

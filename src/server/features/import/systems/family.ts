@@ -33,13 +33,13 @@ export const USER_COLUMNS = [
   "deleted_at",
 ] as const;
 
-/** `issuer`: of the OIDC provider, "" when there is none. `github`: whether github_id holds numeric ids. */
-export interface UserFacts {
-  issuer: string;
-  github: boolean;
-}
-
-export function familyUser(row: Row, facts: UserFacts): SourceUser {
+/**
+ * `asked`: `issuer` of the OIDC provider, absent when there is none; `github-ids` is "numeric" where the operator has
+ * decided that github_id holds ids, and not login names.
+ */
+export function familyUser(row: Row, asked: Readonly<Record<string, string>>): SourceUser {
+  const { issuer = "" } = asked;
+  const numeric = asked["github-ids"] === "numeric";
   const subject = (column: string): string => {
     const value = textOf(row, column);
     return value === "0" ? "" : value;
@@ -47,12 +47,12 @@ export function familyUser(row: Row, facts: UserFacts): SourceUser {
   const bound = [
     {
       provider: "github",
-      subject: facts.github && NUMERIC.test(subject("github_id")) ? subject("github_id") : subject("github_id_new"),
+      subject: numeric && NUMERIC.test(subject("github_id")) ? subject("github_id") : subject("github_id_new"),
     },
     { provider: "linuxdo", subject: subject("linux_do_id") },
     { provider: "telegram", subject: subject("telegram_id") },
     { provider: "wechat", subject: subject("wechat_id") },
-    { provider: "oidc", subject: subject("oidc_id") && facts.issuer ? `${facts.issuer} ${subject("oidc_id")}` : "" },
+    { provider: "oidc", subject: subject("oidc_id") && issuer ? `${issuer} ${subject("oidc_id")}` : "" },
   ];
   const status = wholeOf(row, "status");
   const deleted = timeOf(row, "deleted_at") ?? (status === 3 ? 1 : null);
@@ -136,7 +136,7 @@ export function familyToken(row: Row, limits: TokenLimits): SourceToken | Left {
   };
 }
 
-export const CODE_COLUMNS = [
+const CODE_COLUMNS = [
   "id",
   "user_id",
   "key",
@@ -150,7 +150,7 @@ export const CODE_COLUMNS = [
   "deleted_at",
 ] as const;
 
-export function familyCode(row: Row): SourceCode | Left {
+function familyCode(row: Row): SourceCode | Left {
   if (timeOf(row, "deleted_at") !== undefined) return { left: "deleted" };
   // What it gave is in its user's balance already.
   if (wholeOf(row, "status") === 3) return { left: "used: its units are in the balances" };
@@ -205,6 +205,22 @@ function cachedOf(row: Row): Pick<SourceLog, "prompt_tokens" | "cache_read" | "c
   const apart = other.claude === true ? cache_read + cache_write : 0;
   return { prompt_tokens: Math.max(0, wholeOf(row, "prompt_tokens")) + apart, cache_read, cache_write };
 }
+
+/** The tables that all three have; each system adds its columns and how it reads them. */
+export const FAMILY = {
+  users: { table: "users", key: "id" },
+  tokens: { table: "tokens", key: "id", owner: "user_id" },
+  channels: { table: "channels", key: "id" },
+  codes: { table: "redemptions", key: "id", taken: CODE_COLUMNS, read: familyCode },
+  logs: { table: "logs", key: "id" },
+} as const;
+
+/** Tables that none of the three has taken over -> why. */
+export const FAMILY_LEFT = {
+  abilities: "derived from the channels",
+  tasks: "jobs are not moved: wait until none runs",
+  midjourneys: "jobs are not moved: wait until none runs",
+} as const;
 
 /** Options of the source by their own names. */
 export async function rawOptions(source: Source): Promise<Map<string, string>> {

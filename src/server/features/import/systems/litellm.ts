@@ -9,6 +9,7 @@ import {
   type Left,
   type SourceChannel,
   type SourceLimits,
+  type SourceSpend,
   NO_LIMITS,
   type SourceToken,
   type SourceUser,
@@ -33,11 +34,13 @@ const MONTH = /^(30d|1mo|31d)$/;
 
 interface Budget {
   limits: SourceLimits;
+  /** Of a budget of days or months, in its running window: it is not given a second time. */
+  spend?: SourceSpend;
   /** Units that are left for life; undefined: as many as wanted. */
   left: number | undefined;
 }
 
-function budgetOf(row: Row, units: number): Budget {
+function budgetOf(row: Row, units: number, now = Date.now()): Budget {
   const limits = {
     ...NO_LIMITS,
     rpm: Math.max(0, wholeOf(row, "rpm_limit")),
@@ -47,8 +50,12 @@ function budgetOf(row: Row, units: number): Budget {
   if (row.max_budget === null || row.max_budget === undefined) return { limits, left: undefined };
   const budget = Math.round(numberOf(row, "max_budget") * units);
   const duration = textOf(row, "budget_duration");
-  if (DAY.test(duration)) return { limits: { ...limits, budget_day: budget }, left: undefined };
-  if (MONTH.test(duration)) return { limits: { ...limits, budget_month: budget }, left: undefined };
+  // Of the running window alone; LiteLLM resets it some time after its end.
+  const over = (timeOf(row, "budget_reset_at") ?? Infinity) * 1000 <= now;
+  const spent = over ? 0 : Math.max(0, Math.round(numberOf(row, "spend") * units));
+  const spend = (period: keyof SourceSpend) => spent > 0 && { spend: { day: 0, month: 0, [period]: spent } };
+  if (DAY.test(duration)) return { limits: { ...limits, budget_day: budget }, left: undefined, ...spend("day") };
+  if (MONTH.test(duration)) return { limits: { ...limits, budget_month: budget }, left: undefined, ...spend("month") };
   return { limits, left: budget - spendOf(row, units) };
 }
 
@@ -66,7 +73,7 @@ function arrayOf(value: unknown): string[] {
 }
 
 function userOf(row: Row, units: number): SourceUser {
-  const { limits, left } = budgetOf(row, units);
+  const { limits, left, spend } = budgetOf(row, units);
   const used_quota = spendOf(row, units);
   const password = textOf(row, "password");
   return {
@@ -93,13 +100,14 @@ function userOf(row: Row, units: number): SourceUser {
     deleted_at: null,
     identities: [],
     limits,
+    ...(spend && { spend }),
   };
 }
 
 function tokenOf(row: Row, units: number): SourceToken | Left {
   const digest = textOf(row, "token").toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(digest)) return { left: "not a hash of a key" };
-  const { limits, left } = budgetOf(row, units);
+  const { limits, left, spend } = budgetOf(row, units);
   const models = arrayOf(row.models);
   const limited = models.length > 0 && !models.some((one) => ALL_MODELS.has(one));
   return {
@@ -121,6 +129,7 @@ function tokenOf(row: Row, units: number): SourceToken | Left {
     allow_ips: "",
     group: "",
     limits,
+    ...(spend && { spend }),
   };
 }
 
@@ -174,17 +183,14 @@ export const litellm: System = {
       [MODELS, found.map((channel) => ({ model_id: channel.id, channel }))],
       ["prices", [...config, ...deployments]],
     ]);
+    // Only how many there are is told of them: a log of spends may have millions of rows.
+    const counted = new Map<string, number>();
     for (const table of catalogue.keys()) {
       if (tables.has(table) || table === CONFIG || table.startsWith("_prisma")) continue;
       const n = await source.count(table);
-      // Only how many there are is told of them.
-      if (n > 0)
-        tables.set(
-          table,
-          Array.from({ length: n }, () => ({})),
-        );
+      if (n > 0) counted.set(table, n);
     }
-    return memorySource(tables, source.engine);
+    return memorySource(tables, source.engine, counted);
   },
   tables: (_catalogue, asked) => {
     const units = Number(asked.units ?? 500_000);
@@ -210,7 +216,7 @@ export const litellm: System = {
           "teams",
         ],
         left: {
-          budget_reset_at: "windows begin with the day or month here",
+          budget_reset_at: "windows begin with the day or month here; what is spent in the running one is taken",
           models: "models are limited by keys here",
         },
         read: (row) => userOf(row, units),

@@ -4,8 +4,8 @@ import type { System } from "../system";
 import { objectOf, textOf, wholeOf, flagOf } from "../values";
 import { CHANNEL_COLUMNS, familyChannel, multiKeys, sameNumber, withSetting } from "./channel-row";
 import {
-  CODE_COLUMNS,
-  familyCode,
+  FAMILY,
+  FAMILY_LEFT,
   familyLog,
   familyToken,
   familyUser,
@@ -33,8 +33,7 @@ export const newApi: System = {
   },
   tables: (_catalogue, asked) => ({
     users: {
-      table: "users",
-      key: "id",
+      ...FAMILY.users,
       taken: [
         ...USER_COLUMNS,
         "aff_count",
@@ -52,12 +51,10 @@ export const newApi: System = {
         remark: "Weir has no remarks on users",
         stripe_customer: "Stripe makes a new customer at the next order",
       },
-      read: (row) => familyUser(row, { issuer: asked.issuer ?? "", github: asked["github-ids"] === "numeric" }),
+      read: (row) => familyUser(row, asked),
     },
     tokens: {
-      table: "tokens",
-      key: "id",
-      owner: "user_id",
+      ...FAMILY.tokens,
       taken: [...TOKEN_COLUMNS, "model_limits_enabled", "model_limits", "allow_ips", "group"],
       left: { cross_group_retry: "here the group auto tries its groups in order" },
       read: (row) =>
@@ -68,8 +65,7 @@ export const newApi: System = {
         }),
     },
     channels: {
-      table: "channels",
-      key: "id",
+      ...FAMILY.channels,
       taken: [
         ...CHANNEL_COLUMNS,
         "openai_organization",
@@ -103,10 +99,9 @@ export const newApi: System = {
         };
       },
     },
-    codes: { table: "redemptions", key: "id", taken: CODE_COLUMNS, read: familyCode },
+    codes: FAMILY.codes,
     logs: {
-      table: "logs",
-      key: "id",
+      ...FAMILY.logs,
       taken: [...LOG_COLUMNS, "use_time", "is_stream", "channel_id", "token_id", "group", "ip"],
       left: { other: "the factors of old prices" },
       read: (row) => familyLog(row, {}),
@@ -130,11 +125,9 @@ export const newApi: System = {
     };
   },
   leftTables: {
-    abilities: "derived from the channels",
+    ...FAMILY_LEFT,
     top_ups: "what they gave is in the balances",
     quota_data: "the roll-ups are made of the log",
-    tasks: "jobs are not moved: wait until none runs",
-    midjourneys: "jobs are not moved: wait until none runs",
     subscription_plans: "Weir has no plans",
     user_subscriptions: "what is left of a plan must be given as a credit by hand",
     two_fas: "recovery codes are hashed differently: users set their second factor up again",

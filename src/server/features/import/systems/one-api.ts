@@ -3,8 +3,8 @@ import type { System } from "../system";
 import { objectOf, textOf, wholeOf } from "../values";
 import { CHANNEL_COLUMNS, familyChannel, type TypeEntry, withSetting } from "./channel-row";
 import {
-  CODE_COLUMNS,
-  familyCode,
+  FAMILY,
+  FAMILY_LEFT,
   familyLog,
   familyToken,
   familyUser,
@@ -87,22 +87,18 @@ export const oneApi: System = {
       : undefined,
   tables: (_catalogue, asked) => ({
     users: {
-      table: "users",
-      key: "id",
+      ...FAMILY.users,
       taken: [...USER_COLUMNS, "oidc_id"],
       left: { lark_id: "Weir has no such provider" },
-      read: (row) => familyUser(row, { issuer: asked.issuer ?? "", github: asked["github-ids"] === "numeric" }),
+      read: (row) => familyUser(row, asked),
     },
     tokens: {
-      table: "tokens",
-      key: "id",
-      owner: "user_id",
+      ...FAMILY.tokens,
       taken: [...TOKEN_COLUMNS, "models", "subnet"],
       read: (row) => familyToken(row, { enabled: true, models: textOf(row, "models"), ips: textOf(row, "subnet") }),
     },
     channels: {
-      table: "channels",
-      key: "id",
+      ...FAMILY.channels,
       taken: [...CHANNEL_COLUMNS, "config", "system_prompt"],
       left: { weight: "one-api draws evenly among channels of one priority" },
       read: (row) => {
@@ -128,10 +124,9 @@ export const oneApi: System = {
         };
       },
     },
-    codes: { table: "redemptions", key: "id", taken: CODE_COLUMNS, read: familyCode },
+    codes: FAMILY.codes,
     logs: {
-      table: "logs",
-      key: "id",
+      ...FAMILY.logs,
       taken: [...LOG_COLUMNS, "elapsed_time", "is_stream", "channel_id"],
       left: { system_prompt_reset: "not recorded here", request_id: "rows get an id of their own" },
       read: (row) => familyLog(row, { milliseconds: "elapsed_time", tests: 5 }),
@@ -151,5 +146,5 @@ export const oneApi: System = {
       },
       { RetryTimes: "counts retries at other channels, and Weir bounds their time and cost too" },
     ),
-  leftTables: { abilities: "derived from the channels" },
+  leftTables: FAMILY_LEFT,
 };

@@ -4,8 +4,8 @@ import type { System } from "../system";
 import { flagOf, numberOf, objectOf, textOf, wholeOf } from "../values";
 import { CHANNEL_COLUMNS, familyChannel, type TypeEntry, withSetting } from "./channel-row";
 import {
-  CODE_COLUMNS,
-  familyCode,
+  FAMILY,
+  FAMILY_LEFT,
   familyLog,
   familyToken,
   familyUser,
@@ -134,8 +134,7 @@ export const oneHub: System = {
     catalogue.has("prices") && catalogue.has("user_groups") && catalogue.has("channels") ? "one-hub" : undefined,
   tables: (_catalogue, asked) => ({
     users: {
-      table: "users",
-      key: "id",
+      ...FAMILY.users,
       taken: [
         ...USER_COLUMNS,
         "oidc_id",
@@ -155,16 +154,11 @@ export const oneHub: System = {
       },
       read: (row) => {
         const linux_do_id = row.linuxdo_id ?? row.linux_do_id;
-        return familyUser(
-          { ...row, linux_do_id },
-          { issuer: asked.issuer ?? "", github: asked["github-ids"] === "numeric" },
-        );
+        return familyUser({ ...row, linux_do_id }, asked);
       },
     },
     tokens: {
-      table: "tokens",
-      key: "id",
-      owner: "user_id",
+      ...FAMILY.tokens,
       taken: [...TOKEN_COLUMNS, "setting", "group"],
       left: { backup_group: "Weir has no second group of a token: the group auto tries several" },
       read: (row) => {
@@ -179,8 +173,7 @@ export const oneHub: System = {
       },
     },
     channels: {
-      table: "channels",
-      key: "id",
+      ...FAMILY.channels,
       taken: [...CHANNEL_COLUMNS, "test_model", "tag", "model_headers", "custom_parameter", "proxy"],
       left: {
         only_chat: "Weir asks the type what it serves",
@@ -200,10 +193,9 @@ export const oneHub: System = {
         };
       },
     },
-    codes: { table: "redemptions", key: "id", taken: CODE_COLUMNS, read: familyCode },
+    codes: FAMILY.codes,
     logs: {
-      table: "logs",
-      key: "id",
+      ...FAMILY.logs,
       taken: [...LOG_COLUMNS, "channel_id", "request_time", "is_stream", "source_ip"],
       left: { metadata: "the factors of old prices" },
       read: (row) => familyLog(row, { milliseconds: "request_time" }),
@@ -224,12 +216,10 @@ export const oneHub: System = {
     return { ...shared, left: [...shared.left, ...prices.left, ...groups.left] };
   },
   leftTables: {
-    abilities: "derived from the channels",
+    ...FAMILY_LEFT,
     statistics: "the roll-ups are made of the log",
     orders: "what they gave is in the balances",
     payments: "gateways of payment are set by hand",
-    tasks: "jobs are not moved: wait until none runs",
-    midjourneys: "jobs are not moved: wait until none runs",
     web_authn_credentials: "bound to the old address: users add their passkeys again",
   },
 };

@@ -1,0 +1,61 @@
+/** Why something was changed or left, in the reader's language. A kept report has the English words, the keys here. */
+import type { Lang } from "../../../shared/text";
+
+const ZH: Readonly<Record<string, string>> = {
+  "the first line": "文件的第一行",
+  "read for prices": "已用于价格",
+  "part of the channels": "已并入渠道",
+  "Weir has no teams: their keys get an account": "Weir 没有团队：其密钥归入一个单独的账户",
+  "not moved: what was spent is in the totals": "不迁移：消费已计入总计",
+  "settings of the router and the server are made by hand": "路由与服务器的设置需手动完成",
+  "windows begin with the day or month here; what is spent in the running one is taken":
+    "这里的周期从自然日或自然月开始；当前周期已消费的额度会带走",
+  "models are limited by keys here": "这里按令牌限制模型",
+  "a key has no names of its own for models here": "这里的令牌没有自己的模型别名",
+  "Weir has no data on keys": "Weir 的令牌没有附加数据",
+  "derived from the channels": "由渠道得出",
+  "jobs are not moved: wait until none runs": "不迁移任务：请等到没有任务在运行",
+  "the roll-ups are made of the log": "汇总由日志生成",
+  "what they gave is in the balances": "所得额度已在余额中",
+  "gateways of payment are set by hand": "支付网关需手动设置",
+  "bound to the old address: users add their passkeys again": "绑定旧地址：用户需重新添加通行密钥",
+  "Weir has no such provider": "Weir 没有这种登录方式",
+  "Weir has no pictures of users": "Weir 没有用户头像",
+  "not kept": "不保留",
+  "Weir has no second group of a token: the group auto tries several":
+    "Weir 的令牌没有第二个分组：分组 auto 会依次尝试",
+  "Weir asks the type what it serves": "Weir 由渠道类型决定提供什么",
+  "Weir holds what a call may cost": "Weir 预扣一次调用可能的费用",
+  "Weir translates Responses by itself": "Weir 自行转换 Responses",
+  "not known to Weir": "Weir 不认识",
+  "the factors of old prices": "旧价格的倍率",
+  "Weir has no plans": "Weir 没有套餐",
+  "what is left of a plan must be given as a credit by hand": "套餐的剩余需手动补为额度",
+  "recovery codes are hashed differently: users set their second factor up again":
+    "恢复码的散列方式不同：用户需重新设置两步验证",
+  "Weir has no remarks on users": "Weir 的用户没有备注",
+  "Stripe makes a new customer at the next order": "Stripe 会在下一笔订单时新建客户",
+  "here the group auto tries its groups in order": "这里的分组 auto 按顺序尝试",
+  "Weir has no remarks on channels": "Weir 的渠道没有备注",
+  "one-api draws evenly among channels of one priority": "one-api 在同一优先级的渠道间均匀选择",
+  "not recorded here": "这里不记录",
+  "rows get an id of their own": "每行会得到自己的编号",
+  deleted: "已删除",
+  "not a hash of a key": "不是密钥的散列",
+  "without a key": "没有密钥",
+  "used: its units are in the balances": "已使用：额度已在余额中",
+  "without a password: must be reset": "没有密码：需要重置",
+  "tests of channels": "渠道测试",
+  renamed: "改名",
+  "left by decision": "按决定不带走",
+  "a debt becomes 0": "负余额变为 0",
+  "mail belongs to an account here": "邮箱已属于这里的账户",
+  "mail left to another user": "邮箱留给另一个用户",
+  "of an unknown type: kept disabled": "类型未知：保留并停用",
+  "of a user who is not taken": "所属用户未带走",
+  "of users who are not taken": "所属用户未带走",
+  "the same key twice": "密钥重复",
+};
+
+/** The words themselves where there is no translation: they name something of the source. */
+export const reasonText = (words: string, lang: Lang): string => (lang === "zh" ? (ZH[words] ?? words) : words);
