@@ -1,12 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronRight } from "lucide-react";
-import { Fragment, type MouseEvent, type ReactNode, type Ref, type RefObject } from "react";
+import { Fragment, type ReactNode, type Ref, type RefObject } from "react";
 import { cn } from "../../lib/cn";
 import { lazy, WhileLoading } from "../../lib/lazy";
 import { IconButton } from "../../ui/icon-button";
 import { Skeleton } from "../../ui/skeleton";
 import { placeClass, placeStyle, type PlacedColumn } from "./grid-header";
 import { ACTIONS_COLUMN, type GridRow, SELECT_COLUMN, type GridTable } from "./grid-table";
+import { isForControl } from "./row-link";
 import { RowMenu } from "./row-menu";
 import type { GridAction, GridColumn } from "./types";
 import type { VirtualRowsProps } from "./virtual-rows";
@@ -40,14 +41,6 @@ export type RowsProps<R extends object> = {
   /** Rows on the pages before this one. */
   before: number;
 };
-
-/** True when a press was meant for something inside the row and not for the row. */
-export function isForControl(event: MouseEvent): boolean {
-  return (
-    event.target instanceof Element &&
-    event.target.closest("a, button, input, label, [role=menuitem], [role=switch], [data-row-control]") !== null
-  );
-}
 
 type GridBodyProps<R extends object> = RowsProps<R> & {
   placed: readonly PlacedColumn[];

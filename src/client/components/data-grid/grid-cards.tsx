@@ -3,8 +3,9 @@ import { useRef, type MouseEvent, type PointerEvent, type ReactNode } from "reac
 import { cn } from "../../lib/cn";
 import { Skeleton } from "../../ui/skeleton";
 import { useKeptScroll } from "../../lib/kept-scroll";
-import { isForControl, MOST_DRAWN, type RowsProps } from "./grid-body";
+import { MOST_DRAWN, type RowsProps } from "./grid-body";
 import type { GridRow } from "./grid-table";
+import { isForControl } from "./row-link";
 import { RowMenu } from "./row-menu";
 import type { GridColumn } from "./types";
 
