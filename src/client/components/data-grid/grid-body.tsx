@@ -53,7 +53,8 @@ type GridBodyProps<R extends object> = RowsProps<R> & {
 export function GridBody<R extends object>(props: GridBodyProps<R>) {
   const { table, placed, dimmed, expanded, renderExpanded, area, rowHeight, active } = props;
   const { rows } = table.getRowModel();
-  const drawn = rows.map((row, index) => (
+  const isLong = rows.length > MOST_DRAWN && !renderExpanded;
+  const drawn = rows.slice(0, isLong ? MOST_DRAWN : undefined).map((row, index) => (
     <Fragment key={row.id}>
       <BodyRow {...props} row={row} index={index} />
       {renderExpanded && expanded.has(row.id) ? (
@@ -67,7 +68,7 @@ export function GridBody<R extends object>(props: GridBodyProps<R>) {
   ));
   return (
     <tbody className={cn("transition-opacity duration-[120ms]", dimmed && "opacity-50")}>
-      {rows.length <= MOST_DRAWN || renderExpanded ? (
+      {!isLong ? (
         drawn
       ) : (
         <WhileLoading show={drawn}>

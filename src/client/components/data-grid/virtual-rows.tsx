@@ -33,7 +33,7 @@ export default function VirtualRows({ count, area, rowHeight, columns, active, r
     getScrollElement: () => area.current,
     estimateSize: () => rowHeight,
     indexAttribute: "data-row",
-    overscan: 15,
+    overscan: 8,
     scrollMargin: head,
     useFlushSync: false,
     rangeExtractor: useCallback(
