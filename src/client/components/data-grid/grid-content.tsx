@@ -88,9 +88,10 @@ function RowsTable<R extends object, F extends string>({
       ref={area}
       role="region"
       aria-label={label}
-      // Its own scroll area, so that the bar at the bottom and the head are always within reach.
+      // Its own scroll area, so that the bar at the bottom and the head are always within reach. `relative`: texts for
+      // screen readers are placed absolutely, and would widen the page where they are scrolled out of sight.
       tabIndex={0}
-      className="max-h-[max(320px,calc(100dvh-224px))] overflow-auto print:max-h-none print:overflow-visible rounded-lg border border-line bg-surface -outline-offset-2"
+      className="relative max-h-[max(320px,calc(100dvh-224px))] overflow-auto print:max-h-none print:overflow-visible rounded-lg border border-line bg-surface -outline-offset-2"
     >
       <table
         ref={element}
