@@ -20,7 +20,7 @@ export const HEALTH_BARS: Readonly<Record<Health, string>> = {
 };
 
 /** The word for each state of health. */
-export function useHealthName(): (health: Health) => string {
+function useHealthName(): (health: Health) => string {
   const { t } = useLingui();
   const names: Readonly<Record<Health, string>> = {
     good: t`健康`,

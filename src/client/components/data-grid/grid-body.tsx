@@ -78,7 +78,7 @@ export function GridBody<R extends object>(props: GridBodyProps<R>) {
             {...{ area, rowHeight, active }}
             row={(index, measure) => {
               const row = rows[index];
-              return row ? <BodyRow {...props} key={row.id} row={row} index={index} measure={measure} /> : null;
+              return row ? <BodyRow key={row.id} {...props} row={row} index={index} measure={measure} /> : null;
             }}
           />
         </WhileLoading>

@@ -39,7 +39,7 @@ export function HealthProvider({ ids, children }: { ids: readonly number[]; chil
 }
 
 /** The hours of several channels as those of one. */
-export const sumHours = (channels: readonly (readonly HealthHour[])[]): HealthHour[] =>
+const sumHours = (channels: readonly (readonly HealthHour[])[]): HealthHour[] =>
   (channels[0] ?? []).map(({ hour }, index) => ({
     hour,
     ...addUp(channels.flatMap((hours) => hours[index] ?? [])),

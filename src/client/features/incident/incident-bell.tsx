@@ -25,7 +25,10 @@ const HEALTH: Readonly<Record<Severity | "", Exclude<Health, "unknown">>> = {
   critical: "bad",
 };
 
-/** The bell of the top bar, with a dot for the state of the whole: how many incidents were not seen, and the open ones, the newest first. */
+/**
+ * The bell of the top bar, with a dot for the state of the whole: how many incidents were not seen, and the open ones,
+ * the newest first.
+ */
 export default function IncidentBell() {
   const { t } = useLingui();
   const [open, setOpen] = useState(false);
