@@ -161,19 +161,6 @@ export interface RepairReport {
 
 export const healthInput = z.object({ ids: z.array(z.int().positive()).max(200) });
 
-/** One hour of a channel, including calls that failed in the end. */
-export interface HealthHour {
-  /** Epoch seconds, start of the hour. */
-  hour: number;
-  calls: number;
-  errors: number;
-  /** Units. */
-  quota: number;
-  tokens: number;
-  /** Mean duration of a served call in seconds, 0 without any. */
-  seconds: number;
-}
-
 /** Callers of a channel: groups, and in each the programs that called. */
 export interface UpstreamUse {
   groups: {

@@ -216,6 +216,8 @@ export interface Bell {
   /** Incidents that were not seen, whether open or over; at most BELL_MOST. */
   unseen: number;
   open: number;
+  /** Of those that are open; "" without any. */
+  worst: Severity | "";
   /** The newest open ones. */
   items: IncidentView[];
 }

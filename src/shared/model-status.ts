@@ -1,4 +1,7 @@
-/** How the models did in the last day, by the calls of all users; without amounts, so that it may be public. */
+/**
+ * How the models did in the last day, by the calls of all users; amounts for administrators alone, so that it may be
+ * public.
+ */
 
 /** A figure of fewer calls than this is not shown: it would say more of a caller than of the model. */
 export const FEWEST_CALLS = 5;
@@ -13,8 +16,12 @@ export interface ModelStatus {
   readonly first_token_ms: number | null;
   /** Output tokens by second of the whole call; null: too few calls, or none with a second or more. */
   readonly tokens_per_second: number | null;
-  /** `success` of each hour, the oldest first. */
+  /** The same three of each hour, the oldest first. */
   readonly hours: readonly (number | null)[];
+  readonly first_token_hours: readonly (number | null)[];
+  readonly speed_hours: readonly (number | null)[];
+  /** Units that were charged in each hour; null: not for this viewer. */
+  readonly quota_hours: readonly number[] | null;
 }
 
 export interface StatusBoard {

@@ -116,7 +116,11 @@ export const payInput = z.object({
 const tradeNo = z.string({ error: "order_not_found" }).regex(/^\w{1,64}$/, { error: "order_not_found" });
 export const orderInput = z.object({ trade_no: tradeNo });
 
-export const orderListInput = z.object(pageShape);
+export const orderListInput = z.object({
+  ...pageShape,
+  /** Part of a trade number. */
+  keyword: z.string().max(200).optional(),
+});
 export const orderSearchInput = z.object({
   ...pageShape,
   /** Part of a trade number, or a user's id or name. */
@@ -145,9 +149,13 @@ export interface OrderView {
   complete_time: number;
 }
 
-/** As administrators see it. */
-export interface OrderAdminView extends OrderView {
+/** An order as Ctrl K names it. */
+export interface FoundOrder extends OrderView {
   username: string;
+}
+
+/** As administrators see it. */
+export interface OrderAdminView extends FoundOrder {
   provider_ref: string;
   /** The administrator who completed it by hand, 0 = the provider's callback. */
   completed_by: number;

@@ -53,9 +53,15 @@ describe.skipIf(noChromium)("the log in the console", () => {
     const listening = page.waitForResponse((response) => response.url().includes("/api/log/live"));
     await page.getByRole("switch", { name: "实时" }).click();
     expect((await listening).status()).toBe(200);
-    await weir.db.q.insert(weir.db.t.logs).values(row({ model_name: "newcomer", created_at: now + 1 }));
+    await weir.db.q
+      .insert(weir.db.t.logs)
+      .values(row({ model_name: "newcomer", created_at: now + 1, is_stream: true }));
     await page.getByRole("heading", { name: "使用日志" }).hover();
     await page.getByText("newcomer", { exact: true }).waitFor();
+    // At 200 % zoom the table scrolls, and the page gets no wider.
+    await page.setViewportSize({ width: 720, height: 450 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("switch", { name: "实时" }).click();
     await page.goto(`${weir.url}/log?model_name=first`);
     await page.getByText("first", { exact: true }).waitFor();

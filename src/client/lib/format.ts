@@ -67,6 +67,11 @@ export function formatMilliseconds(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} m ${seconds % 60} s`;
 }
 
+/** A share from 0 to 1 as percent with one decimal, rounded down: only all is 100.0%. */
+export function formatPercent(share: number): string {
+  return `${(Math.floor(share * 1000) / 10).toFixed(1)}%`;
+}
+
 function locale(): string {
   return currentLanguage() === "zh" ? "zh-CN" : "en-US";
 }

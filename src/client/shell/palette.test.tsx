@@ -15,7 +15,7 @@ afterEach(() => {
 
 const page = (items: object[]) => ({ items, page: 1, page_size: 5, total: items.length });
 const procedures: Procedures = {
-  "user.list": ({ keyword }: { keyword: string }) => page(keyword === "carol" ? [carol] : []),
+  "user.find": ({ words }: { words: string }) => (words === "carol" ? [carol] : []),
   "channel.list": ({ keyword }: { keyword: string }) =>
     page(keyword.startsWith("prod") ? [{ id: 3, name: "prod-1", type: 1, status: 1, key: "" }] : []),
   "channel.update": () => ({}),
@@ -25,13 +25,9 @@ const procedures: Procedures = {
         ? [{ id: 9, name: "carol-app", key_hint: "AbCdEfGh…wxyz", status: 1 }]
         : [],
     ),
-  "order.list": ({ keyword }: { keyword: string }) =>
-    page(
-      keyword === "USR1NO"
-        ? [{ id: 4, trade_no: "USR1NOxyz", username: "carol", money: "73.00", currency: "cny" }]
-        : [],
-    ),
-  "redemption.search": ({ keyword }: { keyword: string }) => page(keyword === "gift" ? [gift] : []),
+  "order.find": ({ words }: { words: string }) =>
+    words === "USR1NO" ? [{ id: 4, trade_no: "USR1NOxyz", username: "carol", money: "73.00", currency: "cny" }] : [],
+  "redemption.find": ({ words }: { words: string }) => (words === "gift" ? [gift] : []),
   "group.models": () => ["op-model"],
   "log.page": ({ request_id }: { request_id: string }) => page([{ id: 5, request_id, model_name: "op-model" }]),
   "log.ownPage": () => page([]),
@@ -65,16 +61,22 @@ test.each([
   expect(address()).toBe(leadsTo);
 });
 
-test("who is no administrator is not asked about others, and finds own tokens", async () => {
+test("who is no administrator is not asked about others, and finds own tokens and orders", async () => {
   const { user, calls } = await open(1);
   await user.type(screen.getByRole("combobox"), "app");
   await screen.findByRole("option", { name: /^carol-app/ });
   const asked = new Set(calls.map(({ path }) => path));
-  expect([asked.has("user.list"), asked.has("channel.list"), asked.has("log.page")]).toEqual([false, false, false]);
+  expect([asked.has("user.find"), asked.has("channel.list"), asked.has("log.page")]).toEqual([false, false, false]);
+  await user.clear(screen.getByRole("combobox"));
+  await user.type(screen.getByRole("combobox"), "USR1NO");
+  const order = await screen.findByRole("option", { name: /^USR1NOxyz/ });
+  expect(order.textContent).not.toContain("carol");
+  await user.click(order);
+  expect(address()).toBe("/topup?order=USR1NOxyz");
 });
 
 test("the selection is the first that the words find, or what the reader moved to; a screen reader is told", async () => {
-  const { user } = await open(100, { "redemption.search": () => page([gift]) });
+  const { user } = await open(100, { "redemption.find": () => [gift] });
   const input = screen.getByRole("combobox");
   await user.type(input, "theme");
   expect(selected()?.textContent).toContain("日间模式");
@@ -93,11 +95,11 @@ test("the selection is the first that the words find, or what the reader moved t
 
 test("Enter before the answers have come opens the first that the words find, not what was found before", async () => {
   const later = Promise.withResolvers<void>();
-  const users = async ({ keyword }: { keyword: string }) => {
-    if (keyword === "carol") await later.promise;
-    return page(keyword === "carol" ? [carol] : []);
+  const users = async ({ words }: { words: string }) => {
+    if (words === "carol") await later.promise;
+    return words === "carol" ? [carol] : [];
   };
-  const { user } = await open(100, { "user.list": users });
+  const { user } = await open(100, { "user.find": users });
   const input = screen.getByRole("combobox");
   await user.type(input, "prod");
   await screen.findByRole("option", { name: /^prod-1/ });

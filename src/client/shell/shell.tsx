@@ -9,6 +9,7 @@ import { ROLE } from "../../shared/roles";
 import ForbiddenPage from "../features/errors/forbidden-page";
 import { cacheChannelModels } from "../lib/channel-models";
 import { judge } from "../lib/guard";
+import { cameBack } from "../lib/kept-scroll";
 import { useHotkeys } from "../lib/hotkeys";
 import { lazy, WhileLoading } from "../lib/lazy";
 import { useMedia, usePhone } from "../lib/media";
@@ -147,13 +148,13 @@ function Main() {
   }, [path, title, name]);
 
   // A change of page is a change of place: the focus and the view go to its beginning. Not on the first page, where the
-  // browser puts them, and not between the addresses of one page.
+  // browser puts them, not on the way back, and not between the addresses of one page.
   const shown = useRef(page);
   useEffect(() => {
     if (shown.current === page) return;
     shown.current = page;
     main.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    if (!cameBack()) scrollTo(0, 0);
   }, [page]);
 
   if (statusLoaded && status.setup === false && path !== "/setup") return <Redirect to="/setup" replace />;

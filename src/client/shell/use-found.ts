@@ -2,6 +2,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { cards, option, optionKeys } from "../../shared/options";
 import { ROLE } from "../../shared/roles";
+import { MOST_FOUND } from "../../shared/search";
 import { currentLanguage } from "../lib/i18n";
 import { moneyText } from "../features/order/money";
 import { useUser } from "../lib/session";
@@ -26,7 +27,6 @@ export interface FoundGroup {
 
 /** Fewer letters fit too much. */
 const LEAST = 2;
-const MOST = 5;
 const PAUSE = 150;
 
 const quiet = { staleTime: 10_000, meta: { quiet: true } } as const;
@@ -41,22 +41,19 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
   const current = words.trim().slice(0, 100) === typed;
   const enabled = user !== null && typed.length >= LEAST;
   const admin = enabled && role >= ROLE.admin;
-  const page = { page: 1, page_size: MOST };
+  const page = { page: 1, page_size: MOST_FOUND };
   // A request id has no blanks and is long; other words are looked for in names.
   const isRequest = enabled && /^[\w-]{16,128}$/.test(typed);
   const isKey = enabled && /^(sk-)?[A-Za-z0-9]{6,64}$/.test(typed);
 
-  const users = trpc.user.list.useQuery({ ...page, keyword: typed }, { ...quiet, enabled: admin });
+  const users = trpc.user.find.useQuery({ words: typed }, { ...quiet, enabled: admin });
   const channels = trpc.channel.list.useQuery({ ...page, keyword: typed }, { ...quiet, enabled: admin });
   const tokens = trpc.token.list.useQuery({ ...page, keyword: typed }, { ...quiet, enabled });
   const keys = trpc.token.list.useQuery({ ...page, token: typed }, { ...quiet, enabled: isKey });
-  const codes = trpc.redemption.search.useQuery(
-    { p: 1, page_size: MOST, keyword: typed },
-    { ...quiet, enabled: admin },
-  );
-  const orders = trpc.order.list.useQuery({ p: 1, page_size: MOST, keyword: typed }, { ...quiet, enabled: admin });
+  const codes = trpc.redemption.find.useQuery({ words: typed }, { ...quiet, enabled: admin });
+  const orders = trpc.order.find.useQuery({ words: typed }, { ...quiet, enabled });
   const models = trpc.group.models.useQuery({}, { ...quiet, staleTime: 60_000, enabled });
-  const request = { p: 1, page_size: MOST, request_id: typed };
+  const request = { p: 1, page_size: MOST_FOUND, request_id: typed };
   const all = trpc.log.page.useQuery(request, { ...quiet, enabled: isRequest && admin });
   const own = trpc.log.ownPage.useQuery(request, { ...quiet, enabled: isRequest && !admin });
   const calls = admin ? all : own;
@@ -67,10 +64,10 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
     enabled && current && role >= ROLE.root
       ? optionKeys
           .filter((key) => `${key}\n${option(key).label[language]}`.toLowerCase().includes(wanted))
-          .slice(0, MOST)
+          .slice(0, MOST_FOUND)
       : [];
   const found = <T>(data: readonly T[] | undefined, item: (row: T) => Found): Found[] =>
-    enabled && current ? (data ?? []).slice(0, MOST).map(item) : [];
+    enabled && current ? (data ?? []).slice(0, MOST_FOUND).map(item) : [];
   const named = tokens.data?.items ?? [];
   const keyed = (isKey && keys.data?.items) || [];
   const bothTokens = [...named, ...keyed.filter(({ id }) => !named.some((row) => row.id === id))];
@@ -78,7 +75,7 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
   const groups: FoundGroup[] = [
     {
       heading: t`用户`,
-      items: found(admin ? users.data?.items : [], (row) => ({
+      items: found(admin ? users.data : [], (row) => ({
         id: `user ${row.id}`,
         title: row.username,
         note: row.display_name === row.username ? `#${row.id}` : `${row.display_name} #${row.id}`,
@@ -129,16 +126,16 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
     },
     {
       heading: t`订单`,
-      items: found(admin ? orders.data?.items : [], (row) => ({
+      items: found(orders.data, (row) => ({
         id: `order ${row.id}`,
         title: row.trade_no,
-        note: `${row.username} · ${moneyText(row.money, row.currency)}`,
-        to: `/topup?orders=all&order=${encodeURIComponent(row.trade_no)}`,
+        note: `${admin ? `${row.username} · ` : ""}${moneyText(row.money, row.currency)}`,
+        to: `/topup?${admin ? "orders=all&" : ""}order=${encodeURIComponent(row.trade_no)}`,
       })),
     },
     {
       heading: t`兑换码`,
-      items: found(admin ? codes.data?.items : [], (row) => ({
+      items: found(admin ? codes.data : [], (row) => ({
         id: `code ${row.id}`,
         title: row.name,
         note: `#${row.id}`,

@@ -1,7 +1,7 @@
 import { act, cleanup, render, screen, within, userEvent, waitFor } from "../../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { useState } from "react";
 import { setSingleKeys } from "../../lib/hotkeys";
 import { TooltipProvider } from "../../ui/tooltip";
@@ -10,6 +10,9 @@ import type { DataGridProps } from "./grid-props";
 import { parseFilterText } from "./grid-filters";
 import { fittingPageSize, useGridState } from "./grid-state";
 import type { GridColumn, GridQuery } from "./types";
+
+// Slow while other test files run.
+setDefaultTimeout(30_000);
 
 interface Thing {
   id: number;
@@ -299,4 +302,76 @@ test("a view is shared by its link: filters, sorting and page size", async () =>
   await waitFor(() => expect(copied).toHaveLength(1));
   const { pathname, searchParams } = new URL(copied[0] ?? "");
   expect([pathname, Object.fromEntries(searchParams)]).toEqual(["/things", { status: "3", sort: "-id", size: "10" }]);
+});
+
+describe("a list of more than a hundred rows", () => {
+  const many: Thing[] = Array.from({ length: 300 }, (_, index) => ({ id: index + 1, name: `thing ${index + 1}` }));
+  // The test's document has no layout: rows of 40 pixels in an area of 600.
+  const SIZES = ["offsetHeight", "clientHeight"] as const;
+  const real = SIZES.map((name) => {
+    for (let of: object = HTMLElement.prototype; of; of = Object.getPrototypeOf(of)) {
+      const found = Object.getOwnPropertyDescriptor(of, name);
+      if (found) return { name, of, found };
+    }
+    throw new Error(`no ${name}`);
+  });
+  beforeEach(() => {
+    for (const { name, of } of real)
+      Object.defineProperty(of, name, {
+        configurable: true,
+        get(this: HTMLElement) {
+          return this.tagName === "TR" ? 40 : 600;
+        },
+      });
+  });
+  afterEach(() => {
+    for (const { name, of, found } of real) Object.defineProperty(of, name, found);
+  });
+  const drawn = () => document.querySelectorAll("[data-row]").length;
+
+  test("draws those in sight, and each says which of all it is", async () => {
+    history.replaceState(null, "", "/things?p=3&size=100");
+    show({ rows: many, total: 1200 });
+    await waitFor(() => expect(drawn()).toBeLessThan(50));
+    const rows = screen.getAllByRole("row");
+    expect(screen.getByRole("table").getAttribute("aria-rowcount")).toBe("1201");
+    expect(rows.slice(0, 3).map((row) => row.getAttribute("aria-rowindex"))).toEqual(["1", "202", "203"]);
+    screen.getByText("thing 1");
+    expect(screen.queryByText("thing 290")).toBeNull();
+  });
+
+  test("is walked through by keys past what is drawn, and the row that has the focus stays", async () => {
+    const opened: number[] = [];
+    show({ rows: many, onOpen: (row) => opened.push(row.id) });
+    await waitFor(() => expect(drawn()).toBeLessThan(50));
+    const user = userEvent.setup();
+    await user.keyboard("j".repeat(50));
+    expect(focusedRow()).toBe("49");
+    await user.keyboard("{Enter}");
+    expect(opened).toEqual([50]);
+    await user.keyboard("k");
+    expect(focusedRow()).toBe("48");
+    screen.getByText("thing 1");
+  });
+
+  test("as short as a hundred rows it is drawn whole", () => {
+    show({ rows: many.slice(0, 100) });
+    expect(drawn()).toBe(100);
+  });
+});
+
+test("Back leads to where the list was scrolled to, a link to its beginning", async () => {
+  const area = () => screen.getByRole("region", { name: "things" });
+  show();
+  area().scrollTop = 120;
+  area().dispatchEvent(new Event("scroll"));
+  cleanup();
+  history.pushState(null, "", "/things");
+  show();
+  expect(area().scrollTop).toBe(0);
+  cleanup();
+  window.dispatchEvent(new PopStateEvent("popstate"));
+  show();
+  expect(area().scrollTop).toBe(120);
+  history.pushState(null, "", "/things");
 });

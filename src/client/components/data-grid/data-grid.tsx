@@ -87,6 +87,7 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
     onExpand: (id) => setExpanded((current) => toggled(current, id)),
     renderExpanded: props.renderExpanded,
     dimmed: query.isPlaceholderData === true,
+    before: (grid.page - 1) * grid.pageSize,
   };
 
   return (

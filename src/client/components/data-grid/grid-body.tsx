@@ -1,13 +1,21 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronRight } from "lucide-react";
-import { Fragment, type MouseEvent, type ReactNode } from "react";
+import { Fragment, type ReactNode, type Ref, type RefObject } from "react";
 import { cn } from "../../lib/cn";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { IconButton } from "../../ui/icon-button";
 import { Skeleton } from "../../ui/skeleton";
 import { placeClass, placeStyle, type PlacedColumn } from "./grid-header";
 import { ACTIONS_COLUMN, type GridRow, SELECT_COLUMN, type GridTable } from "./grid-table";
+import { isForControl } from "./row-link";
 import { RowMenu } from "./row-menu";
 import type { GridAction, GridColumn } from "./types";
+import type { VirtualRowsProps } from "./virtual-rows";
+
+/** Only long lists need it. */
+const VirtualRows = lazy<VirtualRowsProps>(() => import("./virtual-rows"));
+/** More rows than this are drawn only where they are in sight. */
+export const MOST_DRAWN = 100;
 
 /** What the table and the cards both need to draw rows. */
 export type RowsProps<R extends object> = {
@@ -30,40 +38,60 @@ export type RowsProps<R extends object> = {
   renderExpanded: ((row: R) => ReactNode) | undefined;
   /** Rows of another page, until the right ones come. */
   dimmed: boolean;
+  /** Rows on the pages before this one. */
+  before: number;
 };
 
-/** True when a press was meant for something inside the row and not for the row. */
-export function isForControl(event: MouseEvent): boolean {
-  return (
-    event.target instanceof Element &&
-    event.target.closest("a, button, input, label, [role=menuitem], [role=switch], [data-row-control]") !== null
-  );
-}
-
-type GridBodyProps<R extends object> = RowsProps<R> & { placed: readonly PlacedColumn[]; rowHeight: number };
+type GridBodyProps<R extends object> = RowsProps<R> & {
+  placed: readonly PlacedColumn[];
+  rowHeight: number;
+  /** The scroll area. */
+  area: RefObject<HTMLElement | null>;
+};
 
 /** The rows. */
 export function GridBody<R extends object>(props: GridBodyProps<R>) {
-  const { table, placed, dimmed, expanded, renderExpanded } = props;
+  const { table, placed, dimmed, expanded, renderExpanded, area, rowHeight, active } = props;
+  const { rows } = table.getRowModel();
+  const isLong = rows.length > MOST_DRAWN && !renderExpanded;
+  const drawn = rows.slice(0, isLong ? MOST_DRAWN : undefined).map((row, index) => (
+    <Fragment key={row.id}>
+      <BodyRow {...props} row={row} index={index} />
+      {renderExpanded && expanded.has(row.id) ? (
+        <tr>
+          <td colSpan={placed.length} className="border-b border-line bg-canvas p-0">
+            {renderExpanded(row.original)}
+          </td>
+        </tr>
+      ) : null}
+    </Fragment>
+  ));
   return (
     <tbody className={cn("transition-opacity duration-[120ms]", dimmed && "opacity-50")}>
-      {table.getRowModel().rows.map((row, index) => (
-        <Fragment key={row.id}>
-          <BodyRow {...props} row={row} index={index} />
-          {renderExpanded && expanded.has(row.id) ? (
-            <tr>
-              <td colSpan={placed.length} className="border-b border-line bg-canvas p-0">
-                {renderExpanded(row.original)}
-              </td>
-            </tr>
-          ) : null}
-        </Fragment>
-      ))}
+      {!isLong ? (
+        drawn
+      ) : (
+        <WhileLoading show={drawn}>
+          <VirtualRows
+            count={rows.length}
+            columns={placed.length}
+            {...{ area, rowHeight, active }}
+            row={(index, measure) => {
+              const row = rows[index];
+              return row ? <BodyRow key={row.id} {...props} row={row} index={index} measure={measure} /> : null;
+            }}
+          />
+        </WhileLoading>
+      )}
     </tbody>
   );
 }
 
-type BodyRowProps<R extends object> = GridBodyProps<R> & { row: GridRow<R>; index: number };
+type BodyRowProps<R extends object> = GridBodyProps<R> & {
+  row: GridRow<R>;
+  index: number;
+  measure?: Ref<HTMLTableRowElement>;
+};
 
 function BodyRow<R extends object>(props: BodyRowProps<R>) {
   const { row, index, columns, placed, active, onActive, onOpen, openId, shaded, rowHeight } = props;
@@ -72,7 +100,10 @@ function BodyRow<R extends object>(props: BodyRowProps<R>) {
   const background = selected || isOpen ? "bg-accent-soft" : shaded?.(row.original) ? "bg-sunken" : "bg-surface";
   return (
     <tr
+      ref={props.measure}
       data-row={index}
+      // The head is the first.
+      aria-rowindex={props.before + index + 2}
       tabIndex={index === Math.max(active, 0) ? 0 : -1}
       aria-selected={selected || undefined}
       aria-current={isOpen ? "true" : undefined}

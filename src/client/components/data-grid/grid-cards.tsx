@@ -2,23 +2,42 @@ import { useLingui } from "@lingui/react/macro";
 import { useRef, type MouseEvent, type PointerEvent, type ReactNode } from "react";
 import { cn } from "../../lib/cn";
 import { Skeleton } from "../../ui/skeleton";
-import { isForControl, type RowsProps } from "./grid-body";
+import { useKeptScroll } from "../../lib/kept-scroll";
+import { MOST_DRAWN, type RowsProps } from "./grid-body";
 import type { GridRow } from "./grid-table";
+import { isForControl } from "./row-link";
 import { RowMenu } from "./row-menu";
 import type { GridColumn } from "./types";
 
 const LONG_PRESS = 500;
 
-type GridCardsProps<R extends object> = RowsProps<R> & { selectable: boolean; boxes: boolean; label: string };
+type GridCardsProps<R extends object> = RowsProps<R> & {
+  selectable: boolean;
+  boxes: boolean;
+  label: string;
+  place: string;
+};
 
 /** The rows as cards, for phones: title and status above, two facts below; a long press selects. */
 export function GridCards<R extends object>(props: GridCardsProps<R>) {
-  const { table, boxes, label, dimmed } = props;
+  const { table, boxes, label, dimmed, place } = props;
+  const list = useRef<HTMLUListElement>(null);
+  useKeptScroll(list, place, true);
+  const { rows } = table.getRowModel();
   // TanStack's "some" is no longer true when all are.
   const selecting = boxes || table.getIsSomeRowsSelected() || table.getIsAllRowsSelected();
   return (
-    <ul aria-label={label} className={cn("grid grid-cols-[minmax(0,1fr)] gap-2", dimmed && "opacity-50")}>
-      {table.getRowModel().rows.map((row, index) => (
+    <ul
+      ref={list}
+      aria-label={label}
+      className={cn(
+        "grid grid-cols-[minmax(0,1fr)] gap-2",
+        dimmed && "opacity-50",
+        // Cards have no fixed height: the browser itself leaves out those that are not in sight.
+        rows.length > MOST_DRAWN && "[&>li]:[contain-intrinsic-size:auto_160px] [&>li]:[content-visibility:auto]",
+      )}
+    >
+      {rows.map((row, index) => (
         <Card key={row.id} {...props} row={row} index={index} selecting={selecting} />
       ))}
     </ul>

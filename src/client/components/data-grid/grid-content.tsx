@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useRef, type ReactNode } from "react";
 import { CallError } from "../../lib/http";
+import { useKeptScroll } from "../../lib/kept-scroll";
 import { Button } from "../../ui/button";
 import { EmptyState } from "../empty-state";
 import { ErrorPanel } from "../error-panel";
@@ -8,6 +9,7 @@ import { GridBody, GridSkeleton, type RowsProps } from "./grid-body";
 import { CardsSkeleton, GridCards } from "./grid-cards";
 import { GridHeader, placeColumns } from "./grid-header";
 import type { DataGridProps } from "./grid-props";
+import type { GridState } from "./grid-state";
 
 type GridContentProps<R extends object, F extends string> = {
   /** Of the grid. */
@@ -35,8 +37,21 @@ export function GridContent<R extends object, F extends string>(content: GridCon
   if (!firstLoad && !query.error && !props.rows?.length) return <NoRows {...props} />;
   if (!phone) return <RowsTable {...content} firstLoad={firstLoad} />;
   if (firstLoad) return <CardsSkeleton />;
-  return <GridCards {...rowsProps} selectable={selectable} boxes={props.selectable === true} label={label} />;
+  return (
+    <GridCards
+      {...rowsProps}
+      selectable={selectable}
+      boxes={props.selectable === true}
+      label={label}
+      place={listPlace(props.grid)}
+    />
+  );
 }
+
+/** Which rows of which list these are, whatever is open beside them. */
+const listPlace = ({ name, page, pageSize, viewSearch }: ListPlace): string =>
+  [name, page, pageSize, viewSearch].join(" ");
+type ListPlace = Pick<GridState<string>, "name" | "page" | "pageSize" | "viewSearch">;
 
 const Framed = ({ children }: { children: ReactNode }) => (
   <div className="rounded-lg border border-line bg-surface">{children}</div>
@@ -65,14 +80,18 @@ function RowsTable<R extends object, F extends string>({
   const { grid, query, label, total, columns } = props;
   const { table } = rowsProps;
   const element = useRef<HTMLTableElement>(null);
+  const area = useRef<HTMLDivElement>(null);
+  useKeptScroll(area, listPlace(grid), !firstLoad);
   const placed = placeColumns(table, columns);
   return (
     <div
+      ref={area}
       role="region"
       aria-label={label}
-      // Its own scroll area, so that the bar at the bottom and the head are always within reach.
+      // Its own scroll area, so that the bar at the bottom and the head are always within reach. `relative`: texts for
+      // screen readers are placed absolutely, and would widen the page where they are scrolled out of sight.
       tabIndex={0}
-      className="max-h-[max(320px,calc(100dvh-224px))] overflow-auto print:max-h-none print:overflow-visible rounded-lg border border-line bg-surface -outline-offset-2"
+      className="relative max-h-[max(320px,calc(100dvh-224px))] overflow-auto print:max-h-none print:overflow-visible rounded-lg border border-line bg-surface -outline-offset-2"
     >
       <table
         ref={element}
@@ -98,7 +117,7 @@ function RowsTable<R extends object, F extends string>({
         {firstLoad ? (
           <GridSkeleton placed={placed} rows={grid.pageSize} rowHeight={rowHeight} />
         ) : (
-          <GridBody {...rowsProps} placed={placed} rowHeight={rowHeight} />
+          <GridBody {...rowsProps} {...{ placed, rowHeight, area }} />
         )}
       </table>
     </div>

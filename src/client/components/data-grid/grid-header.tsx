@@ -73,7 +73,7 @@ export function GridHeader<R extends object>({ table, columns, placed, sort, onS
 
   return (
     <thead>
-      <tr>
+      <tr aria-rowindex={1}>
         {placed.map((column) => {
           const className = cn(
             "group/th sticky top-0 z-10 h-8 border-b border-line bg-surface px-2.5 text-left text-xs font-medium text-muted",

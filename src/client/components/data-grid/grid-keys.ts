@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, type RefObject } from "react";
+import { flushSync } from "react-dom";
 import { useHotkeys } from "../../lib/hotkeys";
 import type { GridRow } from "./grid-table";
 
@@ -50,7 +51,8 @@ export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
             rows.findIndex((row) => row.id === openId),
           );
     const next = Math.max(0, Math.min(rows.length - 1, from + step));
-    setActive(next);
+    // A row of a long list is drawn once the keyboard is on it.
+    flushSync(() => setActive(next));
     const row = rows[next];
     if (openId !== null && row) {
       onOpen?.(row.original);

@@ -20,7 +20,7 @@ import { BalanceButton, useAmount } from "./balance-button";
 import { channelsOf, type ListRow, type TagListRow } from "./channel-rows";
 import { TypeLogo, typeName } from "./channel-type-look";
 import { DrainBadge } from "./drain-badge";
-import { HealthCell } from "./health-bars";
+import { DayCourseCell, type DayFigure, HealthCell } from "./health-bars";
 import { NumberCell } from "./number-cell";
 import { ChannelResponseTime } from "./test-badge";
 
@@ -182,98 +182,115 @@ function NameCell({ row, onFold }: { row: ListRow; onFold: (tag: string) => void
 export function useChannelColumns(onFold: (tag: string) => void): readonly GridColumn<ListRow>[] {
   const { t, i18n } = useLingui();
   return useMemo(
-    (): readonly GridColumn<ListRow>[] => [
-      {
-        id: "id",
-        header: t`ID`,
-        width: 48,
-        minWidth: 48,
-        fixed: true,
-        cell: (row) => <span className="text-ink-2">{row.kind === "tag" ? "" : row.channel.id}</span>,
-      },
-      {
-        id: "name",
-        header: t`名称`,
-        width: 172,
-        grow: true,
-        fixed: true,
-        card: "title",
-        cell: (row) => <NameCell row={row} onFold={onFold} />,
-      },
-      {
-        id: "type",
-        header: t`类型`,
-        width: 112,
-        cell: (row) => {
-          const types = [...new Set(channelsOf(row).map((channel) => typeName(channel.type)))].join(", ");
-          return <span title={types}>{types}</span>;
+    (): readonly GridColumn<ListRow>[] => {
+      const courses: readonly [DayFigure, string][] = [
+        ["success", t`成功率`],
+        ["first_token", t`首字`],
+        ["speed", t`Token / 秒`],
+        ["cost", t`24 小时费用`],
+      ];
+      return [
+        {
+          id: "id",
+          header: t`ID`,
+          width: 48,
+          minWidth: 48,
+          fixed: true,
+          cell: (row) => <span className="text-ink-2">{row.kind === "tag" ? "" : row.channel.id}</span>,
         },
-      },
-      {
-        id: "group",
-        header: t`分组`,
-        width: 92,
-        cell: (row) => <GroupChips groups={row.kind === "tag" ? row.summary.groups : splitList(row.channel.group)} />,
-      },
-      {
-        id: "status",
-        header: t`状态`,
-        width: 132,
-        card: "status",
-        cell: (row) => (row.kind === "tag" ? <TagStatus row={row} /> : <ChannelStatusCell channel={row.channel} />),
-      },
-      {
-        id: "health",
-        header: t`近 24 小时`,
-        width: 118,
-        minWidth: 116,
-        card: "fact",
-        cell: (row) => <HealthCell ids={channelsOf(row).map((channel) => channel.id)} />,
-      },
-      {
-        id: "response_time",
-        header: t`响应时间`,
-        width: 108,
-        card: "fact",
-        cell: (row) =>
-          row.kind === "tag" ? (
-            <ResponseTimeBadge value={row.summary.response_time} />
-          ) : (
-            <ChannelResponseTime id={row.channel.id} stored={row.channel.response_time} />
+        {
+          id: "name",
+          header: t`名称`,
+          width: 172,
+          grow: true,
+          fixed: true,
+          card: "title",
+          cell: (row) => <NameCell row={row} onFold={onFold} />,
+        },
+        {
+          id: "type",
+          header: t`类型`,
+          width: 112,
+          cell: (row) => {
+            const types = [...new Set(channelsOf(row).map((channel) => typeName(channel.type)))].join(", ");
+            return <span title={types}>{types}</span>;
+          },
+        },
+        {
+          id: "group",
+          header: t`分组`,
+          width: 92,
+          cell: (row) => <GroupChips groups={row.kind === "tag" ? row.summary.groups : splitList(row.channel.group)} />,
+        },
+        {
+          id: "status",
+          header: t`状态`,
+          width: 132,
+          card: "status",
+          cell: (row) => (row.kind === "tag" ? <TagStatus row={row} /> : <ChannelStatusCell channel={row.channel} />),
+        },
+        {
+          id: "health",
+          header: t`近 24 小时`,
+          width: 120,
+          minWidth: 118,
+          card: "fact",
+          cell: (row) => <HealthCell ids={channelsOf(row).map((channel) => channel.id)} />,
+        },
+        ...courses.map(([figure, header]) => ({
+          id: `health_${figure}`,
+          header,
+          width: 148,
+          hidden: true,
+          cell: (row: ListRow) => <DayCourseCell figure={figure} ids={channelsOf(row).map((channel) => channel.id)} />,
+        })),
+        {
+          id: "response_time",
+          header: t`响应时间`,
+          width: 108,
+          card: "fact",
+          cell: (row) =>
+            row.kind === "tag" ? (
+              <ResponseTimeBadge value={row.summary.response_time} />
+            ) : (
+              <ChannelResponseTime id={row.channel.id} stored={row.channel.response_time} />
+            ),
+        },
+        {
+          id: "used",
+          header: t`已用 / 剩余`,
+          width: 128,
+          align: "end",
+          card: "fact",
+          cell: (row) => (row.kind === "tag" ? <TagUsed row={row} /> : <UsedAndRemaining channel={row.channel} />),
+        },
+        {
+          id: "models",
+          header: t`模型数`,
+          width: 72,
+          align: "end",
+          hidden: true,
+          cell: (row) => (
+            <Count value={new Set(channelsOf(row).flatMap((channel) => splitList(channel.models))).size} />
           ),
-      },
-      {
-        id: "used",
-        header: t`已用 / 剩余`,
-        width: 128,
-        align: "end",
-        card: "fact",
-        cell: (row) => (row.kind === "tag" ? <TagUsed row={row} /> : <UsedAndRemaining channel={row.channel} />),
-      },
-      {
-        id: "models",
-        header: t`模型数`,
-        width: 72,
-        align: "end",
-        hidden: true,
-        cell: (row) => <Count value={new Set(channelsOf(row).flatMap((channel) => splitList(channel.models))).size} />,
-      },
-      {
-        id: "priority",
-        header: t`优先级`,
-        width: 66,
-        align: "end",
-        card: "fact",
-        cell: (row) => <NumberCell row={row} field="priority" />,
-      },
-      {
-        id: "weight",
-        header: t`权重`,
-        width: 62,
-        align: "end",
-        cell: (row) => <NumberCell row={row} field="weight" />,
-      },
-    ],
+        },
+        {
+          id: "priority",
+          header: t`优先级`,
+          width: 66,
+          align: "end",
+          card: "fact",
+          cell: (row) => <NumberCell row={row} field="priority" />,
+        },
+        {
+          id: "weight",
+          header: t`权重`,
+          width: 62,
+          align: "end",
+          cell: (row) => <NumberCell row={row} field="weight" />,
+        },
+      ];
+    },
     // The names of types follow the language as well.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [t, i18n.locale, onFold],

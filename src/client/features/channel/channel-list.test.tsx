@@ -2,6 +2,7 @@
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ChannelView } from "../../../shared/channel";
+import { type HealthSums, NO_CALLS } from "../../../shared/health";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -92,6 +93,37 @@ const rowOf = async (name: string) => {
 };
 const cell = (row: HTMLElement, column: string) =>
   row.querySelector<HTMLElement>(`[data-column=${column}]`)?.textContent ?? `no column ${column}`;
+
+describe("health", () => {
+  test("a dot says in words how a channel does now, and its day's figures have courses that are read out", async () => {
+    const hour = (index: number, more: Partial<HealthSums>) => ({ ...NO_CALLS, hour: index * 3600, ...more });
+    const sums = { calls: 10, errors: 3, use_time: 20, completion_tokens: 500, first_token_ms: 8000, first_tokens: 8 };
+    localStorage.setItem(
+      "grid:channel",
+      JSON.stringify({
+        hidden: Object.fromEntries(["success", "first_token", "speed", "cost"].map((name) => [`health_${name}`, true])),
+        order: [],
+        widths: {},
+        pinned: [],
+      }),
+    );
+    const health = () => ({
+      1: [hour(0, { calls: 10, use_time: 10, completion_tokens: 300 }), hour(1, {}), hour(2, sums), hour(3, {})],
+      2: [hour(0, {}), hour(1, {}), hour(2, {}), hour(3, {})],
+    });
+    await open(() => [channel(1), channel(2)], "/channel", { "channel.health": health });
+    const busy = within(await rowOf("channel 1"));
+    await busy.findByRole("img", { name: "故障 · 近两小时 10 次调用，成功率 70.0%" });
+    expect(cell(await rowOf("channel 1"), "health_success")).toContain("85.0%");
+    busy.getByRole("img", { name: "最低 70.0%，最高 100.0%" });
+    expect(cell(await rowOf("channel 1"), "health_first_token")).toContain("1.0 s");
+    expect(cell(await rowOf("channel 1"), "health_speed")).toContain("26.7");
+    busy.getByRole("img", { name: "最低 25，最高 30" });
+    within(await rowOf("channel 2")).getByRole("img", { name: "没有调用 · 近两小时" });
+    expect(cell(await rowOf("channel 2"), "health_speed")).toBe("—");
+    localStorage.removeItem("grid:channel");
+  });
+});
 
 describe("the columns", () => {
   test("say id, name, type, groups, state, response time, use and remainder, priority and weight of a channel", async () => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChannelView } from "../../../shared/channel";
-import { type HealthHour, summarizeTag } from "../../../shared/channel-operations";
+import { summarizeTag } from "../../../shared/channel-operations";
 import { readRoutingNumber } from "./channel-numbers";
 import { channelsBehind, plainRows, tagRows } from "./channel-rows";
-import { sumHours } from "./health-bars";
 
 const channel = (id: number, tag = "", more: Partial<ChannelView> = {}): ChannelView => ({
   id,
@@ -95,20 +94,4 @@ test("priority and weight are whole numbers within their limits, else refused wi
   expect(readRoutingNumber("weight", "0")).toEqual({ value: 0 });
   expect(readRoutingNumber("weight", "-1")).toEqual({ problem: "权重必须是非负整数！" });
   expect(readRoutingNumber("weight", "1e3")).toEqual({ problem: "权重必须是非负整数！" });
-});
-
-test("the hours of several channels add up, and their mean duration is weighted by what was served", () => {
-  const hour = (calls: number, errors: number, seconds: number): HealthHour => ({
-    hour: 3600,
-    calls,
-    errors,
-    quota: 5,
-    tokens: 7,
-    seconds,
-  });
-  expect(sumHours([[hour(10, 0, 1)], [hour(32, 2, 2)]])).toEqual([
-    { hour: 3600, calls: 42, errors: 2, quota: 10, tokens: 14, seconds: 1.8 },
-  ]);
-  expect(sumHours([[hour(2, 2, 0)]])).toMatchObject([{ calls: 2, seconds: 0 }]);
-  expect(sumHours([])).toEqual([]);
 });

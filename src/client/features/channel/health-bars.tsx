@@ -1,9 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
 import { createContext, use, useMemo, useState, type ReactNode } from "react";
-import type { HealthHour } from "../../../shared/channel-operations";
+import { addUp, durationOf, firstTokenOf, healthOf, type HealthHour, speedOf, successOf } from "../../../shared/health";
+import { HEALTH_BARS, HealthDot } from "../../components/health-dot";
+import { Quota } from "../../components/quota";
+import { type Course, FigureCourse } from "../../components/sparkline";
 import { cn } from "../../lib/cn";
-import { formatNumber, formatTime } from "../../lib/format";
+import { formatMilliseconds, formatNumber, formatPercent, formatTime } from "../../lib/format";
+import { quotaText } from "../../lib/quota-text";
 import { trpc } from "../../lib/trpc";
 import { Skeleton } from "../../ui/skeleton";
 import { Tooltip } from "../../ui/tooltip";
@@ -35,34 +39,11 @@ export function HealthProvider({ ids, children }: { ids: readonly number[]; chil
 }
 
 /** The hours of several channels as those of one. */
-export function sumHours(channels: readonly (readonly HealthHour[])[]): HealthHour[] {
-  return (channels[0] ?? []).map((first, index) => {
-    const same = channels.flatMap((hours) => hours[index] ?? []);
-    const sum = (field: "calls" | "errors" | "quota" | "tokens") =>
-      same.reduce((total, hour) => total + hour[field], 0);
-    const served = same.reduce((total, hour) => total + hour.calls - hour.errors, 0);
-    const time = same.reduce((total, hour) => total + hour.seconds * (hour.calls - hour.errors), 0);
-    return {
-      hour: first.hour,
-      calls: sum("calls"),
-      errors: sum("errors"),
-      quota: sum("quota"),
-      tokens: sum("tokens"),
-      seconds: served === 0 ? 0 : Math.round((time / served) * 10) / 10,
-    };
-  });
-}
-
-/** What an hour looks like; the height says the same as the colour. */
-function lookOf({ calls, errors }: HealthHour): string {
-  if (calls === 0) return "h-0.5 bg-line-control/50";
-  const share = (calls - errors) / calls;
-  if (share >= 0.95) return "h-full bg-green-solid";
-  return share >= 0.8 ? "h-3/4 bg-yellow-solid" : "h-1/2 bg-red-solid";
-}
-
-const percent = ({ calls, errors }: Pick<HealthHour, "calls" | "errors">): string =>
-  `${(Math.floor(((calls - errors) / calls) * 1000) / 10).toFixed(1)}%`;
+const sumHours = (channels: readonly (readonly HealthHour[])[]): HealthHour[] =>
+  (channels[0] ?? []).map(({ hour }, index) => ({
+    hour,
+    ...addUp(channels.flatMap((hours) => hours[index] ?? [])),
+  }));
 
 /** An hour, or the whole day, in words. */
 export function useHealthWords() {
@@ -72,18 +53,16 @@ export function useHealthWords() {
     const when = clock(hour.hour);
     if (hour.calls === 0) return t`${when}：没有调用`;
     const calls = formatNumber(hour.calls);
-    const share = percent(hour);
-    const { errors, seconds } = hour;
+    const share = formatPercent(successOf(hour) ?? 0);
+    const { errors } = hour;
+    const seconds = durationOf(hour) ?? 0;
     return t`${when}：${calls} 次调用，成功率 ${share}，${errors} 次出错，平均 ${seconds} 秒`;
   };
   const ofDay = (hours: readonly HealthHour[]): string => {
-    const total = hours.reduce((sum, hour) => ({ calls: sum.calls + hour.calls, errors: sum.errors + hour.errors }), {
-      calls: 0,
-      errors: 0,
-    });
+    const total = addUp(hours);
     if (total.calls === 0) return t`近 24 小时没有调用`;
     const calls = formatNumber(total.calls);
-    const share = percent(total);
+    const share = formatPercent(successOf(total) ?? 0);
     const { errors } = total;
     return t`近 24 小时：${calls} 次调用，成功率 ${share}，${errors} 次出错`;
   };
@@ -126,7 +105,11 @@ export function HealthBars({ hours, className }: { hours: readonly HealthHour[];
           <span
             key={hour.hour}
             aria-hidden
-            className={cn("flex-1 rounded-[1px]", lookOf(hour), index === at && "outline-1 outline-ink")}
+            className={cn(
+              "flex-1 rounded-[1px]",
+              HEALTH_BARS[healthOf(successOf(hour))],
+              index === at && "outline-1 outline-ink",
+            )}
           />
         ))}
         <span role="status" className="sr-only">
@@ -137,18 +120,83 @@ export function HealthBars({ hours, className }: { hours: readonly HealthHour[];
   );
 }
 
-/** The bars of a row: of a channel, or of all channels of a tag together. */
-export function HealthCell({ ids }: { ids: readonly number[] }) {
+/** Hours that "now" is: the running one may have just begun. */
+const NOW_HOURS = 2;
+
+function NowDot({ hours }: { hours: readonly HealthHour[] }) {
   const { t } = useLingui();
+  const now = addUp(hours.slice(-NOW_HOURS));
+  const share = successOf(now);
+  const [calls, percent] = [formatNumber(now.calls), formatPercent(share ?? 0)];
+  return (
+    <HealthDot
+      health={healthOf(share)}
+      detail={share === null ? t`近两小时` : t`近两小时 ${calls} 次调用，成功率 ${percent}`}
+    />
+  );
+}
+
+/** The hours of a row: of a channel, or of all channels of a tag together; undefined where they are not known. */
+function useRowHours(ids: readonly number[]): readonly HealthHour[] | "loading" | undefined {
   const health = use(Health);
-  if (!health) return <Skeleton className="h-3 w-24" />;
+  if (!health) return "loading";
   const known = ids.flatMap((id) => (health[id] ? [health[id]] : []));
   // A page with more channels than one call may name: rather nothing than half of a tag.
-  if (known.length < ids.length || known.length === 0)
+  if (known.length < ids.length || known.length === 0) return undefined;
+  return known.length === 1 ? known[0] : sumHours(known);
+}
+
+/** How a row does now, and the bars of its day. */
+export function HealthCell({ ids }: { ids: readonly number[] }) {
+  const { t } = useLingui();
+  const hours = useRowHours(ids);
+  if (hours === "loading") return <Skeleton className="h-3 w-24" />;
+  if (!hours)
     return (
       <span className="text-muted" title={t`展开后可见`}>
         —
       </span>
     );
-  return <HealthBars hours={known.length === 1 ? (known[0] ?? []) : sumHours(known)} />;
+  return (
+    <span className="flex items-center gap-1.5">
+      <NowDot hours={hours} />
+      <HealthBars hours={hours} className="w-20" />
+    </span>
+  );
+}
+
+/** The figures of a day that have a course of their own. */
+export type DayFigure = "success" | "first_token" | "speed" | "cost";
+
+const READ: Readonly<
+  Record<DayFigure, { of: (hour: HealthHour) => number | null; format: (value: number) => string }>
+> = {
+  success: { of: successOf, format: formatPercent },
+  first_token: { of: firstTokenOf, format: formatMilliseconds },
+  speed: { of: speedOf, format: formatNumber },
+  cost: { of: ({ quota }) => quota, format: quotaText },
+};
+
+/** A figure of the day: what it is over all hours, and its course. */
+export function dayFigure(figure: DayFigure, hours: readonly HealthHour[]): DayCourse {
+  const { of, format } = READ[figure];
+  const day = { hour: 0, ...addUp(hours) };
+  const value = day.calls === 0 ? null : of(day);
+  const values = hours.map((hour) => (hour.calls === 0 && figure !== "cost" ? null : of(hour)));
+  return { text: value === null ? null : figure === "cost" ? <Quota value={value} /> : format(value), values, format };
+}
+
+interface DayCourse {
+  text: ReactNode;
+  values: Course;
+  format: (value: number) => string;
+}
+
+/** One figure of a row's day with its course. */
+export function DayCourseCell({ ids, figure }: { ids: readonly number[]; figure: DayFigure }) {
+  const hours = useRowHours(ids);
+  if (hours === "loading") return <Skeleton className="h-3 w-24" />;
+  if (!hours) return <span className="text-muted">—</span>;
+  const { text, ...course } = dayFigure(figure, hours);
+  return <FigureCourse figure={text} {...course} />;
 }

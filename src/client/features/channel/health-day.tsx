@@ -1,11 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
-import type { HealthHour } from "../../../shared/channel-operations";
+import { addUp, durationOf } from "../../../shared/health";
 import { Count, Quota } from "../../components/quota";
 import { ErrorPanel } from "../../components/error-panel";
+import { Sparkline } from "../../components/sparkline";
 import { Collapsible } from "../../ui/collapsible";
 import { Skeleton } from "../../ui/skeleton";
-import { HealthBars, useHealth, useHealthWords } from "./health-bars";
+import { type DayFigure, dayFigure, HealthBars, useHealth, useHealthWords } from "./health-bars";
 
 /** The last 24 hours of a channel: bars, their sum, and the same hours as a table. */
 export function HealthDay({ id }: { id: number }) {
@@ -16,7 +17,13 @@ export function HealthDay({ id }: { id: number }) {
   if (health.error) return <ErrorPanel error={health.error} onRetry={() => void health.refetch()} />;
   if (!hours) return <Skeleton className="h-24 rounded-lg" />;
   const busy = hours.filter((hour) => hour.calls > 0);
-  const sum = (read: (hour: HealthHour) => number) => hours.reduce((total, hour) => total + read(hour), 0);
+  const day = addUp(hours);
+  const figures: readonly [DayFigure, string][] = [
+    ["success", t`成功率`],
+    ["first_token", t`首字`],
+    ["speed", t`Token / 秒`],
+    ["cost", t`费用`],
+  ];
 
   return (
     <section
@@ -34,10 +41,26 @@ export function HealthDay({ id }: { id: number }) {
         {busy.length > 0 ? (
           <>
             {" · "}
-            <Quota value={sum((hour) => hour.quota)} /> · <Count value={sum((hour) => hour.tokens)} /> tokens
+            <Count value={day.tokens} /> tokens
           </>
         ) : null}
       </p>
+      {busy.length > 0 ? (
+        <dl className="grid grid-cols-2 gap-2 sm:grid-cols-4">
+          {figures.map(([figure, title]) => {
+            const { text, ...course } = dayFigure(figure, hours);
+            return (
+              <div key={figure} className="grid gap-1">
+                <dt className="text-xs text-muted">{title}</dt>
+                <dd className="grid gap-1 tabular-nums">
+                  {text ?? "—"}
+                  <Sparkline {...course} />
+                </dd>
+              </div>
+            );
+          })}
+        </dl>
+      ) : null}
       {busy.length > 0 ? (
         <Collapsible title={t`按小时列出`}>
           <div className="overflow-x-auto">
@@ -64,7 +87,7 @@ export function HealthDay({ id }: { id: number }) {
                     <td className={hour.errors > 0 ? "text-red-fg" : undefined}>
                       <Count value={hour.errors} />
                     </td>
-                    <td>{hour.seconds > 0 ? `${hour.seconds} s` : "—"}</td>
+                    <td>{hour.use_time > 0 ? `${durationOf(hour)} s` : "—"}</td>
                     <td>
                       <Quota value={hour.quota} />
                     </td>

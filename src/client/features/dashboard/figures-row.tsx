@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { DashboardView, Measure, Sums } from "../../../shared/dashboard";
 import { Count, Quota } from "../../components/quota";
+import { Sparkline } from "../../components/sparkline";
 import { formatCount, formatNumber } from "../../lib/format";
 import { trpc } from "../../lib/trpc";
 import { change } from "./chart-scale";
@@ -127,22 +128,3 @@ const shareText = (by: number): string => {
   if (by >= 10) return ">999%";
   return by > 0 && by < 0.005 ? "<1%" : `${(by * 100).toFixed(0)}%`;
 };
-
-/** The course of a figure, without axes: the chart below has them. */
-function Sparkline({ values }: { values: readonly number[] }) {
-  const top = Math.max(...values, 0) || 1;
-  const step = 100 / (values.length - 1);
-  const points = values
-    .map((value, i) => `${(i * step).toFixed(2)},${(23 - (Math.max(0, value) / top) * 22).toFixed(2)}`)
-    .join(" ");
-  return (
-    <svg aria-hidden viewBox="0 0 100 24" preserveAspectRatio="none" className="h-6 w-full">
-      <polyline
-        points={points}
-        fill="none"
-        vectorEffect="non-scaling-stroke"
-        className="stroke-chart-1 stroke-[1.5px]"
-      />
-    </svg>
-  );
-}

@@ -2,7 +2,10 @@ import { useLingui } from "@lingui/react/macro";
 import { Bell, BellOff, Check } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
+import type { Severity } from "../../../shared/alert-rules";
+import type { Health } from "../../../shared/health";
 import { BELL_MOST, type IncidentView } from "../../../shared/incidents";
+import { HealthSign } from "../../components/health-dot";
 import { TimeAgo } from "../../components/time-ago";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -14,7 +17,18 @@ const RENEW_MS = 15_000;
 /** The bell's mute is for the working day; the page of incidents offers others. */
 const MUTE_HOURS = 8;
 
-/** The bell of the top bar: how many incidents were not seen, and the open ones, the newest first. */
+/** What the gravest open incident says of the whole. */
+const HEALTH: Readonly<Record<Severity | "", Exclude<Health, "unknown">>> = {
+  "": "good",
+  info: "good",
+  warning: "poor",
+  critical: "bad",
+};
+
+/**
+ * The bell of the top bar, with a dot for the state of the whole: how many incidents were not seen, and the open ones,
+ * the newest first.
+ */
 export default function IncidentBell() {
   const { t } = useLingui();
   const [open, setOpen] = useState(false);
@@ -24,13 +38,19 @@ export default function IncidentBell() {
     meta: { quiet: true },
   });
   const { seen } = useIncidentActs();
-  const { unseen = 0, open: all = 0, items = [] } = query.data ?? {};
+  const { unseen = 0, open: all = 0, items = [], worst } = query.data ?? {};
   const count = unseen >= BELL_MOST ? `${BELL_MOST - 1}+` : String(unseen);
+  const health = worst === undefined ? "unknown" : HEALTH[worst];
+  const news = unseen === 0 ? t`告警` : t`告警：${count} 条未看`;
+  const states = { good: t`系统正常`, poor: t`系统有警告`, bad: t`系统有严重告警` };
   return (
     <Popover open={open} onOpenChange={setOpen}>
       <PopoverTrigger asChild>
-        <IconButton label={unseen === 0 ? t`告警` : t`告警：${count} 条未看`} className="relative">
+        <IconButton label={health === "unknown" ? news : `${news} · ${states[health]}`} className="relative">
           <Bell aria-hidden />
+          {health === "unknown" ? null : (
+            <HealthSign health={health} className="absolute right-1 bottom-1 outline-2 outline-surface" />
+          )}
           {unseen > 0 ? (
             <span
               aria-hidden

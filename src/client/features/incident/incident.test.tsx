@@ -39,7 +39,12 @@ test("the bell counts what was not seen, leads to the thing in the reader's word
   let items = [incident];
   const page = await openPage(<IncidentBell />, "/", {
     procedures: {
-      "incident.bell": () => ({ unseen: items.filter(({ seen_by }) => seen_by === 0).length, open: 1, items }),
+      "incident.bell": () => ({
+        unseen: items.filter(({ seen_by }) => seen_by === 0).length,
+        open: 1,
+        worst: "critical",
+        items,
+      }),
       "incident.seen": () => {
         items = [{ ...incident, seen_by: 1 }];
         return 1;
@@ -47,12 +52,12 @@ test("the bell counts what was not seen, leads to the thing in the reader's word
       "incident.mute": () => incident,
     },
   });
-  await page.user.click(await screen.findByRole("button", { name: "告警：1 条未看" }));
+  await page.user.click(await screen.findByRole("button", { name: "告警：1 条未看 · 系统有严重告警" }));
   const link = await screen.findByRole("link", { name: "渠道「main」（#3）的错误率 35%：5 分钟内 20 次调用失败 7 次" });
   expect(link.getAttribute("href")).toBe("/channel?open=3");
   await page.user.click(screen.getByRole("button", { name: "静音 8 小时" }));
   await page.user.click(screen.getByRole("button", { name: "标为已看" }));
-  await screen.findByRole("button", { name: "告警" });
+  await screen.findByRole("button", { name: "告警 · 系统有严重告警" });
   const acts = page.calls.filter(({ path }) => path !== "incident.bell");
   expect(acts).toEqual([
     { path: "incident.mute", input: { id: 7, hours: 8 } },

@@ -1,16 +1,20 @@
-/** The names of a row as links: they open in a new tab, and their addresses can be copied. */
+/**
+ * The names of a row as links: by keyboard, in a new tab, or to copy the address. A plain press on one means the row,
+ * which is full of them; what it opens has the same links.
+ */
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { LogView } from "../../../shared/log-list";
+import { ROW_LINK } from "../../components/data-grid/row-link";
 import { useUser } from "../../lib/session";
 
 function NameLink({ href, children }: { href: string; children: ReactNode }) {
-  // A finger means the row: its links are for pointers that hover.
   return (
     <Link
       href={href}
-      className="truncate text-accent-text hover:underline in-[[data-row]]:pointer-coarse:pointer-events-none"
+      {...ROW_LINK}
+      className="truncate text-accent-text hover:underline in-[[data-row]]:hover:no-underline in-[[data-row]]:pointer-coarse:pointer-events-none"
     >
       {children}
     </Link>

@@ -250,6 +250,24 @@ test("every name of a row is a link: user, channel, token, model, group", async 
   ]);
 });
 
+test("a press in the middle of a row opens it, also on one of its names; with a key it is the link's", async () => {
+  const { user } = await openPage(<LogPage />, "/log?range=1h", { procedures: procedures([row(1)]) });
+  const address = () => `${location.pathname}${location.search}`;
+  const link = (await screen.findByText("model-1")).closest("a") as HTMLElement;
+  await user.keyboard("{Control>}");
+  link.addEventListener("click", (event) => event.preventDefault(), { once: true }); // no tab of this DOM
+  await user.click(link);
+  await user.keyboard("{/Control}");
+  expect(address()).toBe("/log?range=1h");
+  await user.click(link);
+  await waitFor(() => expect(address()).toBe("/log?range=1h&open=1"));
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(address()).toBe("/log?range=1h"));
+  link.focus();
+  await user.keyboard("{Enter}");
+  expect(address()).toBe("/log?model_name=model-1");
+});
+
 test("a search that stopped early says how far it came and goes on from there", async () => {
   const page = ({ end_timestamp, page_size }: { end_timestamp?: number; page_size: number }) => ({
     items: end_timestamp === 1_790_000_000 ? [row(2)] : [],
@@ -304,8 +322,17 @@ test("live rows appear on top, wait while the pointer is on the list, and a lost
   await user.click(await screen.findByRole("button", { name: "+2 新" }));
   await screen.findByText("model-4");
   expect(screen.getByText("新日志过多，部分未显示")).toBeTruthy();
+  // Scrolled down, nothing moves either.
+  const area = screen.getByRole("region", { name: "使用日志" });
+  fireEvent.pointerLeave(area.parentElement?.parentElement ?? area);
+  area.scrollTop = 100;
+  fireEvent.scroll(area);
+  push({ items: [row(5)], end: 5, skipped: false });
+  await user.click(await screen.findByRole("button", { name: "+1 新" }));
+  await screen.findByText("model-5");
+  expect(area.scrollTop).toBe(0);
   cut();
-  await waitFor(() => expect(asked).toEqual(["?model_name=model", "?model_name=model&since=4"]));
+  await waitFor(() => expect(asked).toEqual(["?model_name=model", "?model_name=model&since=5"]));
   await user.click(screen.getByRole("switch", { name: "实时" }));
   await waitFor(() => expect(screen.queryByText("model-4")).toBeNull());
 });

@@ -1,6 +1,6 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
-import { useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { LOG_TYPE, LOG_TYPE_NAMES } from "../../../shared/log";
 import { logPlace, SEARCHED_ROWS } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
@@ -48,6 +48,8 @@ export default function LogPage() {
 
   const [following, setFollowing] = useState(false);
   const [hovered, setHovered] = useState(false);
+  const listBox = useRef<HTMLDivElement>(null);
+  const scrolled = useScrolled(listBox, following);
   // New rows are the first page's.
   const on = following && grid.page === 1;
   // A range that ends with the time is open: a page left open shows the newer rows, too.
@@ -56,7 +58,7 @@ export default function LogPage() {
   const live = useLogTail({
     on,
     query: filterQuery(open ? { ...filter, end_timestamp: undefined } : filter),
-    held: hovered || grid.open !== null,
+    held: hovered || scrolled || grid.open !== null,
   });
   const listed = list.data?.items;
   const rows = on && listed ? joinRows(live.rows, listed) : listed;
@@ -68,6 +70,12 @@ export default function LogPage() {
     setFollowing(wanted);
     // What was written since the list was read is no news any more.
     if (wanted) void again();
+  };
+
+  const showNewest = () => {
+    listBox.current?.querySelector("[role=region]")?.scrollTo(0, 0);
+    if ((listBox.current?.getBoundingClientRect().top ?? 0) < 0) scrollTo(0, 0);
+    live.flush();
   };
 
   const filters = useFilterFields(admin, range !== undefined);
@@ -102,7 +110,7 @@ export default function LogPage() {
           <LogCauses admin={admin} filter={filter} ready={ready} onOpen={grid.setOpen} />
         ) : null}
       </div>
-      <div onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
+      <div ref={listBox} onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
         <DataGrid
           grid={grid}
           label={t`使用日志`}
@@ -121,7 +129,7 @@ export default function LogPage() {
             { id: "three-days", title: t`最近 3 天`, filters: { range: "3d" } },
             { id: "week", title: t`最近 7 天`, filters: { range: "7d" } },
           ]}
-          toolbar={<LiveSwitch on={following} onChange={follow} live={live} />}
+          toolbar={<LiveSwitch on={following} onChange={follow} live={{ ...live, flush: showNewest }} />}
           onOpen={(row) => grid.setOpen(row.id)}
           onExport={(format) => void downloadLog(format, filterQuery(filter))}
           empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
@@ -138,6 +146,23 @@ export default function LogPage() {
       ) : null}
     </Page>
   );
+}
+
+/** Whether the beginning of the list is out of sight, by its own scroll area or the window. Watched while `on`. */
+function useScrolled(box: RefObject<HTMLElement | null>, on: boolean): boolean {
+  const [scrolled, setScrolled] = useState(false);
+  useEffect(() => {
+    if (!on) return undefined;
+    const look = () => {
+      const area = box.current?.querySelector("[role=region]");
+      setScrolled((area?.scrollTop ?? 0) > 0 || (box.current?.getBoundingClientRect().top ?? 0) < 0);
+    };
+    look();
+    // Scrolling does not bubble.
+    document.addEventListener("scroll", look, { capture: true, passive: true });
+    return () => document.removeEventListener("scroll", look, { capture: true });
+  }, [box, on]);
+  return on && scrolled;
 }
 
 function useFilterFields(admin: boolean, ranged: boolean): readonly (GridFilter & { key: LogFilterKey })[] {

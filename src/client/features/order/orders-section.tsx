@@ -37,7 +37,7 @@ const OPTIONS = { placeholderData: keepPreviousData, meta: { quiet: true } } as 
 const ALL = "all";
 
 /**
- * The history of top-ups; `?orders=all` shows all users' top-ups, for administrators; `&order=` is what they look for.
+ * The history of top-ups; `?orders=all` shows all users' top-ups, for administrators; `order=` is what is looked for.
  */
 export default function OrdersSection() {
   const { t } = useLingui();
@@ -104,16 +104,43 @@ function useOrderColumns() {
 function OwnOrders() {
   const { t } = useLingui();
   const [page, setPage] = useState(1);
-  const query = trpc.order.own.useQuery({ p: page, page_size: ROWS }, OPTIONS);
+  const [{ order: typed }] = useUrlState(PARAMS);
+  const keyword = useDebounced(typed, 300);
+  const query = trpc.order.own.useQuery({ p: page, page_size: ROWS, ...(keyword && { keyword }) }, OPTIONS);
   const { time, number, quota, money, method, status } = useOrderColumns();
+  // Before the first order there is nothing to look for.
+  const some = typed !== "" || (query.data?.total ?? 0) > 0;
   return (
-    <PagedTable
-      label={t`我的订单`}
-      query={query}
-      page={page}
-      onPage={setPage}
-      empty={t`还没有充值订单`}
-      columns={[time, number, quota, money, method, status]}
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      {some ? <OrderSearch placeholder={t`订单号`} onTyped={() => setPage(1)} /> : null}
+      <PagedTable
+        label={t`我的订单`}
+        query={query}
+        page={page}
+        onPage={setPage}
+        empty={keyword ? t`没有这样的订单` : t`还没有充值订单`}
+        columns={[time, number, quota, money, method, status]}
+      />
+    </div>
+  );
+}
+
+/** What is looked for; the address holds it. */
+function OrderSearch({ placeholder, onTyped }: { placeholder: string; onTyped: () => void }) {
+  const { t } = useLingui();
+  const [{ order }, patch] = useUrlState(PARAMS);
+  return (
+    <Input
+      type="search"
+      aria-label={t`搜索订单`}
+      placeholder={placeholder}
+      value={order}
+      maxLength={200}
+      onChange={(event) => {
+        patch({ order: event.target.value });
+        onTyped();
+      }}
+      className="w-64 max-w-full"
     />
   );
 }
@@ -123,7 +150,7 @@ function AllOrders() {
   const { t } = useLingui();
   const [page, setPage] = useState(1);
   const [state, setState] = useState<OrderStatus | typeof ALL>(ALL);
-  const [{ order: typed }, patch] = useUrlState(PARAMS);
+  const [{ order: typed }] = useUrlState(PARAMS);
   const keyword = useDebounced(typed, 300);
   const query = trpc.order.list.useQuery(
     { p: page, page_size: ROWS, ...(keyword && { keyword }), ...(state !== ALL && { status: state }) },
@@ -133,18 +160,7 @@ function AllOrders() {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <div className="flex flex-wrap gap-2">
-        <Input
-          type="search"
-          aria-label={t`搜索订单`}
-          placeholder={t`订单号、用户名或用户 ID`}
-          value={typed}
-          maxLength={200}
-          onChange={(event) => {
-            patch({ order: event.target.value });
-            setPage(1);
-          }}
-          className="w-64 max-w-full"
-        />
+        <OrderSearch placeholder={t`订单号、用户名或用户 ID`} onTyped={() => setPage(1)} />
         <Select
           aria-label={t`订单状态`}
           value={state}

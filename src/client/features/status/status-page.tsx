@@ -1,12 +1,17 @@
 import { useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useState } from "react";
+import { type Health, healthOf } from "../../../shared/health";
 import type { ModelStatus } from "../../../shared/model-status";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorPanel } from "../../components/error-panel";
+import { HEALTH_BARS, HealthDot } from "../../components/health-dot";
 import { Page } from "../../components/page";
+import { Quota } from "../../components/quota";
+import { FigureCourse } from "../../components/sparkline";
 import { cn } from "../../lib/cn";
-import { formatMilliseconds, formatTime } from "../../lib/format";
+import { formatMilliseconds, formatNumber, formatPercent, formatTime } from "../../lib/format";
+import { quotaText } from "../../lib/quota-text";
 import { trpc } from "../../lib/trpc";
 import { Badge, type Hue } from "../../ui/badge";
 import { Input } from "../../ui/input";
@@ -14,8 +19,7 @@ import { Skeleton } from "../../ui/skeleton";
 import { Table, Td, Th } from "../../ui/table";
 
 const FRESH_MS = 60_000;
-const percent = (share: number): string => `${(Math.floor(share * 1000) / 10).toFixed(1)}%`;
-const hueOf = (share: number): Hue => (share >= 0.95 ? "green" : share >= 0.8 ? "yellow" : "red");
+const HUES: Readonly<Record<Health, Hue>> = { good: "green", poor: "yellow", bad: "red", unknown: "grey" };
 
 /** How each model did in the last day, by the calls of all users. */
 export default function StatusPage() {
@@ -59,34 +63,47 @@ export default function StatusPage() {
 
 function Board({ models, since }: { models: readonly ModelStatus[]; since: number }) {
   const { t } = useLingui();
+  const amounts = models.some(({ quota_hours }) => quota_hours !== null);
   return (
     <Table wide aria-label={t`模型状态`}>
       <thead>
         <tr>
           <Th>{t`模型`}</Th>
           <Th>{t`成功率`}</Th>
-          <Th className="text-right">{t`首字`}</Th>
-          <Th className="text-right">{t`Token / 秒`}</Th>
+          <Th>{t`首字`}</Th>
+          <Th>{t`Token / 秒`}</Th>
+          {amounts ? <Th>{t`费用`}</Th> : null}
           <Th>{t`近 24 小时`}</Th>
         </tr>
       </thead>
-      <tbody>
-        {models.map(({ model, success, first_token_ms, tokens_per_second, hours }) => (
-          <tr key={model}>
-            <Td className="font-mono text-xs wrap-anywhere">{model}</Td>
+      <tbody className="[&_td]:align-middle">
+        {models.map((row) => (
+          <tr key={row.model}>
+            <Td className="font-mono text-xs wrap-anywhere">{row.model}</Td>
             <Td>
-              {success === null ? (
-                <span className="text-muted">—</span>
-              ) : (
-                <Badge hue={hueOf(success)}>{percent(success)}</Badge>
-              )}
+              <Success row={row} />
             </Td>
-            <Td className="text-right tabular-nums">
-              {first_token_ms === null ? "—" : formatMilliseconds(first_token_ms)}
+            <Td className="w-40">
+              <FigureCourse
+                figure={row.first_token_ms === null ? null : formatMilliseconds(row.first_token_ms)}
+                values={row.first_token_hours}
+                format={formatMilliseconds}
+              />
             </Td>
-            <Td className="text-right tabular-nums">{tokens_per_second ?? "—"}</Td>
+            <Td className="w-40">
+              <FigureCourse
+                figure={row.tokens_per_second === null ? null : formatNumber(row.tokens_per_second)}
+                values={row.speed_hours}
+                format={formatNumber}
+              />
+            </Td>
+            {amounts ? (
+              <Td className="w-40">
+                <Cost hours={row.quota_hours ?? []} />
+              </Td>
+            ) : null}
             <Td>
-              <Hours hours={hours} since={since} />
+              <Hours hours={row.hours} since={since} />
             </Td>
           </tr>
         ))}
@@ -95,17 +112,28 @@ function Board({ models, since }: { models: readonly ModelStatus[]; since: numbe
   );
 }
 
-const LOOKS: Readonly<Record<string, string>> = {
-  green: "h-full bg-green-solid",
-  yellow: "h-3/4 bg-yellow-solid",
-  red: "h-1/2 bg-red-solid",
-};
+function Success({ row: { success } }: { row: ModelStatus }) {
+  const { t } = useLingui();
+  if (success === null) return <HealthDot health="unknown" detail={t`近 24 小时调用过少`} />;
+  const [health, share] = [healthOf(success), formatPercent(success)];
+  return (
+    <span className="flex items-center gap-1.5">
+      <HealthDot health={health} detail={t`近 24 小时成功率 ${share}`} />
+      <Badge hue={HUES[health]}>{share}</Badge>
+    </span>
+  );
+}
+
+function Cost({ hours }: { hours: readonly number[] }) {
+  const all = hours.reduce((sum, quota) => sum + quota, 0);
+  return <FigureCourse figure={all === 0 ? null : <Quota value={all} />} values={hours} format={quotaText} />;
+}
 
 /** One bar an hour; the height says the same as the colour, the title says it in words. */
 function Hours({ hours, since }: { hours: readonly (number | null)[]; since: number }) {
   const { t } = useLingui();
   const known = hours.filter((share) => share !== null);
-  const worst = percent(Math.min(...known));
+  const worst = formatPercent(Math.min(...known));
   const label = known.length === 0 ? t`近 24 小时调用过少` : t`近 24 小时，最差一小时的成功率 ${worst}`;
   return (
     <span role="img" aria-label={label} className="flex h-5 w-32 items-end gap-px">
@@ -114,8 +142,8 @@ function Hours({ hours, since }: { hours: readonly (number | null)[]; since: num
         return (
           <span
             key={when}
-            title={share === null ? when : `${when} · ${percent(share)}`}
-            className={cn("flex-1 rounded-[1px]", share === null ? "h-0.5 bg-line-control/50" : LOOKS[hueOf(share)])}
+            title={share === null ? when : `${when} · ${formatPercent(share)}`}
+            className={cn("flex-1 rounded-[1px]", HEALTH_BARS[healthOf(share)])}
           />
         );
       })}

@@ -120,7 +120,7 @@ describe("incidents", () => {
       { ...finding, subject: "", severity: "critical", params },
     ]);
     const bell = (await admin.rest("GET", "/api/incident/bell")).body.data;
-    expect([bell.unseen, bell.open, bell.items.length]).toEqual([2, 2, 2]);
+    expect([bell.unseen, bell.open, bell.worst, bell.items.length]).toEqual([2, 2, "critical", 2]);
     const list = (query: string) => admin.rest("GET", `/api/incident/?${query}`).then(({ body }) => body.data.items);
     expect((await list("severity=critical")).map(({ text }: { text: string }) => text)).toEqual([
       "The whole server: 50% errors, 5 of 10 calls in 5 min",

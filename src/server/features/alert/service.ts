@@ -1,6 +1,7 @@
 /** Verbs of operators on incidents and alert targets. */
 import { and, desc, eq, gt, ne } from "drizzle-orm";
 import type * as z from "zod";
+import { SEVERITIES } from "../../../shared/alert-rules";
 import {
   type AlertTarget,
   parseTargets,
@@ -70,12 +71,21 @@ export async function bell(ctx: Ctx): Promise<Bell> {
   const open = eq(incidents.closed_at, 0);
   const fresh = and(eq(incidents.seen_by, 0), gt(incidents.last_at, seconds(ctx) - BELL_SECONDS));
   const bounded = ctx.db.read.select({ id: incidents.id }).from(incidents).where(fresh).limit(BELL_MOST).as("bounded");
-  const [[unseen], [all], rows] = await Promise.all([
+  const [[unseen], severities, rows] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(bounded),
-    ctx.db.read.select({ n: count() }).from(incidents).where(open),
+    ctx.db.read
+      .select({ severity: incidents.severity, n: count() })
+      .from(incidents)
+      .where(open)
+      .groupBy(incidents.severity),
     ctx.db.read.select().from(incidents).where(open).orderBy(desc(incidents.id)).limit(BELL_ITEMS),
   ]);
-  return { unseen: unseen?.n ?? 0, open: all?.n ?? 0, items: rows.map(present(ctx)) };
+  return {
+    unseen: unseen?.n ?? 0,
+    open: severities.reduce((all, { n }) => all + n, 0),
+    worst: SEVERITIES.findLast((one) => severities.some(({ severity }) => severity === one)) ?? "",
+    items: rows.map(present(ctx)),
+  };
 }
 
 /** One incident with its messages. Throws incident_not_found. */

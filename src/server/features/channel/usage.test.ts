@@ -29,7 +29,14 @@ for (const engine of ENGINES) {
 
     test("health is 24 hours, oldest first, failed calls included, older ones and other channels left out", async () => {
       const [id, other] = [await one(), await one()];
-      await call(id, now(), { model_name: "a", quota: 10, prompt_tokens: 5, completion_tokens: 2, use_time: 3 });
+      await call(id, now(), {
+        model_name: "a",
+        quota: 10,
+        prompt_tokens: 5,
+        completion_tokens: 2,
+        use_time: 3,
+        other: '{"frt":400}',
+      });
       await call(id, now(), { model_name: "b", user_id: 2, quota: 1, use_time: 4 });
       await call(id, now(), { type: LOG_TYPE.error });
       await call(id, now() - 23 * 3600, { quota: 7 });
@@ -46,7 +53,10 @@ for (const engine of ENGINES) {
         errors: 1,
         quota: 11,
         tokens: 7,
-        seconds: 3.5,
+        completion_tokens: 2,
+        use_time: 7,
+        first_token_ms: 400,
+        first_tokens: 1,
       });
       expect(hours[0]).toMatchObject({ calls: 1, errors: 0, quota: 7 });
       expect(hours.slice(1, -1).every((hour) => hour.calls === 0)).toBe(true);

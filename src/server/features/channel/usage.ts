@@ -1,7 +1,8 @@
 /** A channel's use by the log: its last 24 hours, and who used it. */
 import { and, desc, eq, gte, inArray, max, min, ne, sql } from "drizzle-orm";
-import type { HealthHour, UpstreamUse } from "../../../shared/channel-operations";
+import type { UpstreamUse } from "../../../shared/channel-operations";
 import { UNKNOWN_CLIENT } from "../../../shared/client-type";
+import { type HealthHour, NO_CALLS } from "../../../shared/health";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import { type Ctx, seconds } from "../../contracts/context";
 import { count, jsonMember, total } from "../../db/sql";
@@ -16,14 +17,7 @@ export async function channelHealth(ctx: Ctx, ids: readonly number[]): Promise<R
   const now = seconds(ctx);
   const first = now - (now % HOUR) - (HEALTH_HOURS - 1) * HOUR;
   const empty = (): HealthHour[] =>
-    Array.from({ length: HEALTH_HOURS }, (_, i) => ({
-      hour: first + i * HOUR,
-      calls: 0,
-      errors: 0,
-      quota: 0,
-      tokens: 0,
-      seconds: 0,
-    }));
+    Array.from({ length: HEALTH_HOURS }, (_, i) => ({ ...NO_CALLS, hour: first + i * HOUR }));
   const result: Record<number, HealthHour[]> = Object.fromEntries(ids.map((id) => [id, empty()]));
   if (ids.length === 0) return result;
   const rows = await ctx.db.read
@@ -34,16 +28,17 @@ export async function channelHealth(ctx: Ctx, ids: readonly number[]): Promise<R
       errors: total(u.error_count),
       quota: total(u.quota),
       tokens: total(sql`${u.prompt_tokens} + ${u.completion_tokens}`),
+      completion_tokens: total(u.completion_tokens),
       use_time: total(u.use_time),
+      first_token_ms: total(u.first_token_ms),
+      first_tokens: total(u.first_tokens),
     })
     .from(u)
     .where(and(inArray(u.channel, [...new Set(ids)]), gte(u.hour, first)))
     .groupBy(u.channel, u.hour);
-  for (const { channel, hour, served, errors, quota, tokens, use_time } of rows) {
+  for (const { channel, hour, served, errors, ...sums } of rows) {
     const bucket = result[channel]?.[(hour - first) / HOUR];
-    if (!bucket) continue;
-    const mean = served === 0 ? 0 : Math.round((use_time / served) * 10) / 10;
-    Object.assign(bucket, { calls: served + errors, errors, quota, tokens, seconds: mean });
+    if (bucket) Object.assign(bucket, sums, { calls: served + errors, errors });
   }
   return result;
 }

@@ -758,6 +758,19 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await found(`keyword=${user.ctx.actor.id}&status=success`)).toContain(first.trade_no);
       expect(await found("keyword=%25")).toEqual([]);
       expect(await found(`keyword=${"%25_".repeat(60)}`)).toEqual([]);
+      // Ctrl K: a number, a part of it, a user's whole name or id; who is no administrator finds own ones.
+      const quick = async (who: Person, words: string) =>
+        (await who.call.order.find({ words })).map(({ trade_no }) => trade_no);
+      expect(await quick(admin, first.trade_no)).toEqual([first.trade_no]);
+      expect(await quick(admin, first.trade_no.slice(3, 14))).toEqual([first.trade_no]);
+      expect(await quick(admin, user.ctx.actor.username.toUpperCase())).toEqual([second.trade_no, first.trade_no]);
+      expect(await quick(admin, String(user.ctx.actor.id))).toEqual(
+        expect.arrayContaining([second.trade_no, first.trade_no]),
+      );
+      expect(await quick(admin, "%")).toEqual([]);
+      expect(await quick(user, first.trade_no.slice(3, 14))).toEqual([first.trade_no]);
+      expect(await quick(other, first.trade_no)).toEqual([]);
+      expect((await user.rest("GET", `/api/user/topup/self?keyword=${first.trade_no}`)).body.data.total).toBe(1);
       const all = await admin.rest("GET", "/api/user/topup?status=nonsense&p=-1&page_size=0");
       expect(all.body.data.total).toBeGreaterThanOrEqual(3);
     });

@@ -1,8 +1,10 @@
 /** Routes of online top-up. The callbacks of the payment gateways are in callbacks.ts. */
 import { orderInput, orderListInput, orderSearchInput, payInput, quoteInput } from "../../../shared/order";
+import { findInput } from "../../../shared/search";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import {
   completeOrder,
+  findOrders,
   orderCallbacks,
   ownOrder,
   pageOrders,
@@ -63,6 +65,8 @@ export const orderRouter = router({
     .meta({ rest: "GET /api/user/topup", summary: "Orders of all users, newest first" })
     .input(orderSearchInput)
     .query(({ ctx, input }) => pageOrders(ctx, input)),
+
+  find: userProcedure.input(findInput).query(({ ctx, input }) => findOrders(ctx, input.words)),
 
   callbacks: adminProcedure.input(orderInput).query(({ ctx, input }) => orderCallbacks(ctx, input.trade_no)),
 

@@ -1,9 +1,10 @@
 /** Verbs on orders: the price of a top-up, starting a payment, the histories, completing a lost order by hand. */
-import { and, desc, eq, or, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, or, type SQL, sql } from "drizzle-orm";
 import { policyOrigin } from "../../../shared/content";
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
 import {
+  type FoundOrder,
   moneyText,
   type OrderAdminView,
   type OrderStatus,
@@ -19,7 +20,8 @@ import {
   type TopupInfo,
 } from "../../../shared/order";
 import { QUOTA_PICKS } from "../../../shared/quota";
-import { mayActOn } from "../../../shared/roles";
+import { mayActOn, ROLE } from "../../../shared/roles";
+import { MOST_FOUND } from "../../../shared/search";
 import { type Ctx, seconds, type Services, type UserCtx } from "../../contracts/context";
 import type { Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
@@ -193,9 +195,13 @@ interface Paging {
 }
 
 /** The caller's orders, newest first. */
-export async function pageOwnOrders(ctx: UserCtx, { p, page_size }: Paging): Promise<Page<OrderView>> {
+export async function pageOwnOrders(
+  ctx: UserCtx,
+  { p, page_size, keyword = "" }: Paging & { keyword?: string },
+): Promise<Page<OrderView>> {
   const { orders } = ctx.db.t;
-  const where = eq(orders.user_id, ctx.actor.id);
+  const text = withoutNul(keyword.trim());
+  const where = and(eq(orders.user_id, ctx.actor.id), text === "" ? undefined : contains(orders.trade_no, text));
   const [[all], rows] = await Promise.all([
     ctx.db.read.select({ n: count() }).from(orders).where(where),
     ctx.db.read
@@ -237,6 +243,59 @@ export async function pageOrders(
     page_size,
     total: all?.n ?? 0,
   };
+}
+
+/** Orders that are searched for a part of their number: the newest. A whole number finds any. */
+const SEARCHED_ORDERS = 20_000;
+
+/**
+ * The few orders that fit: by their number, for administrators also by the whole name or the id of
+ * their user; others find their own.
+ */
+export async function findOrders(ctx: UserCtx, keyword: string): Promise<FoundOrder[]> {
+  const { orders, users } = ctx.db.t;
+  const text = withoutNul(keyword.trim());
+  const part = contains(orders.trade_no, text);
+  const read = (where: SQL | undefined) =>
+    ctx.db.read
+      .select({ order: orders, username: users.username })
+      .from(orders)
+      .leftJoin(users, eq(users.id, orders.user_id))
+      .where(where)
+      .orderBy(desc(orders.id))
+      .limit(MOST_FOUND);
+  // Each by its own index: with OR between them all orders would be read.
+  const found =
+    ctx.actor.role < ROLE.admin
+      ? await read(and(eq(orders.user_id, ctx.actor.id), part))
+      : (
+          await Promise.all([
+            read(eq(orders.trade_no, text)),
+            read(
+              and(
+                gt(orders.id, sql`(select max(${orders.id}) from ${orders}) - ${sql.raw(`${SEARCHED_ORDERS}`)}`),
+                part,
+              ),
+            ),
+            read(
+              inArray(
+                orders.user_id,
+                ctx.db.read
+                  .select({ id: users.id })
+                  .from(users)
+                  .where(
+                    /^\d{1,15}$/.test(text)
+                      ? eq(users.id, Number(text))
+                      : sql`lower(${users.username}) = lower(${text})`,
+                  ),
+              ),
+            ),
+          ])
+        ).flat();
+  const unique = new Map(
+    found.map(({ order, username }) => [order.id, { ...presentOrder(order), username: username ?? "" }]),
+  );
+  return [...unique.values()].slice(0, MOST_FOUND);
 }
 
 /** Providers' callbacks about an order, newest first, fifty at most. */

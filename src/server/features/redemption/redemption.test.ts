@@ -110,6 +110,8 @@ for (const engine of ENGINES) {
       expect(await search("0%")).toEqual([id]);
       expect(await search(code)).toEqual([id]);
       expect(await search(code.slice(1))).toEqual([]);
+      const quick = async (words: string) => (await admin.call.redemption.find({ words })).map((row) => row.id);
+      expect([await quick("OFF_N"), await quick(code), await quick(code.slice(1))]).toEqual([[id], [id], []]);
       expect(await search("%_%")).toEqual([]);
       expect(await search("offxnow")).toEqual([]);
       // spec: C-121

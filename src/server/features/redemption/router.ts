@@ -9,6 +9,7 @@ import {
   redemptionStatusUpdate,
   redemptionUpdate,
 } from "../../../shared/redemption";
+import { findInput } from "../../../shared/search";
 import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { presentRedemption } from "./present";
 import {
@@ -16,6 +17,7 @@ import {
   deleteInvalidRedemptions,
   deleteRedemption,
   findRedemption,
+  findRedemptions,
   pageRedemptions,
   redeem,
   setRedemptionStatus,
@@ -44,6 +46,11 @@ export const redemptionRouter = router({
       const page = await pageRedemptions(ctx, input);
       return { ...page, items: page.items.map((row) => presentRedemption(ctx, row)) };
     }),
+
+  find: adminProcedure.input(findInput).query(async ({ ctx, input }) => {
+    const rows = await findRedemptions(ctx, input.words);
+    return rows.map((row) => presentRedemption(ctx, row));
+  }),
 
   get: adminProcedure
     .meta({ rest: "GET /api/redemption/{id}", summary: "One redemption code" })

@@ -13,6 +13,7 @@ import {
   type RedemptionChange,
   type RedemptionState,
 } from "../../../shared/redemption";
+import { MOST_FOUND } from "../../../shared/search";
 import { type Ctx, seconds, type UserCtx } from "../../contracts/context";
 import { run } from "../../db/transaction";
 import type { RedemptionRow } from "../../db/schema";
@@ -66,6 +67,17 @@ export async function pageRedemptions(
       .offset((p - 1) * page_size),
   ]);
   return { items, page: p, page_size, total: all?.n ?? 0 };
+}
+
+/** The few codes that fit a keyword, the newest first. */
+export async function findRedemptions(ctx: Ctx, keyword: string): Promise<RedemptionRow[]> {
+  const { redemptions } = ctx.db.t;
+  return ctx.db.read
+    .select()
+    .from(redemptions)
+    .where(and(alive(ctx), matching(ctx, withoutNul(keyword.trim()))))
+    .orderBy(desc(redemptions.id))
+    .limit(MOST_FOUND);
 }
 
 export async function findRedemption(ctx: Ctx, id: number): Promise<RedemptionRow> {

@@ -62,6 +62,7 @@ for (const engine of ENGINES) {
             use_time: 180,
             first_token_ms: 40_000,
             first_tokens: 80,
+            quota: 700,
           }),
           row("good", { hour: hour - 2 * HOUR, count: 10, error_count: 0 }),
           // Refused before a channel was asked, and older than a day.
@@ -91,6 +92,11 @@ for (const engine of ENGINES) {
       const of = (name: string) => models.find(({ model }) => model === name);
       expect(of("good")).toMatchObject({ success: 0.9901, first_token_ms: 500, tokens_per_second: 50 });
       expect(of("good")?.hours.filter((share) => share !== null)).toEqual([1, 0.989]);
+      expect(of("good")?.first_token_hours.filter((ms) => ms !== null)).toEqual([500]);
+      expect(of("good")?.speed_hours.filter((speed) => speed !== null)).toEqual([50]);
+      expect(of("good")?.quota_hours).toBeNull();
+      const seen = (await (await h.person({ role: ROLE.admin })).call.status.models()).models;
+      expect(seen.find(({ model }) => model === "good")?.quota_hours?.at(-1)).toBe(700);
       expect(of("bad")).toMatchObject({ success: 0.25, first_token_ms: null, tokens_per_second: null });
       const none = { success: null, first_token_ms: null, tokens_per_second: null };
       expect([of("quiet"), of("unused")]).toMatchObject([none, none]);

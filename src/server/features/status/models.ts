@@ -5,6 +5,7 @@
 import { and, eq, gte, inArray, ne, sql } from "drizzle-orm";
 import { fail } from "../../../shared/errors";
 import { failureCode, FAILURES, type FailureKind, isCallers } from "../../../shared/failures";
+import { addUp, firstTokenOf, type HealthSums, NO_CALLS, speedOf, successOf } from "../../../shared/health";
 import { LOG_TYPE } from "../../../shared/log";
 import { FEWEST_CALLS, type ModelStatus, STATUS_HOURS, type StatusBoard } from "../../../shared/model-status";
 import { ROLE } from "../../../shared/roles";
@@ -18,30 +19,14 @@ import { catalogue } from "../pricing/catalogue";
 const HOUR = 3600;
 const FRESH_MS = 30_000;
 
-interface Sums {
-  served: number;
-  errors: number;
-  completion_tokens: number;
-  use_time: number;
-  first_token_ms: number;
-  first_tokens: number;
-}
-
 /** Model -> its sums by hour, the oldest first. */
 interface Figures {
   since: number;
-  models: Map<string, Sums[]>;
+  models: Map<string, HealthSums[]>;
 }
 
 const callersCodes = (Object.keys(FAILURES) as FailureKind[]).filter(isCallers).map(failureCode);
-const nothing = (): Sums => ({
-  served: 0,
-  errors: 0,
-  completion_tokens: 0,
-  use_time: 0,
-  first_token_ms: 0,
-  first_tokens: 0,
-});
+const noHours = (): HealthSums[] => Array.from({ length: STATUS_HOURS }, () => ({ ...NO_CALLS }));
 
 async function read(db: Db, now: number): Promise<Figures> {
   const since = now - (now % HOUR) - (STATUS_HOURS - 1) * HOUR;
@@ -53,6 +38,8 @@ async function read(db: Db, now: number): Promise<Figures> {
       hour: u.hour,
       served: total(u.count),
       errors: total(u.error_count),
+      quota: total(u.quota),
+      tokens: total(sql`${u.prompt_tokens} + ${u.completion_tokens}`),
       completion_tokens: total(u.completion_tokens),
       use_time: total(u.use_time),
       first_token_ms: total(u.first_token_ms),
@@ -75,19 +62,22 @@ async function read(db: Db, now: number): Promise<Figures> {
       ),
     )
     .groupBy(logs.model_name, start);
-  const models = new Map<string, Sums[]>();
-  const hoursOf = (model: string): Sums[] => {
+  const models = new Map<string, HealthSums[]>();
+  const hoursOf = (model: string): HealthSums[] => {
     let hours = models.get(model);
-    if (!hours) models.set(model, (hours = Array.from({ length: STATUS_HOURS }, nothing)));
+    if (!hours) models.set(model, (hours = noHours()));
     return hours;
   };
-  for (const { model, hour, ...found } of await sums) {
+  for (const { model, hour, served, errors, ...found } of await sums) {
     const at = hoursOf(model)[(hour - since) / HOUR];
-    if (at) Object.assign(at, found);
+    if (at) Object.assign(at, found, { calls: served + errors, errors });
   }
   for (const { model, hour, calls } of await mistakes) {
     const at = hoursOf(model)[(hour - since) / HOUR];
-    if (at) at.errors = Math.max(0, at.errors - calls);
+    if (!at) continue;
+    const forgiven = Math.min(at.errors, calls);
+    at.errors -= forgiven;
+    at.calls -= forgiven;
   }
   return { since, models };
 }
@@ -105,21 +95,25 @@ function figuresOf(ctx: Ctx): Promise<Figures> {
   return figures;
 }
 
-const share = ({ served, errors }: Pick<Sums, "served" | "errors">): number | null =>
-  served + errors < FEWEST_CALLS ? null : Math.round((served / (served + errors)) * 10_000) / 10_000;
+/** The three figures of some hours, each null below the fewest calls. */
+function figures(sums: HealthSums): Pick<ModelStatus, "success" | "first_token_ms" | "tokens_per_second"> {
+  const success = sums.calls < FEWEST_CALLS ? null : successOf(sums);
+  return {
+    success: success === null ? null : Math.round(success * 10_000) / 10_000,
+    first_token_ms: sums.first_tokens < FEWEST_CALLS ? null : firstTokenOf(sums),
+    tokens_per_second: sums.calls - sums.errors < FEWEST_CALLS ? null : speedOf(sums),
+  };
+}
 
-function statusOf(model: string, hours: readonly Sums[] = Array.from({ length: STATUS_HOURS }, nothing)): ModelStatus {
-  const sum = (name: keyof Sums): number => hours.reduce((all, hour) => all + hour[name], 0);
-  const [served, firsts, seconds_used] = [sum("served"), sum("first_tokens"), sum("use_time")];
+function statusOf(model: string, hours: readonly HealthSums[], amounts: boolean): ModelStatus {
+  const each = hours.map(figures);
   return {
     model,
-    success: share({ served, errors: sum("errors") }),
-    first_token_ms: firsts < FEWEST_CALLS ? null : Math.round(sum("first_token_ms") / firsts),
-    tokens_per_second:
-      served < FEWEST_CALLS || seconds_used === 0
-        ? null
-        : Math.round((sum("completion_tokens") / seconds_used) * 10) / 10,
-    hours: hours.map(share),
+    ...figures(addUp(hours)),
+    hours: each.map(({ success }) => success),
+    first_token_hours: each.map(({ first_token_ms }) => first_token_ms),
+    speed_hours: each.map(({ tokens_per_second }) => tokens_per_second),
+    quota_hours: amounts ? hours.map(({ quota }) => quota) : null,
   };
 }
 
@@ -133,5 +127,10 @@ export async function modelStatus(ctx: Ctx): Promise<StatusBoard> {
   const { since, models } = await figuresOf(ctx);
   const listed = catalogue(ctx, groupOf(ctx.actor)).models;
   // A call to a virtual model counts for the model that answered.
-  return { since, models: listed.flatMap(({ model, steps }) => (steps ? [] : [statusOf(model, models.get(model))])) };
+  return {
+    since,
+    models: listed.flatMap(({ model, steps }) =>
+      steps ? [] : [statusOf(model, models.get(model) ?? noHours(), isAdmin)],
+    ),
+  };
 }

@@ -3,6 +3,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, or, type SQL } from
 import type { Page } from "../../../shared/envelope";
 import { fail } from "../../../shared/errors";
 import { mayActOn } from "../../../shared/roles";
+import { MOST_FOUND } from "../../../shared/search";
 import type { CreditView, ManagedUser, UserFilter } from "../../../shared/user-manage";
 import type { Ctx, UserCtx } from "../../contracts/context";
 import type { UserRow } from "../../db/schema";
@@ -62,6 +63,18 @@ export async function pageUsers(
           .where(inArray(users.id, ids))
           .orderBy(...order);
   return { items: await withBindings(ctx, rows), page, page_size, total: all?.n ?? 0 };
+}
+
+/** The few accounts that fit a keyword, the oldest first. */
+export async function findUsers(ctx: Pick<Ctx, "db">, keyword: string): Promise<ManagedUser[]> {
+  const { users } = ctx.db.t;
+  const rows = await ctx.db.read
+    .select()
+    .from(users)
+    .where(conditions(ctx, { keyword }))
+    .orderBy(asc(users.id))
+    .limit(MOST_FOUND);
+  return withBindings(ctx, rows);
 }
 
 /** The accounts with their bound identities. */

@@ -434,6 +434,8 @@ for (const engine of ENGINES) {
       expect((await search(`keyword=${tag.slice(0, 2)}${"_".repeat(3)}`)).total).toBe(0);
       // spec: D-13
       expect((await search(`keyword=mail.of.${tag}`)).items).toMatchObject([{ id: gone.id }]);
+      expect(await admin.call.user.find({ words: `mail.of.${tag}` })).toMatchObject([{ id: gone.id }]);
+      expect(await admin.call.user.find({ words: tag })).toHaveLength(5);
       // spec: D-14
       expect(ids).toContain(gone.id);
       // No user has spent anything: the order is that of the ids alone, and no page repeats another.

@@ -13,11 +13,12 @@ import {
   userTopUp,
   userUpdate,
 } from "../../../shared/user-manage";
+import { findInput } from "../../../shared/search";
 import { selfUpdate } from "../../../shared/user";
 import { adminProcedure, rootProcedure, router, userProcedure } from "../../http/trpc";
 import { factorsOfUser, removeFactorsOfUser } from "./factors";
 import { createUser, manageUser, updateUser } from "./manage";
-import { getUser, listCredits, pageUsers } from "./manage-list";
+import { findUsers, getUser, listCredits, pageUsers } from "./manage-list";
 import { eraseUser, exportUser } from "./personal-data";
 import { deleteSelf, newAccessToken, self, updateSelf } from "./service";
 
@@ -36,6 +37,7 @@ export const userRouter = router({
     .meta({ rest: "DELETE /api/user/self", summary: "Delete one's own account for ever" })
     .mutation(({ ctx }) => deleteSelf(ctx)),
 
+  find: adminProcedure.input(findInput).query(({ ctx, input }) => findUsers(ctx, input.words)),
   list: adminProcedure.input(userListInput).query(({ ctx, input }) => pageUsers(ctx, input)),
   listPlain: adminProcedure
     .meta({ rest: "GET /api/user/", summary: "Accounts, deleted ones included, newest first" })
