@@ -178,6 +178,9 @@ function ofDeployment(operation: Operation, model: string): Operation {
 
 /** undefined: no such route. */
 export function findRoute(method: string, asked: string): Route | undefined {
+  // Nearly every call, without the patterns below.
+  const ordinary = relayRoutes[`${method} ${asked}`];
+  if (ordinary) return ordinary;
   const [, deployment = "", rest = ""] = DEPLOYMENT.exec(asked) ?? [];
   if (deployment !== "") {
     const route = relayRoutes[`${method} /v1${rest}`];

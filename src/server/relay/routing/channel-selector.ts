@@ -155,7 +155,13 @@ export class Selection {
   /** The next channel to try, undefined when all that may be tried were. Never returns the same channel twice. */
   next(): PoolChannel | undefined {
     const open = this.#left.filter((channel) => this.#isOpen(channel));
-    if (open.length === 0) return undefined;
+    const [only] = open;
+    if (!only) return undefined;
+    // Nothing to choose, as in most calls.
+    if (this.#left.length === 1) {
+      this.#preferred = undefined;
+      return this.#left.pop();
+    }
     const awake = open.length === 1 ? open : open.filter((channel) => this.#isAwake(channel));
     const tier = this.#topTier(awake.length > 0 ? awake : this.#leastBad(open));
     const preferred = this.#preferred;

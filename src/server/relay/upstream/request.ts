@@ -58,7 +58,8 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
   const { request, operation, form, content } = asked;
   const rules = asked.engine.controlPlane.option.vendorRules;
   const provider = providerOf(channel);
-  const dialectOfName = dialectOf(channel, operation, channel.model_mapping.get(request.model) ?? request.model);
+  const mapped = channel.model_mapping.get(request.model) ?? request.model;
+  const dialectOfName = dialectOf(channel, operation, mapped);
   const as_is =
     isPassthrough(channel, rules) &&
     dialectOfName !== undefined &&
@@ -66,7 +67,7 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
   const names = namesOf(request.model, channel, dialectOfName, as_is ? undefined : rules);
   const { model } = names;
   // The name without its suffix may be mapped to a model that is spoken to in another dialect.
-  const dialect = as_is ? dialectOfName : dialectOf(channel, operation, model);
+  const dialect = as_is || model === mapped ? dialectOfName : dialectOf(channel, operation, model);
   const ownUrl = withVersion(urlOf(channel, operation, model, request.stream), asked);
   if (!provider || dialect === undefined || ownUrl === undefined) return undefined;
   const url = atVersion(ownUrl, channel, names, rules);
