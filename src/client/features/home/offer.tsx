@@ -22,7 +22,7 @@ export default function Offer({ baseUrl }: { baseUrl: string }) {
   const inputs = rows.flatMap(({ shown }) => (shown.input === undefined ? [] : [Number(shown.input)]));
   const byTokens = rows.filter(({ billing, item }) => billing === "ratio" && !item.steps);
   const example = byTokens.find(({ item }) => item.model === KNOWN_MODEL) ?? byTokens[0];
-  const charge = catalogue && example && costOf(catalogue, example.item, group, RECORDED, moment);
+  const charge = catalogue && example && costOf(catalogue, example.item, group, RECORDED, { moment });
   const model = example?.item.model ?? KNOWN_MODEL;
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] });
   const count = rows.length;

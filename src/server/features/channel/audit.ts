@@ -34,7 +34,7 @@ const changedSecrets = (before: ChannelRow, after: ChannelRow): Record<string, s
 
 /** The row of an act on one channel; undefined for an update without a change. `key`: a key was given. */
 export function channelAct(
-  ctx: Ctx,
+  ctx: ActorCtx,
   action: AuditAction,
   before: ChannelRow | undefined,
   after: ChannelRow | undefined,
