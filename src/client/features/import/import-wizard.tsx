@@ -26,8 +26,8 @@ export function ImportWizard() {
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-2">
-        <Choice label={t`数据所在`} value={kind} onChange={setKind} values={SOURCE_KINDS} names={kinds} />
-        <Choice label={t`使用日志`} value={logs} onChange={setLogs} values={KEPT_LOGS} names={kept} />
+        <Choice<SourceKind> label={t`数据所在`} value={kind} onChange={setKind} values={SOURCE_KINDS} names={kinds} />
+        <Choice<KeptLogs> label={t`使用日志`} value={logs} onChange={setLogs} values={KEPT_LOGS} names={kept} />
       </div>
       <ol className="grid grid-cols-[minmax(0,1fr)] gap-4">
         <Step title={t`1. 试运行`} code={commands.look}>

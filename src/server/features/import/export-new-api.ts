@@ -81,6 +81,7 @@ export async function writeNewApi(path: string, records: AsyncIterable<Exported>
       const {
         identities,
         limits: _limits,
+        spend: _spend,
         access_token: _access,
         password_hash,
         aff_history_quota,
@@ -110,7 +111,7 @@ export async function writeNewApi(path: string, records: AsyncIterable<Exported>
       });
     }
     if (one.kind === "token") {
-      const { user, sha256: _digest, hint: _hint, limits: _limits, ...token } = one.record;
+      const { user, sha256: _digest, hint: _hint, limits: _limits, spend: _spend, ...token } = one.record;
       insert("tokens", { ...token, id: Number(token.id), user_id: Number(user) });
     }
     if (one.kind === "channel") channels.push(one.record);
