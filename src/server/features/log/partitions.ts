@@ -4,7 +4,7 @@
  *
  *   logs_before      the default: what was there before the border, and ids without a time (imports)
  *   logs_YYYYMMDD    a day or a month from that day on
- *   logs_later       up to the end of time, so that every row has a place; partitions are cut off its beginning
+ *   logs_later       what comes after, so that no row is ever without a place; partitions are cut off its beginning
  *
  * Every step is one transaction on what the catalogue says, so it may end anywhere and be started again by anyone.
  */
@@ -26,7 +26,7 @@ const MOST_LATE = 200;
 const LAST_TIME = 253_000_000_000;
 /** Partitions are made so long before their first row. */
 const AHEAD = 7 * DAY;
-/** With a retention of up to so many days a partition is a day, else a month: few of them, and none kept for long. */
+/** With a retention of up to so many days a partition is a day, else a month: few partitions, none kept for long. */
 const DAYS_BY_DAY = 92;
 
 /** A partition with an end; both are beginnings of request ids (YYYYMMDD). */
@@ -194,7 +194,7 @@ function unlessTimeout(error: unknown): Record<string, unknown>[] {
   return [];
 }
 
-/** The column that finds a row in hand: request ids tell Postgres the partition, numbers tell SQLite the row. */
+/** What finds a row in hand: the request id tells Postgres the partition, the number tells SQLite the row. */
 export const rowKey = ({ engine, t: { logs } }: Pick<Db, "engine" | "t">): typeof logs.request_id =>
   // Rows are found by what was read from the same column, whose type then does not matter.
   engine === "postgres" ? logs.request_id : (logs.id as unknown as typeof logs.request_id);
