@@ -23,17 +23,23 @@ interface Table {
   /** Whole numbers: what is summed as proof. */
   numbers: readonly string[];
   key: readonly string[];
+  /** The column in whose order rows are sent, so that a digest covers the same rows in both; undefined: any order. */
+  by: string | undefined;
   /** Ids are given by a sequence. */
   numbered: boolean;
   /** The columns as texts that are the same in both; undefined where a column has no such text. */
   texts: readonly string[] | undefined;
 }
 
+/** On Postgres the log is in partitions, where the request id alone is unique and finds a row. */
+const KEYS: Readonly<Record<string, string>> = { logs: "request_id" };
+
 /** In an order in which what refers to a row comes after it, as the schema declares them. */
 const tables: readonly Table[] = Object.values(sqliteTables).flatMap((table) => {
   const { name, columns, primaryKeys } = getTableConfig(table);
   const own = columns.filter((column) => column.primary).map((column) => column.name);
   const [id] = columns.filter((column) => column.primary && "autoIncrement" in column && column.autoIncrement === true);
+  const key = KEYS[name];
   return LEFT.has(name)
     ? []
     : [
@@ -43,7 +49,8 @@ const tables: readonly Table[] = Object.values(sqliteTables).flatMap((table) => 
           numbers: columns.flatMap((column) =>
             column.dataType === "number" && column.getSQLType() === "integer" ? [column.name] : [],
           ),
-          key: own.length > 0 ? own : (primaryKeys[0]?.columns.map((column) => column.name) ?? []),
+          key: key ? [key] : own.length > 0 ? own : (primaryKeys[0]?.columns.map((column) => column.name) ?? []),
+          by: key ?? id?.name,
           numbered: id !== undefined,
           texts: columns.some((column) => column.getSQLType() === "real")
             ? undefined
@@ -118,19 +125,19 @@ async function pass(options: MoveOptions): Promise<number> {
 }
 
 async function copyTable({ source, target, progress }: MoveOptions, table: Table): Promise<number> {
-  const { name, columns, numbered, texts } = table;
+  const { name, columns, by, texts } = table;
   const statement = upsert(table);
   // A later pass finds most rows as they are: a digest says so, without sending them.
   const isFilled = (await target.unsafe(`SELECT 1 FROM "${name}" LIMIT 1`)).length > 0;
   const digest =
-    isFilled && numbered && texts
-      ? `SELECT md5(string_agg(concat_ws('${BETWEEN}', ${texts.join(", ")}), '${ROW}' ORDER BY id)) AS digest FROM "${name}" WHERE id BETWEEN $1 AND $2`
+    isFilled && by && texts
+      ? `SELECT md5(string_agg(concat_ws('${BETWEEN}', ${texts.join(", ")}), '${ROW}' ORDER BY "${by}" ${by === "id" ? "" : 'COLLATE "C"'})) AS digest FROM "${name}" WHERE "${by}" BETWEEN $1 AND $2`
       : undefined;
   let [changed, sent, chars] = [0, 0, 0];
   let batch: Row[] = [];
   const isSame = async (): Promise<boolean> => {
-    if (digest === undefined) return false;
-    const [there]: { digest: string }[] = await target.unsafe(digest, [batch[0]?.id, batch.at(-1)?.id]);
+    if (digest === undefined || by === undefined) return false;
+    const [there]: { digest: string }[] = await target.unsafe(digest, [batch[0]?.[by], batch.at(-1)?.[by]]);
     const text = batch.map((row) => columns.map((column) => row[column] ?? NULL).join(BETWEEN)).join(ROW);
     return there?.digest === new Bun.CryptoHasher("md5").update(text).digest("hex");
   };
@@ -141,7 +148,7 @@ async function copyTable({ source, target, progress }: MoveOptions, table: Table
     [batch, chars] = [[], 0];
     progress?.(name, sent);
   };
-  const rows = source.query<Row, []>(`SELECT ${quoted(columns)} FROM "${name}"${numbered ? " ORDER BY id" : ""}`);
+  const rows = source.query<Row, []>(`SELECT ${quoted(columns)} FROM "${name}"${by ? ` ORDER BY "${by}"` : ""}`);
   for (const row of rows.iterate()) {
     for (const [column, value] of Object.entries(row)) {
       if (typeof value !== "string") continue;

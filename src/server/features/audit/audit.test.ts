@@ -134,12 +134,15 @@ for (const engine of ENGINES) {
         "channel.batch",
         "channel.update",
         "channel.update",
+        "channel.update",
         "channel.create",
       ]);
-      expect([kept[3]?.before, kept[3]?.after]).toEqual(['{"priority":0}', '{"priority":5}']);
-      expect(kept[2]?.after).toBe('{"key":"••••••"}');
+      // The batch as a whole, and what it changed of this channel.
+      expect(kept[2]?.after).toBe('{"status":2}');
+      expect([kept[4]?.before, kept[4]?.after]).toEqual(['{"priority":0}', '{"priority":5}']);
+      expect(kept[3]?.after).toBe('{"key":"••••••"}');
       expect(JSON.stringify(kept)).not.toContain("sk-upstream");
-      expect(JSON.parse(kept[4]?.after ?? "")).not.toHaveProperty("used_quota");
+      expect(JSON.parse(kept[5]?.after ?? "")).not.toHaveProperty("used_quota");
     });
 
     test("rows are found by actor, action and time; odd filters find nothing rather than fail", async () => {
