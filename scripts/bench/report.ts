@@ -174,9 +174,6 @@ body once and returns the upstream's body. All processes share the machine with 
 turns; figures are medians of the rounds. CPU per call (utime + stime of the process) is the figure to trust; requests/s is a
 lower bound. A stream has 50 content events: burst in one write, paced 4 ms apart. In brackets: ratio to the bare one.
 
-What else runs on the machine moves these times. \`bun run bench instructions [--against FOLDER]\` counts the instructions of a
-call instead, which do not move (Valgrind; [decision 57](decisions/0057-instructions-a-call.md)).
-
 ## Targets
 
 ${table(

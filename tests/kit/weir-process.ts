@@ -38,12 +38,11 @@ export const HURRIED = serverWith("quick-hashes.ts", "hurry.ts");
 
 /**
  * Starts `command` (default: src/server/main.ts under this Bun) and waits until it logs its address. Throws with its
- * output when it ends before that or takes longer than `limitMs`.
+ * output when it ends before that or takes longer than START_LIMIT_MS.
  */
 export async function startProcess(
   command: readonly string[] = PLAIN,
   env: Record<string, string>,
-  limitMs = START_LIMIT_MS,
 ): Promise<WeirProcess> {
   const inherited = Object.fromEntries(
     INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
@@ -76,8 +75,8 @@ export async function startProcess(
     const give = (reason: string) => reject(new Error(`Weir did not start (${reason}):\n${output}`));
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
-      give(`no answer within ${limitMs / 1000} s`);
-    }, limitMs);
+      give(`no answer within ${START_LIMIT_MS / 1000} s`);
+    }, START_LIMIT_MS);
     listening = (found) => {
       listening = undefined;
       clearTimeout(timer);

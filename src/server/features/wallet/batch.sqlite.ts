@@ -135,7 +135,11 @@ export class Batch {
     sums.completion_tokens += log.completion_tokens ?? 0;
     sums.use_time += log.use_time ?? 0;
     const figures = figuresOf(quota, log.upstream_cost ?? null, log.is_stream ? firstTokenIn(log.other) : -1);
-    for (const name of FIGURES) sums[name] += figures[name];
+    // One by one, not in a loop over the names: this runs in every call.
+    sums.upstream_cost += figures.upstream_cost;
+    sums.costed_quota += figures.costed_quota;
+    sums.first_token_ms += figures.first_token_ms;
+    sums.first_tokens += figures.first_tokens;
     if (channel !== 0 && quota !== 0) this.#channels.set(channel, (this.#channels.get(channel) ?? 0) + quota);
   }
 
