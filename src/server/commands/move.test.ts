@@ -7,7 +7,6 @@ import { asc, eq } from "drizzle-orm";
 import { SQL } from "bun";
 import { type FreshDatabase, freshPostgres } from "../../../tests/kit/databases";
 import { fullRow } from "../../../tests/kit/full-row";
-import { HOOK_MS } from "../../../tests/kit/harness";
 import { openDb } from "../db/client";
 import { lockFile } from "../db/lock";
 import { copyRows } from "../db/move";
@@ -18,6 +17,9 @@ import { startInstance } from "../features/wallet/instances";
 import { openServices } from "../wiring/services";
 import { createLogger } from "../lib/log";
 import { moveCommand } from "./move";
+
+/** The first one may start the Postgres server. */
+const LIMIT_MS = 90_000;
 
 const folder = mkdtempSync(join(tmpdir(), "weir-move-"));
 const env = readEnv({ WEIR_DATA_DIR: folder, WEIR_SECRET: "a secret of sixteen" }, () => {});
@@ -117,7 +119,7 @@ test(
     await there.close();
     await expect(moveCommand(env, [target.url])).rejects.toThrow(/the move to this database is complete/);
   },
-  HOOK_MS,
+  LIMIT_MS,
 );
 
 test(
@@ -143,7 +145,7 @@ test(
     await there.close();
     await here.close();
   },
-  HOOK_MS,
+  LIMIT_MS,
 );
 
 test(
@@ -164,5 +166,5 @@ test(
     const empty = readEnv({ WEIR_DATA_DIR: join(folder, "none") }, () => {});
     await expect(moveCommand(empty, [target.url])).rejects.toThrow(/there is no database/);
   },
-  HOOK_MS,
+  LIMIT_MS,
 );
