@@ -52,7 +52,6 @@ export const LAYERS: readonly Layer[] = [
   { path: "/setting?tab=alert", presses: ["添加规则"] },
   { path: "/setting?tab=alert", presses: ["添加通知对象"] },
   { path: "/setting?tab=personal", presses: ["修改密码"] },
-  { path: "/setting?tab=personal", presses: ["绑定手机"] },
   { path: "/topup", presses: ["划转到余额"] },
   { path: "/topup", presses: ["申请提现"] },
   { path: "/pricing", presses: ["计费公式"] },

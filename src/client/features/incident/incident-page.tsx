@@ -101,7 +101,7 @@ function useColumns(): readonly GridColumn<IncidentView>[] {
       {
         id: "severity",
         header: t`级别`,
-        width: 90,
+        width: 112,
         card: "status",
         cell: (row) => <SeverityBadge severity={row.severity} />,
       },

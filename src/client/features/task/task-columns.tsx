@@ -66,7 +66,7 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         width: 92,
         cell: (row) => <Badge hue="violet">{platformName(row.platform)}</Badge>,
       },
-      { id: "action", header: t`类型`, width: 116, card: "fact", cell: (row) => <ActionBadge action={row.action} /> },
+      { id: "action", header: t`类型`, width: 144, card: "fact", cell: (row) => <ActionBadge action={row.action} /> },
       {
         id: "task_id",
         header: t`任务 ID`,
