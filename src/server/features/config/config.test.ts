@@ -64,7 +64,7 @@ describe.each([...ENGINES])("the configuration file on %s", (engine) => {
       ["VirtualModels", '{"smart":{"steps":[{"model":"gpt-4o","group":"vip"},{"model":"m-1"}]}}'],
     ] as const)
       expect((await root.rest("PUT", "/api/option/", { key, value })).body).toMatchObject({ success: true });
-  }, HOOK_MS);
+  }, 3 * HOOK_MS);
   afterAll(async () => {
     await from?.close();
     await to?.close();
