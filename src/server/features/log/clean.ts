@@ -1,7 +1,7 @@
 /**
  * Removing old rows: by hand up to a time, and every hour by retention. On Postgres whole partitions go first; what is
- * left, in small batches with pauses, because on SQLite the streams of this process wait meanwhile. At most one cleaning
- * in the cluster (a lease); its progress is in `meta`.
+ * left, in small batches with pauses, because on SQLite the streams of this process wait meanwhile. At most one
+ * cleaning in the cluster (a lease); its progress is in `meta`.
  *
  * Roll-ups stay, so a row goes only once they have counted it. The time from which the log is complete is written
  * before the first row goes: the audit compares later hours alone.
