@@ -7,8 +7,8 @@ import { CodeBlock } from "../../ui/code-block";
 import { BillTable } from "../log/log-bill";
 import { costOf, pricedRows } from "../pricing/prices";
 
-/** A call that was made and counted: a question about a document of two pages, of which a part was cached. */
-const RECORDED = { input: 2678, cache_read: 512, output: 1001 };
+/** Tokens of an example: a question about a document of two pages, of which a part was cached. */
+const EXAMPLE = { input: 2678, cache_read: 512, output: 1001 };
 /** Shown where the gateway has it, since most readers know it. */
 const KNOWN_MODEL = "gpt-4o-mini";
 
@@ -22,7 +22,7 @@ export default function Offer({ baseUrl }: { baseUrl: string }) {
   const inputs = rows.flatMap(({ shown }) => (shown.input === undefined ? [] : [Number(shown.input)]));
   const byTokens = rows.filter(({ billing, item }) => billing === "ratio" && !item.steps);
   const example = byTokens.find(({ item }) => item.model === KNOWN_MODEL) ?? byTokens[0];
-  const charge = catalogue && example && costOf(catalogue, example.item, group, RECORDED, { moment });
+  const charge = catalogue && example && costOf(catalogue, example.item, group, EXAMPLE, { moment });
   const model = example?.item.model ?? KNOWN_MODEL;
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] });
   const count = rows.length;
