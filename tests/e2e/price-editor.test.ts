@@ -56,8 +56,8 @@ test("a price feed is added, read, and one of its two changes taken", async () =
   await form.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Read now" }).click();
   await page.getByRole("checkbox", { name: "gpt-4o" }).click();
-  await page.getByText("partner: 2 differences, 1 chosen").waitFor();
-  await page.getByRole("button", { name: "Take the chosen, refuse the rest" }).click();
+  await page.getByText("partner: 2 differences, 1 selected").waitFor();
+  await page.getByRole("button", { name: "Take the selected, refuse the rest" }).click();
   await page.getByText("Decided changes").waitFor();
   const { models } = await weir.root.trpc.pricing.catalogue.query();
   expect(models.find(({ model }) => model === "gpt-4o")?.factors).toMatchObject({ model_ratio: { value: 1.5 } });

@@ -91,11 +91,12 @@ test.skipIf(noChromium)(
     await gateway.getByText("73.00").waitFor();
     await page.getByText("等待支付结果").waitFor();
 
+    // Back in the wallet in the gateway's window, and updated in the window that waited, which says so for a moment.
+    const told = page.getByText("充值成功，到账 $10.00").first().waitFor();
     await gateway.getByRole("button", { name: "Pay" }).click();
-    // Back in the wallet in the gateway's window, and updated in the window that waited.
     await gateway.getByText("已到账").first().waitFor();
     expect(new URL(gateway.url()).origin + new URL(gateway.url()).pathname).toBe(`${weir.url}/topup`);
-    await page.getByText("充值成功，到账 $10.00").first().waitFor();
+    await told;
     await becomes(
       () =>
         page
