@@ -60,11 +60,11 @@ export function useDrawingColumns(
         card: "title",
         cell: (row) => <code className="truncate font-mono text-xs">{row.mj_id}</code>,
       },
-      { id: "code", header: t`提交结果`, width: 116, cell: (row) => <LookBadge look={codeLook(row.code)} /> },
+      { id: "code", header: t`提交结果`, width: 136, cell: (row) => <LookBadge look={codeLook(row.code)} /> },
       {
         id: "status",
         header: t`任务状态`,
-        width: 116,
+        width: 176,
         card: "status",
         cell: (row) => <LookBadge look={statusLook(row.status)} />,
       },
