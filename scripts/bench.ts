@@ -8,12 +8,13 @@
  *
  * `bun run bench translated translator gaps growth`: these parts instead, in the order of translated.ts; --write
  * replaces docs/bench-translated.md. `bun run bench postgres`: durable Postgres and what a call costs it
- * (docs/bench-postgres.md).
+ * (docs/bench-postgres.md). `bun run bench instructions [--against FOLDER]`: instructions a call, counted by Valgrind.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { benchInstructions } from "./bench/instructions";
 import { measureScenario, measureStart, measureStreams, type Pace } from "./bench/measure";
 import { benchPostgres } from "./bench/postgres";
 import { measureRecords } from "./bench/records";
@@ -33,6 +34,7 @@ const { values: flags, positionals } = parseArgs({
     write: { type: "boolean", default: false },
     records: { type: "string" },
     strict: { type: "boolean", default: false },
+    against: { type: "string" },
   },
 });
 
@@ -50,6 +52,11 @@ const running: MeasuredProcess[] = [];
 const started = Date.now();
 const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${arch()}, Bun ${Bun.version}`;
 const date = new Date().toISOString().slice(0, 10);
+
+if (positionals.includes("instructions")) {
+  console.log(await benchInstructions(flags.against, say));
+  process.exit();
+}
 
 if (positionals.includes("postgres")) {
   const measured = await benchPostgres(pace, command, say);
