@@ -45,11 +45,11 @@ export default function Offer({ baseUrl }: { baseUrl: string }) {
         ].join("\n")}
       />
       {charge ? (
-        <section aria-labelledby="recorded-bill" className="grid gap-2">
-          <h2 id="recorded-bill" className="text-base font-medium">
-            {t`一次 ${model} 调用的账单`}
+        <section aria-labelledby="example-bill" className="grid gap-2">
+          <h2 id="example-bill" className="text-base font-medium">
+            {t`示例：一次 ${model} 调用的账单`}
           </h2>
-          <BillTable bill={charge.lines} quota={charge.quota} />
+          <BillTable bill={charge.lines} />
         </section>
       ) : null}
     </div>

@@ -45,7 +45,7 @@ export default function InstancePage() {
         <Table wide aria-label={t`实例`}>
           <thead>
             <tr>
-              <Th>{t`实例`}</Th>
+              <Th>{t({ message: "实例", context: "singular" })}</Th>
               <Th>{t`状态`}</Th>
               <Th className="max-sm:hidden">{t`版本`}</Th>
               <Th className="max-sm:hidden">{t`启动`}</Th>

@@ -91,11 +91,10 @@ function Settled({ row }: { row: LogView }) {
   );
 }
 
-/** The lines of a bill, their exact sum, and what was charged. */
-export function BillTable({ bill, quota }: { bill: readonly BillLine[]; quota: number }) {
+/** The lines of a bill, their exact sum, and what was charged; without `quota` it is an example. */
+export function BillTable({ bill, quota }: { bill: readonly BillLine[]; quota?: number }) {
   const { t, i18n } = useLingui();
   const total = billTotal(bill);
-  const agrees = total.rounded === quota;
   return (
     <Table aria-label={t`账单`}>
       <thead>
@@ -125,27 +124,34 @@ export function BillTable({ bill, quota }: { bill: readonly BillLine[]; quota: n
       </tbody>
       <tfoot>
         <tr>
-          <Td colSpan={3} className="font-medium">{t`合计`}</Td>
+          <Td colSpan={3} className="font-medium">
+            <span className="flex flex-wrap items-center gap-2">
+              {t`合计`}
+              {quota === undefined ? <Quota value={total.rounded} decimals={6} /> : null}
+            </span>
+          </Td>
           <Td className="text-right font-medium tabular-nums" data-testid="bill-exact">
             {total.exact}
           </Td>
         </tr>
-        <tr>
-          <Td colSpan={3} className="font-medium">
-            <span className="flex flex-wrap items-center gap-2">
-              <Trans>实际扣除</Trans>
-              <Quota value={quota} decimals={6} />
-              {agrees ? (
-                <Badge hue="green" icon={<CircleCheck aria-hidden />}>{t`与账单一致`}</Badge>
-              ) : (
-                <Badge hue="red" icon={<TriangleAlert aria-hidden />}>{t`与账单不一致`}</Badge>
-              )}
-            </span>
-          </Td>
-          <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">
-            {quota}
-          </Td>
-        </tr>
+        {quota === undefined ? null : (
+          <tr>
+            <Td colSpan={3} className="font-medium">
+              <span className="flex flex-wrap items-center gap-2">
+                <Trans>实际扣除</Trans>
+                <Quota value={quota} decimals={6} />
+                {total.rounded === quota ? (
+                  <Badge hue="green" icon={<CircleCheck aria-hidden />}>{t`与账单一致`}</Badge>
+                ) : (
+                  <Badge hue="red" icon={<TriangleAlert aria-hidden />}>{t`与账单不一致`}</Badge>
+                )}
+              </span>
+            </Td>
+            <Td className="text-right font-medium tabular-nums" data-testid="bill-charged">
+              {quota}
+            </Td>
+          </tr>
+        )}
       </tfoot>
     </Table>
   );

@@ -143,14 +143,14 @@ export function useLogColumns(admin: boolean): readonly GridColumn<LogView>[] {
       {
         id: "in",
         header: t`输入`,
-        width: 64,
+        width: 80,
         align: "end",
         cell: (row) => <Tokens row={row} count={row.prompt_tokens} />,
       },
       {
         id: "out",
         header: t`输出`,
-        width: 64,
+        width: 80,
         align: "end",
         cell: (row) => <Tokens row={row} count={row.completion_tokens} />,
       },
