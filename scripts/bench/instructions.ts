@@ -1,7 +1,8 @@
 /**
  * Instructions of the processor that a call costs Weir on SQLite, counted by Valgrind: `bun run bench instructions
  * [--against FOLDER]`, another checkout with its packages (docs/decisions/0057-instructions-a-call.md). Wants valgrind
- * and cc, on Linux x64, and a quiet machine: timers go by the clock.
+ * and cc, on Linux x64. The server's clock is slowed down as much as Valgrind slows its work, so timers weigh what they
+ * do without it.
  *
  * A server is started twice, for fewer and for more calls of 1 KB; the difference is what a warm call costs.
  */
@@ -83,9 +84,9 @@ const environment = (dataDir: string): Record<string, string> => ({
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
 });
 
-/** The handler of instructions that Valgrind does not know, compiled into `dir`. */
+/** What is loaded before Bun, compiled into `dir`: instructions that Valgrind does not know, and a slower clock. */
 async function compileShim(dir: string): Promise<string> {
-  const library = join(dir, "pcmpestri.so");
+  const library = join(dir, "beneath-bun.so");
   await run([
     "cc",
     "-O1",
@@ -93,6 +94,7 @@ async function compileShim(dir: string): Promise<string> {
     "-fPIC",
     "-mgeneral-regs-only",
     join(import.meta.dir, "valgrind-pcmpestri.c"),
+    join(import.meta.dir, "valgrind-clock.c"),
     "-o",
     library,
     "-ldl",

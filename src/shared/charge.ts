@@ -224,12 +224,24 @@ export function outputWithin(
   return covered;
 }
 
-function boundAt(
-  { unit, tokens }: CompiledPrice,
-  inputTokens: number,
-  outputTokens: number,
-  kinds: InputKinds,
-): number {
+/** Weights of the dearest kinds. */
+interface Dearest {
+  readonly input: bigint;
+  readonly output: bigint;
+}
+
+/** Of calls of plain text. */
+const dearestText = new WeakMap<CompiledPrice, Dearest>();
+
+function dearestOf(price: CompiledPrice, kinds: InputKinds): Dearest {
+  const { cache_write, audio, image, audio_out, image_out } = kinds;
+  if (cache_write || audio || image || audio_out || image_out) return dearestAmong(price, kinds);
+  let known = dearestText.get(price);
+  if (!known) dearestText.set(price, (known = dearestAmong(price, kinds)));
+  return known;
+}
+
+function dearestAmong({ tokens }: CompiledPrice, kinds: InputKinds): Dearest {
   const orMore = (least: bigint, kind: TokenKind, wanted: boolean): bigint =>
     wanted && tokens[kind].weight > least ? tokens[kind].weight : least;
   let input = orMore(orMore(0n, "input", true), "cache_read", true);
@@ -239,6 +251,12 @@ function boundAt(
   input = orMore(input, "image_in", kinds.image === true);
   let output = orMore(orMore(0n, "output", true), "audio_out", kinds.audio_out === true);
   output = orMore(output, "image_out", kinds.image_out === true);
+  return { input, output };
+}
+
+function boundAt(price: CompiledPrice, inputTokens: number, outputTokens: number, kinds: InputKinds): number {
+  const { unit, tokens } = price;
+  const { input, output } = dearestOf(price, kinds);
   const [inputs, outputs] = [count(inputTokens), count(outputTokens)];
   const total = input * BigInt(inputs) + output * BigInt(outputs);
   const up = (total + unit - 1n) / unit;

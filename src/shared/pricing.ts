@@ -378,20 +378,30 @@ export function longContextOf(
   return lookUp(LongContextRatio, model, "LongContextRatio")?.value ?? [];
 }
 
+function entryOf<Value>(map: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
+  let entry = map.get(key);
+  if (!entry) map.set(key, (entry = new Map()));
+  return entry;
+}
+
 /** Resolves each (model, group, user group) once. Make a new book when an option of `priceTableKeys` changes. */
 export function priceBook(tables: PriceTables) {
-  const known = new Map<string, CompiledPrice>();
+  /** By user group, group and model. */
+  const known = new Map<string, Map<string, Map<string, CompiledPrice>>>();
+  let size = 0;
   return {
     tables,
     price(model: string, group: string, userGroup: string): CompiledPrice | Unpriced {
-      const name = JSON.stringify([model, group, userGroup]);
-      const compiled = known.get(name);
+      const compiled = known.get(userGroup)?.get(group)?.get(model);
       if (compiled) return compiled;
       const price = resolvePrice(model, group, userGroup, tables);
       if (price.unpriced) return price;
       // Model names come from callers: in self-use mode and with `*` entries their number has no other bound.
-      if (known.size >= 10_000) known.clear();
-      known.set(name, price);
+      if (++size > 10_000) {
+        known.clear();
+        size = 1;
+      }
+      entryOf(entryOf(known, userGroup), group).set(model, price);
       return price;
     },
   };

@@ -32,7 +32,23 @@ const makerNames = Object.keys(makers) as Maker[]; // its own keys
  * The model without the suffix, its maker, and the suffix's meaning; undefined for a name without one, and for models
  * of other makers.
  */
-export function splitThinking(name: string): { maker: Maker; model: string; thoughts: AskedThoughts } | undefined {
+export function splitThinking(name: string): SplitName | undefined {
+  if (splits.has(name)) return splits.get(name);
+  const split = readName(name);
+  // Names come from callers: their number has no other bound.
+  if (splits.size >= 1000) splits.clear();
+  splits.set(name, split);
+  return split;
+}
+
+interface SplitName {
+  readonly maker: Maker;
+  readonly model: string;
+  readonly thoughts: AskedThoughts;
+}
+const splits = new Map<string, SplitName | undefined>();
+
+function readName(name: string): SplitName | undefined {
   for (const maker of makerNames) {
     const { models, ending, asks } = makers[maker];
     const found = models.test(name) ? ending.exec(name) : null;

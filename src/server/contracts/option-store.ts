@@ -18,10 +18,7 @@ export interface OptionStore {
    * of the transaction; what they throw undoes everything.
    */
   setAll(entries: readonly (readonly [key: string, text: string])[], within?: (tx: Q) => Steps<void>): Promise<void>;
-  /**
-   * Calls `listener` at every change, here or on another instance; prices and pools are rebuilt from it. Returns the
-   * unsubscribe function.
-   */
-  onChange(listener: () => void): () => void;
+  /** Another number after every change, here or on another instance: what is made of several values is made again. */
+  readonly version: number;
   reload(): Promise<void>;
 }

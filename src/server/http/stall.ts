@@ -39,7 +39,7 @@ export function createStallGuard(seconds: number, connections: () => Connections
       connections()?.timeout(request, 0);
     },
     answered: (request, { status }) => {
-      if (status < 400 && hasBody(request.headers) && !known.has(request))
+      if (status < 400 && !known.has(request) && hasBody(request.headers))
         connections()?.timeout(request, KEEP_ALIVE_SECONDS);
     },
   };

@@ -75,7 +75,8 @@ export function* topLevelMembers(bytes: Bytes): Generator<Member> {
     const open = bytes.indexOf(QUOTE, i);
     if (open < 0) return;
     const close = stringEnd(bytes, open);
-    const key: unknown = JSON.parse(bytes.toString("utf8", open, close));
+    const written = bytes.toString("utf8", open + 1, close - 1);
+    const key: unknown = written.includes("\\") ? JSON.parse(`"${written}"`) : written;
     let start = bytes.indexOf(58, close) + 1;
     while (isSpace(bytes[start])) start++;
     let end = valueEnd(bytes, start);
@@ -98,7 +99,7 @@ export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknow
   const parts: Bytes[] = [];
   let copied = 0;
   // Without any of the names in the text there is nothing to replace.
-  if ([...missing].some((key) => bytes.includes(`"${key}"`) || bytes.includes(escaped))) {
+  if (bytes.includes(escaped) || missing.values().some((key) => bytes.includes(`"${key}"`))) {
     for (const { key, start, end } of topLevelMembers(bytes)) {
       if (!Object.hasOwn(values, key)) continue;
       missing.delete(key);

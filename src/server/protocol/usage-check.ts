@@ -160,6 +160,13 @@ function checkTools(usage: Usage, facts: UsageFacts, doubts: UsageDoubt[]): Usag
   return changed ? { ...usage, server_tools: calls } : usage;
 }
 
+/** Whether nothing in usage can be doubted, whatever the call: both sides count something usual, and no tools. */
+export function isPlain(usage: Usage): boolean {
+  if (usage.server_tools !== undefined) return false;
+  const [input, output] = [tokensOn("input", usage), tokensOn("output", usage)];
+  return input > 0 && input <= USUAL_INPUT && output > 0 && output <= USUAL_OUTPUT;
+}
+
 /** What is charged of what an upstream reported. Pure. */
 export function checkUsage(reported: Usage, facts: UsageFacts): CheckedUsage {
   const doubts: UsageDoubt[] = [];

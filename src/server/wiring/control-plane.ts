@@ -17,6 +17,7 @@ import { sendWebhook } from "../features/task/hook";
 import { egressOpen } from "../lib/egress";
 import { userFetch } from "../features/option/egress-policy";
 import { findVirtual } from "../features/virtual/virtual-models";
+import { snapshotOf } from "../features/option/snapshot";
 import { vendorRules } from "../features/option/vendor-rules";
 import type { RelayOptions, ControlPlane } from "../contracts/control-plane";
 
@@ -24,8 +25,9 @@ export function createControlPlane(services: Services): ControlPlane {
   const { options, env } = services;
   const prices = createPrices(options);
   const words = sensitiveWords(options);
+  const rules = vendorRules(options);
   const keepContent = createContentKeeper(services);
-  const option: RelayOptions = {
+  const option = snapshotOf<RelayOptions>(options, {
     get retryTimes() {
       return options.get("RetryTimes");
     },
@@ -62,7 +64,9 @@ export function createControlPlane(services: Services): ControlPlane {
     get maskSensitive() {
       return !options.get("StopOnSensitiveEnabled");
     },
-    vendorRules: vendorRules(options),
+    get vendorRules() {
+      return { ...rules };
+    },
     get stickyRouting() {
       return options.get("StickyRouting");
     },
@@ -106,7 +110,7 @@ export function createControlPlane(services: Services): ControlPlane {
       return options.get("DisplayInCurrencyEnabled") ? options.get("QuotaPerUnit") : 1;
     },
     maxBodyBytes: env.WEIR_MAX_BODY_MB * 1024 * 1024,
-  };
+  });
   const limits = createLimits({ ...services, spend: createSpendStore(services) });
   const ledger = callLedger(services.ledger, services.settles);
   return {
@@ -131,7 +135,9 @@ export function createControlPlane(services: Services): ControlPlane {
     },
     recordFailure: (log) => recordFailure(services, log),
     recordRefusal: (log, code) => services.refusals.record(log, code),
-    option,
+    get option() {
+      return option();
+    },
     now: services.now,
   };
 }

@@ -1,27 +1,25 @@
 import { describe, expect, test } from "bun:test";
 import type { SeriesRule } from "../../../shared/alert-rules";
 import { judge, lookBack } from "./judge";
-import { isFault, Series, type SeriesRow } from "./series";
+import { isFault, type Item, Series, type Sums } from "./series";
 import { pauseAfter, quietUntil } from "./deliver";
 
 const NOW = 1_763_875_000; // 2025-11-23
 const MINUTE = 60;
 
-function seriesOf(calls: readonly (Partial<SeriesRow> & { minutesAgo: number; times?: number })[]): Series {
+interface Calls extends Partial<Item & Sums> {
+  minutesAgo: number;
+  times?: number;
+  failed?: boolean;
+}
+
+function seriesOf(calls: readonly Calls[]): Series {
   const series = new Series();
-  for (const { minutesAgo, times = 1, ...row } of calls)
-    for (let i = 0; i < times; i++)
-      series.add({
-        ended: NOW - minutesAgo * MINUTE,
-        channel: 3,
-        model_name: "gpt-5",
-        group: "default",
-        user_id: 12,
-        failed: false,
-        quota: 10,
-        seconds: 2,
-        ...row,
-      });
+  for (const { minutesAgo, times = 1, failed = false, quota = 10, seconds = 2, ...item } of calls) {
+    const minute = Math.floor(NOW / MINUTE) - minutesAgo;
+    const sums = { calls: times, errors: failed ? times : 0, quota: quota * times, seconds: seconds * times };
+    series.add(minute, { channel: 3, model_name: "gpt-5", group: "default", user_id: 12, ...item }, sums);
+  }
   return series;
 }
 const states = (rule: SeriesRule, series: Series, open: readonly string[] = []) =>
@@ -66,7 +64,7 @@ describe("a share of errors", () => {
 
   test("a failed attempt counts for its channel although another one answered the call", () => {
     const series = seriesOf([{ minutesAgo: 1, times: 30, channel: 5 }]);
-    for (let i = 0; i < 30; i++) series.addAttempt(NOW - 60, 3);
+    series.addAttempts(Math.floor(NOW / MINUTE) - 1, 3, 30);
     expect(states(rule, series)).toEqual({ "channel:3": "on" });
     expect(states({ ...rule, per: "server" }, series)).toEqual({});
   });

@@ -1,14 +1,15 @@
 /**
- * Sums of calls by minute and subject, which rules are judged on. The lease holder keeps them in memory and reads only
- * rows that are new: by id, because rows are inserted when a call has ended. A holder that is new reads the longest
+ * Sums of calls by minute and subject, which rules are judged on. The lease holder keeps them in memory and reads the
+ * sums of new rows only: by id, because rows are inserted when a call has ended. A holder that is new reads the longest
  * window once. A call counts in the minute in which it ended.
  */
-import { and, asc, gt, gte, inArray, ne, sql } from "drizzle-orm";
-import { ALERT_SUBJECTS, type AlertSubject, type Measure } from "../../../shared/alert-rules";
+import { and, asc, desc, gt, gte, inArray, lte, ne, sql } from "drizzle-orm";
+import { type AlertSubject, type Measure } from "../../../shared/alert-rules";
 import { errors, type ErrorCode } from "../../../shared/errors";
 import { FAILURES, type FailureKind } from "../../../shared/failures";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
+import { count, total } from "../../db/sql";
 import { inPartitions } from "../log/partitions";
 
 export interface Sums {
@@ -23,21 +24,17 @@ export interface SeriesReader {
   sums(per: AlertSubject, first: number, last: number): ReadonlyMap<string, Readonly<Sums>>;
 }
 
-/** A call as the series count it. */
-export interface SeriesRow {
-  /** Epoch seconds at its end. */
-  ended: number;
-  channel: number;
-  model_name: string;
-  group: string;
-  user_id: number;
-  failed: boolean;
-  quota: number;
-  seconds: number;
+/** The subjects of a call. */
+export interface Item {
+  /** 0: none was tried. */
+  readonly channel: number;
+  readonly model_name: string;
+  readonly group: string;
+  /** 0: not known. */
+  readonly user_id: number;
 }
 
-const NONE: Readonly<Sums> = { calls: 0, errors: 0, quota: 0, seconds: 0 };
-const add = (sums: Sums, more: Readonly<Sums>): void => {
+const increase = (sums: Sums, more: Readonly<Sums>): void => {
   sums.calls += more.calls;
   sums.errors += more.errors;
   sums.quota += more.quota;
@@ -50,31 +47,27 @@ export const measureOf = (sums: Readonly<Sums>, measure: Measure): number =>
 export class Series implements SeriesReader {
   readonly #minutes = new Map<number, Map<AlertSubject, Map<string, Sums>>>();
 
-  add({ ended, failed, quota, seconds, ...row }: SeriesRow): void {
-    const sums = { calls: 1, errors: failed ? 1 : 0, quota, seconds };
-    const items: Record<AlertSubject, string> = {
-      server: "",
-      channel: row.channel === 0 ? "0" : String(row.channel),
-      model: row.model_name,
-      group: row.group,
-      user: row.user_id === 0 ? "0" : String(row.user_id),
-    };
-    for (const per of ALERT_SUBJECTS) if (items[per] !== "0") this.#add(ended, per, items[per], sums);
+  /** Adds calls that ended in a minute (of the epoch) and have these subjects. */
+  add(minute: number, { channel, model_name, group, user_id }: Item, sums: Readonly<Sums>): void {
+    this.#add(minute, "server", "", sums);
+    if (channel !== 0) this.#add(minute, "channel", String(channel), sums);
+    this.#add(minute, "model", model_name, sums);
+    this.#add(minute, "group", group, sums);
+    if (user_id !== 0) this.#add(minute, "user", String(user_id), sums);
   }
 
-  /** An attempt at a channel that failed although the call went on at another one. */
-  addAttempt(ended: number, channel: number): void {
-    this.#add(ended, "channel", String(channel), { ...NONE, calls: 1, errors: 1 });
+  /** Adds attempts at a channel that failed although their calls went on at another one. */
+  addAttempts(minute: number, channel: number, attempts: number): void {
+    this.#add(minute, "channel", String(channel), { calls: attempts, errors: attempts, quota: 0, seconds: 0 });
   }
 
-  #add(ended: number, per: AlertSubject, item: string, sums: Readonly<Sums>): void {
-    const minute = Math.floor(ended / 60);
+  #add(minute: number, per: AlertSubject, item: string, sums: Readonly<Sums>): void {
     let bucket = this.#minutes.get(minute);
     if (!bucket) this.#minutes.set(minute, (bucket = new Map()));
     let items = bucket.get(per);
     if (!items) bucket.set(per, (items = new Map()));
     const known = items.get(item);
-    if (known) add(known, sums);
+    if (known) increase(known, sums);
     else items.set(item, { ...sums });
   }
 
@@ -84,7 +77,7 @@ export class Series implements SeriesReader {
       if (minute < first || minute > last) continue;
       for (const [item, sums] of bucket.get(per) ?? []) {
         const known = all.get(item);
-        if (known) add(known, sums);
+        if (known) increase(known, sums);
         else all.set(item, { ...sums });
       }
     }
@@ -105,10 +98,10 @@ export function isFault(code: string): boolean {
   return !Object.hasOwn(errors, code) || errors[code as ErrorCode].owner !== "caller";
 }
 
-/** Rows may be committed out of the order of their ids by so many. */
+/** On Postgres rows may be committed out of the order of their ids by so many; on SQLite there is one writer. */
 const SLACK = 1_000;
 const PAGE = 5_000;
-/** Rows of one round; what is beyond is read in the next. */
+/** Pages of one round; what is beyond is read in the next. */
 const MOST_PAGES = 20;
 /** Of rows whose `other` names several attempts; log-row.ts writes these two members one after the other. */
 const SEVERAL_ATTEMPTS = `%"use_channel":["%","%"],"attempts":%`;
@@ -120,41 +113,68 @@ export interface SeriesFeed {
   follow(minutes: number): Promise<void>;
 }
 
+/** Calls of one minute that have all of this in common; several attempts are a group of their own. */
+interface Group extends Item {
+  readonly minute: number;
+  readonly type: number;
+  readonly code: string;
+  readonly end_reason: string;
+  /** "" for calls with one attempt. */
+  readonly other: string;
+  readonly calls: number;
+  readonly quota: number;
+  readonly seconds: number;
+}
+
 export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFeed {
   const { logs } = db.t;
+  const slack = db.engine === "postgres" ? SLACK : 0;
   let series = new Series();
-  let newest = -1;
-  let seen = new Set<number>();
+  /** Rows up to this id are counted for good. */
+  let settled = -1;
+  /** Of rows after it: counted anew in every round, because others may still appear between them. */
+  let unsettled: readonly Group[] = [];
   let known = 0;
 
-  const page = async (after: number, since: number) =>
+  /** Added up by the database: there may be thousands of rows a second. `upTo` undefined: to the end. */
+  const groups = async (after: number, upTo: number | undefined, since: number): Promise<Group[]> =>
     db.read
       .select({
-        id: logs.id,
+        minute: sql<number>`cast((${logs.created_at} + ${logs.use_time}) / 60 as integer)`.mapWith(Number).as("minute"),
         type: logs.type,
-        created_at: logs.created_at,
-        use_time: logs.use_time,
         channel: logs.channel,
         model_name: logs.model_name,
         group: logs.group,
         user_id: logs.user_id,
         code: logs.code,
         end_reason: logs.end_reason,
-        quota: logs.quota,
-        other: sql<string>`case when ${logs.other} like ${SEVERAL_ATTEMPTS} then ${logs.other} else '' end`,
+        other: sql<string>`case when ${logs.other} like ${SEVERAL_ATTEMPTS} then ${logs.other} else '' end`.as("tried"),
+        calls: count(),
+        quota: total(logs.quota),
+        seconds: total(logs.use_time),
       })
       .from(logs)
       .where(
         and(
           gt(logs.id, after),
+          upTo === undefined ? undefined : lte(logs.id, upTo),
           gte(logs.created_at, since),
           inArray(logs.type, [LOG_TYPE.consume, LOG_TYPE.error]),
           ne(logs.folded, FOLDED.never),
           await inPartitions(db, since, 0),
         ),
       )
-      .orderBy(asc(logs.id))
-      .limit(PAGE);
+      .groupBy(
+        sql`minute`,
+        logs.type,
+        logs.channel,
+        logs.model_name,
+        logs.group,
+        logs.user_id,
+        logs.code,
+        logs.end_reason,
+        sql`tried`,
+      );
 
   /** By the index on the time: a look by id would walk through all older rows. */
   const firstSince = async (since: number): Promise<number> => {
@@ -167,6 +187,31 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
     return row?.id ?? 0;
   };
 
+  /** Ids of rows: of the newest one, and of the one PAGE rows after another, if there is one. */
+  const newest = async (since: number): Promise<number> => {
+    const within = await inPartitions(db, since, 0);
+    const [row] = await db.read.select({ id: logs.id }).from(logs).where(within).orderBy(desc(logs.id)).limit(1);
+    return row?.id ?? 0;
+  };
+  const pageAfter = async (id: number, since: number): Promise<number | undefined> => {
+    const within = and(gt(logs.id, id), await inPartitions(db, since, 0));
+    const rows = db.read.select({ id: logs.id }).from(logs).where(within).orderBy(asc(logs.id));
+    return (await rows.limit(1).offset(PAGE - 1))[0]?.id;
+  };
+
+  /** `sign`: 1 counts them, -1 takes them back. */
+  const add = (found: readonly Group[], sign: 1 | -1): void => {
+    for (const group of found) {
+      const failed = group.type === LOG_TYPE.error;
+      // A caller's own mistake is no call that the channel served badly or well.
+      if (failed && !isFault(group.code)) continue;
+      const calls = sign * group.calls;
+      const errors = failed || group.end_reason === "upstream_error" ? calls : 0;
+      series.add(group.minute, group, { calls, errors, quota: sign * group.quota, seconds: sign * group.seconds });
+      for (const channel of otherAttempts(group.other, failed)) series.addAttempts(group.minute, channel, calls);
+    }
+  };
+
   return {
     get series() {
       return series;
@@ -174,30 +219,27 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
     async follow(minutes) {
       if (minutes > known) {
         series = new Series();
-        seen = new Set();
-        newest = -1;
+        settled = -1;
+        unsettled = [];
         known = minutes;
       }
       const second = Math.floor(now() / 1000);
       const since = second - minutes * 60;
-      let after = (newest < 0 ? await firstSince(since) : newest) - SLACK;
-      for (let round = 0; round < MOST_PAGES; round++) {
-        const rows = await page(after, since);
-        for (const row of rows) {
-          after = row.id;
-          if (seen.has(row.id)) continue;
-          seen.add(row.id);
-          newest = Math.max(newest, row.id);
-          const ended = Math.min(second, row.created_at + row.use_time);
-          const failed = row.type === LOG_TYPE.error;
-          // A caller's own mistake is no call that the channel served badly or well.
-          if (failed && !isFault(row.code)) continue;
-          series.add({ ...row, ended, failed: failed || row.end_reason === "upstream_error", seconds: row.use_time });
-          for (const channel of otherAttempts(row.other, failed)) series.addAttempt(ended, channel);
-        }
-        if (rows.length < PAGE) break;
+      const read = async (upTo: number | undefined): Promise<Group[]> => {
+        const lastMinute = Math.floor(second / 60);
+        const found = await groups(settled, upTo, since);
+        return found.map((group) => ({ ...group, minute: Math.min(lastMinute, group.minute) }));
+      };
+      if (settled < 0) settled = (await firstSince(since)) - 1;
+      const end = (await newest(since)) - slack;
+      for (let page = 0; page < MOST_PAGES && settled < end; page++) {
+        const upTo = Math.min((await pageAfter(settled, since)) ?? end, end);
+        add(await read(upTo), 1);
+        settled = upTo;
       }
-      for (const id of seen) if (id < newest - SLACK) seen.delete(id);
+      add(unsettled, -1);
+      unsettled = settled >= end ? await read(undefined) : [];
+      add(unsettled, 1);
       series.forgetBefore(Math.floor(since / 60));
     },
   };

@@ -69,7 +69,11 @@ function virtualProblems(ctx: ActorCtx, changes: readonly OptionChange[], channe
     return parsed.ok ? parsed.value : ctx.options.get(key);
   };
   try {
-    checkVirtualModels({ pool: { all: () => channels }, options: { get }, lang: "en" }, wanted.value, "VirtualModels");
+    checkVirtualModels(
+      { pool: { all: () => channels }, options: { get, version: 0 }, lang: "en" },
+      wanted.value,
+      "VirtualModels",
+    );
     return [];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -35,9 +35,10 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
   const values = new Map<OptionKey, unknown>();
   let texts = new Map<OptionKey, string>();
   const reported = new Set<string>();
-  const listeners = new Set<() => void>();
+  let version = 0;
 
   const adopt = (key: OptionKey, text: string) => {
+    version++;
     const parsed = parseOption(key, text);
     if (parsed.ok) values.set(key, parsed.value);
     else {
@@ -68,7 +69,6 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     if (!news) return;
     texts = stored;
     for (const key of optionKeys) adopt(key, texts.get(key) ?? defaultText(key));
-    for (const listener of listeners) listener();
   };
 
   // Subscribe first, then read: what changes in between is read again.
@@ -107,7 +107,6 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
           texts.set(key, value);
           adopt(key, value);
         }
-        for (const listener of listeners) listener();
       });
       for (const { key } of changes) yield* bus.announce(tx, "options", key);
     });
@@ -119,9 +118,8 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     text,
     set: (key, given) => setAll([[key, given]]),
     setAll,
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    get version() {
+      return version;
     },
     reload,
   };

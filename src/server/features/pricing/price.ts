@@ -14,10 +14,14 @@ export interface LivePrices {
  * The option store replaces a value as a whole when it changes, so comparing the values is enough, and a new price
  * holds from the very next call on: there is no moment between a change and the message about it.
  */
-export function createPrices(options: Pick<OptionStore, "get">): LivePrices {
+export function createPrices(options: Pick<OptionStore, "get" | "version">): LivePrices {
   let values: readonly unknown[] = [];
+  let version: number | undefined;
   let current: Prices | undefined;
   const book = (): Prices => {
+    // Every call asks, and hardly ever was an option changed since the last one.
+    if (current && version === options.version) return current;
+    ({ version } = options);
     if (current && priceTableKeys.every((key, i) => values[i] === options.get(key))) return current;
     values = priceTableKeys.map((key) => options.get(key));
     // Every key of PriceTables is an option of the same type; the list's type is checked against the interface.

@@ -114,7 +114,8 @@ function noteUse({ db, log }: Needs, { token }: Identity, seconds: number): void
 /** Who calls. Throws group_denied where the user may not use the token's group. */
 function callerOf(services: Needs, { token, user, models, user_limits }: Identity, lang: Lang): Caller {
   const group = token.group || user.group;
-  if (!mayUseGroup(groupFacts(services), user.group, group)) fail("group_denied", { group });
+  // A user may always use their own group.
+  if (group !== user.group && !mayUseGroup(groupFacts(services), user.group, group)) fail("group_denied", { group });
   const caller: Caller = {
     user_id: user.id,
     username: user.username,

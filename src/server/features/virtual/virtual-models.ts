@@ -74,7 +74,7 @@ export function checkVirtualModels(
     lang,
   }: {
     pool: { all(): readonly { models: Pick<ReadonlySet<string>, "has">; groups: Iterable<string> }[] };
-    options: Pick<OptionStore, "get">;
+    options: Pick<OptionStore, "get" | "version">;
     lang: Lang;
   },
   wanted: VirtualModels,

@@ -64,7 +64,8 @@ export function logValues(log: CallLog, settled: Settled): Cell[] {
   for (let i = 0; i < values.length; i++) {
     const name = LOG_COLUMNS[i] as Column; // i is inside the array
     const value = (settled as CallLog)[name] ?? log[name] ?? (FALLBACKS[i] as Cell);
-    values[i] = typeof value === "string" ? withoutNul(value) : value;
+    // JSON has no NUL as it is, and is the longest text.
+    values[i] = typeof value === "string" && name !== "other" ? withoutNul(value) : value;
   }
   return values;
 }

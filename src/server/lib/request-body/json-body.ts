@@ -65,8 +65,9 @@ export function repeatedMember(bytes: Bytes, value: JsonObject): string | undefi
 
 /** Quicker than reading the members: whether the text of a name that was found is there a second time. */
 function mayRepeat(bytes: Bytes, value: JsonObject): boolean {
-  for (const [name, text] of DECISIVE) {
-    if (!Object.hasOwn(value, name)) continue;
+  for (const name in value) {
+    const text = DECISIVE.get(name);
+    if (!text) continue;
     if (name === "extra_body" && isObject(value[name])) return true;
     const first = bytes.indexOf(text);
     if (first >= 0 && bytes.includes(text, first + text.length)) return true;

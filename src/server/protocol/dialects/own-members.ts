@@ -116,12 +116,23 @@ export const OWN_MEMBERS: Readonly<Record<DialectKey, Readonly<Record<string, Ow
   },
 };
 
-const refusable: Readonly<Record<DialectKey, readonly (readonly [string, OwnMember])[]>> = Object.fromEntries(
-  dialectKeys.map((key) => [key, Object.entries(OWN_MEMBERS[key]).filter(([, { fate }]) => fate === "refused")]),
-) as Record<DialectKey, [string, OwnMember][]>; // the keys are all of them
+interface RefusableMember {
+  readonly path: string;
+  /** The one or two parts of the path. */
+  readonly parts: readonly string[];
+  readonly only: OwnMember["only"];
+}
 
-function valueAt(body: WireObject, path: string): unknown {
-  const [first = "", second] = path.split(".");
+const refusable: Readonly<Record<DialectKey, readonly RefusableMember[]>> = Object.fromEntries(
+  dialectKeys.map((key) => [
+    key,
+    Object.entries(OWN_MEMBERS[key]).flatMap(([path, { fate, only }]) =>
+      fate === "refused" ? [{ path, parts: path.split("."), only }] : [],
+    ),
+  ]),
+) as unknown as Record<DialectKey, RefusableMember[]>; // the keys are all of them
+
+function valueAt(body: WireObject, [first = "", second]: readonly string[]): unknown {
   const value = member(body, first);
   return second === undefined ? value : isObject(value) ? member(value, second) : undefined;
 }
@@ -130,8 +141,11 @@ const isAsked = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 
 /** The members of a call that only a channel of its own dialect may serve. */
-export const membersToRefuse = (from: DialectKey, body: WireObject): string[] =>
-  refusable[from].flatMap(([path, { only }]) => {
-    const value = valueAt(body, path);
-    return isAsked(value) && (only?.when(value) ?? true) ? [path] : [];
-  });
+export function membersToRefuse(from: DialectKey, body: WireObject): string[] {
+  const found: string[] = [];
+  for (const { path, parts, only } of refusable[from]) {
+    const value = valueAt(body, parts);
+    if (isAsked(value) && (only?.when(value) ?? true)) found.push(path);
+  }
+  return found;
+}

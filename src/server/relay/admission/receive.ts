@@ -101,8 +101,8 @@ export const askedIn = (
 });
 
 /** Whether a conversation, in any dialect, declares tools. */
-const declaresTools = ({ tools, functions }: JsonObject): boolean =>
-  [tools, functions].some((list) => Array.isArray(list) && list.length > 0);
+const declaresTools = ({ tools, functions }: JsonObject): boolean => hasItems(tools) || hasItems(functions);
+const hasItems = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
 
 /** A large body waits in a file: responses repeat the settings of a call, never its content. */
 function withoutInput(request: ChatRequest): ChatRequest {

@@ -49,8 +49,10 @@ export function* textsOf(body: unknown): Generator<string> {
     } else if (isObject(value)) {
       // An address may be inside an object of the same name; a sound or file given as an object has texts beside its
       // bytes.
-      for (const [name, member] of Object.entries(value))
+      for (const name in value) {
+        const member = value[name];
         if (typeof member !== "string" || !OPAQUE.has(name)) rest.push(member);
+      }
     }
   }
 }

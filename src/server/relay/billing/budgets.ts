@@ -10,6 +10,8 @@ export function releaseSlots(
   used: Used,
   hold?: Promise<number | undefined>,
 ): Promise<unknown> | undefined {
+  // As most calls are, here and below.
+  if (!admission && !slot) return undefined;
   const ends = [admission?.end(used, hold), slot?.end(used, hold)].filter((end) => end !== undefined);
   return ends.length > 0 ? Promise.all(ends) : undefined;
 }
@@ -20,15 +22,16 @@ export function coverCharge(
   slot: Admission | undefined,
   units: number,
 ): Promise<unknown> | undefined {
+  if (!admission && !slot) return undefined;
   const covers = [admission?.cover?.(units), slot?.cover?.(units)].filter((cover) => cover !== undefined);
   return covers.length > 0 ? Promise.all(covers) : undefined;
 }
 
+const NONE: readonly string[] = [];
+
 /** The budgets that count a call. */
-export const budgetsOf = (admission: Admission | undefined, slot: Admission | undefined): string[] => [
-  ...(admission?.budgets ?? []),
-  ...(slot?.budgets ?? []),
-];
+export const budgetsOf = (admission: Admission | undefined, slot: Admission | undefined): readonly string[] =>
+  admission || slot ? [...(admission?.budgets ?? []), ...(slot?.budgets ?? [])] : NONE;
 
 /** A running call costs more; false when a budget does not cover it. */
 export async function askBudgets(

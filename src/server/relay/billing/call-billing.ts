@@ -75,7 +75,12 @@ export class CallBilling {
   accept({ limits, held }: Granted): Held | Promise<Held> {
     this.#state = "held";
     const { amount, least, limitRequest } = this.#plan;
-    return least === undefined ? { limitRequest, output_limit: undefined } : this.#limit(least, held ?? amount, limits);
+    if (least === undefined) return { limitRequest, output_limit: undefined };
+    const taken = held ?? amount;
+    // Wholly held and without budgets, as most calls are: nothing is asked and nothing is limited.
+    return taken >= amount && !limits?.more
+      ? { limitRequest: { ...limitRequest, units: amount }, output_limit: undefined }
+      : this.#limit(least, taken, limits);
   }
 
   /** The error that the caller gets. */
@@ -174,8 +179,8 @@ export class CallBilling {
     if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
     engine.observer.ended(call, { attempt, end_reason, quota, usage });
     const { lines: bill, rule } = charge;
-    const outcome = { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts };
-    const log = callRow(call, { ...outcome, cost: costOfCall(attempt, usage) });
+    const cost = costOfCall(attempt, usage);
+    const log = callRow(call, { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts, cost });
     const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
     const covered = coverCharge(call.admission, slot, quota);
     const committed = covered ? covered.then(() => this.#commit(settlement)) : this.#commit(settlement);

@@ -11,7 +11,7 @@ import type { Asked, Attempted } from "../call/call";
 import { tokensOfContent, tokensOfText } from "./token-estimate";
 import type { Usage } from "../../protocol/chat-events";
 import { allowsHiddenTurns } from "../../protocol/hidden-turns";
-import { type CheckedUsage, checkUsage, countsOutput, withSide } from "../../protocol/usage-check";
+import { type CheckedUsage, checkUsage, countsOutput, isPlain, withSide } from "../../protocol/usage-check";
 
 /** How a call ended, for its bill. */
 export interface Ending {
@@ -61,6 +61,8 @@ function usageAtEnd(attempt: Attempted, ending: Ending): CheckedUsage {
     ending.content_bytes > 0 ? { output: tokensOfContent(ending.content_bytes), ...terms?.usage } : estimate();
   if (ending.usage === undefined) return { usage: terms?.usage ?? estimate(), estimated: !terms?.exact, doubts: [] };
   const { usage, estimated } = withUncounted(ending.usage, ending);
+  // As most are.
+  if (isPlain(usage)) return { usage, estimated, doubts: [] };
   const checked = checkUsage(usage, {
     estimate: { input: estimate, output: made },
     max_output,

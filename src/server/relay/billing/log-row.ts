@@ -157,12 +157,11 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
       .map(({ code, detail }) => `${code}: ${cleanText(channel ? redact(channel, detail) : detail)}`);
   }
   const budgets = budgetsOf(call.admission, slot);
-  other.admin_info = {
-    use_channel: call.attempts.map((record) => String(record.channel)),
-    attempts: call.attempts,
-    selection: call.selection.explain(),
-    ...(budgets.length > 0 && { budgets }),
-  };
+  const { attempts } = call;
+  const use_channel = attempts.map((record) => String(record.channel));
+  const selection = call.selection.explain();
+  other.admin_info =
+    budgets.length > 0 ? { use_channel, attempts, selection, budgets } : { use_channel, attempts, selection };
   return {
     request_id: asked.request_id,
     created_at: Math.floor(began / 1000),

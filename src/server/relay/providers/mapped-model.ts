@@ -72,7 +72,10 @@ export function withoutRefused(
   const at = inside?.find((name) => isObject(body[name]));
   const holder = at === undefined ? body : body[at];
   if ((inside && at === undefined) || !isObject(holder)) return undefined;
-  const own = Object.keys(holder).filter((name) => Object.hasOwn(names, name));
+  const own: string[] = [];
+  for (const name in holder) if (Object.hasOwn(names, name)) own.push(name);
+  // As in most calls.
+  if (own.length === 0) return undefined;
   const call = Object.fromEntries(own.map((name) => [names[name], holder[name]]));
   const { asked } = refusedOf(makers, model, call, thinks(body));
   const dropped = own.filter((name) => asked.some((one) => one === names[name]));

@@ -154,14 +154,15 @@ export class Selection {
 
   /** The next channel to try, undefined when all that may be tried were. Never returns the same channel twice. */
   next(): PoolChannel | undefined {
-    const open = this.#left.filter((channel) => this.#isOpen(channel));
-    const [only] = open;
-    if (!only) return undefined;
+    const [only] = this.#left;
     // Nothing to choose, as in most calls.
-    if (this.#left.length === 1) {
+    if (only && this.#left.length === 1) {
+      if (!this.#isOpen(only)) return undefined;
       this.#preferred = undefined;
       return this.#left.pop();
     }
+    const open = this.#left.filter((channel) => this.#isOpen(channel));
+    if (open.length === 0) return undefined;
     const awake = open.length === 1 ? open : open.filter((channel) => this.#isAwake(channel));
     const tier = this.#topTier(awake.length > 0 ? awake : this.#leastBad(open));
     const preferred = this.#preferred;

@@ -16,6 +16,13 @@ const child = (object: JsonObject, name: string): JsonObject | undefined => {
   return isObject(value) ? value : undefined;
 };
 
+const toolMembers = [
+  "server_side_tool_usage_details",
+  "num_sources_used",
+  "server_tool_use",
+  "server_tool_use_details",
+] as const;
+
 /**
  * Calls of the vendor's own tools that a usage object counts, by the names that prices have; undefined when it counts
  * none. xAI: server_side_tool_usage_details, successful calls, which are what it bills, and num_sources_used of the
@@ -23,6 +30,7 @@ const child = (object: JsonObject, name: string): JsonObject | undefined => {
  * ServerToolUse; November 2026).
  */
 function toolsIn(value: JsonObject): Record<string, number> | undefined {
+  if (!toolMembers.some((name) => value[name] !== undefined)) return undefined;
   const found: Record<string, number> = {};
   const note = (tool: string, calls: number | undefined): void => {
     if (calls !== undefined && calls > 0) found[tool] = calls;
