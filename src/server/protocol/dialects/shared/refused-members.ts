@@ -147,6 +147,8 @@ export function takenOf<Call extends Readonly<Partial<Record<Refusable, unknown>
   thinks: boolean,
   warn: Warn,
 ): Partial<Call> {
+  // Most calls have none of them.
+  if (Object.values(call).every((value) => value === undefined)) return {};
   const { refused, asked } = refusedOf(makers, model, call, thinks);
   for (const member of asked) warn("dropped_field", member);
   const left = refused as readonly string[];

@@ -53,6 +53,7 @@ function resultsAfterCalls(turns: readonly Message[], warn: Warn): readonly Mess
   const due = new Map<string, number>();
   for (const [index, { role, content }] of turns.entries())
     if (role === "assistant") for (const block of content) if (block.type === "tool_call") due.set(block.id, index);
+  if (due.size === 0) return turns;
   const late = new Map<number, ToolResultBlock[]>();
   const rest = turns.map((message, index) => {
     if (message.role === "assistant") return message;
