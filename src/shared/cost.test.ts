@@ -35,6 +35,13 @@ describe("the cost of a call", () => {
     expect(costOf({}, call("gpt-4o", { input: 7 }, { priced: () => half }))).toBe(7);
   });
 
+  test("of a batch is what vendors ask for one, whatever it is sold at", () => {
+    const usage = { input: 1_000_000 };
+    expect(costOf({}, call("gpt-4o", usage, { batch: true }))).toBe(1_250_000_000);
+    const own = { cost_prices: JSON.stringify({ "gpt-4o": { input: 1 } }) };
+    expect(costOf(own, call("gpt-4o", usage, { batch: true }))).toBe(500_000_000);
+  });
+
   test("is the channel's share of the list price, and nothing where that is 0", () => {
     const usage = { input: 1000 };
     expect(costOf({ cost_percent: 80 }, call("gpt-4o", usage))).toBe(2_000_000);

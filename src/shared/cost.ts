@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { type CallTimes, chargeOf, quotaOf } from "./charge";
 import { printDecimal } from "./decimal";
+import { BATCH_DISCOUNT } from "./factor-rules";
 import { longContextTiers, toolPrices } from "./model-prices";
 import { builtInTables } from "./price-rows";
 import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
@@ -133,6 +134,8 @@ export interface BilledCall {
   readonly moment: number;
   readonly usage: Usage;
   readonly times?: CallTimes | undefined;
+  /** The lines of a batch, at the vendors' discount. */
+  readonly batch?: boolean;
   /** The price of the model made into the price of this operation. */
   priced?(price: CompiledPrice): CompiledPrice;
 }
@@ -167,10 +170,14 @@ function listedPrice(model: string): CompiledPrice | undefined {
 
 /** Billionths of a dollar; null where neither the channel nor the vendor's list has a price, or a rate is missing. */
 export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRates = {}): number | null {
-  const { model, moment, usage, times } = call;
+  const { model, moment, usage, times, batch } = call;
   const found = costPrice(setting, model, rates);
   if (!found) return null;
-  const price = priceAt(call.priced?.(found.price) ?? found.price, { moment, member: () => [] });
+  const price = priceAt(call.priced?.(found.price) ?? found.price, {
+    moment,
+    member: () => [],
+    ...(batch && { batch: BATCH_DISCOUNT }),
+  });
   // Without tools the sum alone is enough: this runs in every call.
   const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
   return Math.round(quota * found.share);

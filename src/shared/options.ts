@@ -7,6 +7,7 @@ import { type AlertRule, alertRulesShape, DEFAULT_RULES, quietHoursShape } from 
 import { targetsCodec } from "./alert-targets";
 import { API_GENERATIONS } from "./api-generation";
 import { GRANULARITIES } from "./dashboard";
+import { BATCH_DISCOUNT } from "./factor-rules";
 import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
 import {
@@ -101,7 +102,7 @@ const options = {
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money }),
   QuotaForInviter: int(0, "quota", "邀请人奖励额度", "Reward of the inviter", { ...money }),
   QuotaForInvitee: int(0, "quota", "被邀请人奖励额度", "Reward of the invited", { ...money }),
-  BatchRatio: decimal("0.5", "quota", "批处理倍率", "Batch ratio",
+  BatchRatio: decimal(String(BATCH_DISCOUNT), "quota", "批处理倍率", "Batch ratio",
     { min: 0, max: 100, hint: { zh: "批处理（/v1/batches）按模型价格乘以此倍率计费", en: "Batches (/v1/batches) cost their model's price times this" } }),
   InviteRebatePercent: decimal("0", "quota", "邀请充值返利比例", "Inviter's share of top-ups", { min: 0, max: 100, unit: { zh: "%", en: "%" } }),
   QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money }),

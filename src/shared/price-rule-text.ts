@@ -80,6 +80,7 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
         ]),
     ...named(when.service_tier, { zh: "服务档位", en: "the service tier" }),
     ...named(when.region, { zh: "处理地区", en: "the region" }),
+    ...(when.batch ? [zh ? "属于批处理" : "the call is part of a batch"] : []),
     ...named(when.size, { zh: "图片尺寸", en: "the picture's size" }),
     ...named(when.quality, { zh: "图片质量", en: "the picture's quality" }),
     ...(seconds ? [`${zh ? "时长" : "the length is "}${rangeText(seconds, SECONDS, lang)}`] : []),

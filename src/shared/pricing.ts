@@ -9,7 +9,7 @@
  */
 import { builtInRulesOf } from "./built-in-rules";
 import { type Decimal, multiply, one, printDecimal, rescale, toDecimal, zero } from "./decimal";
-import { type ContextTiers } from "./long-context";
+import { type ContextTiers, tierRule } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
 import type { PriceRule, RuleConditions } from "./price-rules";
 import { modelBehind } from "./thinking-suffix";
@@ -295,7 +295,7 @@ export function compilePrice(
     quotaPerUnit,
     tools: toolPricesFor(model, tables["tool_price_setting.prices"]),
   } as const;
-  const priced = (tier: typeof usualTier): CompiledPrice => {
+  const priced = (tier: typeof usualTier, rule?: PriceRule): CompiledPrice => {
     const exact = exactAt(tier);
     const scale = Math.max(call.scale, ...exact.map(({ units }) => units.scale));
     const tokens = Object.fromEntries(
@@ -308,12 +308,14 @@ export function compilePrice(
         },
       ]),
     ) as Record<TokenKind, TokenPrice>; // one entry per token kind, by the map above
-    return { ...facts, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale) };
+    return { ...facts, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale), ...(rule && { rule }) };
   };
   // The longest first: the first that holds counts.
   const open = byCall
     ? []
-    : longContext.toReversed().map((tier) => ({ when: { input: { over: tier.over } }, price: priced(tier) }));
+    : longContext
+        .toReversed()
+        .map((tier) => ({ when: { input: { over: tier.over } }, price: priced(tier, tierRule(tier)) }));
   return { ...priced(usualTier), ...(open.length > 0 && { open }) };
 }
 

@@ -3,7 +3,9 @@ import { useDeferredValue, useId, useMemo, useState } from "react";
 import { parseOption } from "../../../shared/options";
 import { checkRules } from "../../../shared/price-rule-check";
 import type { PriceRule } from "../../../shared/price-rules";
-import { resolvePrice } from "../../../shared/pricing";
+import { batchRule } from "../../../shared/factor-rules";
+import { tierRule } from "../../../shared/long-context";
+import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { EmptyState } from "../../components/empty-state";
 import { FieldFrame } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
@@ -12,7 +14,8 @@ import { textParam, useUrlState } from "../../lib/url-state";
 import { Button } from "../../ui/button";
 import { Combobox } from "../../ui/combobox";
 import { SwitchField } from "../../ui/switch";
-import { PriceRules, RuleWeek } from "../pricing/price-rules";
+import { FactorRules, PriceRules, RuleWeek } from "../pricing/price-rules";
+import { factorLists } from "../pricing/prices";
 import { Calculator } from "./price-why";
 import { type RuleDraft, ruleDrafts, ruleOf } from "./rule-draft";
 import { RuleList } from "./rule-list";
@@ -75,6 +78,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
   const { tables } = prices;
   const own = Object.hasOwn(tables.PriceRules, model) ? tables.PriceRules[model] : undefined;
   const price = resolvePrice(model, "default", "default", tables);
+  const tiers = longContextOf(model, tables).map(tierRule).toReversed();
   const first = own ?? (price.unpriced ? [] : (price.rules ?? []));
   const [drafts, setDrafts] = useState<readonly RuleDraft[]>(() => ruleDrafts(first));
   /** The text of the expert's view; null: the form is shown. */
@@ -149,6 +153,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
       {after ? (
         <>
           {json === null ? <RuleWeek rules={shown} /> : <PriceRules rules={shown} />}
+          <FactorRules lists={[tiers, ...factorLists(model), [batchRule(Number(prices.text("BatchRatio")))]]} />
           <Report rules={shown} />
           <section className="grid gap-2">
             <h2 className="text-md">{t`哪条规则会适用`}</h2>
