@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type CallTimes, chargeOf, quotaOf } from "./charge";
+import type { CurrencyRates } from "./currency-rates";
 import { printDecimal } from "./decimal";
 import { BATCH_DISCOUNT } from "./factor-rules";
 import { longContextTiers, toolPrices } from "./model-prices";
@@ -116,14 +117,11 @@ export interface CostSetting {
   readonly cost_currency?: string;
 }
 
-/** Units of a currency for a dollar (option CurrencyRates). */
-export type CurrencyRates = Readonly<Record<string, number>>;
-
 /** Dollars of one unit; undefined without a rate. */
 function dollarsFor(currency: string | undefined, rates: CurrencyRates): number | undefined {
   if (currency === undefined || currency === "" || currency === "USD") return 1;
-  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
-  return rate === undefined ? undefined : 1 / rate;
+  const found = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  return found && 1 / found.rate;
 }
 
 /** A call as its vendor bills it. */
@@ -173,11 +171,9 @@ export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRa
   const { model, moment, usage, times, batch } = call;
   const found = costPrice(setting, model, rates);
   if (!found) return null;
-  const price = priceAt(call.priced?.(found.price) ?? found.price, {
-    moment,
-    member: () => [],
-    ...(batch && { batch: BATCH_DISCOUNT }),
-  });
+  const listed = call.priced?.(found.price) ?? found.price;
+  const facts = batch === true && { batch: BATCH_DISCOUNT };
+  const price = listed.rules || batch ? priceAt(listed, { moment, member: () => [], ...facts }) : listed;
   // Without tools the sum alone is enough: this runs in every call.
   const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
   return Math.round(quota * found.share);

@@ -386,6 +386,9 @@ describe("the price of a call", () => {
       expect(costs).toContain(charge.quota);
       expect(tokenKinds.every((kind) => price.tokens[kind].weight >= 0n)).toBe(true);
       if (charge.rule) expect(rules).toContain(charge.rule);
+      const lot = priceAt(ruled(...rules), { ...call, batch: 0.5 });
+      expect(lot.open).toBeUndefined();
+      expect(chargeOf(lot, usage).quota).toBeLessThanOrEqual(estimateUpperBound(lot, input, usage.output ?? 0));
     }
   });
 });

@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useDeferredValue, useId, useMemo, useState } from "react";
 import { parseOption } from "../../../shared/options";
 import { checkRules } from "../../../shared/price-rule-check";
+import { priceNoteOf } from "../../../shared/price-rows";
 import type { PriceRule } from "../../../shared/price-rules";
 import { batchRule } from "../../../shared/factor-rules";
 import { tierRule } from "../../../shared/long-context";
@@ -14,6 +15,7 @@ import { textParam, useUrlState } from "../../lib/url-state";
 import { Button } from "../../ui/button";
 import { Combobox } from "../../ui/combobox";
 import { SwitchField } from "../../ui/switch";
+import { PriceNote } from "../pricing/price-note";
 import { FactorRules, PriceRules, RuleWeek } from "../pricing/price-rules";
 import { factorLists } from "../pricing/prices";
 import { Calculator } from "./price-why";
@@ -107,6 +109,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
       {own === undefined ? (
         <p className="text-muted">{t`这个模型没有自己的规则，下面是它现在适用的规则；保存后成为它自己的规则，空列表表示没有规则。`}</p>
       ) : null}
+      <PriceNote note={priceNoteOf(tables, model)} />
       <div className="w-72 max-w-full">
         <SwitchField
           label={t`用 JSON 编辑`}
