@@ -19,8 +19,9 @@ export interface ContextTier {
 export type ContextTiers = readonly ContextTier[];
 
 /** A tier as the rule that it is, for its sentence and for the bill. */
-export const tierRule = ({ over, input, output }: ContextTier): PriceRule => ({
-  name: `Input over ${over}`,
-  when: { input: { over } },
-  then: { input, output },
-});
+export const tierRule = ({ over, input, output }: ContextTier) =>
+  ({
+    name: `Input over ${over}`,
+    when: { input: { over } },
+    then: { input, output },
+  }) satisfies PriceRule;

@@ -238,7 +238,7 @@ function toolPricesFor(model: string, prices: Readonly<Record<string, number>>):
   return new Map([...chosen].map(([tool, { price }]) => [tool, toDecimal(price)]));
 }
 
-const usualTier = { over: 0, input: 1, output: 1 };
+const usualTier = { input: 1, output: 1 };
 export const outputKinds: ReadonlySet<TokenKind> = new Set(["output", "reasoning", "audio_out", "image_out"]);
 
 /**
@@ -295,7 +295,7 @@ export function compilePrice(
     quotaPerUnit,
     tools: toolPricesFor(model, tables["tool_price_setting.prices"]),
   } as const;
-  const priced = (tier: typeof usualTier, rule?: PriceRule): CompiledPrice => {
+  const priced = (tier: typeof usualTier): CompiledPrice => {
     const exact = exactAt(tier);
     const scale = Math.max(call.scale, ...exact.map(({ units }) => units.scale));
     const tokens = Object.fromEntries(
@@ -308,14 +308,11 @@ export function compilePrice(
         },
       ]),
     ) as Record<TokenKind, TokenPrice>; // one entry per token kind, by the map above
-    return { ...facts, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale), ...(rule && { rule }) };
+    return { ...facts, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale) };
   };
   // The longest first: the first that holds counts.
-  const open = byCall
-    ? []
-    : longContext
-        .toReversed()
-        .map((tier) => ({ when: { input: { over: tier.over } }, price: priced(tier, tierRule(tier)) }));
+  const tiers = byCall ? [] : longContext.toReversed().map(tierRule);
+  const open = tiers.map((rule) => ({ when: rule.when, price: { ...priced(rule.then), rule } }));
   return { ...priced(usualTier), ...(open.length > 0 && { open }) };
 }
 

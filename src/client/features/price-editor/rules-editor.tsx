@@ -40,7 +40,7 @@ export function RulesEditor({ prices, saver }: RulesEditorProps) {
   }, [prices]);
   return (
     <div className="grid max-w-[960px] gap-4">
-      <p className="text-muted">{t`按时段、输入长度、服务档位、缓存、图片、视频或请求的成员改变价格。第一条适用的规则生效，都不适用时按普通价格计费。`}</p>
+      <p className="text-muted">{t`按时段、输入长度、服务档位、批处理、缓存、图片、视频或请求的成员改变价格。第一条适用的规则生效，都不适用时按普通价格计费。`}</p>
       <FieldFrame id={id} label={t`模型`} className="w-72">
         <Combobox
           id={id}
@@ -104,6 +104,9 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
     setJson(on ? text : null);
   };
   const shown = after?.PriceRules[model] ?? [];
+  const discount = batchRule(Number(prices.text("BatchRatio")));
+  const isDiscounted =
+    !price.unpriced && price.by === "ratio" && !shown.some(({ when }) => when.batch && Object.keys(when).length === 1);
   return (
     <>
       {own === undefined ? (
@@ -156,7 +159,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
       {after ? (
         <>
           {json === null ? <RuleWeek rules={shown} /> : <PriceRules rules={shown} />}
-          <FactorRules lists={[tiers, ...factorLists(model), [batchRule(Number(prices.text("BatchRatio")))]]} />
+          <FactorRules lists={[tiers, ...factorLists(model), isDiscounted ? [discount] : []]} />
           <Report rules={shown} />
           <section className="grid gap-2">
             <h2 className="text-md">{t`哪条规则会适用`}</h2>

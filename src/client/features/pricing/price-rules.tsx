@@ -35,7 +35,7 @@ export function FactorRules({ lists }: { lists: readonly (readonly PriceRule[])[
   if (shown.length === 0) return null;
   return (
     <section className="grid gap-2" aria-label={t`倍数规则`}>
-      <p className="text-muted">{t`以上价格再乘以下面的倍数；每一组中第一条适用的生效。`}</p>
+      <p className="text-muted">{t`普通价格或规则得出的价格再乘以下面的倍数；每一组中第一条适用的生效。`}</p>
       {shown.map((rules, place) => (
         <ol key={place} className="grid list-decimal gap-1 pl-5">
           {rules.map((rule) => (
