@@ -1,4 +1,4 @@
-/** What a larger or finer picture costs more, as rules: DALL-E's alone. */
+/** What a larger or finer image costs more, as rules: DALL-E's alone. */
 import { factorOf, type FactorRule } from "./factor-rules";
 import type { Circumstances } from "./price-rules";
 
@@ -23,7 +23,7 @@ const imageFactorRules: readonly { readonly models: string; readonly rules: read
 export const imageRules = (model: string): readonly (readonly FactorRule[])[] =>
   imageFactorRules.filter(({ models }) => model.startsWith(models)).map(({ rules }) => rules);
 
-/** The multipliers of a picture's price, by name; factors of 1 are left out. */
+/** The multipliers of a image's price, by name; factors of 1 are left out. */
 export function imageFactors(model: string, shown: Pick<Circumstances, "size" | "quality">): Record<string, number> {
   const factors: Record<string, number> = {};
   for (const rules of imageRules(model)) {
