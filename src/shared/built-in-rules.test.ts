@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { chargeOf } from "./charge";
+import { priceNotes } from "./model-prices";
 import { defaultValue } from "./options";
 import { type PriceTables, priceTableKeys, resolvePrice } from "./pricing";
 import { priceAt } from "./ruled-price";
@@ -43,6 +44,14 @@ describe("DeepSeek's hours", () => {
     ["2026-11-02T03:59:59.999Z", peak],
   ])("at %s the price of V4 Pro is the vendor's", (iso, expected) => {
     expect<unknown>(usdAt("deepseek-v4-pro", iso)).toEqual(expected);
+  });
+
+  test("assume no public holiday, whose dates are not published for 2027, and the note says until when they are known", () => {
+    // New Year's Day, the Monday after the Spring Festival of 6 February, Labour Day's Monday: peak, which is never below cost.
+    for (const day of ["2027-01-01", "2027-02-08", "2027-05-03"])
+      expect<unknown>(usdAt("deepseek-v4-pro", `${day}T02:00:00Z`)).toEqual(peak);
+    const note = priceNotes["deepseek-v4-pro"];
+    for (const text of [note?.zh, note?.en]) expect(text).toContain("2026-12-31");
   });
 
   test("hold for Flash by both its names", () => {

@@ -11,8 +11,10 @@ const china = (from: string, to: string, days: number[]) => ({ zone: "Asia/Shang
 
 /**
  * DeepSeek: half the price outside of Monday to Friday 9:00 to 12:00 and 14:00 to 18:00 in Beijing
- * (api-docs.deepseek.com/quick_start/pricing, notes 1 and 2, in force since 10 September 2026; read 22 November 2026).
- * China's public holidays are off-peak too: an operator adds their dates when the State Council has set them.
+ * (api-docs.deepseek.com/quick_start/pricing, notes 1 and 2, in force since 10 September 2026; read 22 November 2026;
+ * yologdev/yoagent v0.25.6 and xyzs996/llm-api-pricing discussion 44 read the same). China's public holidays are
+ * off-peak too: none is left on a working day of 2026, and those of 2027 are not published. Until an operator adds
+ * their dates they cost the peak price, so that none is sold below its cost (priceNotes says so).
  */
 const DEEPSEEK: readonly PriceRule[] = [
   {

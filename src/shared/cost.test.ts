@@ -35,6 +35,13 @@ describe("the cost of a call", () => {
     expect(costOf({}, call("gpt-4o", { input: 7 }, { priced: () => half }))).toBe(7);
   });
 
+  test("of a batch is what vendors ask for one, whatever it is sold at", () => {
+    const usage = { input: 1_000_000 };
+    expect(costOf({}, call("gpt-4o", usage, { batch: true }))).toBe(1_250_000_000);
+    const own = { cost_prices: JSON.stringify({ "gpt-4o": { input: 1 } }) };
+    expect(costOf(own, call("gpt-4o", usage, { batch: true }))).toBe(500_000_000);
+  });
+
   test("is the channel's share of the list price, and nothing where that is 0", () => {
     const usage = { input: 1000 };
     expect(costOf({ cost_percent: 80 }, call("gpt-4o", usage))).toBe(2_000_000);
@@ -44,9 +51,9 @@ describe("the cost of a call", () => {
   test("in another currency is converted by its rate, and not known without one", () => {
     const yuan = { cost_prices: JSON.stringify({ "gpt-4o": { input: 14, output: 70 } }), cost_currency: "CNY" };
     const usage = { input: 1000, output: 10 };
-    expect(costOf(yuan, call("gpt-4o", usage), { CNY: 7 })).toBe(2_100_000);
+    expect(costOf(yuan, call("gpt-4o", usage), { CNY: { rate: 7 } })).toBe(2_100_000);
     expect(costOf({ ...yuan, cost_currency: "USD" }, call("gpt-4o", usage))).toBe(14_700_000);
-    expect(costOf(yuan, call("gpt-4o", usage), { EUR: 0.9 })).toBeNull();
+    expect(costOf(yuan, call("gpt-4o", usage), { EUR: { rate: 0.9 } })).toBeNull();
     expect(costOf(yuan, call("gpt-4o", usage))).toBeNull();
     // List prices are in dollars whatever the channel's own are in.
     expect(costOf({ ...yuan, cost_percent: 50 }, call("gpt-4o-mini", { input: 1000 }))).toBe(75_000);

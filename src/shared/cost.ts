@@ -4,7 +4,9 @@
  */
 import { z } from "zod";
 import { type CallTimes, chargeOf, quotaOf } from "./charge";
+import type { CurrencyRates } from "./currency-rates";
 import { printDecimal } from "./decimal";
+import { BATCH_DISCOUNT } from "./factor-rules";
 import { longContextTiers, toolPrices } from "./model-prices";
 import { builtInTables } from "./price-rows";
 import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
@@ -115,14 +117,11 @@ export interface CostSetting {
   readonly cost_currency?: string;
 }
 
-/** Units of a currency for a dollar (option CurrencyRates). */
-export type CurrencyRates = Readonly<Record<string, number>>;
-
 /** Dollars of one unit; undefined without a rate. */
 function dollarsFor(currency: string | undefined, rates: CurrencyRates): number | undefined {
   if (currency === undefined || currency === "" || currency === "USD") return 1;
-  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
-  return rate === undefined ? undefined : 1 / rate;
+  const found = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  return found && 1 / found.rate;
 }
 
 /** A call as its vendor bills it. */
@@ -133,6 +132,8 @@ export interface BilledCall {
   readonly moment: number;
   readonly usage: Usage;
   readonly times?: CallTimes | undefined;
+  /** The lines of a batch, at the vendors' discount. */
+  readonly batch?: boolean;
   /** The price of the model made into the price of this operation. */
   priced?(price: CompiledPrice): CompiledPrice;
 }
@@ -167,10 +168,12 @@ function listedPrice(model: string): CompiledPrice | undefined {
 
 /** Billionths of a dollar; null where neither the channel nor the vendor's list has a price, or a rate is missing. */
 export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRates = {}): number | null {
-  const { model, moment, usage, times } = call;
+  const { model, moment, usage, times, batch } = call;
   const found = costPrice(setting, model, rates);
   if (!found) return null;
-  const price = priceAt(call.priced?.(found.price) ?? found.price, { moment, member: () => [] });
+  const listed = call.priced?.(found.price) ?? found.price;
+  const facts = batch === true && { batch: BATCH_DISCOUNT };
+  const price = listed.rules || batch ? priceAt(listed, { moment, member: () => [], ...facts }) : listed;
   // Without tools the sum alone is enough: this runs in every call.
   const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
   return Math.round(quota * found.share);

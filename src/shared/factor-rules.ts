@@ -4,6 +4,9 @@
  */
 import { applies, type Circumstances, type PriceRule } from "./price-rules";
 
+/** What vendors ask for the lines of a batch (OpenAI's and Model Studio's price pages, read November 2026). */
+export const BATCH_DISCOUNT = 0.5;
+
 /** A rule that multiplies; the name is the factor's on the bill. */
 export type FactorRule = PriceRule & { readonly then: { readonly factor: number } };
 
@@ -12,3 +15,10 @@ export function factorOf(rules: readonly FactorRule[], shown: Omit<Circumstances
   const call = { ...shown, moment: 0, member: () => [] };
   return rules.find((rule) => applies(rule, call) === "yes")?.then.factor ?? 1;
 }
+
+/** The discount of batches: it multiplies whatever price the model's rules made, except one that is about batches. */
+export const batchRule = (share: number): FactorRule => ({
+  name: "Batch",
+  when: { batch: true },
+  then: { factor: share },
+});

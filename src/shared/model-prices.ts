@@ -253,9 +253,12 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
   ),
 );
 
+/** The last day whose Chinese public holidays are known (the State Council's notice for 2027 was not out on 23 November 2026). */
+const HOLIDAYS_KNOWN = "2026-12-31";
+
 const DEEPSEEK_HOURS: Text = {
-  zh: "DeepSeek 在高峰时段（北京时间周一至周五 9:00–12:00 与 14:00–18:00）按两倍价格计费：内置的是高峰价，其余时段由内置规则减半。中国法定节假日官方不算高峰，内置规则不含这些日期。",
-  en: "DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC): the built-in price is the peak rate, and a built-in rule halves it at all other hours. Chinese public holidays have no peak hours; the built-in rule does not know their dates.",
+  zh: `DeepSeek 在高峰时段（北京时间周一至周五 9:00–12:00 与 14:00–18:00）按两倍价格计费：内置的是高峰价，其余时段由内置规则减半。中国法定节假日官方不算高峰。节假日只公布到 ${HOLIDAYS_KNOWN}，在那之前工作日里已没有节假日；之后的节假日内置规则仍按高峰价，可在价格规则里把公布的日期加为按闲时计价。`,
+  en: `DeepSeek asks double at peak hours (Monday to Friday, 01:00–04:00 and 06:00–10:00 UTC): the built-in price is the peak rate, and a built-in rule halves it at all other hours. Chinese public holidays have no peak hours. They are published until ${HOLIDAYS_KNOWN}, and no working day until then is one; on later holidays the built-in rule asks the peak rate until their dates are added to the price rules as off-peak.`,
 };
 
 /** What the built-in price of a model leaves out; shown beside it while that price is in force (price-rows.ts). */

@@ -254,8 +254,16 @@ describe("options", () => {
       '{"m":{"over":1}}',
       "第 1 行“m”：每一档须为 {over, input, output}：over 是大于 0 的整数且互不相同，input 与 output 是大于 0 的倍数",
     ],
-    ["CurrencyRates", '{"cny":7}', "第 1 行“cny”：须为三个大写字母的货币代码（USD 除外）与大于 0 的数字"],
-    ["CurrencyRates", '{"CNY":0}', "第 1 行“CNY”：须为三个大写字母的货币代码（USD 除外）与大于 0 的数字"],
+    [
+      "CurrencyRates",
+      '{"cny":7}',
+      "第 1 行“cny”：须为三个大写字母的货币代码（USD 除外）与大于 0 的数字，或 {rate, date, source}，日期如 2026-11-23",
+    ],
+    [
+      "CurrencyRates",
+      '{"CNY":0}',
+      "第 1 行“CNY”：须为三个大写字母的货币代码（USD 除外）与大于 0 的数字，或 {rate, date, source}，日期如 2026-11-23",
+    ],
     ["GroupGroupRatio", '{"vip":\n{"x":null}}', "第 2 行“x”：必须是不小于 0 的数字"],
     ["UserUsableGroups", '{"default":1}', "第 1 行“default”：必须是文本"],
     ["AutoGroups", '["a","a"]', "第 1 行“a”：重复"],

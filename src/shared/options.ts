@@ -6,7 +6,9 @@
 import { type AlertRule, alertRulesShape, DEFAULT_RULES, quietHoursShape } from "./alert-rules";
 import { targetsCodec } from "./alert-targets";
 import { API_GENERATIONS } from "./api-generation";
+import { currencyRatesShape } from "./currency-rates";
 import { GRANULARITIES } from "./dashboard";
+import { BATCH_DISCOUNT } from "./factor-rules";
 import { limitHint, type LimitSet, limitSets } from "./limits";
 import { defaultPriceTables, longContextTiers, toolPrices } from "./model-prices";
 import {
@@ -32,7 +34,6 @@ import {
   chatLinks,
   contextTiers,
   listOfNames,
-  currencyRates,
   mapOfMaps,
   modelHeaders,
   numberMap,
@@ -101,7 +102,7 @@ const options = {
   PreConsumedQuota: int(500, "quota", "请求预扣 Token 数", "Tokens held in advance", { ...money }),
   QuotaForInviter: int(0, "quota", "邀请人奖励额度", "Reward of the inviter", { ...money }),
   QuotaForInvitee: int(0, "quota", "被邀请人奖励额度", "Reward of the invited", { ...money }),
-  BatchRatio: decimal("0.5", "quota", "批处理倍率", "Batch ratio",
+  BatchRatio: decimal(String(BATCH_DISCOUNT), "quota", "批处理倍率", "Batch ratio",
     { min: 0, max: 100, hint: { zh: "批处理（/v1/batches）按模型价格乘以此倍率计费", en: "Batches (/v1/batches) cost their model's price times this" } }),
   InviteRebatePercent: decimal("0", "quota", "邀请充值返利比例", "Inviter's share of top-ups", { min: 0, max: 100, unit: { zh: "%", en: "%" } }),
   QuotaRemindThreshold: int(1000, "monitoring", "额度提醒阈值", "Low-quota threshold", { ...money }),
@@ -141,9 +142,9 @@ const options = {
   PriceRules: jsonOption({}, priceRulesShape(), "pricing", "价格规则", "Price rules",
     { hint: { zh: "模型 → 规则列表 {name, when, then}：第一条适用的规则生效，都不适用时按普通价格计费",
       en: "Model → list of rules {name, when, then}: the first that applies counts, without one the plain price does" } }),
-  CurrencyRates: jsonOption<Record<string, number>>({}, currencyRates(), "pricing", "货币汇率", "Currency rates",
-    { hint: { zh: "货币代码 → 一美元兑换的数量，例如 {\"CNY\": 7.1}；用于以其他货币记录的渠道成本",
-      en: "Currency code → its units for a dollar, for example {\"CNY\": 7.1}; for channels whose costs are in another currency" } }),
+  CurrencyRates: jsonOption({}, currencyRatesShape(), "pricing", "货币汇率", "Currency rates",
+    { hint: { zh: "货币代码 → 一美元兑换的数量，例如 {\"CNY\": 7.1}，或加上日期与来源 {rate, date, source}；用于以其他货币记录的渠道成本",
+      en: "Currency code → its units for a dollar, for example {\"CNY\": 7.1}, or with its day and source {rate, date, source}; for channels whose costs are in another currency" } }),
   PriceFeeds: jsonOption([], priceFeedsShape(), "pricing", "价格源", "Price feeds",
     { hint: { zh: "定时读取价格的地址列表 {name, url, key, hours, automatic}",
       en: "List of addresses that prices are read from: {name, url, key, hours, automatic}" } }),

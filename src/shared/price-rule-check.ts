@@ -113,6 +113,14 @@ function hoursRelation(one: Minutes, other: Minutes): Relation {
   return { meets, covers };
 }
 
+/** Rules that wait for the usage of one call hold for no batch. */
+const waits = ({ input, cached }: RuleConditions): boolean => input !== undefined || cached !== undefined;
+
+function batchRelation(one: RuleConditions, other: RuleConditions): Relation {
+  if ((one.batch && waits(other)) || (other.batch && waits(one))) return { meets: false, covers: false };
+  return one.batch && !other.batch ? meetsOnly : ALL;
+}
+
 interface Checked {
   readonly rule: PriceRule;
   readonly minutes: Minutes;
@@ -131,6 +139,7 @@ function relation(
       listRelation(a[key], b[key]),
     ),
     a.member && !sameMember ? meetsOnly : listRelation(a.member?.values, b.member?.values),
+    batchRelation(a, b),
     a.cached === undefined ? ALL : b.cached === undefined ? meetsOnly : { meets: a.cached === b.cached, covers: true },
   ];
   const all = relations.every(({ meets }) => meets) ? [...relations, hoursRelation(one, other)] : relations;

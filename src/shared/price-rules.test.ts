@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chargeOf, estimateUpperBound } from "./charge";
+import { batchRule } from "./factor-rules";
+import { tierRule } from "./long-context";
 import { parseOption } from "./options";
 import { checkRules, weekOf } from "./price-rule-check";
 import { ruleText } from "./price-rule-text";
@@ -145,6 +147,11 @@ describe("a list of rules", () => {
     ["an empty range", [{ name: "a", when: { input: { over: 5, up_to: 5 } }, then: { factor: 2 } }], /empty range/],
     ["an unknown condition", [{ name: "a", when: { moon: "full" }, then: { factor: 2 } }], /./],
     ["two rules of one name", [1, 2].map(() => ({ name: "a", when: {}, then: { factor: 2 } })), /one name/],
+    [
+      "a length of a batch's input, which is the sum of its lines",
+      [{ name: "a", when: { batch: true, input: { over: 5 } }, then: { factor: 2 } }],
+      /no length/,
+    ],
     ["a caller's discount", [{ name: "a", when: { service_tier: ["flex"] }, then: { factor: 0.5 } }], /cheaper/],
     [
       "more than fifty rules",
@@ -302,7 +309,8 @@ describe("the price of a call", () => {
       ];
       const usage = { input: random(12_000), cache_read: random(12_000), output: random(3000) };
       const input = usage.input + usage.cache_read;
-      const tier = tiers.findLast((one) => input > one.over) ?? { input: 1, output: 1 };
+      const reached = tiers.findLast((one) => input > one.over);
+      const tier = reached ?? { input: 1, output: 1 };
       for (const [atPeak, price] of [
         [undefined, priceAt(listed, anyTime)],
         [false, priceAt({ ...listed, rules }, at("2026-11-23T05:00:00Z"))],
@@ -313,10 +321,31 @@ describe("the price of a call", () => {
         const tokens = (usage.input + usage.cache_read * 0.1) * tier.input + usage.output * 4 * tier.output;
         const charge = chargeOf(price, usage);
         expect(Number(charge.exact)).toBeCloseTo(tokens * ratio * 1.5 * applied, 6);
-        expect(charge.rule?.name).toBe(applies ? "r" : undefined);
+        expect(charge.rule?.name).toBe(applies ? "r" : reached && `Input over ${reached.over}`);
         expect(charge.quota).toBeLessThanOrEqual(estimateUpperBound(price, input, usage.output));
       }
     }
+  });
+
+  test("of a batch is its share of the same lines' plain price, whatever rules of time and length there are", () => {
+    const rules: PriceRule[] = [
+      { name: "peak", when: shanghai("09:00", "12:00"), then: { factor: 2 } },
+      { name: "long", when: { input: { over: 10 } }, then: { factor: 5 } },
+      { name: "hit", when: { cached: true }, then: { factor: 0.1 } },
+    ];
+    const usage = { input: 100_300, cache_read: 1000, output: 2000 };
+    const of = (iso: string, share: number, ...list: PriceRule[]) =>
+      chargeOf(priceAt(ruled(...list), at(iso, {}, { batch: share })), usage);
+    const single = quota(plain, usage);
+    const [night, day] = ["2026-11-23T05:00:00Z", "2026-11-23T02:00:00Z"];
+    for (const share of [0.25, 0.5, 1, 2]) {
+      expect(of(night, share).quota).toBe(single * share);
+      expect(of(night, share, ...rules).quota).toBe(single * share);
+      expect(of(day, share, ...rules).quota).toBe(single * share * 2);
+    }
+    expect(of(night, 0.5, ...rules).rule).toEqual({ name: "Batch", when: { batch: true }, then: { factor: 0.5 } });
+    expect(of(night, 0.5).lines.every(({ ratios }) => ratios.batch_ratio === "0.5")).toBe(true);
+    expect(of(day, 0.5, ...rules).rule?.name).toBe("peak");
   });
 
   test("never exceeds its hold and never lies outside its rules' prices, whatever the rules, the moment and the usage", () => {
@@ -357,6 +386,9 @@ describe("the price of a call", () => {
       expect(costs).toContain(charge.quota);
       expect(tokenKinds.every((kind) => price.tokens[kind].weight >= 0n)).toBe(true);
       if (charge.rule) expect(rules).toContain(charge.rule);
+      const lot = priceAt(ruled(...rules), { ...call, batch: 0.5 });
+      expect(lot.open).toBeUndefined();
+      expect(chargeOf(lot, usage).quota).toBeLessThanOrEqual(estimateUpperBound(lot, input, usage.output ?? 0));
     }
   });
 });
@@ -383,6 +415,20 @@ describe("an operator sees", () => {
     expect(ruleText(other, "zh")).toBe(
       "当周六、周日 22:00–06:00（UTC，2027-01-01 除外），且输入超过 200000 个 Token，且输入没有命中缓存，且请求的 speed 为 fast 或 turbo时：输入 $4、输出 $18（每百万），每次 $0.1",
     );
+  });
+
+  test("the discount of batches and a tier of long inputs as sentences, too", () => {
+    const [batch, tier] = [batchRule(0.5), tierRule({ over: 272_000, input: 2, output: 1.5 })];
+    expect([batch, tier].map((rule) => ruleText(rule, "en"))).toEqual([
+      "When the call is part of a batch: the price × 0.5",
+      "When the input is over 272000 tokens: input × 2, output × 1.5",
+    ]);
+    expect([batch, tier].map((rule) => ruleText(rule, "zh"))).toEqual([
+      "当属于批处理时：价格 × 0.5",
+      "当输入超过 272000 个 Token时：输入 × 2，输出 × 1.5",
+    ]);
+    // Rows keep the whole rule: what is read from them has to be one.
+    expect([batch, tier].map((rule) => "rules" in parseRules([rule]))).toEqual([true, true]);
   });
 
   test("dates in both languages, with both ends or one", () => {
@@ -451,6 +497,12 @@ describe("an operator sees", () => {
       { first: 0, second: 1, hidden: true },
       { first: 0, second: 2, hidden: false },
     ]);
+    const batches: PriceRule[] = [
+      { name: "batch", when: { batch: true }, then: { factor: 0.4 } },
+      { name: "long", when: { input: { over: 300 } }, then: { factor: 3 } },
+      { name: "again", when: { batch: true, service_tier: ["flex"] }, then: { factor: 3 } },
+    ];
+    expect(checkRules(batches, start).overlaps).toEqual([{ first: 0, second: 2, hidden: true }]);
     const lengths: PriceRule[] = [
       { name: "a", when: { input: { up_to: 100 } }, then: { factor: 1 } },
       { name: "b", when: { input: { over: 200, up_to: 300 } }, then: { factor: 2 } },

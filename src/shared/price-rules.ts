@@ -61,6 +61,8 @@ const conditions = z.strictObject({
   service_tier: texts.optional(),
   /** Where the request wants to be processed (inference_geo). */
   region: texts.optional(),
+  /** A line of a batch (/v1/batches): the route says so, no member of a request does. */
+  batch: z.literal(true).optional(),
   /** Of a picture. */
   size: texts.optional(),
   quality: texts.optional(),
@@ -78,6 +80,12 @@ const conditions = z.strictObject({
     })
     .optional(),
 });
+
+/** A batch is priced by the sum of its lines, which says nothing of one line's length or cache. */
+const possible = conditions.refine(
+  ({ batch, input, cached }) => batch === undefined || (input === undefined && cached === undefined),
+  { error: "a batch has no length of input and no cache state" },
+);
 
 /** USD per 1M tokens by kind; `call`: USD of one call. */
 const dollars = z
@@ -98,7 +106,7 @@ const dollars = z
 
 const priceRule = z.strictObject({
   name: z.string().trim().min(1).max(60),
-  when: conditions,
+  when: possible,
   then: z.union([
     /** Multiplies the whole plain price. */
     z.strictObject({ factor: amount }),
@@ -175,6 +183,8 @@ export interface Circumstances {
   readonly quality?: string | undefined;
   readonly seconds?: number | undefined;
   readonly resolution?: string | undefined;
+  /** The lines of a batch are priced together: their share of the price of single calls. */
+  readonly batch?: number | undefined;
 }
 
 const minuteOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
@@ -233,6 +243,7 @@ export function applies(rule: PriceRule, call: Circumstances): "yes" | "no" | "o
   const which = cheaper === true ? "every" : "some";
   const holds =
     holdsAt(rule, call.moment) &&
+    (when.batch === undefined || call.batch !== undefined) &&
     oneOf(when.size, () => [call.size]) &&
     oneOf(when.quality, () => [call.quality]) &&
     oneOf(when.resolution, () => [call.resolution]) &&
@@ -241,7 +252,9 @@ export function applies(rule: PriceRule, call: Circumstances): "yes" | "no" | "o
     oneOf(when.region, () => call.member("inference_geo"), which) &&
     oneOf(when.member?.values, () => (when.member ? call.member(when.member.path) : []), which);
   if (!holds) return "no";
-  return when.input === undefined && when.cached === undefined ? "yes" : "open";
+  if (when.input === undefined && when.cached === undefined) return "yes";
+  // The sum of many short inputs is not a long one, and a hit in one line is none in the others.
+  return call.batch === undefined ? "open" : "no";
 }
 
 /** The values at a path of a request's body and of its `extra_body`. */

@@ -9,7 +9,7 @@
  */
 import { builtInRulesOf } from "./built-in-rules";
 import { type Decimal, multiply, one, printDecimal, rescale, toDecimal, zero } from "./decimal";
-import { type ContextTiers } from "./long-context";
+import { type ContextTiers, tierRule } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
 import type { PriceRule, RuleConditions } from "./price-rules";
 import { modelBehind } from "./thinking-suffix";
@@ -238,7 +238,7 @@ function toolPricesFor(model: string, prices: Readonly<Record<string, number>>):
   return new Map([...chosen].map(([tool, { price }]) => [tool, toDecimal(price)]));
 }
 
-const usualTier = { over: 0, input: 1, output: 1 };
+const usualTier = { input: 1, output: 1 };
 export const outputKinds: ReadonlySet<TokenKind> = new Set(["output", "reasoning", "audio_out", "image_out"]);
 
 /**
@@ -311,9 +311,8 @@ export function compilePrice(
     return { ...facts, scale, unit: 10n ** BigInt(scale), tokens, call: rescale(call, scale) };
   };
   // The longest first: the first that holds counts.
-  const open = byCall
-    ? []
-    : longContext.toReversed().map((tier) => ({ when: { input: { over: tier.over } }, price: priced(tier) }));
+  const tiers = byCall ? [] : longContext.toReversed().map(tierRule);
+  const open = tiers.map((rule) => ({ when: rule.when, price: { ...priced(rule.then), rule } }));
   return { ...priced(usualTier), ...(open.length > 0 && { open }) };
 }
 

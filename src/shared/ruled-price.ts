@@ -1,4 +1,5 @@
 /** Compiled prices (pricing.ts) under the rules of their model (price-rules.ts). */
+import { batchRule } from "./factor-rules";
 import { type Decimal, multiply, printDecimal, rescale, toDecimal } from "./decimal";
 import { applies, type Circumstances, inRange, isCallers, type PriceRule } from "./price-rules";
 import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices } from "./pricing";
@@ -36,7 +37,7 @@ const byRule = (price: CompiledPrice, rule: PriceRule): CompiledPrice =>
   withOpen({ ...price, rule }, (open) => byRule(open, rule));
 
 /** A price of the same tokens for every length of input. */
-export function withoutOpen(price: CompiledPrice): CompiledPrice {
+function withoutOpen(price: CompiledPrice): CompiledPrice {
   const { open: _, ...rest } = price;
   return rest;
 }
@@ -51,7 +52,7 @@ function withCallPrice(price: CompiledPrice, usd: Decimal): CompiledPrice {
 }
 
 /** A price times a factor for input and one for output, which stands on the bill as `name`. */
-export function timesPrice(price: CompiledPrice, name: string, input: number, output = input): CompiledPrice {
+function timesPrice(price: CompiledPrice, name: string, input: number, output = input): CompiledPrice {
   const [inputs, outputs] = [toDecimal(input), toDecimal(output)];
   const made = changed(
     price,
@@ -160,26 +161,40 @@ const known = new WeakMap<CompiledPrice, Map<string, CompiledPrice>>();
 
 /**
  * The price of a call in these circumstances: the rules that its request decides are applied; those that wait for its
- * usage are in `open`, in their order. A price without rules is returned as it is; one that was made for other
+ * usage are in `open`, in their order. Without rules a single call's price is returned as it is; one that was made for other
  * circumstances is made from its listed price again.
  */
 export function priceAt(priced: CompiledPrice, circumstances: Circumstances): CompiledPrice {
   const price = listedOf.get(priced) ?? priced;
-  const { rules } = price;
-  if (!rules) return price;
+  const { rules = [] } = price;
+  const { batch } = circumstances;
+  if (rules.length === 0 && batch === undefined) return price;
   const states = rules.map((rule) => applies(rule, circumstances));
   let made = known.get(price);
   if (!made) known.set(price, (made = new Map()));
-  const key = states.join();
+  const key = batch === undefined ? states.join() : `${batch} ${states.join()}`;
   let found = made.get(key);
   if (!found) {
     // Rules on what callers choose have few states each; the number of their combinations has no other bound.
     if (made.size >= 1000) made.clear();
     const { rules: _rules, ...plain } = price;
-    made.set(key, (found = narrowed(plain, rules, states)));
+    found = batch === undefined ? narrowed(plain, rules, states) : batchPrice(plain, rules, states, batch);
+    made.set(key, found);
     listedOf.set(found, price);
   }
   return found;
+}
+
+/** The price of a batch's lines: discounted, unless the rule that made it is about batches itself. */
+function batchPrice(
+  plain: CompiledPrice,
+  rules: readonly PriceRule[],
+  states: readonly ("yes" | "no" | "open")[],
+  share: number,
+): CompiledPrice {
+  const price = narrowed(withoutOpen(plain), rules, states);
+  if (price.rule?.when.batch || share === 1) return price;
+  return { ...timesPrice(price, "batch_ratio", share), rule: price.rule ?? batchRule(share) };
 }
 
 function narrowed(

@@ -160,6 +160,12 @@ export function videoFactors(model: string, { seconds, resolution, audio, n = 1 
   };
 }
 
+/** What a video's steps cost more, as rules; none for a model without a tariff. */
+export function videoRules(model: string): readonly FactorRule[] {
+  const tariff = videoTariff(model);
+  return tariff ? stepRules(tariff) : [];
+}
+
 /** Pixels of a frame at 16:9, at most (the sizes of Seedance's steps), and frames of a second. */
 const pixels: Readonly<Record<string, number>> = {
   "480p": 864 * 496,

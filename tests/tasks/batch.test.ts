@@ -160,7 +160,8 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     // The row of its charge says what the lines came to.
     const [charge] = await bench.bills(id);
     const settled = { quota: 2 * A_LINE, prompt_tokens: 200, completion_tokens: 40 };
-    expect(JSON.parse(charge?.other ?? "{}")).toMatchObject({ settled });
+    const price_rule = { name: "Batch", when: { batch: true }, then: { factor: 0.5 } };
+    expect(JSON.parse(charge?.other ?? "{}")).toMatchObject({ settled, price_rule });
     // Its output belongs to its owner, and to no other user.
     expect((await ann.send("GET", "/v1/files/file-out/content")).status).toBe(200);
     expect((await bob.send("GET", "/v1/files/file-out/content")).status).toBe(404);

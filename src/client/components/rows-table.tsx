@@ -15,6 +15,8 @@ export interface RowColumn {
   /** A box instead of a text. */
   check?: boolean;
   numeric?: boolean;
+  /** YYYY-MM-DD. */
+  date?: boolean;
 }
 
 export interface RowsTableProps {
@@ -141,7 +143,7 @@ function Cell({
     );
   }
   return (
-    <div className={column.numeric ? "w-24" : "min-w-28 flex-1"}>
+    <div className={column.numeric ? "w-24" : column.date ? "w-40" : "min-w-28 flex-1"}>
       {headed ? (
         <span aria-hidden className="mb-1 block truncate text-xs text-muted" title={column.label}>
           {column.label}
@@ -150,6 +152,7 @@ function Cell({
       <Input
         aria-label={name}
         placeholder={column.label}
+        type={column.date ? "date" : "text"}
         inputMode={column.numeric ? "decimal" : undefined}
         value={String(value ?? "")}
         disabled={disabled}

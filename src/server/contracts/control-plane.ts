@@ -2,7 +2,7 @@
  * The control plane as the relay sees it: authenticate a token, look up a price, select a channel, admit a call, move
  * money, write a log. The relay sees nothing else of the features and no database.
  */
-import type { CurrencyRates } from "../../shared/cost";
+import type { CurrencyRates } from "../../shared/currency-rates";
 import type { AppError } from "../../shared/errors";
 import type { CompiledPrice } from "../../shared/pricing";
 import type { Lang } from "../../shared/text";

@@ -21,8 +21,8 @@ export interface Terms {
   readonly exact: boolean;
   /** The vendor may work out of sight (hidden-turns.ts). */
   readonly hidden_turns?: true;
-  /** What rules of prices may ask of a picture or a video. */
-  readonly shown?: Pick<Circumstances, "size" | "quality" | "seconds" | "resolution">;
+  /** What rules of prices may ask of a picture, a video or a batch. */
+  readonly shown?: Omit<Circumstances, "moment" | "member">;
   /** The price of the model made into the price of this operation. */
   priced?(price: CompiledPrice): CompiledPrice;
 }

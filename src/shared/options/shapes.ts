@@ -35,8 +35,6 @@ function objectOf<Value>(
 
 const isRatio = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 1e9;
-const isRate = (value: unknown, name: string): value is number =>
-  isRatio(value) && value > 0 && /^[A-Z]{3}$/.test(name) && name !== "USD";
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
 const isText = (value: unknown): value is string => typeof value === "string";
 
@@ -53,17 +51,6 @@ export function numberMap({ notEmpty = false, whole = false } = {}): Shape<Recor
     }
     return shape(value);
   };
-}
-
-/** Currency (ISO 4217) -> its units for a dollar. */
-export function currencyRates(): Shape<Record<string, number>> {
-  return objectOf(isRate, (name) =>
-    problem(
-      "须为三个大写字母的货币代码（USD 除外）与大于 0 的数字",
-      "Must be a currency code of three capital letters, other than USD, and a number above 0",
-      name,
-    ),
-  );
 }
 
 /** name -> text. */

@@ -18,7 +18,7 @@ import { type ConditionKind, emptyCondition, withNumber } from "./rule-draft";
 
 /** Values that vendors use; any other may be typed. */
 const SUGGESTED = {
-  service_tier: ["default", "flex", "priority", "batch"],
+  service_tier: ["default", "flex", "priority"],
   region: ["us", "eu", "global"],
   size: ["1024x1024", "1024x1536", "1536x1024", "1024x1792", "1792x1024"],
   quality: ["low", "medium", "high", "standard", "hd"],
@@ -84,6 +84,8 @@ export function ConditionFields({ kind, when, onChange }: ConditionFieldsProps) 
           onValueChange={(next) => onChange({ cached: next === "true" })}
         />
       );
+    case "batch":
+      return <p className="text-muted">{t`经 /v1/batches 提交的调用；这条规则的价格代替批处理倍率。`}</p>;
     case "member":
       return (
         <MemberFields member={when.member ?? { path: "", values: [] }} onChange={(member) => onChange({ member })} />

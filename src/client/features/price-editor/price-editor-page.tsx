@@ -6,6 +6,7 @@ import { Badge } from "../../ui/badge";
 import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { BelowCost } from "./below-cost";
+import { CurrencyRatesForm } from "./currency-rates";
 import { PriceFeeds } from "./price-feeds";
 import { isUnpriced, PriceGrid } from "./price-grid";
 import { PriceImport } from "./price-import";
@@ -17,7 +18,7 @@ import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
 import { VirtualModelsEditor } from "./virtual-models";
 
-const TABS = ["visual", "rules", "virtual", "tools", "json", "import", "feeds", "reconcile", "why"] as const;
+const TABS = ["visual", "rules", "virtual", "tools", "rates", "json", "import", "feeds", "reconcile", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
 
 /** What models cost: row by row, as JSON, from elsewhere, and why. Root only. */
@@ -51,6 +52,7 @@ export default function PriceEditorPage() {
           <TabsTrigger value="rules">{t`价格规则`}</TabsTrigger>
           <TabsTrigger value="virtual">{t`虚拟模型`}</TabsTrigger>
           <TabsTrigger value="tools">{t`工具价格`}</TabsTrigger>
+          <TabsTrigger value="rates">{t`货币汇率`}</TabsTrigger>
           <TabsTrigger value="json">JSON</TabsTrigger>
           <TabsTrigger value="import">{t`导入`}</TabsTrigger>
           <TabsTrigger value="feeds">{t`价格源`}</TabsTrigger>
@@ -73,6 +75,11 @@ export default function PriceEditorPage() {
         <TabsContent value="tools">
           {when((all) => (
             <ToolPrices key={all.text("tool_price_setting.prices")} prices={all} saver={saver} />
+          ))}
+        </TabsContent>
+        <TabsContent value="rates">
+          {when((all) => (
+            <CurrencyRatesForm key={all.text("CurrencyRates")} prices={all} saver={saver} />
           ))}
         </TabsContent>
         <TabsContent value="json">

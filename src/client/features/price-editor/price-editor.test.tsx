@@ -474,3 +474,33 @@ test("models that are sold below their channel's cost are named above all prices
   await open("", { "pricing.belowCost": () => [below] });
   expect(await screen.findByText(/mine（vip 分组，渠道“cheap”）：同样的用量收 \$2，付 \$3/)).toBeDefined();
 });
+
+describe("rates of currencies", () => {
+  const KEY = "CurrencyRates";
+
+  test("are rows with a date and a source, and stored as one option", async () => {
+    stored[KEY] = JSON.stringify({ CNY: 7.1 });
+    const { calls, user } = await open("?tab=rates");
+    fireEvent.change(await screen.findByLabelText("汇率日期，第 1 行"), { target: { value: "2026-11-23" } });
+    fireEvent.change(screen.getByLabelText("来源，第 1 行"), { target: { value: "PBoC" } });
+    await user.click(screen.getByRole("button", { name: "添加一行" }));
+    fireEvent.change(screen.getByLabelText("货币，第 2 行"), { target: { value: "eur" } });
+    fireEvent.change(screen.getByLabelText("每美元，第 2 行"), { target: { value: "0.9" } });
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    const rates = { CNY: { rate: 7.1, date: "2026-11-23", source: "PBoC" }, EUR: { rate: 0.9 } };
+    await waitFor(() => expect(puts(calls).map(({ key, value }) => [key, JSON.parse(value)])).toEqual([[KEY, rates]]));
+  });
+
+  test.each([
+    ["0", "第 1 行：汇率须大于 0"],
+    ["-7", "第 1 行：汇率须大于 0"],
+    ["seven", "第 1 行：汇率须大于 0"],
+  ])("a rate of %s is refused and not sent", async (rate, problem) => {
+    stored[KEY] = JSON.stringify({ CNY: 7.1 });
+    const { calls, user } = await open("?tab=rates");
+    fireEvent.change(await screen.findByLabelText("每美元，第 1 行"), { target: { value: rate } });
+    await user.click(screen.getByRole("button", { name: "保存" }));
+    expect(screen.getByRole("alert").textContent).toBe(problem);
+    expect(puts(calls)).toHaveLength(0);
+  });
+});

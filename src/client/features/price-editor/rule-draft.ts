@@ -29,6 +29,7 @@ export const emptyCondition = (kind: ConditionKind, zone: string): RuleCondition
     input: {},
     seconds: {},
     cached: true,
+    batch: true as const,
     service_tier: [],
     region: [],
     size: [],

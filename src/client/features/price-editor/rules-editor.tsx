@@ -2,8 +2,11 @@ import { useLingui } from "@lingui/react/macro";
 import { useDeferredValue, useId, useMemo, useState } from "react";
 import { parseOption } from "../../../shared/options";
 import { checkRules } from "../../../shared/price-rule-check";
+import { priceNoteOf } from "../../../shared/price-rows";
 import type { PriceRule } from "../../../shared/price-rules";
-import { resolvePrice } from "../../../shared/pricing";
+import { batchRule } from "../../../shared/factor-rules";
+import { tierRule } from "../../../shared/long-context";
+import { longContextOf, resolvePrice } from "../../../shared/pricing";
 import { EmptyState } from "../../components/empty-state";
 import { FieldFrame } from "../../components/form-field";
 import { JsonEditor } from "../../components/json-editor";
@@ -12,7 +15,9 @@ import { textParam, useUrlState } from "../../lib/url-state";
 import { Button } from "../../ui/button";
 import { Combobox } from "../../ui/combobox";
 import { SwitchField } from "../../ui/switch";
-import { PriceRules, RuleWeek } from "../pricing/price-rules";
+import { PriceNote } from "../pricing/price-note";
+import { FactorRules, PriceRules, RuleWeek } from "../pricing/price-rules";
+import { factorLists } from "../pricing/prices";
 import { Calculator } from "./price-why";
 import { type RuleDraft, ruleDrafts, ruleOf } from "./rule-draft";
 import { RuleList } from "./rule-list";
@@ -35,7 +40,7 @@ export function RulesEditor({ prices, saver }: RulesEditorProps) {
   }, [prices]);
   return (
     <div className="grid max-w-[960px] gap-4">
-      <p className="text-muted">{t`按时段、输入长度、服务档位、缓存、图片、视频或请求的成员改变价格。第一条适用的规则生效，都不适用时按普通价格计费。`}</p>
+      <p className="text-muted">{t`按时段、输入长度、服务档位、批处理、缓存、图片、视频或请求的成员改变价格。第一条适用的规则生效，都不适用时按普通价格计费。`}</p>
       <FieldFrame id={id} label={t`模型`} className="w-72">
         <Combobox
           id={id}
@@ -75,6 +80,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
   const { tables } = prices;
   const own = Object.hasOwn(tables.PriceRules, model) ? tables.PriceRules[model] : undefined;
   const price = resolvePrice(model, "default", "default", tables);
+  const tiers = longContextOf(model, tables).map(tierRule).toReversed();
   const first = own ?? (price.unpriced ? [] : (price.rules ?? []));
   const [drafts, setDrafts] = useState<readonly RuleDraft[]>(() => ruleDrafts(first));
   /** The text of the expert's view; null: the form is shown. */
@@ -98,11 +104,15 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
     setJson(on ? text : null);
   };
   const shown = after?.PriceRules[model] ?? [];
+  const discount = batchRule(Number(prices.text("BatchRatio")));
+  const isDiscounted =
+    !price.unpriced && price.by === "ratio" && !shown.some(({ when }) => when.batch && Object.keys(when).length === 1);
   return (
     <>
       {own === undefined ? (
         <p className="text-muted">{t`这个模型没有自己的规则，下面是它现在适用的规则；保存后成为它自己的规则，空列表表示没有规则。`}</p>
       ) : null}
+      <PriceNote note={priceNoteOf(tables, model)} />
       <div className="w-72 max-w-full">
         <SwitchField
           label={t`用 JSON 编辑`}
@@ -149,6 +159,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
       {after ? (
         <>
           {json === null ? <RuleWeek rules={shown} /> : <PriceRules rules={shown} />}
+          <FactorRules lists={[tiers, ...factorLists(model), isDiscounted ? [discount] : []]} />
           <Report rules={shown} />
           <section className="grid gap-2">
             <h2 className="text-md">{t`哪条规则会适用`}</h2>

@@ -1,4 +1,5 @@
-/** The price tiers of long inputs and the prices of tools as rows of texts and back. */
+/** The price tiers of long inputs, the prices of tools and the rates of currencies as rows of texts and back. */
+import type { CurrencyRates } from "../../../shared/currency-rates";
 import type { ContextTiers } from "../../../shared/long-context";
 import { parseOption } from "../../../shared/options";
 import { splitToolEntry } from "../../../shared/pricing";
@@ -46,4 +47,30 @@ export function toolText(rows: readonly Row[]): { text: string } | { problem: To
     prices.set(entry, usd);
   }
   return { text: JSON.stringify(Object.fromEntries(prices), null, 2) };
+}
+
+export const rateRows = (rates: CurrencyRates): Row[] =>
+  Object.entries(rates).map(([currency, { rate, date = "", source = "" }]) => ({
+    currency,
+    rate: String(rate),
+    date,
+    source,
+  }));
+
+/** The option's text, or the first thing that is wrong and the row (from 1) it is wrong in. */
+export function rateText(
+  rows: readonly Row[],
+): { text: string } | { problem: "currency" | "rate" | "twice"; row: number } {
+  const rates = new Map<string, object>();
+  for (const [index, row] of rows.entries()) {
+    const [currency, rate] = [textOf(row, "currency").toUpperCase(), numberIn(row, "rate")];
+    const [date, source] = [textOf(row, "date"), textOf(row, "source")];
+    const entry = { rate, ...(date !== "" && { date }), ...(source !== "" && { source }) };
+    if (rates.has(currency)) return { problem: "twice", row: index + 1 };
+    const taken = (value: object) => parseOption("CurrencyRates", JSON.stringify({ [currency]: value })).ok;
+    if (!taken({ rate: 1 })) return { problem: "currency", row: index + 1 };
+    if (!taken(entry)) return { problem: "rate", row: index + 1 };
+    rates.set(currency, entry);
+  }
+  return { text: JSON.stringify(Object.fromEntries(rates), null, 2) };
 }

@@ -10,6 +10,7 @@ export const conditionNames: Readonly<Record<keyof RuleConditions, MessageDescri
   cached: msg`缓存命中`,
   service_tier: msg`服务档位`,
   region: msg`处理地区`,
+  batch: msg`批处理`,
   size: msg`图片尺寸`,
   quality: msg`图片质量`,
   seconds: msg`视频时长`,

@@ -11,8 +11,8 @@ import { Availability, Price, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
 import { VideoPrices } from "./video-prices";
 import { PriceNote } from "./price-note";
-import { PriceRules } from "./price-rules";
-import { longPricesIn, pricesIn, type PricedRow } from "./prices";
+import { FactorRules, PriceRules } from "./price-rules";
+import { factorLists, longPricesIn, pricesIn, type PricedRow } from "./prices";
 
 interface ModelDrawerProps {
   catalogue: Catalogue;
@@ -64,6 +64,7 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
             <PriceMatrix catalogue={catalogue} row={row} group={group} />
             <PriceNote note={row.item.note} />
             <PriceRules rules={row.item.rules} />
+            <FactorRules lists={factorLists(row.item.model)} />
             <VideoPrices row={row} group={group} />
           </>
         )}

@@ -12,7 +12,7 @@ import { Select } from "../../ui/select";
 import { Table, Td, Th } from "../../ui/table";
 import { TokenInput } from "../../ui/token-input";
 import { conditionNames } from "./condition-names";
-import { type AskedCall, askedValues, costOf, guessTokens } from "./prices";
+import { type AskedCall, askedValues, costOf, factorLists, guessTokens } from "./prices";
 
 const MOST = 4;
 const DAYS = 30;
@@ -124,7 +124,7 @@ export function PriceCalculator({
   const usage = { input: input - cached, cache_read: cached, output: tokens.output };
   const callable = catalogue.models.filter((model) => model.factors);
   const compared = [item, ...others.flatMap((name) => callable.find((model) => model.model === name) ?? [])];
-  const rules = compared.flatMap((model) => model.rules ?? []);
+  const rules = compared.flatMap((model) => [...(model.rules ?? []), ...factorLists(model.model).flat()]);
   const dollars = (units: number) => formatDollars(units, catalogue.quota_per_unit, 6);
 
   return (
@@ -181,7 +181,7 @@ export function PriceCalculator({
               <tr key={model.model}>
                 <Td className="text-xs wrap-anywhere">
                   <span className="font-mono">{model.model}</span>
-                  {model.rules ? (
+                  {model.rules || rule !== undefined ? (
                     <span className="block text-muted">{rule === undefined ? t`普通价格` : t`规则：${rule}`}</span>
                   ) : null}
                 </Td>

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Catalogue } from "../../../shared/price-list";
 import type { PriceRule } from "../../../shared/price-rules";
 import { PriceCalculator } from "./price-calculator";
-import { PriceRules } from "./price-rules";
-import { type AskedCall, askedValues, costOf } from "./prices";
+import { FactorRules, PriceRules } from "./price-rules";
+import { type AskedCall, askedValues, costOf, factorLists } from "./prices";
 
 // Not before the document is there.
 const { fireEvent } = await import("@testing-library/react");
@@ -95,4 +95,21 @@ test("the calculator asks for what the rules ask of a request, and charges by it
   ]).toEqual([undefined, "priority", "us", "fast", "long"]);
   show(<PriceCalculator catalogue={catalogue} item={asking} group="default" />);
   for (const label of ["服务档位", "处理地区", "speed", "视频时长"]) expect(screen.getByLabelText(label)).toBeDefined();
+});
+
+test("what DALL-E's sizes and a video's resolutions cost more are sentences, and the calculator asks for them", () => {
+  show(<FactorRules lists={factorLists("dall-e-3")} />);
+  expect(screen.getByText("当图片尺寸为 1024x1792 或 1792x1024时：价格 × 2")).toBeDefined();
+  expect(screen.getByText("当图片质量为 hd时：价格 × 2")).toBeDefined();
+  cleanup();
+  show(<FactorRules lists={factorLists("veo-3.1-fast-generate")} />);
+  expect(screen.getByText("当分辨率为 4k时：价格 × 3")).toBeDefined();
+  const price = { model_price: { value: 0.04, source: "test" } };
+  const cost = (model: string, values: AskedCall["values"] = {}) =>
+    costOf(catalogue, { model, vendor: "", enable_groups: [], factors: price }, "default", {}, { moment: 0, values })
+      ?.quota;
+  expect(cost("dall-e-3", { size: "1792x1024", quality: "hd" })).toBe(60_000);
+  // Of DALL-E alone.
+  expect(factorLists("my-picture").flat()).toEqual([]);
+  expect(cost("my-picture", { size: "1792x1024", quality: "hd" })).toBe(20_000);
 });

@@ -25,6 +25,28 @@ export function PriceRules({ rules }: { rules: readonly PriceRule[] | undefined 
   );
 }
 
+/**
+ * Rules that multiply whatever price the others made, as sentences: lists whose first rule that applies counts. Nothing
+ * for most models.
+ */
+export function FactorRules({ lists }: { lists: readonly (readonly PriceRule[])[] }) {
+  const { t } = useLingui();
+  const shown = lists.filter((rules) => rules.length > 0);
+  if (shown.length === 0) return null;
+  return (
+    <section className="grid gap-2" aria-label={t`倍数规则`}>
+      <p className="text-muted">{t`普通价格或规则得出的价格再乘以下面的倍数；每一组中第一条适用的生效。`}</p>
+      {shown.map((rules, place) => (
+        <ol key={place} className="grid list-decimal gap-1 pl-5">
+          {rules.map((rule) => (
+            <li key={JSON.stringify(rule.when)}>{ruleText(rule, currentLanguage())}</li>
+          ))}
+        </ol>
+      ))}
+    </section>
+  );
+}
+
 const COLOURS = ["bg-blue-fg", "bg-green-fg", "bg-orange-fg", "bg-red-fg", "bg-yellow-fg"] as const;
 
 const AXIS = ["00:00", "06:00", "12:00", "18:00", "24:00"];

@@ -6,8 +6,10 @@ import { type Charge, chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
 import type { PriceRule } from "../../../shared/price-rules";
 import { type Usage } from "../../../shared/pricing";
+import type { FactorRule } from "../../../shared/factor-rules";
+import { imageFactors, imageRules } from "../../../shared/image-factors";
 import { priceAt } from "../../../shared/ruled-price";
-import { videoFactors, videoTariff } from "../../../shared/video-tariffs";
+import { videoFactors, videoRules, videoTariff } from "../../../shared/video-tariffs";
 import type { GridSort } from "../../components/data-grid/grid-state";
 
 export interface PricedRow {
@@ -104,6 +106,12 @@ export interface AskedCall {
   readonly seconds?: number | undefined;
 }
 
+/** What a model's pictures or videos cost more, whatever its price is; empty for most. */
+export const factorLists = (model: string): readonly (readonly FactorRule[])[] => [
+  ...imageRules(model),
+  videoRules(model),
+];
+
 const VALUED = ["service_tier", "region", "size", "quality", "resolution"] as const;
 
 /**
@@ -140,7 +148,8 @@ export function costOf(
   };
   const now = price && priceAt(price, { moment, member, size, quality, seconds, resolution });
   const video = { ...(seconds !== undefined && { seconds }), ...(resolution !== undefined && { resolution }) };
-  return now && chargeOf(now, usage, { factors: videoFactors(item.model, video) });
+  const factors = { ...imageFactors(item.model, { size, quality }), ...videoFactors(item.model, video) };
+  return now && chargeOf(now, usage, { factors });
 }
 
 export interface PriceFilter {

@@ -8,6 +8,8 @@ import type { Attempted } from "../call/call";
 export function costOfCall({ call, channel, terms, translation }: Attempted, usage: Usage): number | null {
   const { held_at, asked } = call;
   const model = canonicalModel(translation.upstream_model || asked.request.model);
-  const billed = { model, moment: held_at, usage, times: terms?.times, ...(terms?.priced && { priced: terms.priced }) };
+  const batch = terms?.shown?.batch !== undefined;
+  const own = terms?.priced && { priced: terms.priced };
+  const billed = { model, moment: held_at, usage, times: terms?.times, batch, ...own };
   return costOf(channel.setting, billed, asked.engine.controlPlane.option.currencyRates);
 }

@@ -73,7 +73,7 @@ test("the row that a sweep would write names the rule as well", async () => {
 test("a row keeps its cost in dollars where its channel pays in another currency, and none without its rate", async () => {
   const setting = { cost_prices: JSON.stringify({ "gpt-4o": { input: 14, output: 14 } }), cost_currency: "CNY" };
   const costs = [];
-  for (const currencyRates of [{ CNY: 7 }, {}]) {
+  for (const currencyRates of [{ CNY: { rate: 7 } }, {}]) {
     const bench = makeBench([makeChannel(1, upstream.url, { setting })], {});
     Object.assign(bench.options, { currencyRates });
     const { log } = await settled(bench);
@@ -83,7 +83,7 @@ test("a row keeps its cost in dollars where its channel pays in another currency
   expect(costs).toEqual([2000, null]);
 });
 
-test("a window that begins or ends while the call runs changes nothing: the moment of the hold counts", async () => {
+test("a window that begins or ends while the call runs, and a clock that steps back over its edge, change nothing", async () => {
   const [before, inside] = [await settled(ruled([peak], NINE - 1, NINE)), await settled(ruled([peak], NINE, NINE - 1))];
   expect([before.log.price_rule, inside.log.price_rule]).toEqual(["", "peak"]);
   expect(inside.quota).toBe(before.quota * 2);

@@ -1,6 +1,6 @@
 /** The price of generated images. */
 import { printDecimal } from "../../../shared/decimal";
-import { factorOf, type FactorRule } from "../../../shared/factor-rules";
+import { imageFactors } from "../../../shared/image-factors";
 import { compilePrice, type CompiledPrice, type Usage } from "../../../shared/pricing";
 import { readUsage } from "../../protocol/dialects/openai-chat/usage";
 import { isObject } from "../../lib/json-bytes";
@@ -20,23 +20,6 @@ export interface ImageRequest {
 
 /** Models that are billed by the tokens they report; all others have a price per picture. */
 const BY_TOKENS = /^(?:gpt-image|chatgpt-image|gemini-)/;
-
-const TALL = ["1024x1792", "1792x1024"];
-const sizeRule = (size: string[], factor: number): FactorRule => ({ name: "size", when: { size }, then: { factor } });
-const hdRule = (factor: number, size?: string[]): FactorRule => ({
-  name: "quality",
-  when: { quality: ["hd"], ...(size && { size }) },
-  then: { factor },
-});
-
-/**
- * Of DALL-E alone, by the first part of a model's name (openai.com/api/pricing, "Image generation"): other vendors name
- * one price for all sizes, or the operator's rules do.
- */
-const pictureFactors: readonly { readonly models: string; readonly rules: readonly FactorRule[] }[] = [
-  { models: "dall-e", rules: [sizeRule(["256x256"], 0.4), sizeRule(["512x512"], 0.45), sizeRule(TALL, 2)] },
-  { models: "dall-e-3", rules: [hdRule(1.5, TALL), hdRule(2)] },
-];
 
 /**
  * Output tokens of one image by quality: square, and the maximum of the other shapes
@@ -91,12 +74,7 @@ function pricePerPicture(price: CompiledPrice): CompiledPrice {
 /** The price terms of an image call, and the most output tokens that it may have. */
 export function imageTerms(model: string, ask: ImageRequest): { terms: Terms; max_output: number } {
   const shown = { size: ask.size, quality: ask.quality };
-  const factors: Record<string, number> = {};
-  for (const { models, rules } of pictureFactors) {
-    const factor = model.startsWith(models) ? factorOf(rules, shown) : 1;
-    if (factor !== 1) factors[rules[0]?.name ?? ""] = factor;
-  }
-  const times = { calls: ask.n, factors };
+  const times = { calls: ask.n, factors: imageFactors(model, shown) };
   if (!BY_TOKENS.test(model)) {
     return { terms: { times, shown, usage: {}, exact: true, priced: pricePerPicture }, max_output: 0 };
   }

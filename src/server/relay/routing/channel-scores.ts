@@ -8,7 +8,8 @@
  * by how busy it is: less is better. In memory, of this process; pure but for the clock and the numbers it is given.
  */
 import { canonicalModel } from "../../../shared/channel-types";
-import { costOf, type CurrencyRates } from "../../../shared/cost";
+import { costOf } from "../../../shared/cost";
+import type { CurrencyRates } from "../../../shared/currency-rates";
 import type { ScoreFactors } from "../../../shared/score-factors";
 import type { PoolChannel } from "../../contracts/channel";
 

@@ -2,7 +2,7 @@
  * Routing: the process's state of channels beside their rows. The relay asks it for the channels of a call; the dry run
  * uses the same and tries none.
  */
-import type { CurrencyRates } from "../../../shared/cost";
+import type { CurrencyRates } from "../../../shared/currency-rates";
 import { fail } from "../../../shared/errors";
 import { Cooldown } from "./cooldown";
 import { KeyRotation } from "./key-rotation";

@@ -4,13 +4,11 @@ import { chargeOf } from "../../../shared/charge";
 import type { PriceRule } from "../../../shared/price-rules";
 import { compilePrice, type CompiledPrice } from "../../../shared/pricing";
 import { priceAt } from "../../../shared/ruled-price";
-import { batchPrice } from "./batch/price";
 import { videoKind } from "./video/kind";
 import { jobPrice, packPrice, termsOf, unpackPrice } from "./price";
 
 const NOON = Date.parse("2026-11-23T12:00:00Z");
-const job = (operation: string, json: object = {}) => ({
-  kind: { operation },
+const job = (json: object = {}) => ({
   body: Buffer.from(JSON.stringify(json)),
   kept: {},
 });
@@ -23,7 +21,7 @@ const noon: PriceRule = {
 
 test("a job priced by its model's ratio costs what the rule of its moment says", () => {
   const terms = termsOf({ usage: {}, exact: true });
-  const cost = (moment: number): number => chargeOf(jobPrice(job("video"), moment, terms, ruled(noon)), {}).quota;
+  const cost = (moment: number): number => chargeOf(jobPrice(job(), moment, terms, ruled(noon)), {}).quota;
   expect(cost(NOON)).toBe(cost(NOON - 1) * 3);
 });
 
@@ -31,8 +29,7 @@ test("rules see the length, the resolution and the members of a job", () => {
   const long: PriceRule = { name: "long", when: { seconds: { over: 5 }, resolution: ["1080p"] }, then: { factor: 2 } };
   const mode: PriceRule = { name: "mode", when: { member: { path: "mode", values: ["pro"] } }, then: { factor: 5 } };
   const cost = (shown: object, json: object = {}): number =>
-    chargeOf(jobPrice(job("video", json), NOON, termsOf({ usage: {}, exact: true, shown }), ruled(mode, long)), {})
-      .quota;
+    chargeOf(jobPrice(job(json), NOON, termsOf({ usage: {}, exact: true, shown }), ruled(mode, long)), {}).quota;
   const plain = cost({});
   expect(cost({ seconds: 6, resolution: "1080p" })).toBe(plain * 2);
   expect(cost({ seconds: 5, resolution: "1080p" })).toBe(plain);
@@ -61,25 +58,40 @@ test("a price that an earlier release stored with its tiers beside it charges lo
   };
   const restored = unpackPrice(packPrice(old));
   if (!restored) throw new Error("no price");
-  for (const input of [1, 1000, 1001, 5000, 5001])
-    expect(chargeOf(restored, { input, output: 10 })).toEqual(chargeOf(price, { input, output: 10 }));
+  for (const input of [1, 1000, 1001, 5000, 5001]) {
+    // That release did not name the tier.
+    const { rule: _, ...charge } = chargeOf(price, { input, output: 10 });
+    expect(chargeOf(restored, { input, output: 10 })).toEqual(charge);
+  }
   expect(unpackPrice(packPrice(price))).toEqual(price);
   expect(unpackPrice(packPrice({ ...bare, ...{ tiers: [] } }))).toEqual(bare);
 });
 
-test("a batch is the service tier batch; its ratio holds for prices in dollars, and lengths of input are not its own", () => {
-  const dollars: PriceRule = {
-    name: "usd",
-    when: { service_tier: ["batch"] },
-    then: { usd: { input: 20 } },
-    cheaper: true,
-  };
+test("a batch is discounted whatever its rules made, unless the rule is about batches; the charge names what made it", () => {
+  const own: PriceRule = { name: "own", when: { batch: true }, then: { factor: 0.7 } };
+  const dollars: PriceRule = { name: "usd", when: { batch: true }, then: { usd: { input: 20 } } };
   const length: PriceRule = { name: "long", when: { input: { over: 10 } }, then: { factor: 9 } };
-  const terms = termsOf({ usage: { input: 1000 }, exact: false, priced: (price) => batchPrice(price, 0.5) });
-  const units = (operation: string, ...rules: PriceRule[]): number =>
-    chargeOf(jobPrice(job(operation), NOON, terms, ruled(...rules)), { input: 1000 }).quota;
-  expect([units("batches"), units("batches", length), units("batches", noon)]).toEqual([500, 500, 1500]);
-  expect([units("batches", dollars), units("video", dollars)]).toEqual([5000, 500]);
+  const terms = termsOf({ usage: { input: 1000 }, exact: false, shown: { batch: 0.5 } });
+  const charge = (...rules: PriceRule[]) => {
+    const { quota, rule } = chargeOf(jobPrice(job(), NOON, terms, ruled(...rules)), { input: 1000 });
+    return [quota, rule?.name];
+  };
+  expect(charge()).toEqual([500, "Batch"]);
+  // The sum of many short lines is not a long one.
+  expect(charge(length)).toEqual([500, "Batch"]);
+  expect(charge(noon)).toEqual([1500, "noon"]);
+  expect(charge(own, noon)).toEqual([700, "own"]);
+  expect(charge(dollars)).toEqual([10_000, "usd"]);
+  // A single call is no batch.
+  const single = jobPrice(job(), NOON, termsOf({ usage: { input: 1000 }, exact: false }), ruled(dollars, own));
+  expect(chargeOf(single, { input: 1000 })).toMatchObject({ quota: 1000 });
+});
+
+test("no member of a request makes a batch of a call", () => {
+  const own: PriceRule = { name: "own", when: { batch: true }, then: { factor: 0.1 } };
+  const said = { service_tier: "batch", batch: true, extra_body: { batch: 0.5, service_tier: "batch" } };
+  const price = jobPrice(job(said), NOON, termsOf({ usage: { input: 1000 }, exact: false }), ruled(own));
+  expect(chargeOf(price, { input: 1000 }).quota).toBe(1000);
 });
 
 test("a stored price keeps the rule that applied and the rules that wait for the usage", () => {

@@ -39,15 +39,14 @@ export function termsOf(terms: Terms | undefined): Terms {
   return { ...rest, usage, priced: priced ?? (byTokens ? (price) => price : pricePerJob) };
 }
 
-/** The price of a job when it is held at `moment`. A batch counts as a service tier. */
+/** The price of a job when it is held at `moment`. */
 export function jobPrice(
-  { kind, body, kept }: Pick<TaskOrder<unknown>, "body" | "kept"> & { readonly kind: { readonly operation: string } },
+  { body, kept }: Pick<TaskOrder<unknown>, "body" | "kept">,
   moment: number,
   terms: Terms,
   listed: CompiledPrice,
 ): CompiledPrice {
   const member = (path: string): readonly unknown[] => {
-    if (path === "service_tier" && kind.operation === "batches") return ["batch"];
     const values = valuesAt(Buffer.from(body), path);
     return values.length > 0 ? values : membersAt(kept, path);
   };

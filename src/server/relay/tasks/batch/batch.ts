@@ -20,7 +20,6 @@ import { urlFor } from "../../upstream/pinned-request";
 import { checkUsage } from "../../../protocol/usage-check";
 import type { FinalPrice, TaskKind, TaskProvider, TaskReport, TaskProviderContext } from "../provider";
 import type { Priced, Task } from "../../../contracts/task-store";
-import { batchPrice } from "./price";
 import { linesOf, type Survey } from "./survey";
 
 export interface BatchInput {
@@ -167,7 +166,7 @@ const provider: TaskProvider<BatchInput> = {
     times: { calls: lines },
     exact: false,
     ...(hidden_turns && { hidden_turns }),
-    priced: (price) => batchPrice(price, ratio),
+    shown: { batch: ratio },
   }),
 
   async submit({ channel, input }, context) {
