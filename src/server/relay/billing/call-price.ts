@@ -39,10 +39,13 @@ export function valuesAt(bytes: Bytes, path: string): readonly unknown[] {
 
 /** The price of this call, made of a listed one: of its operation, and by the rules at the moment of its hold. */
 function priceFor({ content, form, request: { terms } }: Asked, moment: number, listed: CompiledPrice): CompiledPrice {
+  const price = terms?.priced?.(listed) ?? listed;
+  // As most are: nothing about the call changes it.
+  if (!price.rules && terms?.shown?.batch === undefined) return price;
   // The body is read only where a rule asks for a member.
   const member = (path: string): readonly unknown[] =>
     form ? form.parts(path).map(({ value }) => value) : valuesAt(content.readNow(), path);
-  return priceAt(terms?.priced?.(listed) ?? listed, { moment, member, ...terms?.shown });
+  return priceAt(price, { moment, member, ...terms?.shown });
 }
 
 /**
