@@ -64,7 +64,7 @@ export interface Testbed {
 }
 
 export interface TestbedOptions extends Omit<NodesOptions, "env"> {
-  /** Users beside the first, each with a limited token; calls are theirs by `token` from 2 on. Default 0. */
+  /** Users beside the first, each with a token with limits and no budget: calls are theirs by `token` from 2 on. */
   others?: number;
 }
 
@@ -96,18 +96,14 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
     }
   }
   const user = await weir.newUser({ quota: CREDIT });
-  const newLimited = (owner: Session) =>
-    weir.newToken(
-      { name: "limited", quota: TOKEN_QUOTA, rpm: 1_000_000, concurrency: 1000, budget_day: TOKEN_QUOTA },
-      owner,
-    );
-  const limited = await newLimited(user);
+  const limits = { name: "limited", quota: TOKEN_QUOTA, rpm: 1_000_000, concurrency: 1000 };
+  const limited = await weir.newToken({ ...limits, budget_day: TOKEN_QUOTA }, user);
   const unlimited = await weir.newToken({ name: "unlimited" }, user);
   const keys = [limited.key, unlimited.key];
   const owners = [{ user: user.id, token: limited.id }];
   for (let n = 0; n < otherUsers; n++) {
     const other = await weir.newUser({ quota: CREDIT });
-    const token = await newLimited(other);
+    const token = await weir.newToken(limits, other);
     keys.push(token.key);
     owners.push({ user: other.id, token: token.id });
   }

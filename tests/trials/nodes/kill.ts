@@ -1,6 +1,6 @@
 /** One of three nodes is killed under load. */
 import { eq } from "drizzle-orm";
-import { type Experiment, fatesOf, latency, load, seconds, timeUntil } from "./lab";
+import { type Experiment, fatesOf, latency, load, OTHERS, seconds, timeUntil } from "./lab";
 
 const BEFORE_S = 20;
 const AFTER_S = 45;
@@ -9,7 +9,7 @@ const MOST_SWEPT_MS = 60_000;
 export const experiment: Experiment = {
   what: "SIGKILL of one of three nodes under load",
   run: async (lab) => {
-    const bed = await lab.start({ count: 3, others: 49 });
+    const bed = await lab.start({ count: 3, others: OTHERS });
     const { db } = bed.nodes.weir;
     const { holds } = db.t;
     let nodes = [0, 1, 2];
@@ -17,7 +17,7 @@ export const experiment: Experiment = {
       rate: lab.rate,
       seconds: BEFORE_S + AFTER_S,
       nodes: () => nodes,
-      tokens: "all users",
+      tokens: "49 users",
       streams: 4,
     });
     await Bun.sleep(BEFORE_S * 1000);

@@ -91,13 +91,23 @@ export async function runExperiment(
 /** Seconds since a moment of performance.now(), with one digit. */
 export const since = (moment: number): string => ((performance.now() - moment) / 1000).toFixed(1);
 
+/** Who pays: 49 users with limits in turn, one of them, or one whose token has a budget a day too. */
+export type Payers = "49 users" | "one user" | "one budget";
+/** How many users beside the first a testbed needs for them. */
+export const OTHERS = 49;
+/** The number of a call's key, as the testbed counts them. */
+const keyOf: Readonly<Record<Payers, (call: number) => number>> = {
+  "49 users": (call) => 2 + (call % OTHERS),
+  "one user": () => 2,
+  "one budget": () => 0,
+};
+
 export interface LoadOptions {
   rate: number;
   seconds: number;
   /** Which nodes a balancer would choose from, asked for each call. */
   nodes(): readonly number[];
-  /** Which key pays: of the first user's two, or of any user. */
-  tokens: "one user" | "all users";
+  tokens: Payers;
   /** One call in so many is a stream of a second; 0: none. */
   streams?: number;
   limitMs?: number;
@@ -136,8 +146,7 @@ export async function load(bed: Testbed, options: LoadOptions): Promise<Sample[]
       model: MODELS[n % MODELS.length] ?? "",
       stream,
       node,
-      // The first user's second token has no limits: all others have some.
-      token: tokens === "one user" ? 0 : n % 50 === 0 ? 0 : 1 + (n % 50),
+      token: keyOf[tokens](n),
       fates: ["answers"],
       input: 100 + (n % 50),
       output: 20 + (n % 30),

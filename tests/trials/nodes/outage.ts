@@ -1,6 +1,6 @@
 /** The database is cut from one of three nodes, then from all. */
 import type { Testbed } from "../../kit/trial/testbed";
-import { type Experiment, fatesOf, type Lab, latency, load, seconds, timeUntil } from "./lab";
+import { type Experiment, fatesOf, type Lab, latency, load, OTHERS, seconds, timeUntil } from "./lab";
 
 const CUT_S = 10;
 const AFTER_S = 20;
@@ -42,7 +42,7 @@ function watch({ server }: Lab, database: string): () => { connections: number; 
 export const experiment: Experiment = {
   what: "one node of three loses its database, then all do",
   run: async (lab) => {
-    const bed = await lab.start({ count: 3, others: 49 });
+    const bed = await lab.start({ count: 3, others: OTHERS });
     const database = new URL(bed.nodes.weir.databaseUrl).pathname.slice(1);
     for (const cut of [[1], [0, 1, 2]]) {
       const balancer = balance(bed);
@@ -51,7 +51,7 @@ export const experiment: Experiment = {
         rate: lab.rate,
         seconds: 10 + CUT_S + AFTER_S,
         nodes: balancer.ready,
-        tokens: "all users",
+        tokens: "49 users",
         streams: 8,
       });
       const usual = watch(lab, database);

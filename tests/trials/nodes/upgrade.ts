@@ -4,17 +4,17 @@
  */
 import { buildRelease } from "../../../scripts/build-release";
 import releases from "../../../scripts/releases.json" with { type: "json" };
-import { type Experiment, fatesOf, latency, load } from "./lab";
+import { type Experiment, fatesOf, latency, load, OTHERS } from "./lab";
 
 export const experiment: Experiment = {
   what: "a rolling change to the release before and back under load, both on one database",
   run: async (lab) => {
     const { version = "" } = releases.at(-1) ?? {};
     const old = [await buildRelease(version)];
-    const bed = await lab.start({ count: 3, others: 49 });
+    const bed = await lab.start({ count: 3, others: OTHERS });
     let nodes: readonly number[] = [0, 1, 2];
     const seconds = lab.minutes * 60;
-    const calls = load(bed, { rate: lab.rate, seconds, nodes: () => nodes, tokens: "all users", streams: 4 });
+    const calls = load(bed, { rate: lab.rate, seconds, nodes: () => nodes, tokens: "49 users", streams: 4 });
     const moves = [...nodes.map((index) => ({ index, to: old })), ...nodes.map((index) => ({ index, to: undefined }))];
     const killed = new Set<number>();
     // The first of each direction is killed, the others end as in an upgrade.

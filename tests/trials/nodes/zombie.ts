@@ -1,6 +1,6 @@
-/** A node that holds leases is stopped (SIGSTOP) for a minute under load, then goes on. */
+/** A node that holds leases is stopped (SIGSTOP) for a minute under load, OTHERS, then goes on. */
 import { eq } from "drizzle-orm";
-import { type Experiment, fatesOf, load, seconds, timeUntil } from "./lab";
+import { type Experiment, fatesOf, load, OTHERS, seconds, timeUntil } from "./lab";
 
 const BEFORE_S = 20;
 const STOPPED_S = 60;
@@ -11,7 +11,7 @@ const CALL_LIMIT_MS = 150_000;
 export const experiment: Experiment = {
   what: "the node that holds the leases is stopped for 60 s under load, and goes on",
   run: async (lab) => {
-    const bed = await lab.start({ count: 3, others: 49 });
+    const bed = await lab.start({ count: 3, others: OTHERS });
     const { db } = bed.nodes.weir;
     const { leases, holds } = db.t;
     const holderOf = async (name: string): Promise<string | undefined> =>
@@ -22,7 +22,7 @@ export const experiment: Experiment = {
       rate: lab.rate,
       seconds: BEFORE_S + STOPPED_S + AFTER_S,
       nodes: () => nodes,
-      tokens: "all users",
+      tokens: "49 users",
       streams: 4,
       limitMs: CALL_LIMIT_MS,
     });
