@@ -16,7 +16,7 @@ import {
 const COUNTS = [1, 2, 4, 8] as const;
 /** The counts in turn and back, so that a machine that slows down favours none. */
 const ORDER = [...COUNTS, ...COUNTS.toReversed()];
-const SECONDS = 12;
+const SECONDS = 8;
 const IDLE_SECONDS = 4;
 /** Postgres counts a transaction of an idle connection at most so much later. */
 const COUNTED_MS = 1200;
