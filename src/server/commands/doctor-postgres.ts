@@ -117,7 +117,7 @@ async function clock(ask: Ask): Promise<Found[]> {
   return [{ check, state: stopped ? "wrong" : "note", found, advice }];
 }
 
-/** Everybody who runs now and this one's workers, each with a whole pool. */
+/** All living instances, at least this one's workers, each with a whole pool. */
 async function connections(ask: Ask, pool: number, workers: number, there: boolean): Promise<Found[]> {
   const check = "connections";
   const [row] = await ask(USABLE_CONNECTIONS);

@@ -1,8 +1,8 @@
 /** The SQLite database as `weir doctor` sees it: read only, beside a server. */
-import { Database } from "bun:sqlite";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LAST_BACKUP } from "../db/backup";
+import { lookAt } from "../db/look";
 import type { Env } from "../env";
 import { databaseChecks } from "./doctor-database";
 import { checked, type Found } from "./found";
@@ -15,22 +15,21 @@ export function sqliteChecks({ databaseUrl, dataDir, WEIR_SECRET }: Env): Promis
   return checked("database", async () => {
     if (!existsSync(databaseUrl))
       return [{ check: "database", state: "ok", found: `${databaseUrl} is made at the first start` }];
-    const db = new Database(databaseUrl, { readonly: true });
+    const look = lookAt(databaseUrl);
     try {
-      db.exec("PRAGMA busy_timeout=5000");
-      const { version } = db.query<{ version: string }, []>("SELECT sqlite_version() AS version").get() ?? {};
       const file = join(dataDir, "secret");
       const secret = WEIR_SECRET || (existsSync(file) ? readFileSync(file, "utf8").trim() : "");
-      const ask = async (statement: string) => db.query<Record<string, unknown>, []>(statement).all();
+      const ask = async (statement: string) => look.ask(statement);
+      const [row] = await ask("SELECT sqlite_version() AS version");
       return [
-        { check: "database", state: "ok", found: `SQLite ${version}, ${databaseUrl}` },
+        { check: "database", state: "ok", found: `SQLite ${String(row?.version)}, ${databaseUrl}` },
         ...(await databaseChecks(ask, secret)),
         ...(await checked("backup", async () => [
           backupFound(Number((await ask(`SELECT value FROM meta WHERE name = '${LAST_BACKUP}'`))[0]?.value ?? 0)),
         ])),
       ];
     } finally {
-      db.close();
+      look.close();
     }
   });
 }

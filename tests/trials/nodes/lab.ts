@@ -89,7 +89,7 @@ export async function runExperiment(
 }
 
 /** Seconds since a moment of performance.now(), with one digit. */
-export const since = (moment: number): string => ((performance.now() - moment) / 1000).toFixed(1);
+const since = (moment: number): string => ((performance.now() - moment) / 1000).toFixed(1);
 
 /** Who pays: 49 users with limits in turn, one of them, or one whose token has a budget a day too. */
 export type Payers = "49 users" | "one user" | "one budget";

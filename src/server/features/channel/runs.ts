@@ -126,9 +126,10 @@ async function carryOut<Item>(
   } finally {
     clearInterval(beat);
     await saving;
-    // The row is another run's by now.
-    if (held.lost) return;
-    run.finished_at = run.updated_at = Math.max(1, seconds(services));
-    await saveRunState(services.db, rowName(run.kind), run);
+    // Else the row is another run's by now.
+    if (!held.lost) {
+      run.finished_at = run.updated_at = Math.max(1, seconds(services));
+      await saveRunState(services.db, rowName(run.kind), run);
+    }
   }
 }
