@@ -50,7 +50,7 @@ export interface Held {
 export const NEVER_LOST: Held = { lost: false };
 
 export interface LeaseOptions {
-  /** Frees the lease when the work ends, for work that any instance may start; else the holder keeps it between runs. */
+  /** Frees the lease when the work ends, for work that any instance may start; else its holder keeps it. */
   release?: boolean;
   /** Milliseconds after which the work loses its lease, so that work that hangs stops no timer of the cluster. */
   mostMs?: number;

@@ -76,8 +76,8 @@ export interface Admission extends LimitStates {
 
 export interface Limits {
   /**
-   * undefined when this caller has no limits: then there is nothing to await. `ahead`: the hold is taken after this, and
-   * is told of the budgets then.
+   * undefined when this caller has no limits: then there is nothing to await. `ahead`: the hold is taken after this,
+   * and is told of the budgets then.
    */
   admit(caller: Caller, limitRequest: LimitRequest, ahead?: boolean): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */

@@ -14,7 +14,7 @@ import {
 } from "./lab";
 
 const COUNTS = [1, 2, 4, 8] as const;
-/** Each count is measured so often, payers in turn. From the highest down: stopping a node disturbs less than a start. */
+/** Each count is measured so often, payers in turn; from the highest down, because a stop disturbs less. */
 const ROUNDS = 2;
 const SECONDS = 8;
 const IDLE_SECONDS = 4;

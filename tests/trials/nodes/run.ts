@@ -11,7 +11,7 @@ const EXPERIMENTS: Readonly<Record<string, Experiment>> = { growth, kill, zombie
 
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS);
 
-/** `rate`: calls a second in all. `minutes`: of the rolling upgrade. Returns what did not hold, and what was printed. */
+/** `rate`: calls a second in all. `minutes`: of the rolling upgrade. Returns what did not hold. */
 export async function runExperiments(
   names: readonly string[],
   options: { rate: number; minutes: number },

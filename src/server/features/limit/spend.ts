@@ -61,7 +61,7 @@ const COMMA = "\n";
 export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): SpendStore {
   const t = db.t.budget_spend;
 
-  /** In one transaction; `budgets` in the common lock order. The name of one that is too small, then nothing is taken. */
+  /** In one transaction; `budgets` in the common lock order. The name of one that is too small: nothing is taken. */
   async function takeAll(budgets: readonly Budget[], units: number, hold?: string): Promise<string | undefined> {
     const small = budgets.find(({ limit }) => units > limit);
     if (small) return small.name;
