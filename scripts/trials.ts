@@ -4,6 +4,9 @@
  * engines unless named; the time is shared by the trials of tests/trials/. Prints what was done and what did not hold,
  * and ends with 1 then; the output of the processes is kept in tests/.artifacts.
  *
+ * `npm run trials -- nodes [minutes] [--only NAME] [--rate N]`: experiments with several nodes on one Postgres in real
+ * time instead (tests/trials/nodes/), at 300 calls a second unless named; `minutes` (5) of the rolling upgrade.
+ *
  * `--smoke`: one small round of each trial, each on one engine in turn, always by the same seed unless one is named,
  * and over after 75 seconds whatever happens. On a machine so slow that not all of them fit the last ones are left out,
  * and named. The seed decides with which it begins.
@@ -13,6 +16,7 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ENGINES } from "../tests/kit/databases";
 import { runTrial, type Trial } from "../tests/kit/trial/trial";
+import { EXPERIMENT_NAMES, runExperiments } from "../tests/trials/nodes/run";
 import type { Tally } from "../tests/kit/trial/testbed";
 import { ROOT } from "./run-command";
 
@@ -46,6 +50,23 @@ const linesOf = (tally: Tally): string[] =>
       return `${subject}: ${parts.join(", ")}`;
     });
 
+/** Experiments with nodes. */
+async function nodes(minutes: number, rate: number, only: string | undefined): Promise<number> {
+  const names = EXPERIMENT_NAMES.filter((name) => only === undefined || only === name);
+  if (!(minutes > 0) || !(rate > 0) || names.length === 0) {
+    console.error(`usage: npm run trials -- nodes [minutes] [--only ${EXPERIMENT_NAMES.join("|")}] [--rate N]`);
+    return 2;
+  }
+  const { broken, output } = await runExperiments(names, { minutes, rate });
+  console.log(broken.length === 0 ? "\nEverything held." : `\n${broken.length} did not hold:\n${broken.join("\n")}`);
+  if (broken.length === 0) return 0;
+  mkdirSync(ARTIFACTS, { recursive: true });
+  const file = join(ARTIFACTS, "trials-nodes.log");
+  writeFileSync(file, `${broken.join("\n")}\n\n${output}`);
+  console.log(`output of the processes: ${file}`);
+  return 1;
+}
+
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -54,8 +75,10 @@ async function main(): Promise<number> {
       seed: { type: "string" },
       only: { type: "string" },
       smoke: { type: "boolean", default: false },
+      rate: { type: "string", default: "300" },
     },
   });
+  if (positionals[0] === "nodes") return nodes(Number(positionals[1] ?? 5), Number(values.rate), values.only);
   const { smoke } = values;
   const minutes = Number(positionals[0] ?? 1);
   const seed = Number(values.seed ?? (smoke ? 1 : Math.floor(Date.now() / 1000)));

@@ -22,7 +22,7 @@ const SAMPLE_MS = 50;
 /** Postgres counts a transaction of an idle connection at most so much later. */
 const COUNTED_MS = 1_200;
 
-const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" };
+export const DURABLE = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" };
 const FAST = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
 interface Round {
@@ -39,26 +39,30 @@ interface Round {
 }
 
 /** What a server of its own has done so far. */
-interface Server {
+export interface Server {
   pid: number;
+  /** Where its `data` is. */
+  folder: string;
   admin: SQL;
   set(settings: Record<string, string>): Promise<void>;
   counters(database: string): Promise<{ cpuMs: number; commits: number; wal: number }>;
   stop(): Promise<void>;
 }
 
-async function startServer(): Promise<Server> {
+/** `settings` over those of the tests. */
+export async function startServer(settings: Record<string, string | number> = {}): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "weir-bench-postgres-"));
-  const { server, url } = await startPostgres(folder, { max_wal_size: "1GB" });
+  const { server, url } = await startPostgres(folder, { max_wal_size: "1GB", ...settings });
   // Databases of this process are made there.
   process.env.WEIR_TEST_POSTGRES_URL = url;
   const admin = new SQL(`${url}/postgres`, { max: 1 });
   const pid = server.pid as number; // it has started
   return {
     pid,
+    folder,
     admin,
-    set: async (settings) => {
-      for (const [name, value] of Object.entries(settings)) await admin.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`);
+    set: async (changed) => {
+      for (const [name, value] of Object.entries(changed)) await admin.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`);
       await admin.unsafe("SELECT pg_reload_conf()");
       await admin.unsafe("CHECKPOINT");
     },

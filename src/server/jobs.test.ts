@@ -36,6 +36,19 @@ test.each([-90_000, -61, 61, 90_000])(
   },
 );
 
+test("processes that start together ask at different moments: a timer first comes after half of its time to all of it", async () => {
+  const firsts = async (share: number): Promise<number[]> => {
+    spyOn(Math, "random").mockReturnValue(share);
+    const timers = spyOn(globalThis, "setTimeout");
+    timers.mockClear();
+    await asked(0);
+    return timers.mock.calls.map(([, ms]) => Number(ms));
+  };
+  const [early, late] = [await firsts(0), await firsts(1)];
+  expect(early.length).toBeGreaterThan(10);
+  expect(late).toEqual(early.map((ms) => 2 * ms));
+});
+
 test.each([-60, 0, 60])("at %i s every timer runs", async (ahead) => {
   const leases = await asked(ahead);
   for (const name of ["fold", "sweep", "tasks", "sessions", "codes", "budgets", "instances"])

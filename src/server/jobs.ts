@@ -1,6 +1,7 @@
 /** Timers. Each job runs on one instance at a time (a lease), never overlaps itself, and logs its failures. */
 import { lt } from "drizzle-orm";
 import { forgetWindows } from "./cluster/postgres-counter";
+import type { Held } from "./cluster/types";
 import { type Services, seconds } from "./contracts/context";
 import { forgetIncidents } from "./features/alert/incidents";
 import { createAlertJobs } from "./features/alert/jobs";
@@ -34,11 +35,15 @@ interface Job {
   run(services: Services): Promise<unknown>;
 }
 
-const leased = (name: string, everySeconds: number, work: (services: Services) => Promise<unknown>): Job => ({
+const leased = (
+  name: string,
+  everySeconds: number,
+  work: (services: Services, held: Held) => Promise<unknown>,
+): Job => ({
   name,
   everySeconds,
   leased: true,
-  run: (services) => services.cluster.lease.hold(name, async () => void (await work(services))),
+  run: (services) => services.cluster.lease.hold(name, async (held) => void (await work(services, held))),
 });
 
 const jobs: readonly Job[] = [
@@ -54,7 +59,7 @@ const jobs: readonly Job[] = [
   leased("price feeds", 60, readFeedsWhenDue),
   leased("log partitions", 600, keepPartitions),
   { name: "log retention", everySeconds: 3600, run: removeExpired },
-  leased("codex tokens", 60, (s) => renewCodexTokens(s)),
+  leased("codex tokens", 60, renewCodexTokens),
   leased("budgets", 3600, forgetSpend),
   leased("limits", 60, async ({ db }) => db.driver.postgres && forgetWindows(db.driver.postgres)),
   leased("orders", 15, askAboutOrders),

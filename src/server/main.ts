@@ -3,6 +3,7 @@
  *
  *   weir                 serve
  *   weir audit           check that all balances add up; exit code 1 names every row that breaks a rule
+ *   weir doctor          what is wrong with configuration and surroundings, and what to do; --json
  *   weir backup FILE     a checked copy of the SQLite database, while it is in use
  *   weir restore FILE    puts such a copy in the place of the database; refuses while that is in use
  *   weir secret rotate   a new master secret; everything that it protects is rewritten
@@ -43,6 +44,8 @@ const HELP = `weir ${VERSION}: a self-hosted LLM API gateway with a management c
 Usage
   weir              serve the console, /api and /v1
   weir audit        check that every user's books balance; prints each row that breaks them
+  weir doctor       check settings, disk, port, database, Redis, clocks, passwords, backups; --json; exit 1 when
+                    something is wrong
   weir backup FILE  write a checked copy of the SQLite database; servers may run
   weir restore FILE put such a copy in its place; the database that was there is kept; stop every server first
   weir secret rotate   new master secret (WEIR_NEW_SECRET, or a made one); stop every server first
@@ -66,6 +69,8 @@ async function main(args: string[]): Promise<number | undefined> {
   if (command === "--version" || command === "-v") return say(`weir ${VERSION}`);
   if (command === "--help" || command === "-h" || command === "help") return say(HELP);
   if (command === "licenses") return (await import("./commands/licenses")).licensesCommand();
+  // Before the environment is read: it says what is wrong with that, too.
+  if (command === "doctor") return (await import("./commands/doctor")).doctorCommand(process.env, args.slice(1));
   if (command !== undefined && !COMMANDS.has(command)) {
     console.error(`Unknown command: ${command}\n\n${HELP}`);
     return 2;

@@ -1,7 +1,10 @@
 /** What instances agree on through Postgres: changes, leases, trust. */
 import { afterAll, afterEach, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
+import { join } from "node:path";
 import { SQL } from "bun";
+import { eq } from "drizzle-orm";
 import { createListeners } from "../../src/server/cluster/listeners";
+import { localLease } from "../../src/server/cluster/local";
 import { postgresBus, postgresLease } from "../../src/server/cluster/postgres";
 import type { Bus, Topic } from "../../src/server/cluster/types";
 import { openConnections } from "../../src/server/db/connections";
@@ -165,6 +168,62 @@ describe("instances on one Postgres", () => {
     expect(await b.hold("once", async () => {}, { release: true })).toBe(true);
     expect(await a.hold("once", async () => {}, { release: true })).toBe(true);
   });
+
+  test("work whose lease another instance took knows it at the next renewal, also when that one has given it back, and takes it not again", async () => {
+    const lost: string[] = [];
+    const a = postgresLease(connect(), "a", { lost: (name) => lost.push(name), renewMs: 20 });
+    const { leases } = fresh.db.t;
+    await a.hold("fenced", async (held) => {
+      await Bun.sleep(60);
+      expect(held.lost).toBe(false);
+      // As an instance leaves it that took it after 15 s and has given it back.
+      await fresh.db.q.delete(leases).where(eq(leases.name, "fenced")).returning();
+      await until(() => held.lost, 2000);
+    });
+    expect(lost).toEqual(["fenced"]);
+    expect(await a.hold("fenced", async (held) => expect(held.lost).toBe(false))).toBe(true);
+  });
+
+  test("work that was suspended, or takes too long, has lost its lease before its timers have run", async () => {
+    let time = 0;
+    const lease = postgresLease(connect(), "a", { now: () => time });
+    await lease.hold("asleep", async (held) => {
+      time += 12_900;
+      expect(held.lost).toBe(false);
+      time += 200;
+      expect(held.lost).toBe(true);
+      time -= 200;
+      expect(held.lost).toBe(true);
+    });
+    for (const limited of [lease, localLease()])
+      await limited.hold("long", async (held) => expect(held.lost).toBe(true), { mostMs: -1 });
+  });
+
+  test("a process that is stopped (SIGSTOP) while another takes its lease does nothing more under it when it goes on", async () => {
+    const worker = Bun.spawn([process.execPath, join(import.meta.dir, "../kit/lease-worker.ts"), fresh.url], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const { leases, meta } = fresh.db.t;
+      const steps = async () =>
+        Number((await fresh.db.q.select().from(meta).where(eq(meta.name, "steps")))[0]?.value ?? 0);
+      while ((await steps()) < 3) await Bun.sleep(10);
+      worker.kill("SIGSTOP");
+      await fresh.db.q.update(leases).set({ expires_at: 1 }).where(eq(leases.name, "work")).returning();
+      const before = await steps();
+      await Bun.sleep(3000);
+      const other = postgresLease(connect(), "b");
+      expect(await other.hold("work", async () => {})).toBe(true);
+      worker.kill("SIGCONT");
+      expect(await new Response(worker.stdout).text()).toBe("lost\n");
+      // One step may have been under way.
+      expect((await steps()) - before).toBeWithin(0, 2);
+      const [row] = await fresh.db.q.select().from(leases).where(eq(leases.name, "work"));
+      expect(row?.holder).toBe("b");
+    } finally {
+      worker.kill("SIGKILL");
+    }
+  }, 20_000);
 
   test("work that fails does not keep the lease busy, and its error is the caller's", async () => {
     const lease = postgresLease(connect(), "z");

@@ -111,8 +111,11 @@ export interface Weir {
   audit(): Promise<Finding[]>;
   /** Child only: restarts on the same database after it ended. */
   restart(): Promise<void>;
-  /** Child only: one more process of the same command and environment on the same database, with `env` over these. */
-  another(env: Record<string, string>): Promise<WeirProcess>;
+  /**
+   * Child only: one more process on the same database, with `env` over the same environment, and another command where
+   * one is given.
+   */
+  another(env: Record<string, string>, command?: readonly string[]): Promise<WeirProcess>;
   /**
    * Makes every instance, hold and lease look old, so that the next sweep takes them without half a minute of silence.
    */
@@ -344,9 +347,9 @@ export async function startWeir(options: WeirOptions = {}): Promise<Weir> {
       url = await start();
       if (withRoot) root = await signIn(ROOT.username, ROOT.password);
     },
-    another: (env) => {
+    another: (env, command) => {
       if (!child) throw new Error("only child processes can share a database");
-      return startProcess(child === true ? undefined : child, { ...environment, ...env });
+      return startProcess(command ?? (child === true ? undefined : child), { ...environment, ...env });
     },
     ageHolds: async () => {
       await db.q.update(db.t.instances).set({ heartbeat_at: 0 });

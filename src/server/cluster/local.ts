@@ -1,7 +1,7 @@
 /** One process: everything in memory. */
 import { AfterCommit } from "../db/transaction";
 import { createListeners, type ListenersOptions } from "./listeners";
-import type { Bus, Counter, Lease, Take } from "./types";
+import { type Bus, type Counter, type Lease, LEASE_WORK_MS, type Take } from "./types";
 
 export function localBus(options: ListenersOptions = { now: Date.now }): Bus {
   const listeners = createListeners(options);
@@ -19,11 +19,16 @@ export function localBus(options: ListenersOptions = { now: Date.now }): Bus {
 export function localLease(): Lease {
   const running = new Set<string>();
   return {
-    hold: async (name, work) => {
+    hold: async (name, work, { mostMs = LEASE_WORK_MS } = {}) => {
       if (running.has(name)) return false;
       running.add(name);
+      const end = performance.now() + mostMs;
       try {
-        await work();
+        await work({
+          get lost() {
+            return performance.now() > end;
+          },
+        });
       } finally {
         running.delete(name);
       }

@@ -49,7 +49,11 @@ export async function openCluster({ db, env, log, now }: ClusterOptions): Promis
       reachable = true;
     },
   });
-  return { instanceId, bus, lease: postgresLease(postgres, instanceId), counter };
+  const lease = postgresLease(postgres, instanceId, {
+    now,
+    lost: (name) => log.warn({ lease: name }, "work goes on whose lease another instance may have by now"),
+  });
+  return { instanceId, bus, lease, counter };
 }
 
 /** `fallback` counts where there is no Redis, and while it is out of reach. */

@@ -12,7 +12,7 @@ import type { Db } from "../db/types";
 import { AfterCommit, run } from "../db/transaction";
 import type { Connections } from "../db/connection-types";
 import type { Listeners } from "./listeners";
-import type { Bus, Lease, Topic } from "./types";
+import { type Bus, type Held, type Lease, LEASE_WORK_MS, type Topic } from "./types";
 
 const CHANNEL = "weir_changes";
 const COMPARE_MS = 1000;
@@ -190,10 +190,15 @@ class Subscription {
 
 const LEASE_SECONDS = 15;
 const RENEW_MS = 5000;
+/**
+ * So long after a renewal was sent its lease is certainly not another's: the database counts whole seconds from a later
+ * moment, and its clock may go a little faster.
+ */
+const SURE_MS = (LEASE_SECONDS - 2) * 1000;
 
 /**
- * Takes or renews; returns a row when this instance has the lease. The database's clock decides, not an instance's. One
- * that ends later than a lease lasts was taken before that clock was set back.
+ * Takes; returns a row when this instance has the lease. The database's clock decides, not an instance's. One that ends
+ * later than a lease lasts was taken before that clock was set back.
  */
 const TAKE = `
 INSERT INTO leases (name, holder, expires_at)
@@ -203,28 +208,73 @@ WHERE leases.holder = excluded.holder OR leases.expires_at <= extract(epoch from
   OR leases.expires_at > excluded.expires_at + ${LEASE_SECONDS}
 RETURNING 1 AS taken`;
 
+/** Renews and never takes: what another instance had meanwhile is lost, also when that one has given it back. */
+const RENEW = `
+UPDATE leases SET expires_at = extract(epoch from clock_timestamp())::bigint + ${LEASE_SECONDS}
+WHERE name = $1::text AND holder = $2::text
+RETURNING 1 AS renewed`;
+
+export interface LeaseParts {
+  /** Work goes on whose lease another instance may have now. */
+  lost?(name: string): void;
+  /** Milliseconds; never set back. */
+  now?(): number;
+  /** A parameter for tests. */
+  renewMs?: number;
+}
+
 /**
  * A lease stays with its holder from run to run while it is renewed; after 15 s of silence, or close(), another
- * instance takes it. Work under a lease must still be safe with a second runner: a process that was suspended does not
- * know that it lost the lease.
+ * instance takes it. A holder's id is new with every process, and a process runs a name once at a time, so the id in
+ * the row fences each run: a renewal finds it or the run has lost its lease (`Held.lost`).
  */
-export function postgresLease(client: Connections, instanceId: string): Lease {
+export function postgresLease(client: Connections, instanceId: string, parts: LeaseParts = {}): Lease {
+  const { now = () => performance.now(), renewMs = RENEW_MS } = parts;
   const running = new Set<string>();
-  const take = async (name: string) => (await client.unsafe(TAKE, [name, instanceId])).length > 0;
+  const ask = async (statement: string, name: string) =>
+    (await client.unsafe(statement, [name, instanceId])).length > 0;
+
+  /** Renews from now on, until it is lost or `end` is called. */
+  function keep(name: string, takenAt: number, mostMs: number): Held & { end(): void } {
+    let sure = takenAt + SURE_MS;
+    let gone = false;
+    const isLost = (): boolean => {
+      if (!gone && now() <= Math.min(sure, takenAt + mostMs)) return false;
+      if (!gone) parts.lost?.(name);
+      gone = true;
+      clearInterval(renewal);
+      return true;
+    };
+    const renew = async (): Promise<void> => {
+      if (isLost()) return;
+      const asked = now();
+      if (!(await ask(RENEW, name))) sure = -Infinity;
+      else sure = Math.max(sure, asked + SURE_MS);
+      isLost();
+    };
+    // The next renewal makes up for one that fails: three fit into the lease.
+    const renewal = setInterval(() => void renew().catch(() => {}), renewMs);
+    return {
+      get lost() {
+        return isLost();
+      },
+      end: () => clearInterval(renewal),
+    };
+  }
+
   return {
-    hold: async (name, work, options) => {
+    hold: async (name, work, { release = false, mostMs = LEASE_WORK_MS } = {}) => {
       if (running.has(name)) return false;
       running.add(name);
       try {
-        if (!(await take(name))) return false;
-        // The next renewal makes up for one that fails: three fit into the lease.
-        const renewal = setInterval(() => void take(name).catch(() => {}), RENEW_MS);
+        const asked = now();
+        if (!(await ask(TAKE, name))) return false;
+        const held = keep(name, asked, mostMs);
         try {
-          await work();
+          await work(held);
         } finally {
-          clearInterval(renewal);
-          if (options?.release)
-            await client.unsafe("delete from leases where name = $1 and holder = $2", [name, instanceId]);
+          held.end();
+          if (release) await client.unsafe("delete from leases where name = $1 and holder = $2", [name, instanceId]);
         }
         return true;
       } finally {

@@ -37,12 +37,31 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-export interface Lease {
+/** What work under a lease knows of it. */
+export interface Held {
   /**
-   * Runs `work` if this instance holds or can take the lease; else does nothing. `release` frees the lease when the
-   * work ends, for work that any instance may start; without it the holder keeps the lease from run to run.
+   * From some moment on true: another instance may have the lease, or the work took longer than it may. Asked before
+   * each step that must not be done twice. It looks at the clock, so a process that was suspended knows it at once.
    */
-  hold(name: string, work: () => Promise<void>, options?: { release?: boolean }): Promise<boolean>;
+  readonly lost: boolean;
+}
+
+/** Of work that runs without a lease. */
+export const NEVER_LOST: Held = { lost: false };
+
+export interface LeaseOptions {
+  /** Frees the lease when the work ends, for work that any instance may start; else its holder keeps it. */
+  release?: boolean;
+  /** Milliseconds after which the work loses its lease, so that work that hangs stops no timer of the cluster. */
+  mostMs?: number;
+}
+
+/** `mostMs` of a lease that names none: no round of a timer comes near it. */
+export const LEASE_WORK_MS = 900_000;
+
+export interface Lease {
+  /** Runs `work` if this instance holds or can take the lease; else does nothing. Resolves with whether it ran. */
+  hold(name: string, work: (held: Held) => Promise<void>, options?: LeaseOptions): Promise<boolean>;
   close(): Promise<void>;
 }
 

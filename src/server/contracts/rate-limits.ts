@@ -75,8 +75,11 @@ export interface Admission extends LimitStates {
 }
 
 export interface Limits {
-  /** undefined when this caller has no limits: then there is nothing to await. */
-  admit(caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
+  /**
+   * undefined when this caller has no limits: then there is nothing to await. `ahead`: the hold is taken after this,
+   * and is told of the budgets then.
+   */
+  admit(caller: Caller, limitRequest: LimitRequest, ahead?: boolean): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */
   enterChannel(channel: PoolChannel, caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
   /** The state of a caller's limits, and of the channels'; nothing is taken. */

@@ -19,6 +19,9 @@ import { SCHEMA_RELEASE, SchemaTooNew } from "./migrate";
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 const OWNER_ONLY = 0o600;
 
+/** Row of `meta`: epoch seconds of the last copy made beside a server. */
+export const LAST_BACKUP = "last_backup";
+
 export interface CopyFacts {
   schema_release: number;
   /** The ciphertext that only the right master secret decrypts; "" when no server ever started on the database. */
@@ -29,7 +32,7 @@ export interface CopyFacts {
 /** Writes a whole, compact copy of the database at `from` to `to`, online: writers continue. `to` must not exist. */
 export function backUp(from: string, to: string): CopyFacts {
   if (existsSync(to)) throw new CannotStart(`${to} exists already; a backup never overwrites a file.`);
-  return finish(to, (part) => {
+  const facts = finish(to, (part) => {
     writeFileSync(part, "", { mode: OWNER_ONLY, flag: "wx" });
     const source = new Database(from, { readonly: true });
     try {
@@ -39,6 +42,25 @@ export function backUp(from: string, to: string): CopyFacts {
       source.close();
     }
   });
+  noteBackup(from);
+  return facts;
+}
+
+/** For `weir doctor`. A database that cannot be written is saved all the same. */
+function noteBackup(path: string): void {
+  const source = new Database(path);
+  try {
+    source.exec("PRAGMA busy_timeout=1000");
+    source
+      .query(
+        "INSERT INTO meta (name, value) VALUES (?, unixepoch()) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      )
+      .run(LAST_BACKUP);
+  } catch {
+    // the copy is made
+  } finally {
+    source.close();
+  }
 }
 
 /**

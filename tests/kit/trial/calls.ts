@@ -33,6 +33,8 @@ export interface PlannedCall extends AnswerPlan {
   leaveAfterMs?: number;
   /** A pause of the caller before this call. */
   waitMs: number;
+  /** How long the call may take; absent: a minute. */
+  limitMs?: number;
 }
 
 /**
@@ -130,7 +132,7 @@ export async function makeCall(
     late: false,
   };
   const leaving = new AbortController();
-  const timers = [setTimeout(() => ((record.late = true), leaving.abort()), CALL_LIMIT_MS)];
+  const timers = [setTimeout(() => ((record.late = true), leaving.abort()), planned.limitMs ?? CALL_LIMIT_MS)];
   if (leaveAfterMs !== undefined) timers.push(setTimeout(() => ((record.left = true), leaving.abort()), leaveAfterMs));
   let text = "";
   try {

@@ -68,8 +68,11 @@ export interface Node {
   stop(): Promise<void>;
   suspend(): void;
   resume(): void;
-  /** A new process on the same store, after it ended. Throws when it does not start, as when the database is away. */
-  restart(): Promise<void>;
+  /**
+   * A new process on the same store, after it ended; `command`: of another release. Throws when it does not start, as
+   * when the database is away.
+   */
+  restart(command?: readonly string[]): Promise<void>;
   /** No connection to the database (Postgres), no space on the disk (SQLite). */
   cutDatabase(): void;
   /** The connections stay open and nothing comes back (Postgres); on SQLite a full disk. */
@@ -87,6 +90,8 @@ export interface Node {
   call(key: string, model: string): Promise<Called>;
   /** The value of a metric, NaN when the page has none of this name. */
   metric(name: string): Promise<number>;
+  /** The id by which its running process is known to the others. */
+  instance(): string;
   /** What all of its processes have printed. */
   output(): string;
 }
@@ -192,10 +197,10 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
       },
       suspend: () => current().kill("SIGSTOP"),
       resume: () => current().kill("SIGCONT"),
-      restart: async () => {
+      restart: async (command) => {
         past.push(current().output());
         lives++;
-        if (own) own = await weir.another(env);
+        if (own || command) own = await weir.another(env, command);
         else await weir.restart();
         ending = false;
       },
@@ -219,6 +224,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
         const page = await fetch(`${current().url}/metrics`, { headers: { authorization: "Bearer scrape" } });
         return Number(new RegExp(`^${name} (.*)$`, "m").exec(await page.text())?.[1] ?? Number.NaN);
       },
+      instance: () => /"instance":"([^"]+)"/.exec(current().output())?.[1] ?? "",
       output: () => [...past, current().output()].join("\n--- a new process\n"),
     };
   };
@@ -240,7 +246,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
         node.resume();
         node.mendDatabase();
       }
-      await Promise.all(all.slice(1).map((node) => node.stop()));
+      await Promise.all(all.map((node) => node.stop()));
       await weir.stop();
       for (const proxy of proxies) await proxy.close();
       await redis?.kill();

@@ -49,6 +49,8 @@ export interface Testbed {
   beforeRest(work: () => Promise<void>): void;
   /** What ends with the testbed. */
   atEnd(work: () => Promise<void>): void;
+  /** Makes one call, now. */
+  make(planned: PlannedCall): Promise<CallRecord>;
   /** Makes the calls, so many at a time. Resolves when the last has ended, with what their callers know. */
   run(calls: readonly PlannedCall[], atOnce: number): Promise<readonly CallRecord[]>;
   /** Resolves in the moment in which a call at this node is delivered to its last byte; after two seconds anyway. */
@@ -61,7 +63,13 @@ export interface Testbed {
   stop(): Promise<void>;
 }
 
-export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env">): Promise<Testbed> {
+export interface TestbedOptions extends Omit<NodesOptions, "env"> {
+  /** Users beside the first, each with a token with limits and no budget: calls are theirs by `token` from 2 on. */
+  others?: number;
+}
+
+export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
+  const { others: otherUsers = 0, hurried = true } = options;
   const vendors = startVendors();
   const nodes = await startNodes(options);
   const { weir } = nodes;
@@ -88,12 +96,17 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
     }
   }
   const user = await weir.newUser({ quota: CREDIT });
-  const limited = await weir.newToken(
-    { name: "limited", quota: TOKEN_QUOTA, rpm: 1_000_000, concurrency: 1000, budget_day: TOKEN_QUOTA },
-    user,
-  );
+  const limits = { name: "limited", quota: TOKEN_QUOTA, rpm: 1_000_000, concurrency: 1000 };
+  const limited = await weir.newToken({ ...limits, budget_day: TOKEN_QUOTA }, user);
   const unlimited = await weir.newToken({ name: "unlimited" }, user);
   const keys = [limited.key, unlimited.key];
+  const owners = [{ user: user.id, token: limited.id }];
+  for (let n = 0; n < otherUsers; n++) {
+    const other = await weir.newUser({ quota: CREDIT });
+    const token = await weir.newToken(limits, other);
+    keys.push(token.key);
+    owners.push({ user: other.id, token: token.id });
+  }
 
   const tally = new Map<string, Map<string, number>>();
   const note = (subject: string, what: string): void => {
@@ -125,18 +138,39 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
       // Given back whole, it is no charge.
       return units === 0 && its.length > 1 ? [] : [{ request_id, units, call: callOf(charge?.ip ?? "") }];
     });
-    const [account] = await db.q.select().from(users).where(eq(users.id, user.id));
-    const [token] = await db.q.select().from(tokens).where(eq(tokens.id, limited.id));
-    if (!account || !token) throw new Error("an account is gone");
+    const accounts = [];
+    for (const owner of owners) {
+      const [account] = await db.q.select().from(users).where(eq(users.id, owner.user));
+      const [token] = await db.q.select().from(tokens).where(eq(tokens.id, owner.token));
+      if (!account || !token) throw new Error("an account is gone");
+      const credit = owner.user === user.id ? given : CREDIT;
+      accounts.push(
+        { name: `user ${owner.user}`, given: credit, left: account.quota, used: account.used_quota },
+        { name: `token ${owner.token}`, given: TOKEN_QUOTA, left: token.remain_quota, used: token.used_quota },
+      );
+    }
     return {
       charges,
       holds: (await db.q.select({ id: holds.request_id }).from(holds)).map(({ id }) => id),
       findings: (await weir.audit()).map(({ rule, row, expected: right, found }) => `${rule} ${row} ${right} ${found}`),
-      accounts: [
-        { name: "the user", given, left: account.quota, used: account.used_quota },
-        { name: "the limited token", given: TOKEN_QUOTA, left: token.remain_quota, used: token.used_quota },
-      ],
+      accounts,
     };
+  };
+  const make = async (planned: PlannedCall): Promise<CallRecord> => {
+    const node = nodes.node(planned.node % nodes.all.length);
+    const call = ++made;
+    vendors.plan(call, planned);
+    const record = await makeCall(node, {
+      call,
+      planned,
+      prompt: vendors.textOf(call),
+      key: keys[planned.token % keys.length] ?? "",
+    });
+    records.push(record);
+    if (record.whole) for (const wake of waiting.get(node) ?? []) wake();
+    note(`callers of ${planned.caller}`, fateOf(record));
+    for (const { fate, dialect } of vendors.answersTo(call)) note(`vendors of ${dialect}`, fate);
+    return record;
   };
   return {
     nodes,
@@ -144,6 +178,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
     tally,
     user,
     note,
+    make,
     newCall: (token) => {
       const call = ++made;
       return { call, key: keys[token % keys.length] ?? "", address: addressOf(call) };
@@ -165,19 +200,7 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
           const node = nodes.node(planned.node % nodes.all.length);
           // A caller comes back when the node does.
           for (let tries = 0; !node.isRunning && tries < 500; tries++) await Bun.sleep(20);
-          const call = ++made;
-          vendors.plan(call, planned);
-          const record = await makeCall(node, {
-            call,
-            planned,
-            prompt: vendors.textOf(call),
-            key: keys[planned.token % keys.length] ?? "",
-          });
-          records.push(record);
-          own.push(record);
-          if (record.whole) for (const wake of waiting.get(node) ?? []) wake();
-          note(`callers of ${planned.caller}`, fateOf(record));
-          for (const { fate, dialect } of vendors.answersTo(call)) note(`vendors of ${dialect}`, fate);
+          own.push(await make(planned));
         }
       };
       await Promise.all(Array.from({ length: atOnce }, caller));
@@ -207,7 +230,8 @@ export async function startTestbed(options: Omit<NodesOptions, "hurried" | "env"
       const limit = Date.now() + limitMs;
       // Once more after a while: what comes late must not change anything.
       for (let agreed = 0; agreed < 2 && Date.now() < limit;) {
-        await ageTheDead(nodes);
+        // Without haste a living process's heartbeat may be as old as a dead one's here.
+        if (hurried) await ageTheDead(nodes);
         await hurryJobs(nodes);
         for (const work of chores) await work();
         broken = [

@@ -4,6 +4,7 @@
  */
 import { inArray } from "drizzle-orm";
 import { isSeriesRule, severityOf, type SeriesRule } from "../../../shared/alert-rules";
+import { type Held, NEVER_LOST } from "../../cluster/types";
 import { type Services, seconds } from "../../contracts/context";
 import { budgetFindings } from "./budgets";
 import { channelsBack, eventFindings, eventsRead, newEvents } from "./event-findings";
@@ -26,8 +27,8 @@ interface Round {
   drop: number[];
 }
 
-/** Judges every rule once. */
-export async function evaluate(services: Services, feed: SeriesFeed): Promise<void> {
+/** Judges every rule once; without its lease it writes nothing. */
+export async function evaluate(services: Services, feed: SeriesFeed, held: Held = NEVER_LOST): Promise<void> {
   const rules = rulesOf(services);
   const open = Map.groupBy(await openIncidents(services), ({ rule }) => rule);
   const round: Round = { findings: [], touch: [], over: [], drop: [] };
@@ -63,6 +64,8 @@ export async function evaluate(services: Services, feed: SeriesFeed): Promise<vo
 
   const names = new Set(rules.map(({ name }) => name));
   for (const [name, incidents] of open) if (!names.has(name)) round.drop.push(...incidents.map(({ id }) => id));
+  // The next holder has judged what this one read.
+  if (held.lost) return;
   await keep(services, round);
   await eventsRead(services, events.at(-1)?.id);
 }

@@ -15,7 +15,7 @@ export function createAlertJobs(services: Services): AlertJobs {
   const feed = createFeed(services);
   const queue = createAlertQueue(services);
   return {
-    judge: () => services.cluster.lease.hold("alerts", () => evaluate(services, feed)),
+    judge: () => services.cluster.lease.hold("alerts", (held) => evaluate(services, feed, held)),
     send: () => services.cluster.lease.hold("alert messages", () => queue.start()),
   };
 }

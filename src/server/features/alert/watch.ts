@@ -8,6 +8,7 @@ import { type AlertRule, severityOf } from "../../../shared/alert-rules";
 import { CHANNEL_STATUS, splitList } from "../../../shared/channel";
 import { channelType } from "../../../shared/channel-types";
 import { readParams } from "../../../shared/log-text";
+import { type Held, NEVER_LOST } from "../../cluster/types";
 import { type Services, seconds } from "../../contracts/context";
 import type { ChannelRow } from "../../db/schema";
 import { loadKeys } from "../channel/keys";
@@ -70,13 +71,14 @@ export function compareModels(known: Looked | undefined, list: readonly string[]
 }
 
 /** One round: looks at some channels whose day is over, and judges the rules of upstream accounts. */
-export async function watchUpstreams(services: Services): Promise<void> {
+export async function watchUpstreams(services: Services, held: Held = NEVER_LOST): Promise<void> {
   const rules = rulesOf(services);
   const asked = rules.filter(({ kind }) => kind === "models" || kind === "key");
   const { channels } = services.db.t;
   const rows = await services.db.read.select().from(channels).where(eq(channels.status, CHANNEL_STATUS.enabled));
   const looked = asked.length === 0 ? new Map<number, Looked>() : await lookAround(services, rows);
   for (const rule of rules) {
+    if (held.lost) return;
     if (rule.kind === "models") await judge(services, rule, modelFindings(services, rule, rows, looked));
     else if (rule.kind === "key") await judge(services, rule, keyFindings(services, rule, rows, looked));
     else if (rule.kind === "balance") await judge(services, rule, await balanceFindings(services, rule, rows));

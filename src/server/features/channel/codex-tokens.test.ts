@@ -1,5 +1,6 @@
 /** Codex channels renew their own owner's token: in time, once, sealed; a refused refresh disables with a reason. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { NEVER_LOST } from "../../cluster/types";
 import { eq } from "drizzle-orm";
 import { ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness, type Person } from "../../../../tests/kit/harness";
@@ -82,7 +83,7 @@ describe.each([...ENGINES])("Codex tokens on %s", (engine) => {
     await make(7200, `later-${engine}`);
     const fresh = token(seconds(3600));
     answer = () => Response.json({ access_token: fresh, refresh_token: "next", id_token: "new" });
-    expect(await renewCodexTokens(house.services, url)).toBe(2);
+    expect(await renewCodexTokens(house.services, NEVER_LOST, url)).toBe(2);
     const sent = { client_id: "app_EMoamEEZ73f0CkXaXp7hrann", grant_type: "refresh_token" };
     expect(asked).toEqual([
       { ...sent, refresh_token: `one-${engine}` },
@@ -92,13 +93,13 @@ describe.each([...ENGINES])("Codex tokens on %s", (engine) => {
     expect(keyOf(id)).toEqual({ OPENAI_API_KEY: null, tokens, last_refresh: "2026-11-01T00:00:00Z" });
     expect(keyOf(flat)).toEqual(tokens);
     expect((await rowOf(id))?.key_cipher).not.toContain("next");
-    expect(await renewCodexTokens(house.services, url)).toBe(0);
+    expect(await renewCodexTokens(house.services, NEVER_LOST, url)).toBe(0);
   });
 
   test("a refresh token is sent once, however many rounds run at the same time", async () => {
     const id = await make(300, `twice-${engine}`);
     answer = () => Response.json({ access_token: token(seconds(3600)), refresh_token: "after" });
-    const rounds = await Promise.all([1, 2, 3].map(() => renewCodexTokens(house.services, url)));
+    const rounds = await Promise.all([1, 2, 3].map(() => renewCodexTokens(house.services, NEVER_LOST, url)));
     expect([rounds.toSorted(), asked.length]).toEqual([[0, 0, 1], 1]);
     expect(keyOf(id).tokens.refresh_token).toBe("after");
   });
@@ -109,7 +110,7 @@ describe.each([...ENGINES])("Codex tokens on %s", (engine) => {
     const replace = () => house.services.db.q.update(channels).set({ key_hash: "another" }).where(eq(channels.id, id));
     vendorDoes = async () => void (await replace().returning({ id: channels.id }));
     answer = () => Response.json({ error: { code: "refresh_token_reused" } }, { status: 400 });
-    expect(await renewCodexTokens(house.services, url)).toBe(0);
+    expect(await renewCodexTokens(house.services, NEVER_LOST, url)).toBe(0);
     vendorDoes = undefined;
     expect((await rowOf(id))?.status).toBe(CHANNEL_STATUS.enabled);
     await house.services.db.q.delete(channels).where(eq(channels.id, id)).returning({ id: channels.id });
@@ -118,21 +119,21 @@ describe.each([...ENGINES])("Codex tokens on %s", (engine) => {
   test("a refused refresh disables the channel and says what to do, and the token is not sent again", async () => {
     const id = await make(300, `over-${engine}`);
     answer = () => Response.json({ error: { code: "refresh_token_reused" } }, { status: 400 });
-    expect(await renewCodexTokens(house.services, url)).toBe(0);
+    expect(await renewCodexTokens(house.services, NEVER_LOST, url)).toBe(0);
     const row = await rowOf(id);
     expect(row?.status).toBe(CHANNEL_STATUS.auto_disabled);
     expect(readStatusInfo(row?.other_info ?? "", "en")?.reason).toContain("refresh_token_reused");
-    await renewCodexTokens(house.services, url);
+    await renewCodexTokens(house.services, NEVER_LOST, url);
     expect(asked).toHaveLength(1);
   });
 
   test("an outage of the vendor changes nothing: the next round tries again", async () => {
     const id = await make(300, `outage-${engine}`);
     answer = () => new Response("<html>", { status: 503 });
-    expect(await renewCodexTokens(house.services, url)).toBe(0);
+    expect(await renewCodexTokens(house.services, NEVER_LOST, url)).toBe(0);
     expect((await rowOf(id))?.status).toBe(CHANNEL_STATUS.enabled);
     answer = () => Response.json({ access_token: token(seconds(3600)) });
-    expect(await renewCodexTokens(house.services, url)).toBe(1);
+    expect(await renewCodexTokens(house.services, NEVER_LOST, url)).toBe(1);
     // The vendor gave no new refresh token: the old one stays.
     expect(keyOf(id).tokens.refresh_token).toBe(`outage-${engine}`);
   });

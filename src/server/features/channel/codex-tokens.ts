@@ -7,6 +7,7 @@
 import { and, eq } from "drizzle-orm";
 import { CHANNEL_STATUS } from "../../../shared/channel";
 import { channelTypes } from "../../../shared/channel-types";
+import { type Held, NEVER_LOST } from "../../cluster/types";
 import type { Services } from "../../contracts/context";
 import type { PoolChannel } from "../../contracts/channel";
 import { run } from "../../db/transaction";
@@ -82,7 +83,11 @@ const refused = new Set<string>();
 const asking = new Set<string>();
 
 /** Renews what ends soon; returns how many were. Never throws for a vendor's error: the next round tries again. */
-export async function renewCodexTokens(services: Services, url = CODEX_TOKEN_URL): Promise<number> {
+export async function renewCodexTokens(
+  services: Services,
+  held: Held = NEVER_LOST,
+  url = CODEX_TOKEN_URL,
+): Promise<number> {
   const { channels } = services.db.t;
   const rows = await services.db.q
     .select()
@@ -91,7 +96,7 @@ export async function renewCodexTokens(services: Services, url = CODEX_TOKEN_URL
   let renewed = 0;
   for (const row of rows)
     for (const channel of await loadKeys(services, row))
-      if (!channel.autoDisabled && (await renew(services, channel, url))) renewed++;
+      if (!held.lost && !channel.autoDisabled && (await renew(services, channel, url))) renewed++;
   return renewed;
 }
 

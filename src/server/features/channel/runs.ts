@@ -5,6 +5,7 @@
  */
 import type { ChannelRun, RunKind } from "../../../shared/channel-operations";
 import { AppError, type ErrorCode } from "../../../shared/errors";
+import type { Held } from "../../cluster/types";
 import { type Services, seconds } from "../../contracts/context";
 import { readRunState, saveRunState } from "../run/run-state";
 
@@ -15,6 +16,9 @@ const SAVE_EVERY = 500;
 /** A run writes at least this often; silent for SILENT_SECONDS it is dead. */
 const BEAT_SECONDS = 5;
 const SILENT_SECONDS = 20;
+
+/** Thousands of channels take long; each step has a deadline of its own. */
+const LEASE = { release: true, mostMs: Infinity } as const;
 
 const REFUSED: Record<RunKind, ErrorCode> = { test: "channel_test_running", balance: "channel_balance_running" };
 
@@ -51,7 +55,7 @@ export async function startRun<Item>(
   plan: RunPlan<Item>,
 ): Promise<{ run: ChannelRun; done: Promise<void> }> {
   const begun = Promise.withResolvers<ChannelRun>();
-  const work = async () => {
+  const work = async (held: Held) => {
     const items = await plan.items();
     const now = seconds(services);
     const run: Stored = {
@@ -72,9 +76,9 @@ export async function startRun<Item>(
     await saveRunState(services.db, rowName(run.kind), run);
     const { updated_at: _updated, ...first } = run;
     begun.resolve({ ...first, running: true });
-    await carryOut(services, plan, items, run);
+    await carryOut(services, plan, items, run, held);
   };
-  const held = services.cluster.lease.hold(rowName(plan.kind), work, { release: true });
+  const held = services.cluster.lease.hold(rowName(plan.kind), work, LEASE);
   const done = held.then((got) => {
     if (!got) throw new AppError(REFUSED[plan.kind]);
   });
@@ -84,12 +88,19 @@ export async function startRun<Item>(
   return { run, done };
 }
 
-async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items: Item[], run: Stored): Promise<void> {
+async function carryOut<Item>(
+  services: Services,
+  { step }: RunPlan<Item>,
+  items: Item[],
+  run: Stored,
+  held: Held,
+): Promise<void> {
   const { signal } = services.background;
   let saving = Promise.resolve();
   let saved = -1;
   const beat = setInterval(() => {
     const now = seconds(services);
+    if (held.lost) return;
     if (saved === run.done && now - run.updated_at < BEAT_SECONDS) return;
     saved = run.done;
     run.updated_at = now;
@@ -99,7 +110,7 @@ async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items
   const rest = items.values();
   const worker = async () => {
     for (const item of rest) {
-      if (signal.aborted) return;
+      if (signal.aborted || held.lost) return;
       const { result, status } = await step(item, signal).catch((err: unknown): StepResult => {
         if (!signal.aborted) services.log.error({ err, run: run.kind }, "a channel broke its step of a run");
         return { result: "failed" };
@@ -115,7 +126,10 @@ async function carryOut<Item>(services: Services, { step }: RunPlan<Item>, items
   } finally {
     clearInterval(beat);
     await saving;
-    run.finished_at = run.updated_at = Math.max(1, seconds(services));
-    await saveRunState(services.db, rowName(run.kind), run);
+    // Else the row is another run's by now.
+    if (!held.lost) {
+      run.finished_at = run.updated_at = Math.max(1, seconds(services));
+      await saveRunState(services.db, rowName(run.kind), run);
+    }
   }
 }

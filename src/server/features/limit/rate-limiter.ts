@@ -23,9 +23,9 @@ export interface LimitNeeds extends Pick<Services, "now"> {
 }
 
 export const createLimits = (services: LimitNeeds): Limits => ({
-  admit(caller, limitRequest) {
+  admit(caller, limitRequest, ahead) {
     const rules = callerRules(services, caller, limitRequest);
-    return rules && reserve(services, rules, limitRequest);
+    return rules && reserve(services, rules, limitRequest, ahead);
   },
   enterChannel(channel, caller, limitRequest) {
     const rules = channelRules(services, channel, caller, limitRequest);
@@ -72,6 +72,7 @@ async function reserve(
   services: LimitNeeds,
   { counters, budgets }: Rules,
   { units, hold }: LimitRequest,
+  ahead = false,
 ): Promise<Admission> {
   const reservation = counters.length > 0 ? await services.cluster.counter.reserve(counters) : nothingReserved;
   const admission = countersOf(counters, reservation);
@@ -79,7 +80,7 @@ async function reserve(
   const giveBack = (): void => reservation.end(counters.map(() => 0));
   let full: string | undefined;
   try {
-    full = await services.spend.take(budgets, units, hold);
+    full = await services.spend.take(budgets, units, ahead ? undefined : hold);
   } catch (error) {
     giveBack();
     throw error;

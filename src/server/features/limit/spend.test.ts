@@ -34,6 +34,31 @@ for (const engine of ENGINES) {
       expect(await book.take([day], 40)).toBeUndefined();
     });
 
+    test("takings and corrections that wait for the same budgets share transactions, and each is decided as if alone", async () => {
+      const [day, month] = [budget(100), budget(1000)];
+      let transactions = 0;
+      const { db } = h.services;
+      const counted = createSpendStore({ ...h.services, db: { ...db, tx: (...of) => (transactions++, db.tx(...of)) } });
+      const small = await Promise.all(Array.from({ length: 40 }, () => counted.take([month, day], 2)));
+      expect(small).toEqual(Array.from({ length: 40 }, () => undefined));
+      // The first, and all that came while it ran.
+      expect(transactions).toBe(2);
+      // 20 are left: the fourth is too large, those after it fit.
+      const sizes = [5, 5, 5, 9, 2, 1, 1, 2];
+      const answers = await Promise.all(sizes.map((units) => counted.take([day, month], units)));
+      expect(answers.map((full) => full === undefined)).toEqual([true, true, true, false, true, true, true, false]);
+      expect(await counted.spent([day.name, month.name])).toEqual(
+        new Map([
+          [day.name, 99],
+          [month.name, 99],
+        ]),
+      );
+      transactions = 0;
+      await Promise.all(Array.from({ length: 30 }, () => counted.correct([day.name, month.name], -3)));
+      expect(transactions).toBe(2);
+      expect(await counted.spent([day.name])).toEqual(new Map([[day.name, 9]]));
+    });
+
     test("what one budget refuses takes nothing from the others, in whatever order they are given", async () => {
       const [day, month] = [budget(100), budget(50)];
       const answers = await Promise.all(

@@ -7,6 +7,7 @@
 import { eq, inArray, lt, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
 import { run } from "../../db/transaction";
+import { createLanes } from "../../lib/lanes";
 import { budgetSteps } from "../wallet/hold-draft";
 import { BUDGET_KEPT_SECONDS } from "../wallet/refund";
 
@@ -38,63 +39,108 @@ export interface SpendStore {
   spent(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
+interface Request {
+  /** In the common lock order; those of one lane are the same. */
+  readonly budgets: readonly Budget[];
+  readonly units: number;
+}
+
 class Full extends Error {
   constructor(readonly budget: string) {
     super("a budget is used up");
   }
 }
 
-/** The store of budgets in the database. */
+/** Between the names of a lane. */
+const COMMA = "\n";
+
+/**
+ * The store of budgets in the database. Calls under the same budgets share transactions: each alone would wait for the
+ * row and for the disk, one after the other, on all instances.
+ */
 export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): SpendStore {
   const t = db.t.budget_spend;
+
+  /** In one transaction; `budgets` in the common lock order. The name of one that is too small: nothing is taken. */
+  async function takeAll(budgets: readonly Budget[], units: number, hold?: string): Promise<string | undefined> {
+    const small = budgets.find(({ limit }) => units > limit);
+    if (small) return small.name;
+    try {
+      await db.tx(function* (q) {
+        for (const { name, limit, ends } of budgets) {
+          const spent = sql`${t.amount} + ${units}`;
+          const taken = yield* run(
+            q
+              .insert(t)
+              .values({ name, amount: units, expires_at: ends + BUDGET_KEPT_SECONDS })
+              .onConflictDoUpdate({ target: t.name, set: { amount: spent }, setWhere: sql`${spent} <= ${limit}` })
+              .returning({ name: t.name }),
+          );
+          if (taken.length === 0) throw new Full(name);
+        }
+        const names = budgets.map(({ name }) => name);
+        if (hold !== undefined) yield* budgetSteps(db, q, hold, names, units);
+      });
+    } catch (error) {
+      if (error instanceof Full) return error.budget;
+      throw error;
+    }
+    return undefined;
+  }
+
+  /** All together where they fit, else in halves: each is decided as if it had come alone. */
+  async function takeEach(requests: readonly Request[]): Promise<(string | undefined)[]> {
+    const [first] = requests;
+    if (!first) return [];
+    const units = requests.reduce((sum, request) => sum + request.units, 0);
+    // A limit may have been changed in between.
+    const budgets = first.budgets.map((budget, i) => ({
+      ...budget,
+      limit: Math.min(...requests.map((request) => request.budgets[i]?.limit ?? 0)),
+    }));
+    const full = await takeAll(budgets, units);
+    if (full === undefined || requests.length === 1) return requests.map(() => full);
+    const half = Math.ceil(requests.length / 2);
+    return [...(await takeEach(requests.slice(0, half))), ...(await takeEach(requests.slice(half)))];
+  }
+
+  /** In one transaction; with `hold` only while that is there. */
+  const change = (names: readonly string[], units: number, hold?: string): Promise<void> =>
+    db.tx(function* (q) {
+      if (hold !== undefined && !(yield* budgetSteps(db, q, hold, names, units))) return;
+      // In the order of `take`: rows are locked one by one.
+      for (const name of names) {
+        yield* run(
+          q
+            .update(t)
+            .set({ amount: sql`${t.amount} + ${units}` })
+            .where(eq(t.name, name))
+            .returning({ name: t.name }),
+        );
+      }
+    });
+
+  const takings = createLanes<Request, string | undefined>((_, requests) => takeEach(requests));
+  const changes = createLanes<number, void>(async (key, units) => {
+    const sum = units.reduce((all, one) => all + one, 0);
+    if (sum !== 0) await change(key.split(COMMA), sum);
+    return units.map(() => undefined);
+  });
+
   return {
-    async take(budgets, units, hold) {
-      const small = budgets.find(({ limit }) => units > limit);
-      if (small) return small.name;
+    take(budgets, units, hold) {
       // A fixed order, so that two calls never wait for each other.
       const ordered = budgets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-      try {
-        await db.tx(function* (q) {
-          for (const { name, limit, ends } of ordered) {
-            const spent = sql`${t.amount} + ${units}`;
-            const taken = yield* run(
-              q
-                .insert(t)
-                .values({ name, amount: units, expires_at: ends + BUDGET_KEPT_SECONDS })
-                .onConflictDoUpdate({ target: t.name, set: { amount: spent }, setWhere: sql`${spent} <= ${limit}` })
-                .returning({ name: t.name }),
-            );
-            if (taken.length === 0) throw new Full(name);
-          }
-          const names = ordered.map(({ name }) => name);
-          if (hold !== undefined) yield* budgetSteps(db, q, hold, names, units);
-        });
-      } catch (error) {
-        if (error instanceof Full) return error.budget;
-        throw error;
-      }
-      return undefined;
+      if (hold !== undefined) return takeAll(ordered, units, hold);
+      return takings(ordered.map(({ name }) => name).join(COMMA), { budgets: ordered, units });
     },
 
     async correct(names, units, hold) {
       if (units === 0 || names.length === 0) return;
-      const change = (): Promise<void> =>
-        db.tx(function* (q) {
-          if (hold !== undefined && !(yield* budgetSteps(db, q, hold, names, units))) return;
-          // In the order of `take`: rows are locked one by one.
-          for (const name of names.toSorted()) {
-            yield* run(
-              q
-                .update(t)
-                .set({ amount: sql`${t.amount} + ${units}` })
-                .where(eq(t.name, name))
-                .returning({ name: t.name }),
-            );
-          }
-        });
+      const ordered = names.toSorted();
       for (const pause of [...RETRIES_MS, undefined]) {
         try {
-          return await change();
+          return await (hold === undefined ? changes(ordered.join(COMMA), units) : change(ordered, units, hold));
         } catch (error) {
           if (pause === undefined)
             return void log.error({ err: error, budgets: names, units }, "a budget could not be corrected");

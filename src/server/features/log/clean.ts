@@ -21,6 +21,8 @@ const SILENT_SECONDS = 30;
 const DAY = 86_400;
 
 const STATE = "log-cleaning";
+/** Millions of rows take hours; each step has a limit of its own. */
+const LEASE = { release: true, mostMs: Infinity } as const;
 /** Row of `meta`: epoch seconds; rows before this time may be missing. */
 const LOG_COMPLETE_SINCE = "log_complete_since";
 
@@ -55,7 +57,7 @@ export async function removeExpired(services: Needs): Promise<void> {
   await services.cluster.lease.hold(
     "log-contents",
     async () => void (await removeBodies(services, now - options.get("LogContentDays") * DAY)),
-    { release: true },
+    LEASE,
   );
 }
 
@@ -67,7 +69,7 @@ async function cleanOnce(services: Needs, until: number, started_by: string): Pr
     async () => {
       removed = await clean(services, Math.min(until, seconds(services)), started_by);
     },
-    { release: true },
+    LEASE,
   );
   return removed;
 }

@@ -18,6 +18,7 @@ import {
   sameNumbers,
 } from "../../../shared/price-rows";
 import { type PriceTables, priceTableKeys, resolvePrice } from "../../../shared/pricing";
+import { type Held, NEVER_LOST } from "../../cluster/types";
 import type { Actor } from "../../contracts/actor";
 import { type Ctx, type Services, seconds } from "../../contracts/context";
 import { auditRow } from "../audit/record";
@@ -204,11 +205,18 @@ async function propose({ db, now }: FeedServices, source: string, changes: reado
 }
 
 /** Reads one feed. Throws what readFeedFile throws; the reading says so too. */
-async function read(services: FeedServices, feed: PriceFeed, author: Author): Promise<{ open: number; taken: number }> {
+async function read(
+  services: FeedServices,
+  feed: PriceFeed,
+  author: Author,
+  held: Held = NEVER_LOST,
+): Promise<{ open: number; taken: number }> {
   const last = (await readings(services)).get(feed.name) ?? UNREAD;
   const read_at = Math.floor(services.now() / 1000);
   try {
     const file = await readFeedFile(services, feed, last.signed_at);
+    // The prices that this process knows may be old.
+    if (held.lost) return { open: 0, taken: 0 };
     const changes = await judged(services, feed, file.prices);
     const news = Object.fromEntries(
       changes.filter(({ kind }) => kind === "new").map(({ name, after }) => [name, after]),
@@ -252,11 +260,11 @@ export const isDue = (
 ): boolean => hours > 0 && now >= read_at + (problem ? HOUR : hours * HOUR);
 
 /** Job "price feeds". */
-export async function readFeedsWhenDue(services: Services): Promise<void> {
+export async function readFeedsWhenDue(services: Services, held: Held = NEVER_LOST): Promise<void> {
   const known = await readings(services);
   for (const feed of services.options.get("PriceFeeds")) {
     if (!isDue(feed, known.get(feed.name) ?? UNREAD, seconds(services))) continue;
-    await read(services, feed, timer(services)).catch((problem: unknown) =>
+    await read(services, feed, timer(services), held).catch((problem: unknown) =>
       services.log.warn({ feed: feed.name, err: problem }, "a price feed could not be read"),
     );
   }

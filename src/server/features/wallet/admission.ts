@@ -23,7 +23,7 @@ const granted = (limits: Admission | undefined, held?: number): Granted =>
 export function createAdmit({ limits, ledger, log }: Needs): Admit {
   return async ({ caller, limits: limitRequest, hold }) => {
     // A caller without limits has nothing to await.
-    const entering = limitRequest && limits.admit(caller, limitRequest);
+    const entering = limitRequest && limits.admit(caller, limitRequest, hold !== undefined);
     const entered = entering && (await entering);
     if (entered?.refused) return { granted: false, by: "limit", limits: entered, ...entered.refused };
     if (!hold) return granted(entered);

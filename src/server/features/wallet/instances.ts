@@ -145,7 +145,12 @@ export async function livingInstances(db: Db): Promise<number> {
 }
 
 /** Of a pool's client, beside its connections: the one that listens for changes. */
-const LISTENERS = 1;
+export const LISTENERS = 1;
+
+/** One row {usable}: max_connections without those that are kept for others. */
+export const USABLE_CONNECTIONS = `
+SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)::int AS usable
+FROM pg_settings WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')`;
 
 /** What all living instances may open, each as many as this one, and what the server has for them. */
 export interface ConnectionCount {
@@ -160,10 +165,7 @@ export interface ConnectionCount {
 export async function countConnections(db: Db, pool: number): Promise<ConnectionCount | undefined> {
   const { postgres } = db.driver;
   if (!postgres) return undefined;
-  const [row] = await postgres.unsafe<{ usable: number }>(
-    `SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END)::int AS usable
-     FROM pg_settings WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')`,
-  );
+  const [row] = await postgres.unsafe<{ usable: number }>(USABLE_CONNECTIONS);
   return { instances: await livingInstances(db), each: pool + LISTENERS, usable: row?.usable ?? 0 };
 }
 
