@@ -52,7 +52,7 @@ class Full extends Error {
 }
 
 /** Between the names of a lane. */
-const COMMA = "\n";
+const SEPARATOR = "\n";
 
 /**
  * The store of budgets in the database. Calls under the same budgets share transactions: each alone would wait for the
@@ -123,7 +123,7 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
   const takings = createLanes<Request, string | undefined>((_, requests) => takeEach(requests));
   const changes = createLanes<number, void>(async (key, units) => {
     const sum = units.reduce((all, one) => all + one, 0);
-    if (sum !== 0) await change(key.split(COMMA), sum);
+    if (sum !== 0) await change(key.split(SEPARATOR), sum);
     return units.map(() => undefined);
   });
 
@@ -132,7 +132,7 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
       // A fixed order, so that two calls never wait for each other.
       const ordered = budgets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
       if (hold !== undefined) return takeAll(ordered, units, hold);
-      return takings(ordered.map(({ name }) => name).join(COMMA), { budgets: ordered, units });
+      return takings(ordered.map(({ name }) => name).join(SEPARATOR), { budgets: ordered, units });
     },
 
     async correct(names, units, hold) {
@@ -140,7 +140,7 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
       const ordered = names.toSorted();
       for (const pause of [...RETRIES_MS, undefined]) {
         try {
-          return await (hold === undefined ? changes(ordered.join(COMMA), units) : change(ordered, units, hold));
+          return await (hold === undefined ? changes(ordered.join(SEPARATOR), units) : change(ordered, units, hold));
         } catch (error) {
           if (pause === undefined)
             return void log.error({ err: error, budgets: names, units }, "a budget could not be corrected");
