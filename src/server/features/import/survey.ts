@@ -6,10 +6,12 @@ import type { Services } from "../../contracts/context";
 import { sha256 } from "../../lib/secrets";
 import { comparePrices, tablesAfter } from "./prices";
 import { type Decision, eachOf, optionsReport, type Plan, TableCount, unreadColumns, unreadTables } from "./plan";
-import type { SourceChannel, SourceUser } from "./records";
-import type { Source } from "../../db/foreign/source";
+import { HISTORY_ROWS, historyTables, OLD, usedCodeLeft } from "./history";
+import { isLeft, type SourceChannel, type SourceJob, type SourceOrder, type SourceUser } from "./records";
+import type { Catalogue, Source } from "../../db/foreign/source";
 import { shadowRun } from "./shadow";
 import { SYSTEMS } from "./systems";
+import { RUNNING } from "./systems/family-records";
 import { textOf } from "./values";
 import type { Environment, SourceOptions, System, SystemTables } from "./system";
 import { CannotStart } from "../../lib/cannot-start";
@@ -27,6 +29,8 @@ export interface SurveyInput {
   logs?: Source | undefined;
   /** The system, where it is not to be recognised. */
   from?: string | undefined;
+  /** Orders, used codes and jobs since this time (epoch seconds) are taken as records; absent: none. */
+  since?: number | undefined;
 }
 
 /** What was found, and what the run needs of it. */
@@ -47,6 +51,8 @@ export interface Survey {
   withoutMail: ReadonlySet<string>;
   /** Source ids of channels that are not taken. */
   leftChannels: ReadonlySet<string>;
+  /** As it was asked: what came before is no record here. */
+  since: number | undefined;
 }
 
 type Needs = Pick<Services, "db" | "secrets" | "options">;
@@ -81,18 +87,25 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     catalogue = await source.catalogue();
   }
   const options = await system.options(source, catalogue, services.options.text);
-  const asked = { issuer: options.issuer, units: services.options.text("QuotaPerUnit"), ...input.answers };
-  const tables = system.tables(catalogue, asked);
+  const units = options.values.get("QuotaPerUnit") ?? services.options.text("QuotaPerUnit");
+  const tables = chosen(
+    system.tables(catalogue, { issuer: options.issuer, units, ...input.answers }),
+    catalogue,
+    input,
+  );
   const questions = new Questions(input.answers);
   const notes: string[] = [];
   const users = await surveyUsers(services, source, system, tables, questions, input);
   const channels = await surveyChannels(source, tables, questions);
   const reports = [users.count.report, await tokensReport(source, tables, users.leftUsers), channels.count.report];
-  for (const [becomes, use] of [
-    ["redemption codes", tables.codes],
-    ["log", tables.logs],
-  ] as const)
-    if (use && catalogue.has(use.table)) reports.push(await plainReport(source, use, becomes));
+  if (tables.codes && catalogue.has(tables.codes.table)) reports.push(await codesReport(source, tables.codes, input));
+  // The log is not read for it: it may have millions of rows.
+  if (tables.logs && catalogue.has(tables.logs.table)) {
+    const { report } = new TableCount(tables.logs.table, "log");
+    report.rows = report.taken = await source.count(tables.logs.table);
+    reports.push(report);
+  }
+  reports.push(...(await historyReports(source, tables, questions, input)));
   for (const report of reports) {
     const use = Object.values(tables).find((one) => one.table === report.table);
     if (use) report.columns = await unreadColumns(source, catalogue, use);
@@ -140,6 +153,7 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     leftUsers: users.leftUsers,
     withoutMail: users.withoutMail,
     leftChannels: channels.left,
+    since: input.since,
   };
 }
 
@@ -353,17 +367,42 @@ async function tokensReport(source: Source, { tokens }: SystemTables, leftUsers:
   return count.report;
 }
 
-/** A table of which nothing needs to be decided. The log is not read for it: it may have millions of rows. */
-async function plainReport(
-  source: Source,
-  use: NonNullable<SystemTables["codes"] | SystemTables["logs"]>,
-  becomes: string,
-) {
-  const count = new TableCount(use.table, becomes);
-  if (becomes === "log") {
-    count.report.rows = count.report.taken = await source.count(use.table);
-    return count.report;
+/** The tables that are read: those of orders and jobs by choice, and where the source has them. */
+function chosen(tables: SystemTables, catalogue: Catalogue, { since }: SurveyInput): SystemTables {
+  const { orders, drawings, tasks, ...rest } = tables;
+  if (since === undefined) return rest;
+  const there = Object.entries({ orders, drawings, tasks }).filter(([, use]) => use && catalogue.has(use.table));
+  return { ...rest, ...Object.fromEntries(there) };
+}
+
+async function codesReport(source: Source, use: NonNullable<SystemTables["codes"]>, { since }: SurveyInput) {
+  const count = new TableCount(use.table, "redemption codes");
+  for await (const { record } of eachOf(source, use)) {
+    if (!count.count(record)) continue;
+    const left = usedCodeLeft(record, since);
+    if (left) count.drop(left);
   }
-  for await (const { record } of eachOf(source, use as NonNullable<SystemTables["codes"]>)) count.count(record);
   return count.report;
+}
+
+/** Reports of orders, drawings and other jobs, and the question whether those that run may be left. */
+async function historyReports(source: Source, tables: SystemTables, questions: Questions, { since = 0 }: SurveyInput) {
+  const reports: Plan["tables"] = [];
+  let running = 0;
+  for (const [becomes, use, time] of historyTables(tables)) {
+    const count = new TableCount(use.table, becomes);
+    for await (const { record } of eachOf<SourceOrder | SourceJob>(source, use, HISTORY_ROWS)) {
+      if (isLeft(record) && record.left === RUNNING) running++;
+      if (count.count(record) && time(record) < since) count.drop(OLD);
+    }
+    reports.push(count.report);
+  }
+  if (running > 0)
+    questions.ask(
+      "running-jobs",
+      `${running} drawings and other jobs have no end yet. leave: they are not taken, and what fails after the move is not given back. Else wait until they have ended.`,
+      ["leave"],
+      "leave",
+    );
+  return reports;
 }
