@@ -71,8 +71,8 @@ test(
         };
         sqlite?.exec(`PRAGMA max_page_count = ${page_count + room}`);
       };
-      pages(300);
-      await expect(go(house, source)).rejects.toThrow(/full/);
+      const full = (_: number, of: string): void => void (of === "log rows" && pages(50));
+      await expect(go(house, source, { progress: full })).rejects.toThrow(/full/);
       expect(await findings(house)).toEqual([]);
       const { q, t } = house.services.db;
       const kept = await q.$count(t.logs);

@@ -226,9 +226,10 @@ export const FAMILY_LEFT = {
   midjourneys: BY_CHOICE,
 } as const;
 
-/** Options of the source by their own names. */
-export async function rawOptions(source: Source): Promise<Map<string, string>> {
+/** Options of the source by their own names; none where a fork keeps them elsewhere. */
+export async function rawOptions(source: Source, catalogue: Catalogue): Promise<Map<string, string>> {
   const options = new Map<string, string>();
+  if (!catalogue.has("options")) return options;
   let after: string | undefined;
   for (;;) {
     const rows = await source.rows("options", "key", after, 500);

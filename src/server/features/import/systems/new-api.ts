@@ -112,8 +112,8 @@ export const newApi: System = {
     drawings,
     tasks,
   }),
-  options: async (source) => {
-    const raw = await rawOptions(source);
+  options: async (source, catalogue) => {
+    const raw = await rawOptions(source, catalogue);
     const shared = sharedOptions(
       raw,
       {},

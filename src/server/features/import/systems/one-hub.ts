@@ -206,9 +206,9 @@ export const oneHub: System = {
     drawings,
     tasks,
   }),
-  options: async (source) => {
+  options: async (source, catalogue) => {
     const [prices, groups] = [await priceOptions(source), await groupOptions(source)];
-    const raw = new Map([...(await rawOptions(source)), ...prices.values, ...groups.values]);
+    const raw = new Map([...(await rawOptions(source, catalogue)), ...prices.values, ...groups.values]);
     const shared = sharedOptions(raw, {
       PaymentUSDRate: "Price",
       PaymentMinAmount: "MinTopUp",
