@@ -98,14 +98,15 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
   const users = await surveyUsers(services, source, system, tables, questions, input);
   const channels = await surveyChannels(source, tables, questions);
   const reports = [users.count.report, await tokensReport(source, tables, users.leftUsers), channels.count.report];
-  if (tables.codes && catalogue.has(tables.codes.table)) reports.push(await codesReport(source, tables.codes, input));
+  if (tables.codes && catalogue.has(tables.codes.table))
+    reports.push(await codesReport(source, tables.codes, users.ids, input));
   // The log is not read for it: it may have millions of rows.
   if (tables.logs && catalogue.has(tables.logs.table)) {
     const { report } = new TableCount(tables.logs.table, "log");
     report.rows = report.taken = await source.count(tables.logs.table);
     reports.push(report);
   }
-  reports.push(...(await historyReports(source, tables, questions, input)));
+  reports.push(...(await historyReports(source, tables, questions, users.ids, input)));
   for (const report of reports) {
     const use = Object.values(tables).find((one) => one.table === report.table);
     if (use) report.columns = await unreadColumns(source, catalogue, use);
@@ -288,6 +289,7 @@ async function surveyUsers(
     renamed,
     leftUsers,
     withoutMail,
+    ids: new Set(all.map(({ id }) => id).filter((id) => !leftUsers.has(id))),
     oidc: oidcBound.n,
     logins: logins.n,
   };
@@ -367,6 +369,8 @@ async function tokensReport(source: Source, { tokens }: SystemTables, leftUsers:
   return count.report;
 }
 
+const GONE = "of users who are not taken";
+
 /** The tables that are read: those of orders and jobs by choice, and where the source has them. */
 function chosen(tables: SystemTables, catalogue: Catalogue, { since }: SurveyInput): SystemTables {
   const { orders, drawings, tasks, ...rest } = tables;
@@ -375,25 +379,38 @@ function chosen(tables: SystemTables, catalogue: Catalogue, { since }: SurveyInp
   return { ...rest, ...Object.fromEntries(there) };
 }
 
-async function codesReport(source: Source, use: NonNullable<SystemTables["codes"]>, { since }: SurveyInput) {
+async function codesReport(
+  source: Source,
+  use: NonNullable<SystemTables["codes"]>,
+  users: ReadonlySet<string>,
+  { since }: SurveyInput,
+) {
   const count = new TableCount(use.table, "redemption codes");
   for await (const { record } of eachOf(source, use)) {
     if (!count.count(record)) continue;
-    const left = usedCodeLeft(record, since);
+    const left = usedCodeLeft(record, since) ?? (record.used && !users.has(record.used.by) ? GONE : undefined);
     if (left) count.drop(left);
   }
   return count.report;
 }
 
 /** Reports of orders, drawings and other jobs, and the question whether those that run may be left. */
-async function historyReports(source: Source, tables: SystemTables, questions: Questions, { since = 0 }: SurveyInput) {
+async function historyReports(
+  source: Source,
+  tables: SystemTables,
+  questions: Questions,
+  users: ReadonlySet<string>,
+  { since = 0 }: SurveyInput,
+) {
   const reports: Plan["tables"] = [];
   let running = 0;
   for (const [becomes, use, time] of historyTables(tables)) {
     const count = new TableCount(use.table, becomes);
     for await (const { record } of eachOf<SourceOrder | SourceJob>(source, use, HISTORY_ROWS)) {
       if (isLeft(record) && record.left === RUNNING) running++;
-      if (count.count(record) && time(record) < since) count.drop(OLD);
+      if (!count.count(record)) continue;
+      if (!users.has(record.user)) count.drop(GONE);
+      else if (time(record) < since) count.drop(OLD);
     }
     reports.push(count.report);
   }
