@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newApiTables, writeFile } from "../../../tests/kit/import-sources";
@@ -86,6 +86,7 @@ test(
     const answers = { "name:bob:4": "rename", "mail:alice@x.example": "last", debts: "zero", "type:type 58": "leave" };
     writeFileSync(decisions, JSON.stringify(answers));
     const command = [large, "--decisions", decisions, "--logs", "all"];
+    mkdirSync(join(folder, "killed"));
     const db = await openDb({ url: env.databaseUrl });
     const child = Bun.spawn([process.execPath, "src/server/main.ts", "import", ...command], {
       cwd: join(import.meta.dir, "../../.."),

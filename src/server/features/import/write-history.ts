@@ -66,88 +66,94 @@ function* writeSome(
   records: readonly (SourceOrder | SourceJob)[],
   names: ReadonlyMap<number, string>,
 ): Steps<number> {
-  let written = 0;
+  const orders: Owned<SourceOrder>[] = [];
+  const jobs: Owned<SourceJob>[] = [];
   for (const record of records) {
     const user_id = input.target.idOf("user", record.user);
     // A row of a user who is not taken is nobody's here.
     if (user_id === 0) continue;
-    const isNew =
-      "trade_no" in record
-        ? yield* writeOrder(input, q, record, user_id)
-        : yield* writeJob(input, q, record, { id: user_id, username: names.get(user_id) ?? "" });
-    if (isNew) written++;
+    if ("trade_no" in record) orders.push({ ...record, user_id });
+    else jobs.push({ ...record, user_id });
   }
-  return written;
+  return (yield* writeOrders(input, q, orders)) + (yield* writeJobs(input, q, jobs, names));
 }
 
-/** True when it is new. */
-function* writeOrder(
-  { services, target }: HistoryInput,
-  q: Q,
-  { id, user: _user, ...order }: SourceOrder,
-  user_id: number,
-): Steps<boolean> {
+/** With the account here. */
+type Owned<Record> = Record & { user_id: number };
+
+/** The id of a row that has none. */
+const madeId = ({ source }: Target, id: string): string => `import_${source.replace(/\W/g, "_")}_${id}`;
+
+/** Returns how many are new. */
+function* writeOrders({ services, target }: HistoryInput, q: Q, records: readonly Owned<SourceOrder>[]): Steps<number> {
+  if (records.length === 0) return 0;
   const { orders } = services.db.t;
-  const trade_no = order.trade_no || `import_${target.source.replace(/\W/g, "_")}_${id}`;
+  const named = records.map((one) => ({ ...one, trade_no: one.trade_no || madeId(target, one.id) }));
+  const rows = named.map(({ id: _id, user: _user, ...order }) => ({ ...order, status: "success" }));
   const made = yield* run(
     q
       .insert(orders)
-      .values({ ...order, trade_no, user_id, status: "success" })
+      .values(rows)
       .onConflictDoNothing({ target: orders.trade_no })
-      .returning({ id: orders.id }),
+      .returning({ trade_no: orders.trade_no }),
   );
-  if (made.length === 0) return false;
-  yield* inOpening(services, q, {
-    user_id,
-    amount: order.quota,
-    kind: "order",
-    idempotency_key: `order:${trade_no}`,
-    opening: `import:${target.source}:order:${id}`,
-    created_at: order.complete_time,
-  });
-  return true;
+  const fresh = new Set(made.map(({ trade_no }) => trade_no));
+  for (const { id, user_id, trade_no, quota, complete_time } of named)
+    if (fresh.delete(trade_no))
+      yield* inOpening(services, q, {
+        user_id,
+        amount: quota,
+        kind: "order",
+        idempotency_key: `order:${trade_no}`,
+        opening: `import:${target.source}:order:${id}`,
+        created_at: complete_time,
+      });
+  return made.length;
 }
 
-/** True when it is new. */
-function* writeJob(
+/** Returns how many are new. */
+function* writeJobs(
   { services, target }: HistoryInput,
   q: Q,
-  { id, user: _user, channel, token, data, own, quota, ...job }: SourceJob,
-  user: { id: number; username: string },
-): Steps<boolean> {
+  records: readonly Owned<SourceJob>[],
+  names: ReadonlyMap<number, string>,
+): Steps<number> {
+  if (records.length === 0) return 0;
   const { tasks } = services.db.t;
-  const state: TaskState = {
-    units: 0,
-    price: "",
-    priced: { usage: {} },
-    budgets: [],
-    lang: "en",
-    input_hash: "",
-    fails: 0,
-    own,
-  };
-  const failed = job.status === "FAILURE";
+  const rows = records.map(({ id, user: _user, channel, token, data, own, quota, ...job }) => {
+    const state: TaskState = {
+      units: 0,
+      price: "",
+      priced: { usage: {} },
+      budgets: [],
+      lang: "en",
+      input_hash: "",
+      fails: 0,
+      own,
+    };
+    const failed = job.status === "FAILURE";
+    return {
+      ...job,
+      task_id: job.task_id || madeId(target, id),
+      username: names.get(job.user_id) ?? "",
+      token_id: target.idOf("token", token),
+      channel_id: target.idOf("channel", channel),
+      prompt: cut(job.prompt, TEXT_LIMITS.task_prompt),
+      fail_reason: cut(job.fail_reason, TEXT_LIMITS.task_reason),
+      quota: failed ? 0 : quota,
+      refunded: failed ? quota : 0,
+      // Never empty: an erased user's is.
+      input: "{}",
+      data: isObject(data) || Array.isArray(data) ? jsonText(data) : "",
+      state: jsonText(state),
+    };
+  });
   const made = yield* run(
     q
       .insert(tasks)
-      .values({
-        ...job,
-        task_id: job.task_id || `import_${target.source.replace(/\W/g, "_")}_${id}`,
-        user_id: user.id,
-        username: user.username,
-        token_id: target.idOf("token", token),
-        channel_id: target.idOf("channel", channel),
-        prompt: cut(job.prompt, TEXT_LIMITS.task_prompt),
-        fail_reason: cut(job.fail_reason, TEXT_LIMITS.task_reason),
-        quota: failed ? 0 : quota,
-        refunded: failed ? quota : 0,
-        // Never empty: an erased user's is.
-        input: "{}",
-        data: isObject(data) || Array.isArray(data) ? jsonText(data) : "",
-        state: jsonText(state),
-      })
+      .values(rows)
       .onConflictDoNothing({ target: [tasks.platform, tasks.task_id] })
       .returning({ id: tasks.id }),
   );
-  return made.length > 0;
+  return made.length;
 }
