@@ -643,7 +643,7 @@ const TASKS: SourceTable["columns"] = {
   private_data: "text",
 };
 
-/** new-api with what `--records` takes: paid and unpaid orders, used codes, jobs that ended, run, and are unknown here. */
+/** new-api with what `--records` takes: orders, paid or not; used codes; jobs that ended, run, or are unknown here. */
 export function newApiHistory(): SourceTables {
   const topUp = (id: number, more: Record<string, Value>) => ({
     id,

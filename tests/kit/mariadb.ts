@@ -1,4 +1,4 @@
-/** A MariaDB server of a test's own, from the installed package (Debian: mariadb-server), in a folder that is removed. */
+/** A MariaDB server for one test, from the installed package (Debian: mariadb-server), in a folder that is removed. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";

@@ -15,8 +15,9 @@ import { runImport } from "./run";
 import { survey, type SurveyInput } from "./survey";
 
 /** The plan apart from where it was read. */
-const facts = ({ engine: _, other, ...plan }: Plan) => ({
+const facts = ({ other, ...plan }: Plan) => ({
   ...plan,
+  engine: "",
   other: other.toSorted((a, b) => a.table.localeCompare(b.table)),
 });
 

@@ -129,7 +129,7 @@ export interface SourceCode {
   quota: number;
   created_time: number;
   expired_time: number;
-  /** Of a used code: when, and by whom ("" where the source does not know). */
+  /** Of a used code: when, and the user ("" where the source does not know). */
   used?: { at: number; by: string };
 }
 

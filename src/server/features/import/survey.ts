@@ -6,12 +6,11 @@ import type { Services } from "../../contracts/context";
 import { sha256 } from "../../lib/secrets";
 import { comparePrices, tablesAfter } from "./prices";
 import { type Decision, eachOf, optionsReport, type Plan, TableCount, unreadColumns, unreadTables } from "./plan";
-import { HISTORY_ROWS, historyTables, OLD, usedCodeLeft } from "./history";
-import { isLeft, type SourceChannel, type SourceJob, type SourceOrder, type SourceUser } from "./records";
-import type { Catalogue, Source } from "../../db/foreign/source";
+import type { SourceChannel, SourceUser } from "./records";
+import { chosen, codesReport, historyReports } from "./survey-history";
+import type { Source } from "../../db/foreign/source";
 import { shadowRun } from "./shadow";
 import { SYSTEMS } from "./systems";
-import { RUNNING } from "./systems/family-records";
 import { textOf } from "./values";
 import type { Environment, SourceOptions, System, SystemTables } from "./system";
 import { CannotStart } from "../../lib/cannot-start";
@@ -91,7 +90,7 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
   const tables = chosen(
     system.tables(catalogue, { issuer: options.issuer, units, ...input.answers }),
     catalogue,
-    input,
+    input.since,
   );
   const questions = new Questions(input.answers);
   const notes: string[] = [];
@@ -99,14 +98,14 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
   const channels = await surveyChannels(source, tables, questions);
   const reports = [users.count.report, await tokensReport(source, tables, users.leftUsers), channels.count.report];
   if (tables.codes && catalogue.has(tables.codes.table))
-    reports.push(await codesReport(source, tables.codes, users.ids, input));
+    reports.push(await codesReport(source, tables.codes, users.ids, input.since));
   // The log is not read for it: it may have millions of rows.
   if (tables.logs && catalogue.has(tables.logs.table)) {
     const { report } = new TableCount(tables.logs.table, "log");
     report.rows = report.taken = await source.count(tables.logs.table);
     reports.push(report);
   }
-  reports.push(...(await historyReports(source, tables, questions, users.ids, input)));
+  reports.push(...(await historyReports(source, tables, questions, users.ids, input.since)));
   for (const report of reports) {
     const use = Object.values(tables).find((one) => one.table === report.table);
     if (use) report.columns = await unreadColumns(source, catalogue, use);
@@ -367,59 +366,4 @@ async function tokensReport(source: Source, { tokens }: SystemTables, leftUsers:
     keys.add(key);
   }
   return count.report;
-}
-
-const GONE = "of users who are not taken";
-
-/** The tables that are read: those of orders and jobs by choice, and where the source has them. */
-function chosen(tables: SystemTables, catalogue: Catalogue, { since }: SurveyInput): SystemTables {
-  const { orders, drawings, tasks, ...rest } = tables;
-  if (since === undefined) return rest;
-  const there = Object.entries({ orders, drawings, tasks }).filter(([, use]) => use && catalogue.has(use.table));
-  return { ...rest, ...Object.fromEntries(there) };
-}
-
-async function codesReport(
-  source: Source,
-  use: NonNullable<SystemTables["codes"]>,
-  users: ReadonlySet<string>,
-  { since }: SurveyInput,
-) {
-  const count = new TableCount(use.table, "redemption codes");
-  for await (const { record } of eachOf(source, use)) {
-    if (!count.count(record)) continue;
-    const left = usedCodeLeft(record, since) ?? (record.used && !users.has(record.used.by) ? GONE : undefined);
-    if (left) count.drop(left);
-  }
-  return count.report;
-}
-
-/** Reports of orders, drawings and other jobs, and the question whether those that run may be left. */
-async function historyReports(
-  source: Source,
-  tables: SystemTables,
-  questions: Questions,
-  users: ReadonlySet<string>,
-  { since = 0 }: SurveyInput,
-) {
-  const reports: Plan["tables"] = [];
-  let running = 0;
-  for (const [becomes, use, time] of historyTables(tables)) {
-    const count = new TableCount(use.table, becomes);
-    for await (const { record } of eachOf<SourceOrder | SourceJob>(source, use, HISTORY_ROWS)) {
-      if (isLeft(record) && record.left === RUNNING) running++;
-      if (!count.count(record)) continue;
-      if (!users.has(record.user)) count.drop(GONE);
-      else if (time(record) < since) count.drop(OLD);
-    }
-    reports.push(count.report);
-  }
-  if (running > 0)
-    questions.ask(
-      "running-jobs",
-      `${running} drawings and other jobs have no end yet. leave: they are not taken, and what fails after the move is not given back. Else wait until they have ended.`,
-      ["leave"],
-      "leave",
-    );
-  return reports;
 }

@@ -57,7 +57,10 @@ export interface System {
   recognise(catalogue: Catalogue): string | undefined;
   /** Joins what one table alone does not tell; else the source is read as it is. */
   prepare?(source: Source, catalogue: Catalogue, env: Environment): Promise<Source>;
-  /** `asked`: `issuer`, `units` (per dollar: the source's own number, or the one here), and the answers to decisions that reading depends on. */
+  /**
+   * `asked`: `issuer`, `units` (per dollar: the source's own number, or the one here), and the answers to decisions
+   * that reading depends on.
+   */
   tables(catalogue: Catalogue, asked: Readonly<Record<string, string>>): SystemTables;
   /** `here`: texts of the options as they are. */
   options(source: Source, catalogue: Catalogue, here: (key: OptionKey) => string): Promise<SourceOptions>;

@@ -6,7 +6,7 @@ import type { Source } from "../../db/foreign/source";
 import type { TaskState } from "../../contracts/task-store";
 import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 import { jsonText } from "../task/row";
-import { HISTORY_ROWS, historyTables, OLD } from "./history";
+import { HISTORY_ROWS, historyTables } from "./history";
 import { eachOf } from "./plan";
 import { isLeft, type SourceJob, type SourceOrder } from "./records";
 import type { Survey } from "./survey";
@@ -70,7 +70,7 @@ function* writeSome(
   const jobs: Owned<SourceJob>[] = [];
   for (const record of records) {
     const user_id = input.target.idOf("user", record.user);
-    // A row of a user who is not taken is nobody's here.
+    // The user was not taken: the row has no owner here.
     if (user_id === 0) continue;
     if ("trade_no" in record) orders.push({ ...record, user_id });
     else jobs.push({ ...record, user_id });
