@@ -578,3 +578,168 @@ export function oneHubTables(): SourceTables {
     },
   };
 }
+
+const JOB: SourceTable["columns"] = {
+  id: "int",
+  user_id: "int",
+  channel_id: "int",
+  action: "text",
+  status: "text",
+  progress: "text",
+  fail_reason: "text",
+  submit_time: "bigint",
+  start_time: "bigint",
+  finish_time: "bigint",
+  quota: "int",
+};
+const job = (id: number, user_id: number, more: Record<string, Value>) => ({
+  id,
+  user_id,
+  channel_id: 1,
+  status: "SUCCESS",
+  progress: "100%",
+  fail_reason: "",
+  submit_time: 1_760_000_000 + id,
+  start_time: 0,
+  finish_time: 1_760_000_100 + id,
+  quota: 40,
+  ...more,
+});
+const drawing = (id: number, user_id: number, more: Record<string, Value>) =>
+  job(id, user_id, {
+    action: "IMAGINE",
+    code: 1,
+    mj_id: `mj-${id}`,
+    prompt: "一只猫",
+    prompt_en: "a cat",
+    description: "",
+    state: "",
+    image_url: "",
+    buttons: "",
+    properties: "",
+    submit_time: 1_760_000_000_123 + id,
+    finish_time: 1_760_000_100_123,
+    ...more,
+  });
+const DRAWINGS: SourceTable["columns"] = {
+  ...JOB,
+  code: "int",
+  mj_id: "text",
+  prompt: "text",
+  prompt_en: "text",
+  description: "text",
+  state: "text",
+  image_url: "text",
+  buttons: "text",
+  properties: "text",
+};
+const TASKS: SourceTable["columns"] = {
+  ...JOB,
+  task_id: "text",
+  platform: "text",
+  group: "text",
+  properties: "text",
+  data: "text",
+  private_data: "text",
+};
+
+/** new-api with what `--records` takes: orders, paid or not; used codes; jobs that ended, run, or are unknown here. */
+export function newApiHistory(): SourceTables {
+  const topUp = (id: number, more: Record<string, Value>) => ({
+    id,
+    user_id: 2,
+    amount: 3,
+    money: 21.9,
+    trade_no: `USR2NO${id}`,
+    payment_method: "alipay",
+    create_time: 1_750_000_000,
+    complete_time: 1_750_000_050,
+    status: "success",
+    ...more,
+  });
+  const video = { action: "generate", platform: "50", data: "{}", properties: '{"input":"a dog"}' };
+  return {
+    ...newApiTables(),
+    top_ups: {
+      columns: {
+        id: "int",
+        user_id: "int",
+        amount: "bigint",
+        money: "real",
+        trade_no: "text",
+        payment_method: "text",
+        create_time: "bigint",
+        complete_time: "bigint",
+        status: "text",
+      },
+      rows: [
+        topUp(1, {}),
+        topUp(2, { status: "pending", complete_time: 0 }),
+        topUp(3, { payment_method: "stripe", money: 4.5, amount: 5 }),
+        topUp(4, { user_id: 99 }),
+        topUp(5, { trade_no: "", money: 7 }),
+      ],
+    },
+    midjourneys: {
+      columns: DRAWINGS,
+      rows: [
+        drawing(1, 2, { image_url: "https://cdn.example/1.png", buttons: '[{"customId":"MJ::1","label":"U1"}]' }),
+        drawing(2, 2, { status: "FAILURE", fail_reason: "banned", mj_id: "" }),
+        drawing(3, 2, { status: "IN_PROGRESS", progress: "40%" }),
+      ],
+    },
+    tasks: {
+      columns: TASKS,
+      rows: [
+        job(1, 2, {
+          task_id: "song-1",
+          platform: "suno",
+          action: "MUSIC",
+          group: "default",
+          data: '[{"audio_url":"https://cdn.example/1.mp3"}]',
+        }),
+        job(2, 3, { ...video, task_id: "film-1", fail_reason: "https://cdn.example/1.mp4" }),
+        job(3, 3, { ...video, task_id: "film-2", platform: "plugin-of-a-fork" }),
+      ],
+    },
+  };
+}
+
+/** one-hub with orders: their units stand in the row. */
+export function oneHubHistory(): SourceTables {
+  return {
+    ...oneHubTables(),
+    orders: {
+      columns: {
+        id: "int",
+        user_id: "int",
+        gateway_id: "int",
+        trade_no: "text",
+        gateway_no: "text",
+        amount: "int",
+        order_amount: "real",
+        order_currency: "text",
+        quota: "int",
+        status: "text",
+        created_at: "int",
+        updated_at: "int",
+      },
+      rows: [
+        {
+          id: 1,
+          user_id: 2,
+          gateway_id: 1,
+          trade_no: "hub1",
+          gateway_no: "g1",
+          amount: 2,
+          order_amount: 14.6,
+          order_currency: "CNY",
+          quota: 900,
+          status: "success",
+          created_at: 1_750_000_000,
+          updated_at: 1_750_000_010,
+        },
+      ],
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newApiTables, writeFile } from "../../../tests/kit/import-sources";
@@ -7,6 +7,7 @@ import { HOOK_MS } from "../../../tests/kit/harness";
 import { openDb } from "../db/client";
 import { readEnv } from "../env";
 import { createLogger } from "../lib/log";
+import { audit } from "../features/wallet/audit";
 import { startInstance } from "../features/wallet/instances";
 import { exportCommand } from "./export";
 import { importCommand } from "./import";
@@ -70,6 +71,44 @@ test(
     await db.close();
   },
   HOOK_MS * 2,
+);
+
+test(
+  "killed by SIGKILL in the middle of the log, the books balance; the same command goes on and makes it whole",
+  async () => {
+    const tables = newApiTables();
+    const [call] = tables.logs?.rows ?? [];
+    for (let id = 100; id < 8100; id++) tables.logs?.rows.push({ ...call, id, quota: 0, content: "x".repeat(200) });
+    const large = join(folder, "large.db");
+    writeFile(large, tables);
+    const env = envOf("killed");
+    const decisions = join(folder, "killed.json");
+    const answers = { "name:bob:4": "rename", "mail:alice@x.example": "last", debts: "zero", "type:type 58": "leave" };
+    writeFileSync(decisions, JSON.stringify(answers));
+    const command = [large, "--decisions", decisions, "--logs", "all"];
+    mkdirSync(join(folder, "killed"));
+    const db = await openDb({ url: env.databaseUrl });
+    const child = Bun.spawn([process.execPath, "src/server/main.ts", "import", ...command], {
+      cwd: join(import.meta.dir, "../../.."),
+      env: { ...process.env, WEIR_DATA_DIR: join(folder, "killed"), WEIR_SECRET: "a secret of sixteen" },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    while (child.exitCode === null && (await db.q.$count(db.t.logs)) < 2000) await Bun.sleep(20);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    expect(await db.q.$count(db.t.logs)).toBeLessThan(8010);
+    const findings: unknown[] = [];
+    for await (const one of audit(db)) findings.push(one);
+    expect(findings).toEqual([]);
+    expect(await importCommand(env, log, command)).toBe(0);
+    expect(said()).toContain("Users: 0 new");
+    expect(said()).toContain("The books balance.");
+    expect(await db.q.$count(db.t.logs)).toBe(8010);
+    await db.close();
+  },
+  HOOK_MS * 3,
 );
 
 test(

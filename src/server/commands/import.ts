@@ -27,6 +27,8 @@ export const IMPORT_HELP = `weir import SOURCE [options]
   --name NAME          the source's name, where it is not to be made of its first user
   --log-source SOURCE  where the log is, when it has a database of its own
   --logs none|all|90d  log rows that are kept; roll-ups are always made (none)
+  --records none|all|90d  paid orders, used codes, finished drawings and tasks that are kept as records; no balance
+                       changes by them (none)
   --live               enabled channels arrive enabled; else disabled, to be tested first
   --merge              users who were imported before and have spent here since get the difference as a credit
   --json               the plan as JSON
@@ -39,6 +41,7 @@ const OPTIONS = {
   name: { type: "string" },
   "log-source": { type: "string" },
   logs: { type: "string", default: "none" },
+  records: { type: "string", default: "none" },
   live: { type: "boolean", default: false },
   merge: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
@@ -51,6 +54,11 @@ function read(args: readonly string[]) {
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+const DAY = 86_400;
+
+/** Options of how much of the past is kept. */
+const KEPT = ["logs", "records"] as const;
 
 /** Days of rows to keep: none, all, 90d. */
 function daysOf(text: string): number | undefined {
@@ -78,9 +86,11 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       ? parsed
       : parsed.positionals.length !== 1
         ? "one source"
-        : daysOf(parsed.values.logs) === undefined
-          ? "--logs takes none, all or a number of days such as 90d"
-          : undefined;
+        : KEPT.flatMap((name) =>
+            daysOf(parsed.values[name]) === undefined
+              ? [`--${name} takes none, all or a number of days such as 90d`]
+              : [],
+          )[0];
   if (typeof parsed === "string" || problem !== undefined) {
     console.error(`weir import: ${problem}\n\n${IMPORT_HELP}`);
     return 2;
@@ -88,6 +98,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   const { values, positionals } = parsed;
   const source = await openSource(positionals[0] ?? "", process.env);
   const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : undefined;
+  const days = daysOf(values.records) ?? 0;
   const { services, close } = await openServices(env, log, Date.now, { commandLimits: true });
   try {
     const found = await survey(services, source, {
@@ -97,6 +108,7 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       from: values.from,
       env: process.env,
       logs,
+      since: days === 0 ? undefined : Math.floor(services.now() / 1000) - days * DAY,
     });
     const open = openDecisions(found.plan);
     if (values["dry-run"] || open.length > 0) {

@@ -1,6 +1,7 @@
 /** Where another gateway's data is: a file, a database server, or a variable that holds one of these. */
 import { existsSync, readFileSync } from "node:fs";
 import { CannotStart } from "../../lib/cannot-start";
+import { parseYaml } from "../../lib/yaml";
 import type { Row, Source } from "./source";
 import { memorySource } from "./memory";
 import { openServerSource } from "./server";
@@ -46,12 +47,7 @@ async function openLines(path: string): Promise<Source> {
 
 /** A configuration file of LiteLLM: each list in it is a table, whose key is the place in the list. */
 function openYaml(path: string): Source {
-  let content: unknown;
-  try {
-    content = Bun.YAML.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    throw new CannotStart(`${path} cannot be read as YAML: ${String(error)}`);
-  }
+  const content = parseYaml(readFileSync(path, "utf8"), path);
   const members = typeof content === "object" && content !== null ? Object.entries(content) : [];
   const tables = members.map(([name, value]): [string, Row[]] => {
     const list: unknown[] = Array.isArray(value) ? value : [value];

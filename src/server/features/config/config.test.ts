@@ -275,7 +275,7 @@ describe.each([...ENGINES])("the configuration file on %s", (engine) => {
 
   test("a text that is no YAML is refused with its line", () => {
     const text = "version: 1\noptions:\n  SystemName: x\n  RetryTimes: [1\n  Footer: y\n";
-    expect(() => parseConfig(text, "f.yaml")).toThrow(/f\.yaml is no YAML: .*at line 4/);
+    expect(() => parseConfig(text, "f.yaml")).toThrow(/f\.yaml cannot be read as YAML:\n {2}line [45]:/);
   });
 
   test("channels that share a name are told apart by their ids", async () => {

@@ -5,6 +5,7 @@
 import * as z from "zod";
 import { option, type OptionKey } from "../../../shared/options";
 import { CannotStart } from "../../lib/cannot-start";
+import { parseYaml } from "../../lib/yaml";
 import { channelEntry } from "./channel-entry";
 
 /** Raised when a file of the release before would be read differently. */
@@ -40,33 +41,11 @@ const pathText = (path: readonly PropertyKey[]): string =>
 
 /** Reads the text of a file. Throws CannotStart with every problem, each with its line or its path. */
 export function parseConfig(text: string, name: string): ConfigFile {
-  let content: unknown;
-  try {
-    content = Bun.YAML.parse(text);
-  } catch (error) {
-    throw new CannotStart(`${name} is no YAML: ${syntaxProblem(error, text)}`);
-  }
+  const content = parseYaml(text, name);
   const parsed = configFile.safeParse(content);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${pathText(path) || "the file"}: ${message}`);
   throw refusal(name, problems);
-}
-
-const syntaxProblem = (error: unknown, text: string): string =>
-  `${error instanceof Error ? error.message : String(error)}, at line ${wrongLine(text)} or in what begins there`;
-
-/** The parser does not say where it stopped: the first line up to which no beginning of the text can be read. */
-function wrongLine(text: string): number {
-  const lines = text.split("\n");
-  for (let good = lines.length - 1; good > 0; good--) {
-    try {
-      Bun.YAML.parse(lines.slice(0, good).join("\n"));
-      return good + 1;
-    } catch {
-      // One line less.
-    }
-  }
-  return 1;
 }
 
 export const refusal = (name: string, problems: readonly string[]): CannotStart =>

@@ -116,7 +116,7 @@ export async function writeNewApi(path: string, records: AsyncIterable<Exported>
     }
     if (one.kind === "channel") channels.push(one.record);
     if (one.kind === "code") {
-      const { user, ...code } = one.record;
+      const { user, used: _used, ...code } = one.record;
       insert("redemptions", { ...code, id: Number(code.id), user_id: Number(user), redeemed_time: 0, used_user_id: 0 });
     }
   }

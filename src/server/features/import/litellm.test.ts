@@ -304,3 +304,10 @@ test(
   },
   HOOK_MS,
 );
+
+test("a config.yaml in which a key stands twice is refused with its line: one of the two values would be lost", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "weir-litellm-twice-")), "config.yaml");
+  writeFileSync(path, "model_list:\n  - model_name: a\n    litellm_params: {model: openai/a}\n    model_name: b\n");
+  await expect(openSource(path, {})).rejects.toThrow(/line 4: the key model_name stands twice/);
+  rmSync(path);
+});

@@ -94,13 +94,13 @@ const BATCH = 1000;
 export async function* eachOf<R extends object>(
   source: Source,
   use: TableUse<R>,
-  after?: string | number,
+  batch: number = BATCH,
 ): AsyncGenerator<{ row: Row; record: R | Left }> {
-  for (let last = after; ;) {
-    const rows = await source.rows(use.table, use.key, last, BATCH);
+  for (let last: string | number | undefined; ;) {
+    const rows = await source.rows(use.table, use.key, last, batch);
     for (const row of rows) yield { row, record: use.read(row) };
     const end = rows.at(-1);
-    if (!end || rows.length < BATCH) return;
+    if (!end || rows.length < batch) return;
     last = keyOf(end, use.key);
   }
 }

@@ -1,4 +1,6 @@
 /** What every system's rows become before anything is decided or written: the same shapes whatever they came from. */
+import type { FinalStatus, TaskPlatform } from "../../../shared/task";
+import type { JsonObject } from "../../lib/json-bytes";
 
 /** Units are those of the source's QuotaPerUnit, which is taken over; times are epoch seconds. */
 /** 0 = none; budgets in units. */
@@ -127,6 +129,54 @@ export interface SourceCode {
   quota: number;
   created_time: number;
   expired_time: number;
+  /** Of a used code: when, and the user ("" where the source does not know). */
+  used?: { at: number; by: string };
+}
+
+/** A paid order. What it gave is in its user's balance already. */
+export interface SourceOrder {
+  id: string;
+  user: string;
+  trade_no: string;
+  /** Dollars that were ordered, or tokens where balances are shown so. */
+  amount: number;
+  quota: number;
+  /** In the currency's major unit, "73.00". */
+  money: string;
+  /** Lower case, "" where the source does not know. */
+  currency: string;
+  provider: string;
+  payment_method: string;
+  provider_ref: string;
+  create_time: number;
+  complete_time: number;
+}
+
+/** A job that has ended: a drawing, a song, a video. Times are epoch milliseconds. */
+export interface SourceJob {
+  id: string;
+  user: string;
+  channel: string;
+  token: string;
+  platform: TaskPlatform;
+  action: string;
+  task_id: string;
+  upstream_id: string;
+  group: string;
+  model: string;
+  status: FinalStatus;
+  progress: string;
+  fail_reason: string;
+  prompt: string;
+  submit_time_ms: number;
+  start_time_ms: number;
+  finish_time_ms: number;
+  /** Units that were charged; of a failed one they were given back. */
+  quota: number;
+  /** As tasks.data has it of this platform. */
+  data: unknown;
+  /** As TaskState.own has it: what its files are found by. */
+  own: JsonObject;
 }
 
 /** A row of the log: type as in shared/log.ts. */

@@ -31,6 +31,9 @@ const BECOMES_ZH: Readonly<Record<string, string>> = {
   channels: "渠道",
   "redemption codes": "兑换码",
   log: "日志",
+  orders: "订单",
+  drawings: "绘画任务",
+  tasks: "任务",
 };
 
 /** The plan, with the decisions file to be filled at its end where one is open. Questions stay as they were asked. */
@@ -150,7 +153,8 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
 }
 
 /** What a run wrote. */
-export function doneText({ users, channels, codes, logs, options, moved, finished }: Done, lang: Lang = "en"): string {
+export function doneText(done: Done, lang: Lang = "en"): string {
+  const { users, channels, codes, records, logs, options, moved, finished } = done;
   const say = sayIn(lang);
   const left = Object.keys(logs.left).length > 0 ? counts(logs.left, lang) : "";
   const out = [
@@ -167,6 +171,13 @@ export function doneText({ users, channels, codes, logs, options, moved, finishe
       `Log: ${logs.read} rows read into roll-ups, ${logs.kept} kept.${left && ` Left: ${left}.`}`,
     ),
   ];
+  if (records && Object.values(records).some((n) => n > 0))
+    out.push(
+      say(
+        `记录：订单 ${records.orders}，已使用的兑换码 ${records.codes}，绘画 ${records.drawings}，任务 ${records.tasks}。余额不变。`,
+        `Records: ${records.orders} orders, ${records.codes} used codes, ${records.drawings} drawings, ${records.tasks} tasks. No balance was changed by them.`,
+      ),
+    );
   for (const [key, why] of Object.entries(options))
     out.push(say(`设置 ${key} 无法保存：${why}`, `Option ${key} could not be set: ${why}`));
   if (moved)

@@ -10,7 +10,9 @@ import { keepReport } from "./reports";
 import type { Source } from "../../db/foreign/source";
 import type { Survey } from "./survey";
 import { type Needs, openTarget, tidy } from "./target";
-import { writeChannels, writeCodes } from "./write-channels";
+import { writeChannels } from "./write-channels";
+import { writeCodes } from "./write-codes";
+import { writeHistory } from "./write-history";
 import { writeLogs } from "./write-logs";
 import { writeUsers } from "./write-users";
 
@@ -55,14 +57,16 @@ export async function runImport(
   const users = await writeUsers({ services, source, survey, target, merge: input.merge, progress: input.progress });
   const common = { services, source, survey, target };
   const channels = await writeChannels({ ...common, live: input.live });
-  const codes = await writeCodes({ ...common, live: input.live });
+  const codes = await writeCodes(common);
+  const { progress, stopped } = input;
+  const history = await writeHistory({ ...common, progress, stopped });
   const since = input.logDays === 0 ? Infinity : Math.floor(services.now() / 1000) - input.logDays * DAY;
   const written = await writeLogs({
     ...common,
     source: logs ?? source,
     since,
-    progress: input.progress,
-    stopped: input.stopped,
+    progress,
+    stopped,
   });
   await tidy(services);
   await setUpDone(services);
@@ -74,7 +78,8 @@ export async function runImport(
       .where(eq(db.t.imports.source, target.source))
       .returning({ source: db.t.imports.source });
   const moved = before !== (await source.state(watched));
-  const done: Done = { users, channels, codes, logs: written, options, moved, finished };
+  const records = { ...history, codes: codes.used };
+  const done: Done = { users, channels, codes: codes.codes, records, logs: written, options, moved, finished };
   await keepReport(services, survey.plan, done);
   return done;
 }

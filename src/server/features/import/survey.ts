@@ -7,6 +7,7 @@ import { sha256 } from "../../lib/secrets";
 import { comparePrices, tablesAfter } from "./prices";
 import { type Decision, eachOf, optionsReport, type Plan, TableCount, unreadColumns, unreadTables } from "./plan";
 import type { SourceChannel, SourceUser } from "./records";
+import { chosen, codesReport, historyReports } from "./survey-history";
 import type { Source } from "../../db/foreign/source";
 import { shadowRun } from "./shadow";
 import { SYSTEMS } from "./systems";
@@ -27,6 +28,8 @@ export interface SurveyInput {
   logs?: Source | undefined;
   /** The system, where it is not to be recognised. */
   from?: string | undefined;
+  /** Orders, used codes and jobs since this time (epoch seconds) are taken as records; absent: none. */
+  since?: number | undefined;
 }
 
 /** What was found, and what the run needs of it. */
@@ -47,6 +50,8 @@ export interface Survey {
   withoutMail: ReadonlySet<string>;
   /** Source ids of channels that are not taken. */
   leftChannels: ReadonlySet<string>;
+  /** As it was asked: what came before is no record here. */
+  since: number | undefined;
 }
 
 type Needs = Pick<Services, "db" | "secrets" | "options">;
@@ -81,18 +86,26 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     catalogue = await source.catalogue();
   }
   const options = await system.options(source, catalogue, services.options.text);
-  const asked = { issuer: options.issuer, units: services.options.text("QuotaPerUnit"), ...input.answers };
-  const tables = system.tables(catalogue, asked);
+  const units = options.values.get("QuotaPerUnit") ?? services.options.text("QuotaPerUnit");
+  const tables = chosen(
+    system.tables(catalogue, { issuer: options.issuer, units, ...input.answers }),
+    catalogue,
+    input.since,
+  );
   const questions = new Questions(input.answers);
   const notes: string[] = [];
   const users = await surveyUsers(services, source, system, tables, questions, input);
   const channels = await surveyChannels(source, tables, questions);
   const reports = [users.count.report, await tokensReport(source, tables, users.leftUsers), channels.count.report];
-  for (const [becomes, use] of [
-    ["redemption codes", tables.codes],
-    ["log", tables.logs],
-  ] as const)
-    if (use && catalogue.has(use.table)) reports.push(await plainReport(source, use, becomes));
+  if (tables.codes && catalogue.has(tables.codes.table))
+    reports.push(await codesReport(source, tables.codes, users.ids, input.since));
+  // The log is not read for it: it may have millions of rows.
+  if (tables.logs && catalogue.has(tables.logs.table)) {
+    const { report } = new TableCount(tables.logs.table, "log");
+    report.rows = report.taken = await source.count(tables.logs.table);
+    reports.push(report);
+  }
+  reports.push(...(await historyReports(source, tables, questions, users.ids, input.since)));
   for (const report of reports) {
     const use = Object.values(tables).find((one) => one.table === report.table);
     if (use) report.columns = await unreadColumns(source, catalogue, use);
@@ -140,6 +153,7 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     leftUsers: users.leftUsers,
     withoutMail: users.withoutMail,
     leftChannels: channels.left,
+    since: input.since,
   };
 }
 
@@ -274,6 +288,7 @@ async function surveyUsers(
     renamed,
     leftUsers,
     withoutMail,
+    ids: new Set(all.map(({ id }) => id).filter((id) => !leftUsers.has(id))),
     oidc: oidcBound.n,
     logins: logins.n,
   };
@@ -350,20 +365,5 @@ async function tokensReport(source: Source, { tokens }: SystemTables, leftUsers:
     else if (keys.has(key)) count.drop("the same key twice");
     keys.add(key);
   }
-  return count.report;
-}
-
-/** A table of which nothing needs to be decided. The log is not read for it: it may have millions of rows. */
-async function plainReport(
-  source: Source,
-  use: NonNullable<SystemTables["codes"] | SystemTables["logs"]>,
-  becomes: string,
-) {
-  const count = new TableCount(use.table, becomes);
-  if (becomes === "log") {
-    count.report.rows = count.report.taken = await source.count(use.table);
-    return count.report;
-  }
-  for await (const { record } of eachOf(source, use as NonNullable<SystemTables["codes"]>)) count.count(record);
   return count.report;
 }

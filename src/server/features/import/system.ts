@@ -1,6 +1,15 @@
 /** What an importer knows of one system: how it is recognised, and what its tables and columns become. */
 import type { OptionKey } from "../../../shared/options";
-import type { Left, SourceChannel, SourceCode, SourceLog, SourceToken, SourceUser } from "./records";
+import type {
+  Left,
+  SourceChannel,
+  SourceCode,
+  SourceJob,
+  SourceLog,
+  SourceOrder,
+  SourceToken,
+  SourceUser,
+} from "./records";
 import type { Catalogue, Row, Source } from "../../db/foreign/source";
 
 /** Secrets of the source come from here, never from an argument. */
@@ -24,6 +33,9 @@ export interface SystemTables {
   channels: TableUse<SourceChannel>;
   codes?: TableUse<SourceCode>;
   logs?: TableUse<SourceLog>;
+  orders?: TableUse<SourceOrder>;
+  drawings?: TableUse<SourceJob>;
+  tasks?: TableUse<SourceJob>;
 }
 
 export interface SourceOptions {
@@ -45,7 +57,10 @@ export interface System {
   recognise(catalogue: Catalogue): string | undefined;
   /** Joins what one table alone does not tell; else the source is read as it is. */
   prepare?(source: Source, catalogue: Catalogue, env: Environment): Promise<Source>;
-  /** `asked`: `issuer`, `units` (per dollar here), and the answers to decisions that reading depends on. */
+  /**
+   * `asked`: `issuer`, `units` (per dollar: the source's own number, or the one here), and the answers to decisions
+   * that reading depends on.
+   */
   tables(catalogue: Catalogue, asked: Readonly<Record<string, string>>): SystemTables;
   /** `here`: texts of the options as they are. */
   options(source: Source, catalogue: Catalogue, here: (key: OptionKey) => string): Promise<SourceOptions>;

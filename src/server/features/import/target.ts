@@ -23,20 +23,23 @@ export interface Taken {
   credited: number;
   used: number;
   calls: number;
+  /** A user who is an account that was here before. */
+  joined?: boolean;
 }
 
 /** `imported_rows.row_hash`: the hash and the counts, so that a later run adds the difference. */
-const packed = ({ hash, credited, used, calls }: Omit<Taken, "target">): string =>
-  [hash, credited, used, calls].join(" ");
+const packed = ({ hash, credited, used, calls, joined }: Omit<Taken, "target">): string =>
+  [hash, credited, used, calls, ...(joined ? ["joined"] : [])].join(" ");
 
 function unpacked(target_id: string, row_hash: string): Taken {
-  const [hash = "", credited, used, calls] = row_hash.split(" ");
+  const [hash = "", credited, used, calls, joined] = row_hash.split(" ");
   return {
     target: Number(target_id),
     hash,
     credited: Number(credited ?? 0),
     used: Number(used ?? 0),
     calls: Number(calls ?? 0),
+    joined: joined === "joined",
   };
 }
 
@@ -49,6 +52,8 @@ export interface Target {
   /** JSON: how far the log is read. */
   cursor: { logs?: string | number };
   taken(kind: Kind, id: string): Taken | undefined;
+  /** Every row of the kind that was taken, by its id in the source. */
+  all(kind: Kind): ReadonlyMap<string, Taken>;
   /** The id here; 0 for a row that was not taken. */
   idOf(kind: Kind, id: string): number;
   /** An id for a new row: the source's where it is free, else one above all. */
@@ -105,6 +110,7 @@ export async function openTarget(
     opening: started_at - (started_at % HOUR),
     cursor: state?.cursor ? (JSON.parse(state.cursor) as Target["cursor"]) : {},
     taken: (kind, id) => known[kind].get(id),
+    all: (kind) => known[kind],
     idOf: (kind, id) => known[kind].get(id)?.target ?? 0,
     newId: (kind, id) => {
       const before = given.get(`${kind} ${id}`);
@@ -173,6 +179,34 @@ export function* addHours(db: Needs["db"], q: Q, hours: readonly Hour[]): Steps<
   }
   const all = [...sums.values()];
   for (let i = 0; i < all.length; i += 500) yield* addToHours(db, q, all.slice(i, i + 500));
+}
+
+/** What a record says that its user was given. */
+interface Given {
+  user_id: number;
+  amount: number;
+  kind: "order" | "redeem";
+  /** Of the credit: no other can be made for the same order or code. */
+  idempotency_key: string;
+  /** Key of the credit that takes as much from the opening balance. */
+  opening: string;
+  created_at: number;
+}
+
+/**
+ * The credit of an order or a code whose units are in the opening balance already: it is moved out of that, and the
+ * balance stays as it is.
+ */
+export function* inOpening({ db }: Pick<Needs, "db">, q: Q, { opening, ...given }: Given): Steps<void> {
+  if (given.amount === 0) return;
+  const { user_id, amount, created_at } = given;
+  const note = "import: part of the opening balance";
+  yield* run(
+    q.insert(db.t.credits).values([
+      { ...given, note },
+      { user_id, amount: -amount, kind: "adjust", idempotency_key: opening, note, created_at },
+    ]),
+  );
 }
 
 /** The account that stands for what is no user's: the first super administrator, else the first user. */

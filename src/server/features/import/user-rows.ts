@@ -104,6 +104,8 @@ export class UserRows {
       status: user.status,
       group: user.group,
       ...user.limits,
+      deleted_at: user.deleted_at,
+      ...(user.deleted_at !== null && { access_token_hash: null }),
     };
     const quota = Math.max(0, user.quota);
     const state: Taken = {
@@ -112,6 +114,7 @@ export class UserRows {
       credited: quota + user.used_quota,
       used: user.used_quota,
       calls: user.request_count,
+      joined: before ? before.joined : joins !== undefined,
     };
     const same = before?.hash === state.hash;
     if (!same) {
@@ -149,7 +152,8 @@ export class UserRows {
       this.notedUsers.set(user.id, state);
       this.addSpend(`user:${id}`, user.spend);
       if (before || joins !== undefined) {
-        const mayChange = before && joins === undefined && !spent.has(id);
+        // An account that was here before the import keeps its own facts.
+        const mayChange = before && !before.joined && !spent.has(id);
         this.changes.push({
           id,
           quota: more.credited - more.used,
@@ -175,7 +179,6 @@ export class UserRows {
           setting: sealedSetting(secrets, user.setting),
           created_at: user.created_at || now,
           last_login_at: user.last_login_at,
-          deleted_at: user.deleted_at,
         });
         written.users++;
       }

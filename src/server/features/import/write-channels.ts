@@ -1,8 +1,7 @@
-/** Channels with their keys, and redemption codes. */
+/** Channels with their keys. */
 import { eq, sql } from "drizzle-orm";
 import { CHANNEL_STATUS, jsonObject } from "../../../shared/channel";
 import { headerProblem } from "../../../shared/header-override";
-import { bareCode } from "../../../shared/redemption";
 import { run, type Steps } from "../../db/transaction";
 import type { Q } from "../../db/types";
 import { sha256 } from "../../lib/secrets";
@@ -132,48 +131,5 @@ function* writeSome(
   }
   yield* addHours(db, q, hours);
   yield* target.noteSteps(q, "channel", noted);
-  return written;
-}
-
-/** Codes that can still be redeemed. Returns how many are new. */
-export async function writeCodes({ services, source, survey, target }: ChannelsInput): Promise<number> {
-  const use = survey.tables.codes;
-  if (!use || !(await source.catalogue()).has(use.table)) return 0;
-  const { db, secrets } = services;
-  const { redemptions } = db.t;
-  const owner = await standIn(services);
-  let written = 0;
-  let rows: (typeof redemptions.$inferInsert)[] = [];
-  let noted = new Map<string, Taken>();
-  const flush = async (): Promise<void> => {
-    const [values, taken] = [rows, noted];
-    rows = [];
-    noted = new Map();
-    if (values.length === 0) return;
-    await db.tx(function* (q) {
-      yield* run(q.insert(redemptions).values(values).onConflictDoNothing());
-      yield* target.noteSteps(q, "code", taken);
-    });
-    written += values.length;
-  };
-  for await (const { record } of eachOf(source, use)) {
-    if (isLeft(record) || record.key === "" || target.taken("code", record.id)) continue;
-    const code = bareCode(record.key);
-    const id = target.newId("code", record.id);
-    rows.push({
-      id,
-      user_id: target.idOf("user", record.user) || (owner?.id ?? 0),
-      name: record.name,
-      key_hash: secrets.hash("redemption-key", code),
-      key_cipher: secrets.encrypt("redemption-key", code),
-      status: record.status,
-      quota: record.quota,
-      created_time: record.created_time,
-      expired_time: record.expired_time,
-    });
-    noted.set(record.id, { target: id, hash: "", credited: 0, used: 0, calls: 0 });
-    if (rows.length >= 100) await flush();
-  }
-  await flush();
   return written;
 }

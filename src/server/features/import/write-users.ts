@@ -1,8 +1,9 @@
 /** Users with their balances, bindings and tokens: those of one user are written in one transaction. */
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { LOG_TYPE } from "../../../shared/log";
 import { CannotStart } from "../../lib/cannot-start";
 import { sha256 } from "../../lib/secrets";
+import { run } from "../../db/transaction";
 import type { Source } from "../../db/foreign/source";
 import { eachOf } from "./plan";
 import { isLeft, type SourceToken, type SourceUser } from "./records";
@@ -31,6 +32,7 @@ export async function writeUsers(input: UsersInput): Promise<Written> {
   const used = await usedHere(services, target);
   if (!input.merge) await refuseSpent(input, used);
   const seen = await uniques(services);
+  const tokensSeen = new Set<string>();
   const flush = async (users: readonly SourceUser[]): Promise<void> => {
     if (users.length === 0) return;
     const tokens = await tokensOf(source, survey, users);
@@ -46,7 +48,10 @@ export async function writeUsers(input: UsersInput): Promise<Written> {
       });
       for (const { user, tokens: own } of pairs) {
         const account = rows.addUser(user);
-        for (const token of own) rows.addToken(account, token);
+        for (const token of own) {
+          tokensSeen.add(token.id);
+          rows.addToken(account, token);
+        }
       }
       await services.db.tx((q) => rows.steps(q), { durable: true, long: true });
       input.progress(written.users + written.changed + written.unchanged, "users");
@@ -60,8 +65,35 @@ export async function writeUsers(input: UsersInput): Promise<Written> {
     chunk = [];
   }
   await flush(chunk);
+  await revoke(input, tokensSeen);
   await writeInviters(input);
   return written;
+}
+
+/** Hash of a token that is gone there: it is looked at once. */
+const GONE = "gone";
+
+/** A key that was deleted there since an earlier run opens nothing here. */
+async function revoke({ services, target }: UsersInput, seen: ReadonlySet<string>): Promise<void> {
+  const { tokens } = services.db.t;
+  const gone = [...target.all("token")].filter(([id, { hash }]) => !seen.has(id) && hash !== GONE);
+  for (let i = 0; i < gone.length; i += TOKENS) {
+    const part = gone.slice(i, i + TOKENS);
+    const ids = part.map(([, taken]) => taken.target);
+    await services.db.tx(
+      function* (q) {
+        for (let n = 0; n < ids.length; n += 500)
+          yield* run(
+            q
+              .update(tokens)
+              .set({ deleted_at: Math.floor(services.now() / 1000) })
+              .where(and(inArray(tokens.id, ids.slice(n, n + 500)), isNull(tokens.deleted_at))),
+          );
+        yield* target.noteSteps(q, "token", new Map(part.map(([id, taken]) => [id, { ...taken, hash: GONE }])));
+      },
+      { durable: true, long: true },
+    );
+  }
 }
 
 /** A user who was imported, changed there and spent here would have two truths: only `--merge` adds the difference. */

@@ -152,17 +152,18 @@ const CODE_COLUMNS = [
 
 function familyCode(row: Row): SourceCode | Left {
   if (timeOf(row, "deleted_at") !== undefined) return { left: "deleted" };
-  // What it gave is in its user's balance already.
-  if (wholeOf(row, "status") === 3) return { left: "used: its units are in the balances" };
+  const status = wholeOf(row, "status");
+  const by = wholeOf(row, "used_user_id") > 0 ? textOf(row, "used_user_id") : "";
   return {
     id: textOf(row, "id"),
     user: textOf(row, "user_id"),
     name: textOf(row, "name"),
     key: textOf(row, "key").trim(),
-    status: wholeOf(row, "status") === 2 ? 2 : 1,
+    status: status === 2 || status === 3 ? status : 1,
     quota: wholeOf(row, "quota"),
     created_time: wholeOf(row, "created_time"),
     expired_time: Math.max(0, wholeOf(row, "expired_time")),
+    ...(status === 3 && { used: { at: wholeOf(row, "redeemed_time"), by } }),
   };
 }
 
@@ -215,16 +216,20 @@ export const FAMILY = {
   logs: { table: "logs", key: "id" },
 } as const;
 
+/** Why the tables of orders and jobs are left where they are not asked for. */
+export const BY_CHOICE = "history: --records takes it";
+
 /** Tables that none of the three has taken over -> why. */
 export const FAMILY_LEFT = {
   abilities: "derived from the channels",
-  tasks: "jobs are not moved: wait until none runs",
-  midjourneys: "jobs are not moved: wait until none runs",
+  tasks: BY_CHOICE,
+  midjourneys: BY_CHOICE,
 } as const;
 
-/** Options of the source by their own names. */
-export async function rawOptions(source: Source): Promise<Map<string, string>> {
+/** Options of the source by their own names; none where a fork keeps them elsewhere. */
+export async function rawOptions(source: Source, catalogue: Catalogue): Promise<Map<string, string>> {
   const options = new Map<string, string>();
+  if (!catalogue.has("options")) return options;
   let after: string | undefined;
   for (;;) {
     const rows = await source.rows("options", "key", after, 500);

@@ -11,12 +11,42 @@ function priced(expression: string) {
   return left.length > 0 ? "left" : Object.fromEntries(own);
 }
 
+/** Writes to caches that the expression does not name: they are a part of its `p`, where Weir asks a quarter more. */
+const asInput = { CreateCacheRatio: 1, CreateCache1hRatio: 1 };
+
+test("tokens that an expression does not name cost what plain ones do: caches, pictures, sound", () => {
+  expect(priced("p * 2 + c * 8")).toEqual({ ModelRatio: 1, CompletionRatio: 4, ...asInput });
+  // Sound that comes in has a price, sound that goes out is a part of c.
+  expect(priced("p * 2 + c * 8 + ai * 16 + cc * 2.5 + cc1h * 4")).toEqual({
+    ModelRatio: 1,
+    CompletionRatio: 4,
+    AudioRatio: 8,
+    AudioCompletionRatio: 0.5,
+  });
+});
+
+test("an expression is the whole price of its model: what the tables say of it besides is left", () => {
+  const raw = new Map([
+    ["billing_setting.billing_mode", '{"m":"tiered_expr"}'],
+    ["billing_setting.billing_expr", '{"m":"p * 2 + c * 8"}'],
+  ]);
+  const before = new Map([
+    ["ModelPrice", '{"m":0.5,"other":1}'],
+    ["CacheRatio", '{"m":0.1}'],
+    ["ImageRatio", '{"other":2}'],
+  ]);
+  const after = expressionPrices(raw).options(before);
+  expect(after.get("ModelPrice")).toBe('{"other":1}');
+  expect(after.get("CacheRatio")).toBe("{}");
+  expect(after.has("ImageRatio")).toBe(false);
+});
+
 test("one tier becomes ratios, with caches, audio and images relative to the input", () => {
   expect(priced('tier("base", p * 2.5 + c * 15 + cr * 0.25 + cc * 3.125 + ai * 10 + ao * 20)')).toEqual({
     ModelRatio: 1.25,
     CompletionRatio: 6,
     CacheRatio: 0.1,
-    CreateCacheRatio: 1.25,
+    CreateCache1hRatio: 1,
     AudioRatio: 4,
     AudioCompletionRatio: 2,
   });
@@ -26,12 +56,13 @@ test("two tiers by length become a tier of long inputs; a fixed price a price by
   expect(priced('v1:len <= 200000 ? tier("a", p * 1.25 + c * 10) : tier("b", p * 2.5 + c * 15)')).toEqual({
     ModelRatio: 0.625,
     CompletionRatio: 8,
+    ...asInput,
     LongContextRatio: [{ over: 200_000, input: 2, output: 1.5 }],
   });
   expect(priced("fixed(0.04)")).toEqual({ ModelPrice: 0.04 });
 });
 
-const plain = { ModelRatio: 1, CompletionRatio: 4 };
+const plain = { ModelRatio: 1, CompletionRatio: 4, ...asInput };
 const beijing = { zone: "Asia/Shanghai", days: [1, 2, 3, 4, 5] };
 const peak = `(hour("Asia/Shanghai") >= 9 && hour("Asia/Shanghai") < 12 || hour("Asia/Shanghai") >= 14 && hour("Asia/Shanghai") < 18) && weekday("Asia/Shanghai") >= 1 && weekday("Asia/Shanghai") <= 5`;
 const peakHours = [

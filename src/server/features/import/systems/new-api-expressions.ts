@@ -4,31 +4,43 @@
  * inputs and price rules (new-api-rules.ts); what these cannot say, a header for instance, is listed by its model.
  */
 import { defaultText, isOptionKey } from "../../../../shared/options";
-import { ruledPrice, type RuledPrice } from "./new-api-rules";
+import type { RuleKind } from "../../../../shared/price-rules";
+import { dollarsOf, ruledPrice, type RuledPrice } from "./new-api-rules";
 
-/** Option -> the variable, and the one that it is a multiple of. */
-const RATIOS = {
-  CompletionRatio: ["c", "p"],
-  CacheRatio: ["cr", "p"],
-  CreateCacheRatio: ["cc", "p"],
-  CreateCache1hRatio: ["cc1h", "p"],
-  ImageRatio: ["img", "p"],
-  ImageCompletionRatio: ["img_o", "p"],
-  AudioRatio: ["ai", "p"],
-  AudioCompletionRatio: ["ao", "ai"],
-} as const;
+/** Option -> the kind of tokens, the one that it is a multiple of, and the multiple where there is no entry. */
+const RATIOS: readonly (readonly [
+  key: string,
+  kind: RuleKind,
+  of: RuleKind,
+  absent: (ratio: (of: RuleKind) => number) => number,
+])[] = [
+  ["CompletionRatio", "output", "input", () => NaN],
+  ["CacheRatio", "cache_read", "input", () => 1],
+  ["CreateCacheRatio", "cache_write_5m", "input", () => 1.25],
+  ["CreateCache1hRatio", "cache_write_1h", "input", (ratio) => ratio("cache_write_5m") * 1.6],
+  ["ImageRatio", "image_in", "input", () => 1],
+  ["ImageCompletionRatio", "image_out", "input", (ratio) => ratio("output")],
+  ["AudioRatio", "audio_in", "input", () => 1],
+  ["AudioCompletionRatio", "audio_out", "audio_in", (ratio) => ratio("output")],
+];
+
+/** Every option that says something of one model's price. */
+const PRICE_KEYS = ["ModelPrice", "ModelRatio", ...RATIOS.map(([key]) => key), "LongContextRatio", "PriceRules"].filter(
+  isOptionKey,
+);
 
 const short = (value: number): number => Number(value.toFixed(12));
 
-/** The entries of a model in the price options. */
+/** The entries of a model in the price options; what costs there what it costs here without one has none. */
 function entriesOf({ plain, long, rules }: RuledPrice): [string, unknown][] {
   const ruled: [string, unknown][] = rules.length > 0 ? [["PriceRules", rules]] : [];
   if (!plain.terms) return [["ModelPrice", plain.fixed], ...ruled];
-  const { terms } = plain;
-  const input = terms.get("p") ?? 0;
-  const ratios = Object.entries(RATIOS).flatMap(([key, [name, to]]): [string, unknown][] => {
-    const [one, other] = [terms.get(name), terms.get(to) ?? input];
-    return one !== undefined && other > 0 ? [[key, short(one / other)]] : [];
+  const usd = dollarsOf(plain, 1);
+  const { input = 0 } = usd;
+  const times = (kind: RuleKind, of: RuleKind = "input"): number => short((usd[kind] ?? 0) / (usd[of] ?? 0));
+  const ratios = RATIOS.flatMap(([key, kind, of, absent]): [string, unknown][] => {
+    const ratio = times(kind, of);
+    return Number.isFinite(ratio) && ratio !== short(absent(times)) ? [[key, ratio]] : [];
   });
   const tiers: [string, unknown][] = long ? [["LongContextRatio", [long]]] : [];
   return [["ModelRatio", short(input / 2)], ...ratios, ...tiers, ...ruled];
@@ -46,6 +58,7 @@ export function expressionPrices(raw: ReadonlyMap<string, string>): {
   const texts = objectIn(raw.get("billing_setting.billing_expr"));
   const left: string[] = [];
   const changed = new Map<string, Record<string, unknown>>();
+  const told: string[] = [];
   for (const [model, mode] of Object.entries(modes)) {
     if (mode !== "tiered_expr") continue;
     const read = ruledPrice(String(texts[model] ?? "").replace(/^\s*v\d+:/, ""));
@@ -53,6 +66,7 @@ export function expressionPrices(raw: ReadonlyMap<string, string>): {
       left.push(`price of ${model}: its expression has no equal here; set its price before it is used`);
       continue;
     }
+    told.push(model);
     for (const [key, value] of entriesOf(read)) changed.set(key, { ...changed.get(key), [model]: value });
   }
   if (Object.keys(objectIn(raw.get("billing_setting.plugin_billing_expr"))).length > 0)
@@ -61,11 +75,14 @@ export function expressionPrices(raw: ReadonlyMap<string, string>): {
     left,
     options: (values) => {
       const merged = new Map<string, string>();
-      for (const [key, entries] of changed)
-        merged.set(
-          key,
-          JSON.stringify({ ...objectIn(values.get(key) ?? (isOptionKey(key) ? defaultText(key) : "{}")), ...entries }),
-        );
+      for (const key of PRICE_KEYS) {
+        const before = objectIn(values.get(key) ?? defaultText(key));
+        // The expression says all of a price: what the tables say besides is of an older one, or built in.
+        const others = Object.fromEntries(Object.entries(before).filter(([model]) => !told.includes(model)));
+        const added = changed.get(key) ?? {};
+        if (Object.keys(added).length > 0 || Object.keys(others).length < Object.keys(before).length)
+          merged.set(key, JSON.stringify({ ...others, ...added }));
+      }
       return merged;
     },
   };

@@ -187,18 +187,17 @@ function conditionsOf(tests: readonly Formula[]): RuleConditions | "never" | und
   return hours.length === 0 ? "never" : { ...when, hours };
 }
 
-/** USD by kind; tokens that an expression does not name are a part of `p` and `c`. */
-function dollarsOf({ fixed, terms }: LeafPrice, factor: number): Partial<Record<RuleKind, number>> {
+/** USD by kind; tokens that an expression does not name are a part of `p` and `c` (expr.md, "Variables are opt-in"). */
+export function dollarsOf({ fixed, terms }: LeafPrice, factor: number): Partial<Record<RuleKind, number>> {
   const times = (usd: number): number => Number((usd * factor).toFixed(12));
   if (!terms) return { call: times(fixed ?? 0) };
   const [p = 0, c = 0] = [terms.get("p"), terms.get("c")];
-  const cc = terms.get("cc") ?? p;
   const all = {
     input: p,
     output: c,
     cache_read: terms.get("cr") ?? p,
-    cache_write_5m: cc,
-    cache_write_1h: terms.get("cc1h") ?? cc,
+    cache_write_5m: terms.get("cc") ?? p,
+    cache_write_1h: terms.get("cc1h") ?? p,
     image_in: terms.get("img") ?? p,
     audio_in: terms.get("ai") ?? p,
     image_out: terms.get("img_o") ?? c,

@@ -4,6 +4,7 @@ import type { System } from "../system";
 import { objectOf, textOf, wholeOf, flagOf } from "../values";
 import { CHANNEL_COLUMNS, familyChannel, multiKeys, sameNumber, withSetting } from "./channel-row";
 import {
+  BY_CHOICE,
   FAMILY,
   FAMILY_LEFT,
   familyLog,
@@ -15,6 +16,7 @@ import {
   TOKEN_COLUMNS,
   USER_COLUMNS,
 } from "./family";
+import { drawings, tasks, topUps } from "./family-records";
 import { expressionPrices } from "./new-api-expressions";
 import { LOG_COLUMNS } from "./shared-facts";
 
@@ -106,9 +108,12 @@ export const newApi: System = {
       left: { other: "the factors of old prices" },
       read: (row) => familyLog(row, {}),
     },
+    orders: topUps(Number(asked.units)),
+    drawings,
+    tasks,
   }),
-  options: async (source) => {
-    const raw = await rawOptions(source);
+  options: async (source, catalogue) => {
+    const raw = await rawOptions(source, catalogue);
     const shared = sharedOptions(
       raw,
       {},
@@ -126,7 +131,7 @@ export const newApi: System = {
   },
   leftTables: {
     ...FAMILY_LEFT,
-    top_ups: "what they gave is in the balances",
+    top_ups: BY_CHOICE,
     quota_data: "the roll-ups are made of the log",
     subscription_plans: "Weir has no plans",
     user_subscriptions: "what is left of a plan must be given as a credit by hand",

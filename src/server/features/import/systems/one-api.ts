@@ -132,9 +132,9 @@ export const oneApi: System = {
       read: (row) => familyLog(row, { milliseconds: "elapsed_time", tests: 5 }),
     },
   }),
-  options: async (source) =>
+  options: async (source, catalogue) =>
     sharedOptions(
-      await rawOptions(source),
+      await rawOptions(source, catalogue),
       {
         OidcEnabled: "oidc.enabled",
         OidcClientId: "oidc.client_id",

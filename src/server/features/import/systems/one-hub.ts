@@ -4,6 +4,7 @@ import type { System } from "../system";
 import { flagOf, numberOf, objectOf, textOf, wholeOf } from "../values";
 import { CHANNEL_COLUMNS, familyChannel, type TypeEntry, withSetting } from "./channel-row";
 import {
+  BY_CHOICE,
   FAMILY,
   FAMILY_LEFT,
   familyLog,
@@ -14,6 +15,7 @@ import {
   TOKEN_COLUMNS,
   USER_COLUMNS,
 } from "./family";
+import { drawings, hubOrders, tasks } from "./family-records";
 import { LOG_COLUMNS } from "./shared-facts";
 
 const TYPES: Readonly<Record<number, TypeEntry>> = {
@@ -200,10 +202,13 @@ export const oneHub: System = {
       left: { metadata: "the factors of old prices" },
       read: (row) => familyLog(row, { milliseconds: "request_time" }),
     },
+    orders: hubOrders,
+    drawings,
+    tasks,
   }),
-  options: async (source) => {
+  options: async (source, catalogue) => {
     const [prices, groups] = [await priceOptions(source), await groupOptions(source)];
-    const raw = new Map([...(await rawOptions(source)), ...prices.values, ...groups.values]);
+    const raw = new Map([...(await rawOptions(source, catalogue)), ...prices.values, ...groups.values]);
     const shared = sharedOptions(raw, {
       PaymentUSDRate: "Price",
       PaymentMinAmount: "MinTopUp",
@@ -218,7 +223,7 @@ export const oneHub: System = {
   leftTables: {
     ...FAMILY_LEFT,
     statistics: "the roll-ups are made of the log",
-    orders: "what they gave is in the balances",
+    orders: BY_CHOICE,
     payments: "gateways of payment are set by hand",
     web_authn_credentials: "bound to the old address: users add their passkeys again",
   },
