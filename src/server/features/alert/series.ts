@@ -3,12 +3,11 @@
  * rows that are new: by id, because rows are inserted when a call has ended. A holder that is new reads the longest
  * window once. A call counts in the minute in which it ended.
  */
-import { and, asc, gt, gte, inArray, ne, sql } from "drizzle-orm";
+import { and, asc, gt, gte, inArray, ne } from "drizzle-orm";
 import { ALERT_SUBJECTS, type AlertSubject, type Measure } from "../../../shared/alert-rules";
-import { errors, type ErrorCode } from "../../../shared/errors";
-import { FAILURES, type FailureKind } from "../../../shared/failures";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
+import { isFault, passedAttempts, severalAttempts } from "../log/failed-attempts";
 import { inPartitions } from "../log/partitions";
 
 export interface Sums {
@@ -96,22 +95,11 @@ export class Series implements SeriesReader {
   }
 }
 
-/** Whether a failed call's code is a fault of an upstream or of this server: a caller's own mistake is none. */
-export function isFault(code: string): boolean {
-  if (code.startsWith("failure.")) {
-    const kind = code.slice("failure.".length) as FailureKind;
-    return !Object.hasOwn(FAILURES, kind) || FAILURES[kind].class !== "caller";
-  }
-  return !Object.hasOwn(errors, code) || errors[code as ErrorCode].owner !== "caller";
-}
-
 /** Rows may be committed out of the order of their ids by so many. */
 const SLACK = 1_000;
 const PAGE = 5_000;
 /** Rows of one round; what is beyond is read in the next. */
 const MOST_PAGES = 20;
-/** Of rows whose `other` names several attempts; log-row.ts writes these two members one after the other. */
-const SEVERAL_ATTEMPTS = `%"use_channel":["%","%"],"attempts":%`;
 
 /** Follows the log. */
 export interface SeriesFeed {
@@ -141,7 +129,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
         code: logs.code,
         end_reason: logs.end_reason,
         quota: logs.quota,
-        other: sql<string>`case when ${logs.other} like ${SEVERAL_ATTEMPTS} then ${logs.other} else '' end`,
+        several: severalAttempts(db),
       })
       .from(logs)
       .where(
@@ -193,7 +181,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
           // A caller's own mistake is no call that the channel served badly or well.
           if (failed && !isFault(row.code)) continue;
           series.add({ ...row, ended, failed: failed || row.end_reason === "upstream_error", seconds: row.use_time });
-          for (const channel of otherAttempts(row.other, failed)) series.addAttempt(ended, channel);
+          for (const { channel } of passedAttempts(row)) series.addAttempt(ended, channel);
         }
         if (rows.length < PAGE) break;
       }
@@ -201,19 +189,4 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
       series.forgetBefore(Math.floor(since / 60));
     },
   };
-}
-
-/** The channels of failed attempts that are not the row's own end. */
-function otherAttempts(other: string, failed: boolean): number[] {
-  if (other === "") return [];
-  try {
-    const { admin_info } = JSON.parse(other) as { admin_info?: { attempts?: { channel: number; failure: string }[] } };
-    const attempts = admin_info?.attempts ?? [];
-    const before = failed ? attempts.slice(0, -1) : attempts;
-    return before
-      .filter(({ failure, channel }) => channel > 0 && failure !== "" && isFault(`failure.${failure}`))
-      .map(({ channel }) => channel);
-  } catch {
-    return [];
-  }
 }
