@@ -122,6 +122,15 @@ export async function makeBulk({ db, ledger }: { db: Db; ledger: Ledger }, spec:
     ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET
       ${["count", "error_count", "quota", "prompt_tokens", "completion_tokens", "use_time"].map((name) => `"${name}" = usage_hourly."${name}" + excluded."${name}"`).join(", ")}`,
   );
+  await exec(
+    db,
+    `
+    INSERT INTO failed_attempts ("hour", channel, model_name, "count")
+    SELECT created_at - created_at % 3600, channel, model_name, count(*)
+    FROM logs WHERE substr(request_id, 1, ${run.length + 6}) = 'bulk-${run}-' AND type = ${LOG_TYPE.error}
+    GROUP BY created_at - created_at % 3600, channel, model_name
+    ON CONFLICT ("hour", channel, model_name) DO UPDATE SET "count" = failed_attempts."count" + excluded."count"`,
+  );
   // An earlier run may have summed these hours.
   await db.tx((q) => reopenSteps(db, q, 0));
   while ((await sumHours(db, spec.end)) > 0);

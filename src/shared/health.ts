@@ -1,10 +1,10 @@
-/** How calls went: sums of an hour, and the figures that are read from them. */
+/** How calls, of a channel its attempts, went: sums of an hour, and the figures that are read from them. */
 
 /** Sums of one hour, so that hours and channels can be added up. */
 export interface HealthHour {
   /** Epoch seconds, start of the hour. */
   hour: number;
-  /** All calls, and those of them that failed in the end. */
+  /** All calls, and those of them that failed in the end; of a channel all attempts, and those that failed there. */
   calls: number;
   errors: number;
   /** Units. */

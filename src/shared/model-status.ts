@@ -20,6 +20,8 @@ export interface ModelStatus {
   readonly hours: readonly (number | null)[];
   readonly first_token_hours: readonly (number | null)[];
   readonly speed_hours: readonly (number | null)[];
+  /** Attempts at a channel that failed, though another may have served the call; null: not for this viewer. */
+  readonly failed_attempts: number | null;
   /** Units that were charged in each hour; null: not for this viewer. */
   readonly quota_hours: readonly number[] | null;
 }

@@ -316,7 +316,7 @@ describe.skipIf(!found)("many channels", () => {
       username: "root",
     };
     await weir.db.q.insert(weir.db.t.usage_hourly).values([
-      { ...row, hour, count: 9, error_count: 1, quota: 500_000, prompt_tokens: 10, completion_tokens: 5, use_time: 18 },
+      { ...row, hour, count: 9, error_count: 0, quota: 500_000, prompt_tokens: 10, completion_tokens: 5, use_time: 18 },
       {
         ...row,
         hour: hour - 3600,
@@ -328,6 +328,8 @@ describe.skipIf(!found)("many channels", () => {
         use_time: 40,
       },
     ]);
+    const { failed_attempts } = weir.db.t;
+    await weir.db.q.insert(failed_attempts).values({ hour, channel: id, model_name: "gpt-4o-mini", count: 1 });
     const time = Math.floor(Date.now() / 1000);
     await weir.db.q.insert(weir.db.t.logs).values(
       ["curl", "curl", "python-openai"].map((client_type, index) => ({

@@ -10,7 +10,9 @@ export interface Layer {
   keys?: string;
   /** Not on a phone. */
   wide?: true;
-  /** Chinese texts of what is pressed, one after the other: buttons, tabs, items of menus. */
+  /** It opens within the page, not above it. */
+  inline?: true;
+  /** Chinese texts of what is pressed, one after the other: buttons that can be, boxes, tabs, items of menus. */
   presses?: readonly string[];
 }
 
@@ -52,6 +54,15 @@ export const LAYERS: readonly Layer[] = [
   { path: "/setting?tab=alert", presses: ["添加规则"] },
   { path: "/setting?tab=alert", presses: ["添加通知对象"] },
   { path: "/setting?tab=personal", presses: ["修改密码"] },
+  { path: "/setting?tab=personal", presses: ["启用"] },
+  { path: "/setting?tab=personal", presses: ["绑定手机"], inline: true },
+  // WeChat's, the only way of others that is configured.
+  { path: "/setting?tab=personal", presses: ["绑定 {name}"] },
+  { path: "/setting?tab=other", presses: ["查看报告"] },
+  { path: "/setting/pricing", presses: ["选择本页全部", "按比例调整"], wide: true },
+  { path: "/channel", presses: ["更多操作", "修复数据库一致性"] },
+  { path: "/channel", presses: ["行菜单", "检测上游"] },
+  { path: "/channel?edit=1", presses: ["获取模型列表"] },
   { path: "/topup", presses: ["划转到余额"] },
   { path: "/topup", presses: ["申请提现"] },
   { path: "/pricing", presses: ["计费公式"] },
@@ -79,7 +90,8 @@ export async function openLayer(
   for (const text of layer.presses ?? []) {
     const name = pattern(consoleText(language, text));
     const press = page
-      .getByRole("button", { name })
+      .getByRole("button", { name, disabled: false })
+      .or(page.getByRole("checkbox", { name }))
       .or(page.getByRole("tab", { name }))
       .or(page.getByRole("menuitem", { name }))
       .or(page.getByRole("link", { name }));

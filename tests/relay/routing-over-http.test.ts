@@ -5,6 +5,7 @@ import { zhText } from "../kit/row-text";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { readStatusInfo } from "../../src/shared/channel-operations";
+import { addUp, healthOf, successOf } from "../../src/shared/health";
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
 import { startWeir, type Weir } from "../kit/weir";
@@ -110,6 +111,35 @@ for (const engine of ENGINES) {
         // spec: C-330
         expect(new Set(seen)).toEqual(new Set(["good"]));
         expect((await row(good)).status).toBe(1);
+      },
+      TEST_MS,
+    );
+
+    test(
+      "a dead channel beside a good one turns red, the good one stays green, and a caller's own mistake colours neither",
+      async () => {
+        const [dead, good] = [await channel("dead", { priority: 9 }), await channel("good")];
+        accounts.set("dead", refused(503, { message: "gone", code: "server_error" }));
+        expect((await say("hello")).status).toBe(200);
+        accounts.set("good", refused(400, { message: "no", type: "invalid_request_error", code: "invalid_value" }));
+        expect((await say("wrong")).status).toBe(400);
+        const { logs, usage_hourly: u } = weir.db.t;
+        await until(async () => (await weir.db.q.select().from(logs).where(eq(logs.folded, 0))).length === 0);
+        const health = await weir.root.trpc.channel.health.query({ ids: [dead, good] });
+        const of = (id: number) => addUp(health[id] ?? []);
+        // After its first failure it may rest for the second call.
+        expect(of(dead).errors).toBeGreaterThan(0);
+        expect(healthOf(successOf(of(dead)))).toBe("bad");
+        expect(of(good)).toMatchObject({ calls: 1, errors: 0 });
+        expect(healthOf(successOf(of(good)))).toBe("good");
+        // The call itself is counted once, at the channel that served it.
+        const [hour] = await weir.db.q.select().from(u).where(eq(u.channel, good));
+        expect(hour).toMatchObject({ count: 1 });
+        expect(await weir.db.q.select().from(u).where(eq(u.channel, dead))).toEqual([]);
+        expect((await row(good)).used_quota).toBe(hour?.quota ?? -1);
+        expect(await weir.audit()).toEqual([]);
+        const { models } = await weir.root.trpc.status.models.query();
+        expect(models.find(({ model }) => model === "m")?.failed_attempts).toBeGreaterThanOrEqual(of(dead).errors);
       },
       TEST_MS,
     );

@@ -1,8 +1,9 @@
 import { QueryErrorResetBoundary } from "@tanstack/react-query";
 import { Component, type ReactNode } from "react";
+import { useLostConnection } from "../lib/connection";
 import { ErrorPanel } from "./error-panel";
 
-type Props = { children: ReactNode; onReset: () => void; resetKey?: unknown };
+type Props = { children: ReactNode; onReset: () => void; resetKey?: unknown; connected: boolean };
 
 class Boundary extends Component<Props, { error: unknown; failed: boolean }> {
   override state = { error: null, failed: false };
@@ -12,7 +13,9 @@ class Boundary extends Component<Props, { error: unknown; failed: boolean }> {
   }
 
   override componentDidUpdate(previous: Props) {
-    if (this.state.failed && previous.resetKey !== this.props.resetKey) this.setState({ error: null, failed: false });
+    const { resetKey, connected } = this.props;
+    const again = previous.resetKey !== resetKey || (connected && !previous.connected);
+    if (this.state.failed && again) this.setState({ error: null, failed: false });
   }
 
   override render() {
@@ -25,12 +28,16 @@ class Boundary extends Component<Props, { error: unknown; failed: boolean }> {
   }
 }
 
-/** Keeps a failure inside one panel: the rest of the page goes on. A changed `resetKey` tries again by itself. */
+/**
+ * Keeps a failure inside one panel: the rest of the page goes on. A changed `resetKey`, and a server that is back, try
+ * again by themselves.
+ */
 export function ErrorBoundary({ children, resetKey }: { children: ReactNode; resetKey?: unknown }) {
+  const connected = useLostConnection() === null;
   return (
     <QueryErrorResetBoundary>
       {({ reset }) => (
-        <Boundary onReset={reset} resetKey={resetKey}>
+        <Boundary onReset={reset} resetKey={resetKey} connected={connected}>
           {children}
         </Boundary>
       )}

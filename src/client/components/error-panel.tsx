@@ -28,7 +28,12 @@ export function ErrorPanel({ error, onRetry }: { error: unknown; onRetry?: () =>
         </p>
       ) : null}
       <div className="mt-2 flex items-center gap-2">
-        {onRetry ? (
+        {fault.kind === "outdated" ? (
+          <Button onClick={() => location.reload()}>
+            <RotateCw aria-hidden />
+            {t`重新加载`}
+          </Button>
+        ) : onRetry ? (
           <Button onClick={onRetry}>
             <RotateCw aria-hidden />
             {t`重试`}

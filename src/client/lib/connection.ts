@@ -2,6 +2,7 @@
 import { type QueryClient, onlineManager } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { faultOf } from "./errors";
+import { isServerThere } from "./http";
 
 /** Milliseconds until the next question while the server is away: doubled each time, up to half a minute. */
 const FIRST_PAUSE = 3000;
@@ -59,7 +60,7 @@ export function watchConnection(queries: QueryClient): () => void {
     // A tab that is not seen asks when it is.
     if (lostAt === null || document.hidden) return;
     tabs.postMessage("asking");
-    if (await isBack()) {
+    if (await isServerThere()) {
       tabs.postMessage("back");
       return came();
     }
@@ -107,13 +108,4 @@ export function watchConnection(queries: QueryClient): () => void {
     for (const end of ends) end();
     lostAt = null;
   };
-}
-
-/** Asks whether the server is there. */
-async function isBack(): Promise<boolean> {
-  try {
-    return (await fetch("/api/status", { cache: "no-store" })).ok;
-  } catch {
-    return false;
-  }
 }

@@ -2,7 +2,7 @@ import { t } from "@lingui/core/macro";
 import { TRPCClientError } from "@trpc/client";
 import { navigate } from "wouter/use-browser-location";
 import { loginPath } from "./login-path";
-import { CallError } from "./http";
+import { CallError, OutdatedPage } from "./http";
 import { clearUser } from "./session";
 import { toastError } from "./toast";
 
@@ -18,6 +18,7 @@ export interface Fault {
     | "unreachable"
     | "http"
     | "refused"
+    | "outdated"
     | "bug";
   status: number;
   message: string;
@@ -28,6 +29,7 @@ export interface Fault {
 export function faultOf(error: unknown): Fault {
   const { status, message, requestId, refused } = answerOf(error);
   const fault = (kind: Fault["kind"], text: string): Fault => ({ kind, status: status ?? 0, message: text, requestId });
+  if (error instanceof OutdatedPage) return fault("outdated", t`控制台已更新，重新加载页面后继续`);
   if (appCodeOf(error) === "step_up_required") return fault("cancelled", message);
   if (status === null) return fault("bug", message);
   if (status === 0) return fault("unreachable", t`无法连接到服务器`);

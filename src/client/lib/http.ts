@@ -22,6 +22,20 @@ export class CallError extends Error {
   }
 }
 
+/** A part of the console that the server no longer has: it runs another build than the one this page came from. */
+export class OutdatedPage extends Error {
+  override readonly name = "OutdatedPage";
+}
+
+/** Whether the server can be reached at all. */
+export async function isServerThere(): Promise<boolean> {
+  try {
+    return (await fetch("/api/status", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
 interface Envelope<T> {
   success: boolean;
   message: string;

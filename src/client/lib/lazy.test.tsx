@@ -1,9 +1,15 @@
-import { cleanup, render, screen } from "../../../tests/dom";
+import { cleanup, render } from "../../../tests/dom";
 import { afterEach, expect, test } from "bun:test";
 import type { ComponentType } from "react";
-import { lazy, WhileLoading } from "./lazy";
 
-afterEach(() => cleanup());
+const { closePage, openPage, screen } = await import("../../../tests/kit/client-page");
+const { ErrorBoundary } = await import("../components/error-boundary");
+const { lazy, WhileLoading } = await import("./lazy");
+
+afterEach(() => {
+  closePage();
+  cleanup();
+});
 
 type Module = { default: ComponentType<{ name: string }> };
 const Greeting = ({ name }: { name: string }) => <p>hello {name}</p>;
@@ -52,6 +58,22 @@ test("what was fetched ahead is there in the first picture, without a placeholde
     </WhileLoading>,
   );
   expect(document.body.textContent).toBe("hello Ann");
+});
+
+test.each([
+  ["has another build", () => new Response("{}"), "控制台已更新，重新加载页面后继续", "重新加载"],
+  ["is away", () => Promise.reject(new TypeError("no server")), "无法连接到服务器", "重试"],
+])("a part that cannot be fetched from a server that %s says so, and the way on", async (_, answer, text, way) => {
+  const Part = lazy(() => Promise.reject<Module>(new TypeError("Failed to fetch dynamically imported module: a.js")));
+  await openPage(
+    <ErrorBoundary>
+      <Part name="Ann" />
+    </ErrorBoundary>,
+    "/",
+    { paths: { "/api/status": answer } },
+  );
+  expect((await screen.findByRole("alert")).textContent).toContain(text);
+  expect(screen.getByRole("button", { name: way })).toBeDefined();
 });
 
 test("a fetch that failed is fetched again when the part is mounted again", async () => {

@@ -12,6 +12,7 @@ import {
   useEffect,
   useState,
 } from "react";
+import { CallError, isServerThere, OutdatedPage } from "./http";
 
 export interface Lazy<P extends object = object> {
   (props: P): ReactNode;
@@ -28,7 +29,8 @@ export function WhileLoading({ show, children }: { show: ReactNode; children: Re
 
 /**
  * A component whose code is fetched when it is first shown, unless it is there already: then it is shown at once.
- * A failed fetch is thrown to the nearest error boundary; mounting again retries.
+ * A failed fetch is thrown to the nearest error boundary; mounting again retries. Without a server it is the CallError
+ * of a call that no one answered; with one, OutdatedPage: the names of the files change with each build.
  */
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): Lazy<P> {
   let loaded: ComponentType<P> | undefined;
@@ -36,9 +38,11 @@ export function lazy<P extends object>(load: () => Promise<{ default: ComponentT
   const fetchOnce = (): Promise<void> => {
     loading ??= load().then(
       (module) => void (loaded = module.default),
-      (error: unknown) => {
+      async (cause: unknown) => {
         loading = undefined;
-        throw error;
+        const message = cause instanceof Error ? cause.message : String(cause);
+        if (await isServerThere()) throw new OutdatedPage(message, { cause });
+        throw new CallError(message, 0, null);
       },
     );
     return loading;

@@ -7,6 +7,7 @@ import {
   Copy,
   Eye,
   type LucideIcon,
+  OctagonX,
   Pencil,
   Power,
   PowerOff,
@@ -16,6 +17,7 @@ import {
 import { useLocation } from "wouter";
 import { CHANNEL_STATUS, type ChannelView } from "../../shared/channel";
 import { channelType } from "../../shared/channel-types";
+import { LOG_TYPE } from "../../shared/log";
 import type { RedemptionView } from "../../shared/redemption";
 import { ROLE, USER_STATUS } from "../../shared/roles";
 import { TOKEN_STATUS, type TokenView } from "../../shared/token";
@@ -86,6 +88,12 @@ export function useFoundActs() {
               },
             ]),
         logs(`username=${encodeURIComponent(row.username)}`),
+        {
+          id: "failed",
+          title: t`失败的调用`,
+          icon: OctagonX,
+          run: () => navigate(`/log?username=${encodeURIComponent(row.username)}&type=${LOG_TYPE.error}`),
+        },
       ];
     },
     token: (row: TokenView): readonly Act[] => [

@@ -127,7 +127,7 @@ test("Tab on a found object offers its verbs, Escape leads back", async () => {
 });
 
 test.each([
-  ["carol", ["打开", "禁用", "查看日志"]],
+  ["carol", ["打开", "禁用", "查看日志", "失败的调用"]],
   ["app", ["打开", "编辑", "复制密钥", "禁用", "查看日志"]],
   ["op-m", ["打开", "编辑价格", "查看日志"]],
   ["gift", ["打开", "编辑", "复制", "禁用"]],

@@ -69,6 +69,8 @@ export interface Settlement {
   quota: number;
   /** The visible record, `quota` included; its `visible` is false when LogConsumeEnabled is off. */
   log: CallLog;
+  /** More than one attempt was made: the fold counts the row, and with it the attempts that failed. */
+  retried?: boolean;
   /**
    * For the sweep: a hold that ended after the sweep saw it is neither charged a second time nor charged after its
    * release.

@@ -401,6 +401,23 @@ export const makeTables = (k: Kit) => {
     (t) => [k.primaryKey({ columns: [t.dimension, t.hour, t.item] })],
   );
 
+  /**
+   * Attempts that failed by the channel's own fault, whether another channel then served the call or none did; folded
+   * with usage_hourly, which counts a call at one channel alone.
+   */
+  const failed_attempts = k.table(
+    "failed_attempts",
+    {
+      /** As of usage_hourly. */
+      hour: k.int().notNull(),
+      channel: k.int().notNull(),
+      /** '' = one of a virtual model's. */
+      model_name: k.text().notNull(),
+      count: k.int().notNull(),
+    },
+    (t) => [k.primaryKey({ columns: [t.hour, t.channel, t.model_name] })],
+  );
+
   /** Bumped by every change that other instances cache; compared after a lost notification. */
   const versions = k.table("versions", {
     name: k.text().primaryKey(),
@@ -994,7 +1011,7 @@ export const makeTables = (k: Kit) => {
   );
 
   return {
-    users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, usage_sums, versions,
+    users, sessions, tokens, channels, channel_keys, options, logs, log_bodies, holds, instances, credits, usage_hourly, usage_sums, failed_attempts, versions,
     leases, meta, stored_objects, budget_spend, redemptions, orders, payment_callbacks, dividends, withdrawals, notices, identities,
     codes, totps, passkeys, audit_log, push_subscriptions, tasks, answered_requests, incidents, alert_deliveries, price_proposals,
     reports, imports, imported_rows,

@@ -66,9 +66,9 @@ export function useNextStep({ code, params, model_name, user_id, token_id, chann
     case "token_disabled":
     case "token_model_denied":
     case "token_ip_denied":
-      return reader?.id === user_id && token_id > 0
-        ? { href: `/token?edit=${token_id}`, label: t`编辑令牌` }
-        : undefined;
+      if (reader?.id === user_id && token_id > 0) return { href: `/token?edit=${token_id}`, label: t`编辑令牌` };
+      // A token is its owner's to change.
+      return role >= ROLE.admin ? { href: `/user?edit=${user_id}`, label: t`查看令牌的用户` } : undefined;
     case "insufficient_user_quota":
     case "budget_day_used_up":
     case "budget_month_used_up":

@@ -1,8 +1,9 @@
+import { plural } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
 import type { LogHistogram } from "../../../shared/log-list";
 import { cn } from "../../lib/cn";
-import { formatNumber, formatTime } from "../../lib/format";
+import { formatTime } from "../../lib/format";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Skeleton } from "../../ui/skeleton";
@@ -52,10 +53,12 @@ function Bars({ chart, onZoom }: { chart: LogHistogram; onZoom: (range: Range) =
 
   const part = chosen ? buckets.slice(chosen.from, chosen.to + 1) : buckets;
   const errors = part.reduce((sum, bar) => sum + bar.errors, 0);
-  const rows = formatNumber(part.reduce((sum, bar) => sum + bar.errors + bar.others, 0));
-  const failed = formatNumber(errors);
+  const rows = part.reduce((sum, bar) => sum + bar.errors + bar.others, 0);
   const span = `${formatTime(part[0]?.start ?? start)} – ${formatTime(part.at(-1)?.end ?? start)}`;
-  const words = errors > 0 ? t`${span}：${rows} 行，${failed} 个错误` : t`${span}：${rows} 行`;
+  const words =
+    errors > 0
+      ? t`${span}：${plural(rows, { other: "# 行" })}，${plural(errors, { other: "# 个错误" })}`
+      : t`${span}：${plural(rows, { other: "# 行" })}`;
   const unknown = counted_from === undefined ? 0 : Math.max(0, (counted_from - start) / step);
   const since = counted_from === undefined ? "" : formatTime(counted_from);
 

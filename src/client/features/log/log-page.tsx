@@ -110,7 +110,14 @@ export default function LogPage() {
           <LogCauses admin={admin} filter={filter} ready={ready} onOpen={grid.setOpen} />
         ) : null}
       </div>
-      <div ref={listBox} onPointerEnter={() => setHovered(true)} onPointerLeave={() => setHovered(false)}>
+      <div
+        ref={listBox}
+        // The rows, not the bar above them: a pointer that has just pressed the switch rests there.
+        onPointerOver={({ target }) =>
+          setHovered(target instanceof Element && target.closest("[role=region]") !== null)
+        }
+        onPointerLeave={() => setHovered(false)}
+      >
         <DataGrid
           grid={grid}
           label={t`使用日志`}

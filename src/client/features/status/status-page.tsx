@@ -1,6 +1,7 @@
-import { useLingui } from "@lingui/react/macro";
+import { Plural, useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "wouter";
 import { type Health, healthOf } from "../../../shared/health";
 import type { ModelStatus } from "../../../shared/model-status";
 import { EmptyState } from "../../components/empty-state";
@@ -112,15 +113,22 @@ function Board({ models, since }: { models: readonly ModelStatus[]; since: numbe
   );
 }
 
-function Success({ row: { success } }: { row: ModelStatus }) {
+function Success({ row: { success, model, failed_attempts } }: { row: ModelStatus }) {
   const { t } = useLingui();
-  if (success === null) return <HealthDot health="unknown" detail={t`近 24 小时调用过少`} />;
-  const [health, share] = [healthOf(success), formatPercent(success)];
+  const [health, share] = [healthOf(success), formatPercent(success ?? 0)];
   return (
-    <span className="flex items-center gap-1.5">
-      <HealthDot health={health} detail={t`近 24 小时成功率 ${share}`} />
-      <Badge hue={HUES[health]}>{share}</Badge>
-    </span>
+    <>
+      <span className="flex items-center gap-1.5">
+        <HealthDot health={health} detail={success === null ? t`近 24 小时调用过少` : t`近 24 小时成功率 ${share}`} />
+        {success === null ? null : <Badge hue={HUES[health]}>{share}</Badge>}
+      </span>
+      {failed_attempts ? (
+        // The calls may have been served all the same, by another channel.
+        <Link href={`/channel?model=${encodeURIComponent(model)}`} className="text-xs text-muted underline">
+          <Plural value={failed_attempts} other="# 次尝试失败" />
+        </Link>
+      ) : null}
+    </>
   );
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { SeriesRule } from "../../../shared/alert-rules";
 import { judge, lookBack } from "./judge";
-import { isFault, type Item, Series, type Sums } from "./series";
+import { isFault } from "../log/failed-attempts";
+import { type Item, Series, type Sums } from "./series";
 import { pauseAfter, quietUntil } from "./deliver";
 
 const NOW = 1_763_875_000; // 2025-11-23

@@ -5,11 +5,10 @@
  */
 import { and, asc, desc, gt, gte, inArray, lte, ne, sql } from "drizzle-orm";
 import { type AlertSubject, type Measure } from "../../../shared/alert-rules";
-import { errors, type ErrorCode } from "../../../shared/errors";
-import { FAILURES, type FailureKind } from "../../../shared/failures";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Services } from "../../contracts/context";
 import { count, total } from "../../db/sql";
+import { isFault, passedAttempts, severalAttempts } from "../log/failed-attempts";
 import { inPartitions } from "../log/partitions";
 
 export interface Sums {
@@ -89,22 +88,11 @@ export class Series implements SeriesReader {
   }
 }
 
-/** Whether a failed call's code is a fault of an upstream or of this server: a caller's own mistake is none. */
-export function isFault(code: string): boolean {
-  if (code.startsWith("failure.")) {
-    const kind = code.slice("failure.".length) as FailureKind;
-    return !Object.hasOwn(FAILURES, kind) || FAILURES[kind].class !== "caller";
-  }
-  return !Object.hasOwn(errors, code) || errors[code as ErrorCode].owner !== "caller";
-}
-
 /** On Postgres rows may be committed out of the order of their ids by so many; on SQLite there is one writer. */
 const SLACK = 1_000;
 const PAGE = 5_000;
 /** Pages of one round; what is beyond is read in the next. */
 const MOST_PAGES = 20;
-/** Of rows whose `other` names several attempts; log-row.ts writes these two members one after the other. */
-const SEVERAL_ATTEMPTS = `%"use_channel":["%","%"],"attempts":%`;
 
 /** Follows the log. */
 export interface SeriesFeed {
@@ -119,8 +107,8 @@ interface Group extends Item {
   readonly type: number;
   readonly code: string;
   readonly end_reason: string;
-  /** "" for calls with one attempt. */
-  readonly other: string;
+  /** As `severalAttempts` selects it. */
+  readonly several: string;
   readonly calls: number;
   readonly quota: number;
   readonly seconds: number;
@@ -148,7 +136,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
         user_id: logs.user_id,
         code: logs.code,
         end_reason: logs.end_reason,
-        other: sql<string>`case when ${logs.other} like ${SEVERAL_ATTEMPTS} then ${logs.other} else '' end`.as("tried"),
+        several: severalAttempts(db).as("several"),
         calls: count(),
         quota: total(logs.quota),
         seconds: total(logs.use_time),
@@ -173,7 +161,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
         logs.user_id,
         logs.code,
         logs.end_reason,
-        sql`tried`,
+        sql`several`,
       );
 
   /** By the index on the time: a look by id would walk through all older rows. */
@@ -208,7 +196,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
       const calls = sign * group.calls;
       const errors = failed || group.end_reason === "upstream_error" ? calls : 0;
       series.add(group.minute, group, { calls, errors, quota: sign * group.quota, seconds: sign * group.seconds });
-      for (const channel of otherAttempts(group.other, failed)) series.addAttempts(group.minute, channel, calls);
+      for (const { channel } of passedAttempts(group)) series.addAttempts(group.minute, channel, calls);
     }
   };
 
@@ -243,19 +231,4 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
       series.forgetBefore(Math.floor(since / 60));
     },
   };
-}
-
-/** The channels of failed attempts that are not the row's own end. */
-function otherAttempts(other: string, failed: boolean): number[] {
-  if (other === "") return [];
-  try {
-    const { admin_info } = JSON.parse(other) as { admin_info?: { attempts?: { channel: number; failure: string }[] } };
-    const attempts = admin_info?.attempts ?? [];
-    const before = failed ? attempts.slice(0, -1) : attempts;
-    return before
-      .filter(({ failure, channel }) => channel > 0 && failure !== "" && isFault(`failure.${failure}`))
-      .map(({ channel }) => channel);
-  } catch {
-    return [];
-  }
 }

@@ -64,6 +64,32 @@ for (const engine of ENGINES) {
       expect(await admin.call.channel.health({ ids: [] })).toEqual({});
     });
 
+    test("attempts that failed count, as often as they did, and neither a caller's mistake nor a caller who left", async () => {
+      const [dead, good] = [await one(), await one()];
+      const other = (channels: readonly number[], failures: readonly string[], more: object = {}) =>
+        JSON.stringify({
+          ...more,
+          admin_info: {
+            use_channel: channels.map(String),
+            attempts: channels.map((channel, index) => ({ channel, failure: failures[index] ?? "" })),
+          },
+        });
+      const error = { type: LOG_TYPE.error };
+      // Both keys of a dead channel before a good one; then all failed; then a session of two responses.
+      await call(good, now(), { other: other([dead, dead, good], ["timeout", "bad_credentials"]) });
+      await call(good, now(), { ...error, code: "failure.timeout", other: other([dead, good], ["cut", "timeout"]) });
+      for (const _ of [1, 2])
+        await call(good, now(), { other: other([dead, good], ["timeout"], { request_path: "/v1/realtime" }) });
+      await call(good, now(), { ...error, code: "failure.caller_mistake" });
+      await call(good, now(), { ...error, code: "failure.cut", end_reason: "caller_left" });
+      await call(good, now(), { other: other([dead, good], ["context_too_long"]) });
+      await call(0, now(), { ...error, code: "channels_paused" });
+      await fold(h.services);
+      const health = await admin.call.channel.health({ ids: [dead, good] });
+      expect(health[dead]?.at(-1)).toMatchObject({ calls: 3, errors: 3 });
+      expect(health[good]?.at(-1)).toMatchObject({ calls: 5, errors: 1 });
+    });
+
     test("detect upstream returns groups and the programs in each, with counts and times; channel tests do not count", async () => {
       const id = await one();
       const other = (client_type?: string) =>

@@ -11,21 +11,24 @@ import { findChannel } from "./service";
 const HOUR = 3600;
 export const HEALTH_HOURS = 24;
 
-/** The last 24 hours of each channel, oldest first, from the hourly roll-ups (about a second behind the log). */
+/**
+ * The last 24 hours of each channel, oldest first, from the hourly roll-ups (about a second behind the log). Calls are
+ * its attempts: those that it served and those that failed by its own fault, even if another one served the call.
+ */
 export async function channelHealth(ctx: Ctx, ids: readonly number[]): Promise<Record<number, HealthHour[]>> {
-  const { usage_hourly: u } = ctx.db.t;
+  const { usage_hourly: u, failed_attempts: f } = ctx.db.t;
   const now = seconds(ctx);
   const first = now - (now % HOUR) - (HEALTH_HOURS - 1) * HOUR;
   const empty = (): HealthHour[] =>
     Array.from({ length: HEALTH_HOURS }, (_, i) => ({ ...NO_CALLS, hour: first + i * HOUR }));
   const result: Record<number, HealthHour[]> = Object.fromEntries(ids.map((id) => [id, empty()]));
   if (ids.length === 0) return result;
-  const rows = await ctx.db.read
+  const asked = [...new Set(ids)];
+  const served = ctx.db.read
     .select({
       channel: u.channel,
       hour: u.hour,
-      served: total(u.count),
-      errors: total(u.error_count),
+      calls: total(u.count),
       quota: total(u.quota),
       tokens: total(sql`${u.prompt_tokens} + ${u.completion_tokens}`),
       completion_tokens: total(u.completion_tokens),
@@ -34,11 +37,20 @@ export async function channelHealth(ctx: Ctx, ids: readonly number[]): Promise<R
       first_tokens: total(u.first_tokens),
     })
     .from(u)
-    .where(and(inArray(u.channel, [...new Set(ids)]), gte(u.hour, first)))
+    .where(and(inArray(u.channel, asked), gte(u.hour, first)))
     .groupBy(u.channel, u.hour);
-  for (const { channel, hour, served, errors, ...sums } of rows) {
-    const bucket = result[channel]?.[(hour - first) / HOUR];
-    if (bucket) Object.assign(bucket, sums, { calls: served + errors, errors });
+  const failed = ctx.db.read
+    .select({ channel: f.channel, hour: f.hour, errors: total(f.count) })
+    .from(f)
+    .where(and(inArray(f.channel, asked), gte(f.hour, first)))
+    .groupBy(f.channel, f.hour);
+  const bucketOf = (channel: number, hour: number) => result[channel]?.[(hour - first) / HOUR];
+  for (const { channel, hour, ...sums } of await served) Object.assign(bucketOf(channel, hour) ?? {}, sums);
+  for (const { channel, hour, errors } of await failed) {
+    const bucket = bucketOf(channel, hour);
+    if (!bucket) continue;
+    bucket.errors = errors;
+    bucket.calls += errors;
   }
   return result;
 }

@@ -2,7 +2,8 @@
  * Roll-ups: folds new log rows into channel totals and hourly sums, once a second, by one lease holder. A row is
  * claimed (`folded` 0 -> 1) in the transaction that adds it, so sums equal the log to the unit and lag it by about a
  * second. Not a watermark on ids: rows commit out of the order of their ids. On SQLite the ledger counts charges in the
- * commit that charges (docs/decisions/0011-hot-path.md); what is left to fold there are errors and refunds.
+ * commit that charges (docs/decisions/0011-hot-path.md); what is left to fold there are errors, refunds, and charges
+ * that took several attempts.
  */
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE, type RepeatedRefusal } from "../../../shared/log";
@@ -10,6 +11,7 @@ import type { Cluster } from "../../cluster/types";
 import type { Db, Q } from "../../db/types";
 import { run, type Steps } from "../../db/transaction";
 import { jsonNumber } from "../../db/sql";
+import { type FailedAttempt, failedAttempts, severalAttempts } from "./failed-attempts";
 import { type CallFigures, figuresOf } from "./hour-sums";
 import { rowKey } from "./partitions";
 import { reopenSteps, sumHours } from "./sums";
@@ -95,6 +97,9 @@ export function claim(db: Db, q: Q) {
       completion_tokens: logs.completion_tokens,
       use_time: logs.use_time,
       upstream_cost: logs.upstream_cost,
+      code: logs.code,
+      end_reason: logs.end_reason,
+      several: severalAttempts(db),
       first_token: firstToken(db).mapWith(Number),
       repeated: repeatedOf(db).mapWith(Number),
     });
@@ -104,16 +109,19 @@ function* foldSteps(db: Db, q: Q): Steps<number> {
   const { channels } = db.t;
   const rows = yield* run(claim(db, q));
   const hours: Hour[] = [];
+  const failed: FailedInHour[] = [];
   const perChannel = new Map<number, number>();
   for (const row of rows) {
     const part = sumsOf(row);
     if (!part) continue;
     const hour = row.created_at - (row.created_at % 3600);
+    for (const attempt of failedAttempts(row)) failed.push({ ...attempt, hour });
     const { user_id, username, token_id, channel, model_name, group } = row;
     hours.push({ ...part, hour, user_id, username, token_id, channel, model_name, group });
     if (channel !== 0) perChannel.set(channel, (perChannel.get(channel) ?? 0) + part.quota);
   }
   yield* addToHours(db, q, hours);
+  yield* addFailedAttempts(db, q, failed);
   for (const [id, quota] of [...perChannel].sort(([a], [b]) => a - b)) {
     if (quota === 0) continue;
     yield* run(
@@ -155,6 +163,28 @@ export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
       }),
   );
   yield* reopenSteps(db, q, Math.min(...values.map(({ hour }) => hour)));
+}
+
+type FailedInHour = FailedAttempt & { hour: number };
+
+/** Adds one for each. */
+function* addFailedAttempts(db: Db, q: Q, failed: readonly FailedInHour[]): Steps<void> {
+  if (failed.length === 0) return;
+  const { failed_attempts: t } = db.t;
+  const counts = Map.groupBy(failed, ({ hour, channel, model_name }) => [hour, channel, model_name].join("\n"));
+  // A fixed order, as above.
+  const values = [...counts.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, same]) => same.slice(0, 1).map((one) => ({ ...one, count: same.length })));
+  yield* run(
+    q
+      .insert(t)
+      .values(values)
+      .onConflictDoUpdate({
+        target: [t.hour, t.channel, t.model_name],
+        set: { count: sql`${t.count} + ${sql.raw('excluded."count"')}` },
+      }),
+  );
 }
 
 const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[];

@@ -756,6 +756,14 @@ describe.each(ENGINES)("online top-up on %s", (engine) => {
       expect(await found(`keyword=${first.trade_no.slice(0, 14)}`)).toEqual([first.trade_no]);
       expect(await found(`keyword=${user.ctx.actor.username}`)).toEqual([second.trade_no, first.trade_no]);
       expect(await found(`keyword=${user.ctx.actor.id}&status=success`)).toContain(first.trade_no);
+      const page = async (p: number) => {
+        const { data } = (
+          await admin.rest("GET", `/api/user/topup?keyword=${user.ctx.actor.username}&page_size=1&p=${p}`)
+        ).body;
+        return [data.items.length, data.items[0]?.username, data.total];
+      };
+      expect(await page(2)).toEqual([1, user.ctx.actor.username, 2]);
+      expect(await page(9)).toEqual([0, undefined, 2]);
       expect(await found("keyword=%25")).toEqual([]);
       expect(await found(`keyword=${"%25_".repeat(60)}`)).toEqual([]);
       // Ctrl K: a number, a part of it, a user's whole name or id; who is no administrator finds own ones.

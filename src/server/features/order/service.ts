@@ -226,23 +226,34 @@ export async function pageOrders(
   const named = text === "" ? undefined : or(contains(orders.trade_no, text), contains(users.username, text), id);
   const where = and(named, status ? eq(orders.status, status) : undefined);
   const joined = eq(users.id, orders.user_id);
-  const [[all], rows] = await Promise.all([
-    ctx.db.read.select({ n: count() }).from(orders).leftJoin(users, joined).where(where),
-    ctx.db.read
-      .select({ order: orders, username: users.username })
-      .from(orders)
-      .leftJoin(users, joined)
-      .where(where)
-      .orderBy(desc(orders.id))
-      .limit(page_size)
-      .offset((p - 1) * page_size),
-  ]);
+  // No index finds a part of a number or a name: one reading gives the page and how many fit.
+  const fitting = ctx.db.read
+    .select({ id: orders.id, username: users.username, fit: sql<number>`count(*) over ()`.mapWith(Number).as("fit") })
+    .from(orders)
+    .leftJoin(users, joined)
+    .where(where)
+    .orderBy(desc(orders.id))
+    .limit(page_size)
+    .offset((p - 1) * page_size)
+    .as("fitting");
+  const rows = await ctx.db.read
+    .select({ order: orders, username: fitting.username, fit: fitting.fit })
+    .from(fitting)
+    .innerJoin(orders, eq(orders.id, fitting.id))
+    .orderBy(desc(orders.id));
+  const total = rows[0]?.fit ?? (p === 1 ? 0 : await numberOf());
   return {
     items: rows.map(({ order, username }) => presentForAdmin(order, username ?? "")),
     page: p,
     page_size,
-    total: all?.n ?? 0,
+    total,
   };
+
+  /** For a page beyond the last. */
+  async function numberOf(): Promise<number> {
+    const [all] = await ctx.db.read.select({ n: count() }).from(orders).leftJoin(users, joined).where(where);
+    return all?.n ?? 0;
+  }
 }
 
 /** Orders that are searched for a part of their number: the newest. A whole number finds any. */

@@ -86,6 +86,10 @@ for (const engine of ENGINES) {
         .insert(t.logs)
         .values([1, 2, 3, 4].map((n) => error(n, "failure.caller_mistake")).concat(error(5, "failure.server_error")))
         .returning();
+      await q
+        .insert(t.failed_attempts)
+        .values([{ hour, channel: 1, model_name: "good", count: 1200 }])
+        .returning();
       h.advance(60);
       const { since, models } = await guestBoard(h);
       expect(since).toBe(Math.floor(h.services.now() / 1000 / HOUR) * HOUR - 23 * HOUR);
@@ -95,8 +99,10 @@ for (const engine of ENGINES) {
       expect(of("good")?.first_token_hours.filter((ms) => ms !== null)).toEqual([500]);
       expect(of("good")?.speed_hours.filter((speed) => speed !== null)).toEqual([50]);
       expect(of("good")?.quota_hours).toBeNull();
+      expect(of("good")?.failed_attempts).toBeNull();
       const seen = (await (await h.person({ role: ROLE.admin })).call.status.models()).models;
       expect(seen.find(({ model }) => model === "good")?.quota_hours?.at(-1)).toBe(700);
+      expect(seen.find(({ model }) => model === "good")?.failed_attempts).toBe(1200);
       expect(of("bad")).toMatchObject({ success: 0.25, first_token_ms: null, tokens_per_second: null });
       const none = { success: null, first_token_ms: null, tokens_per_second: null };
       expect([of("quiet"), of("unused")]).toMatchObject([none, none]);

@@ -23,6 +23,8 @@ const FRESH_MS = 30_000;
 interface Figures {
   since: number;
   models: Map<string, HealthSums[]>;
+  /** Model -> attempts at channels that failed. */
+  failed: Map<string, number>;
 }
 
 const callersCodes = (Object.keys(FAILURES) as FailureKind[]).filter(isCallers).map(failureCode);
@@ -30,7 +32,7 @@ const noHours = (): HealthSums[] => Array.from({ length: STATUS_HOURS }, () => (
 
 async function read(db: Db, now: number): Promise<Figures> {
   const since = now - (now % HOUR) - (STATUS_HOURS - 1) * HOUR;
-  const { usage_hourly: u, logs } = db.t;
+  const { usage_hourly: u, failed_attempts: f, logs } = db.t;
   // A call that was refused before a channel was asked has none.
   const sums = db.read
     .select({
@@ -62,6 +64,11 @@ async function read(db: Db, now: number): Promise<Figures> {
       ),
     )
     .groupBy(logs.model_name, start);
+  const attempts = db.read
+    .select({ model: f.model_name, failed: total(f.count) })
+    .from(f)
+    .where(gte(f.hour, since))
+    .groupBy(f.model_name);
   const models = new Map<string, HealthSums[]>();
   const hoursOf = (model: string): HealthSums[] => {
     let hours = models.get(model);
@@ -79,7 +86,7 @@ async function read(db: Db, now: number): Promise<Figures> {
     at.errors -= forgiven;
     at.calls -= forgiven;
   }
-  return { since, models };
+  return { since, models, failed: new Map((await attempts).map(({ model, failed }) => [model, failed])) };
 }
 
 /** A reading serves all callers for a while, those who ask while it runs included. */
@@ -105,7 +112,8 @@ function figures(sums: HealthSums): Pick<ModelStatus, "success" | "first_token_m
   };
 }
 
-function statusOf(model: string, hours: readonly HealthSums[], amounts: boolean): ModelStatus {
+function statusOf({ models, failed }: Figures, model: string, isAdmin: boolean): ModelStatus {
+  const hours = models.get(model) ?? noHours();
   const each = hours.map(figures);
   return {
     model,
@@ -113,7 +121,8 @@ function statusOf(model: string, hours: readonly HealthSums[], amounts: boolean)
     hours: each.map(({ success }) => success),
     first_token_hours: each.map(({ first_token_ms }) => first_token_ms),
     speed_hours: each.map(({ tokens_per_second }) => tokens_per_second),
-    quota_hours: amounts ? hours.map(({ quota }) => quota) : null,
+    failed_attempts: isAdmin ? (failed.get(model) ?? 0) : null,
+    quota_hours: isAdmin ? hours.map(({ quota }) => quota) : null,
   };
 }
 
@@ -124,13 +133,11 @@ function statusOf(model: string, hours: readonly HealthSums[], amounts: boolean)
 export async function modelStatus(ctx: Ctx): Promise<StatusBoard> {
   const isAdmin = ctx.actor.kind === "user" && ctx.actor.role >= ROLE.admin;
   if (!isAdmin && !ctx.options.get("StatusPageEnabled")) fail("forbidden");
-  const { since, models } = await figuresOf(ctx);
+  const known = await figuresOf(ctx);
   const listed = catalogue(ctx, groupOf(ctx.actor)).models;
   // A call to a virtual model counts for the model that answered.
   return {
-    since,
-    models: listed.flatMap(({ model, steps }) =>
-      steps ? [] : [statusOf(model, models.get(model) ?? noHours(), isAdmin)],
-    ),
+    since: known.since,
+    models: listed.flatMap(({ model, steps }) => (steps ? [] : [statusOf(known, model, isAdmin)])),
   };
 }

@@ -152,11 +152,12 @@ class Verbs {
     return true;
   }
 
-  settle({ request_id, user_id, token_id, quota: asked, log, held_only = false }: Settlement): SettleResult {
+  settle({ request_id, user_id, token_id, quota: asked, log, retried, held_only = false }: Settlement): SettleResult {
     const hold = this.#take(request_id);
     if (!hold && held_only) return { settled: false };
     const quota = chargeable(asked, this.#batch.room(user_id, hold?.amount ?? 0, token_id, hold?.token_amount ?? 0));
-    const { changes } = this.#statements.insertLog.run(...logValues(log, { request_id, user_id, token_id, quota }));
+    const insert = retried ? this.#statements.insertUnfolded : this.#statements.insertLog;
+    const { changes } = insert.run(...logValues(log, { request_id, user_id, token_id, quota }));
     if (changes === 0) {
       if (hold) this.#giveBack(hold);
       return { settled: false };
@@ -164,7 +165,7 @@ class Verbs {
     // What was held goes back to the user and token that are charged.
     if (hold) this.#batch.move(user_id, hold.amount, token_id, token_id === 0 ? 0 : hold.token_amount);
     this.#batch.charge(user_id, token_id, quota);
-    this.#batch.count(log, user_id, token_id, quota);
+    if (!retried) this.#batch.count(log, user_id, token_id, quota);
     return { settled: true, hold_missing: hold === null };
   }
 
@@ -191,6 +192,11 @@ class Verbs {
   }
 }
 
+const insertLog = (folded: number): string =>
+  `INSERT INTO logs (${LOG_COLUMN_LIST}, "type", folded) ` +
+  `VALUES (${LOG_COLUMNS.map(() => "?").join(", ")}, ${LOG_TYPE.consume}, ${folded}) ` +
+  "ON CONFLICT (request_id) DO NOTHING";
+
 const prepare = (client: Database) => ({
   readHold: client.prepare<HoldState, [string]>(
     "SELECT amount, token_amount, user_id, token_id FROM holds WHERE request_id = ?",
@@ -207,9 +213,6 @@ const prepare = (client: Database) => ({
     "DELETE FROM holds WHERE request_id = ? RETURNING amount, token_amount, user_id, token_id",
   ),
   // Born folded: its sums are in the same commit, so the row is never written again.
-  insertLog: client.prepare(
-    `INSERT INTO logs (${LOG_COLUMN_LIST}, "type", folded) ` +
-      `VALUES (${LOG_COLUMNS.map(() => "?").join(", ")}, ${LOG_TYPE.consume}, ${FOLDED.done}) ` +
-      "ON CONFLICT (request_id) DO NOTHING",
-  ),
+  insertLog: client.prepare(insertLog(FOLDED.done)),
+  insertUnfolded: client.prepare(insertLog(FOLDED.not_yet)),
 });

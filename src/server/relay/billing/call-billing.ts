@@ -181,7 +181,8 @@ export class CallBilling {
     const { lines: bill, rule } = charge;
     const cost = costOfCall(attempt, usage);
     const log = callRow(call, { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts, cost });
-    const settlement = { request_id, user_id: caller.user_id, token_id: caller.token_id, quota, log };
+    const { user_id, token_id } = caller;
+    const settlement = { request_id, user_id, token_id, quota, log, retried: call.attempts.length > 1 };
     const covered = coverCharge(call.admission, slot, quota);
     const committed = covered ? covered.then(() => this.#commit(settlement)) : this.#commit(settlement);
     const used = { tokens: promptTokens(usage) + completionTokens(usage), success: true, units: quota };
