@@ -45,7 +45,7 @@ async function killedAt(text: string, where: "before the proof" | "before the fi
       return sql.begin(work);
     }) as typeof sql.begin,
   };
-  const db = { ...h.services.db, driver: { ...h.services.db.driver, postgres: dying } };
+  const db = { ...h.services.db, driver: { postgres: dying } };
   await expect(keepPartitions({ ...h.services, db, now: () => at(text) * 1000 })).rejects.toThrow("killed");
 }
 const tables = async (): Promise<string[]> =>
