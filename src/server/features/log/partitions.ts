@@ -122,7 +122,7 @@ const NEAR = DAY;
 
 /**
  * What the check of the old table asks of an id. Until `logs_later` is there, no row may be refused at the border for
- * want of a table, whoever was killed and whichever release runs: half a day before it the check lets everything pass
+ * want of a table, whichever process was killed and whichever release runs: half a day before it the check lets everything pass
  * (it is called immutable because a check must be). The last form says the same without the time, so that Postgres sees
  * the proof in it.
  */
