@@ -122,9 +122,9 @@ const NEAR = DAY;
 
 /**
  * What the check of the old table asks of an id. Until `logs_later` is there, no row may be refused at the border for
- * want of a table, whichever process was killed and whichever release runs: half a day before it the check lets everything pass
- * (it is called immutable because a check must be). The last form says the same without the time, so that Postgres sees
- * the proof in it.
+ * want of a table, whichever process was killed and whichever release runs: half a day before it the check lets
+ * everything pass (it is called immutable because a check must be). The last form says the same without the time, so
+ * that Postgres sees the proof in it.
  */
 const endOf = (border: string, form: "passing" | "last"): string => {
   const passes = `OR now() >= '${new Date((timeOf(border) - NEAR / 2) * 1000).toISOString()}'`;
