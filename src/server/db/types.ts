@@ -28,7 +28,8 @@ export interface Db {
   readonly bulk: Q;
   /**
    * A read of many rows by several indexes. On Postgres with more memory: where the bitmaps of two indexes do not fit
-   * into work_mem (4 MB by default), whole pages are read instead of rows.
+   * into work_mem (4 MB by default), whole pages are read instead of rows. There no table is scanned where it has an
+   * index for the reading.
    */
   gather<T>(read: (q: Pick<Q, "select">) => Promise<T>): Promise<T>;
   tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;

@@ -30,6 +30,24 @@ let h: Harness;
 let sql: Connections;
 /** Makes partitions as a timer would at that time. */
 const keepAt = (text: string): Promise<void> => keepPartitions({ ...h.services, now: () => at(text) * 1000 });
+/** The same, killed on its way. */
+async function killedAt(text: string, where: "before the proof" | "before the first table"): Promise<void> {
+  let transactions = 0;
+  const dying: Connections = {
+    ...sql,
+    within: () => dying,
+    unsafe: ((statement: string, values?: unknown[]) => {
+      if (where === "before the proof" && statement.includes("VALIDATE")) throw new Error("killed");
+      return sql.unsafe(statement, values);
+    }) as typeof sql.unsafe,
+    begin: ((work: Parameters<typeof sql.begin>[0]) => {
+      if (++transactions > 1) throw new Error("killed");
+      return sql.begin(work);
+    }) as typeof sql.begin,
+  };
+  const db = { ...h.services.db, driver: { postgres: dying } };
+  await expect(keepPartitions({ ...h.services, db, now: () => at(text) * 1000 })).rejects.toThrow("killed");
+}
 const tables = async (): Promise<string[]> =>
   (
     await sql.unsafe<{ name: string }>(
@@ -137,26 +155,54 @@ describe("partitions on Postgres", () => {
   });
 
   test("what was killed in the middle is completed by the next run, whatever was done already", async () => {
-    // Killed after the check was written, before it was proven.
-    const check = (border: string) =>
+    const again = () =>
       sql.unsafe(
-        `ALTER TABLE logs_before ADD CONSTRAINT logs_before_end CHECK (request_id < '${border}' OR request_id >= '3') NOT VALID`,
+        "ALTER TABLE logs_before DROP CONSTRAINT logs_before_end; DROP TABLE IF EXISTS logs_20261201, logs_later",
       );
-    await check("20261201");
-    await keepAt("2026-11-29T00:00:00");
-    expect(await tables()).toEqual(["logs_20261201", "logs_before", "logs_later"]);
-    // Killed between the proof and the first table.
-    await sql.unsafe("DROP TABLE logs_20261201, logs_later");
-    await keepAt("2026-11-29T00:00:00");
-    expect(await tables()).toEqual(["logs_20261201", "logs_before", "logs_later"]);
-    // Killed, and no process ran until the border was near: it is moved, and no row is refused at it.
-    await sql.unsafe("DROP TABLE logs_20261201, logs_later");
-    await sql.unsafe("ALTER TABLE logs_before DROP CONSTRAINT logs_before_end");
-    await check("20261201");
-    await sql.unsafe("ALTER TABLE logs_before VALIDATE CONSTRAINT logs_before_end");
+    for (const where of ["before the proof", "before the first table"] as const) {
+      await killedAt("2026-11-21T12:00:00", where);
+      expect(await tables()).toEqual(["logs_before"]);
+      await keepAt("2026-11-29T00:00:00");
+      expect(await tables()).toEqual(["logs_20261201", "logs_before", "logs_later"]);
+      await again();
+    }
+    // Killed, and no process ran until the border was near: it is moved.
+    await killedAt("2026-11-21T12:00:00", "before the first table");
     await keepAt("2026-11-30T12:00:00");
     await insert(rowAt("2026-12-05T00:00:00"));
     expect(await tables()).toEqual(["logs_before", "logs_later"]);
+  });
+
+  test("what was killed in the middle refuses no row at its border, whatever runs then", async () => {
+    await h.services.options.set("LogRetentionDays", "30");
+    const now = Date.now() / 1000;
+    const today = new Date(now * 1000).toISOString().slice(0, 19);
+    // The border is the last midnight.
+    await killedAt(new Date((now - 8 * 86_400) * 1000).toISOString().slice(0, 19), "before the first table");
+    const row = rowAt(today);
+    await insert(row);
+    await keepAt(today);
+    expect(await tableOf(row.request_id)).toBe("logs_before");
+    expect(await tables()).toEqual(["logs_before", "logs_later"]);
+  });
+
+  test("the old table is read once for the proof, and not for the partitions after it", async () => {
+    await insert(...Array.from({ length: 50 }, () => rowAt("2026-11-20T00:00:00")));
+    const own = await openDb({ url: h.url, pool: 1 });
+    const scans = async () => {
+      const one = own.driver.postgres?.within("long") ?? expect.unreachable("not Postgres");
+      await one.unsafe("SELECT pg_stat_force_next_flush()");
+      const [row] = await one.unsafe<{ n: string }>("SELECT pg_stat_get_numscans('logs_before'::regclass) AS n");
+      return Number(row?.n);
+    };
+    const keep = (text: string) => keepPartitions({ ...h.services, db: own, now: () => at(text) * 1000 });
+    const before = await scans();
+    await keep("2026-11-21T12:00:00");
+    expect(await scans()).toBe(before + 1);
+    await keep("2027-01-27T00:00:00");
+    expect(await scans()).toBe(before + 1);
+    expect(await tables()).toHaveLength(5);
+    await own.close();
   });
 
   test("rows of a time without a partition are kept, and move into it when it is made", async () => {
@@ -320,6 +366,13 @@ describe("readings by time on Postgres", () => {
       expect(totals.filter((name) => name > "logs_20270101" && name < "logs_20281001")).toEqual(["logs_20280401"]);
     },
   );
+
+  test("what chooses partitions sorts out no rows within them, which a look for the next name would pass one by one", async () => {
+    const range = { model_name: "m", ...days("2028-04-10", "2028-04-20") };
+    const statements = await statementsOf(h, () => pageLogs(admin.ctx, "all", { ...range, ...PAGE }));
+    const edges = statements.flatMap(({ params }) => params).filter((value) => /^20\d{6}/.test(String(value)));
+    expect([...new Set(edges)].sort()).toEqual(["20261201", "20280401", "20280501"]);
+  });
 
   test("a look by request id reads one partition", async () => {
     const [row] = await sql.unsafe<{ request_id: string }>(

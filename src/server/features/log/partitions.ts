@@ -49,7 +49,8 @@ interface Layout {
 
 async function readLayout(sql: Connections): Promise<Layout> {
   const [check] = await sql.unsafe<{ proven: boolean; text: string }>(
-    "SELECT convalidated AS proven, pg_get_constraintdef(oid) AS text FROM pg_constraint WHERE conname = 'logs_before_end'",
+    `SELECT convalidated AS proven, pg_get_constraintdef(c.oid) || coalesce(p.prosrc, '') AS text
+     FROM pg_constraint c LEFT JOIN pg_proc p ON p.proname = c.conname WHERE conname = 'logs_before_end'`,
   );
   const tables = await sql.unsafe<{ name: string; bound: string }>(
     `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -116,6 +117,21 @@ const create = (name: string, from: string, to: string): string[] => [
   `CREATE INDEX ${name}_id_ix ON ${name} (id)`,
 ];
 
+/** A border this near is moved while nothing is behind it. */
+const NEAR = DAY;
+
+/**
+ * What the check of the old table asks of an id. Until `logs_later` is there, no row may be refused at the border for
+ * want of a table, whichever process was killed and whichever release runs: half a day before it the check lets
+ * everything pass (it is called immutable because a check must be). The last form says the same without the time, so
+ * that Postgres sees the proof in it.
+ */
+const endOf = (border: string, form: "passing" | "last"): string => {
+  const passes = `OR now() >= '${new Date((timeOf(border) - NEAR / 2) * 1000).toISOString()}'`;
+  return `CREATE OR REPLACE FUNCTION logs_before_end(id text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
+    $$ SELECT id < '${border}' OR id >= '${IDS_END}' ${form === "passing" ? passes : ""} $$`;
+};
+
 /**
  * For the timer: partitions exist for the time that comes. The first time it ends the old table: a border that lies
  * ahead is written into a check, which is proven while everyone goes on; only then rows behind the border get a table
@@ -129,21 +145,24 @@ export async function keepPartitions(services: Pick<Services, "db" | "now" | "op
   const now = seconds(services);
   const found = await readLayout(sql);
   let { later } = found;
-  // A process was killed here and none ran since: no row may reach a border that has no table behind it.
-  const tooNear = found.border !== undefined && !later && timeOf(found.border) < now + DAY;
+  // A process was killed here and none ran since: rows may pass the border soon.
+  const tooNear = found.border !== undefined && !later && timeOf(found.border) < now + NEAR;
   if (tooNear) await alone(sql, ["ALTER TABLE logs_before DROP CONSTRAINT logs_before_end"]);
   let border = tooNear ? undefined : found.border;
   if (!border) {
     border = nextBorder(now + AHEAD, byDay);
     await alone(sql, [
-      `ALTER TABLE logs_before ADD CONSTRAINT logs_before_end CHECK (request_id < '${border}' OR request_id >= '${IDS_END}') NOT VALID`,
+      endOf(border, "passing"),
+      "ALTER TABLE logs_before ADD CONSTRAINT logs_before_end CHECK (logs_before_end(request_id)) NOT VALID",
     ]);
   }
   if (tooNear || !found.proven)
     await sql.within("command").unsafe("ALTER TABLE logs_before VALIDATE CONSTRAINT logs_before_end");
   if (!later) {
+    // The proof took until now: the next run moves the border.
+    if (timeOf(border) < seconds(services) + NEAR) return;
     later = border;
-    await alone(sql, create("logs_later", later, IDS_END));
+    await alone(sql, [endOf(border, "last"), ...create("logs_later", later, IDS_END)]);
   }
   while (timeOf(later) < now + AHEAD) {
     const to = nextBorder(timeOf(later), byDay);
@@ -156,6 +175,7 @@ export async function keepPartitions(services: Pick<Services, "db" | "now" | "op
     ]);
     later = to;
   }
+  known.delete(services.db);
 }
 
 /**
@@ -199,15 +219,22 @@ export const rowKey = ({ engine, t: { logs } }: Pick<Db, "engine" | "t">): typeo
   // Rows are found by what was read from the same column, whose type then does not matter.
   engine === "postgres" ? logs.request_id : (logs.id as unknown as typeof logs.request_id);
 
-/** The border of a database never changes once it is proven. */
-const borders = new WeakMap<Db, string>();
+/** How long the edges of a database are taken as they were read. New partitions make no older edge wrong. */
+const EDGES_MS = 600_000;
+const known = new WeakMap<Db, { edges: readonly string[]; readAt: number }>();
 
-async function borderOf(db: Db, sql: Connections): Promise<string | undefined> {
-  const known = borders.get(db);
-  if (known) return known;
-  const { border, later } = await readLayout(sql);
-  if (border && later) borders.set(db, border);
-  return later && border;
+/**
+ * Where the partitions begin, in order: the first is the border of the old table, the last the beginning of
+ * `logs_later`. Empty: there are none yet.
+ */
+async function edgesOf(db: Db, sql: Connections): Promise<readonly string[]> {
+  const found = known.get(db);
+  if (found && performance.now() - found.readAt < EDGES_MS) return found.edges;
+  const { border, later, partitions } = await readLayout(sql);
+  if (!border || !later) return [];
+  const edges = [...new Set([border, ...partitions.map(({ from }) => from), later])];
+  known.set(db, { edges, readAt: performance.now() });
+  return edges;
 }
 
 /**
@@ -217,9 +244,14 @@ async function borderOf(db: Db, sql: Connections): Promise<string | undefined> {
 export async function inPartitions(db: Db, start: number, end: number): Promise<SQL | undefined> {
   const sql = db.driver.postgres;
   if (!sql || (!start && !end)) return undefined;
-  const border = await borderOf(db, sql);
+  const edges = await edgesOf(db, sql);
+  const [border] = edges;
   if (!border) return undefined;
-  const [from, to] = [start ? idAt(start - LATE) : "", end ? idAt(end + LATE) : IDS_END];
+  // Whole partitions: what chooses them must not sort out rows besides. A look for the first name behind another would
+  // otherwise pass every row of that name before the range.
+  const [first, last] = [start ? idAt(start - LATE) : "", end ? idAt(end + LATE) : IDS_END];
+  const from = edges.findLast((edge) => edge <= first) ?? "";
+  const to = edges.find((edge) => edge >= last) ?? IDS_END;
   const late = await sql.unsafe<{ id: string }>(
     `SELECT request_id AS id FROM log_late WHERE created_at >= $1 AND created_at <= $2
      AND request_id >= $3 AND (request_id < $4 OR request_id >= $5) LIMIT ${MOST_LATE + 1}`,

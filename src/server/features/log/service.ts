@@ -77,7 +77,12 @@ export async function pageLogs(
       : await ctx.db.read
           .select()
           .from(logs)
-          .where(and(await conditions(ctx, scope, filter, range, { named, common: n > MAX_LOG_TOTAL }), place))
+          .where(
+            and(
+              n > MAX_LOG_TOTAL ? await conditions(ctx, scope, filter, range, { named, common: true }) : matches,
+              place,
+            ),
+          )
           .orderBy(...order(before && !after ? asc : desc))
           .limit(page_size)
           .offset(place ? 0 : (p - 1) * page_size);

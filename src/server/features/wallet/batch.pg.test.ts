@@ -80,6 +80,15 @@ test("a batch that arrives after a later one of its sender changes nothing", asy
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 980, held: 20 });
 });
 
+test("a charge that is in the log already undoes its batch, whose repetition sees it and decides the others", async () => {
+  const user = await addUser(fresh.db, ledger, 1000);
+  const { settle, hold } = calls(ledger, user, 0);
+  await settle("there-1", 10);
+  const again = await Promise.all([hold("there-2", 100), settle("there-1", 10), settle("there-3", 20)]);
+  expect(again.map((answer) => ("settled" in answer ? answer.settled : answer.ok))).toEqual([true, false, true]);
+  expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 870, held: 100, used_quota: 30, calls: 2 });
+});
+
 test("texts are stored as they are, without what Postgres cannot store", async () => {
   const user = await addUser(fresh.db, ledger, 1000);
   const text = `"quoted" \\back\\ {a,b} NULL 'x' \n\t 你好 🙂`;
@@ -130,7 +139,8 @@ test("no batch scans a table, however small it was when its plans were made", as
     await Promise.all(ids.map((id, i) => (i % 2 ? settle(id, 10) : plain.extend(id, 5, 5))));
   }
   const scanned = await sql.begin(async (tx) => {
-    const values = batch.map((value, i) => (i === 1 ? 1_000_000 : value));
+    // As a repetition, which looks for rows as well.
+    const values = batch.map((value, i) => (i === 1 ? 1_000_000 : i === 2 ? true : value));
     await tx.unsafe(`SELECT ledger_batch_1(${values.map((_, i) => `$${i + 1}`).join(", ")})`, values);
     return tx.unsafe<{ relname: string }[]>(
       `SELECT relname FROM pg_class WHERE relname IN ('users', 'tokens', 'holds', 'logs_before')

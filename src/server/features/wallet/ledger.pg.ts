@@ -1,7 +1,8 @@
 /**
  * The ledger on Postgres. Its verbs run in batches (verb-batches.pg.ts), which a function of the database decides and
- * writes (`ledger_batch_1`, drizzle/postgres/0005_ledger_batch.sql; docs/decisions/0048-postgres-batches.md); one that
- * is alone is a statement (single-verb.pg.ts). Lock order everywhere: users by id, tokens by id, order, hold.
+ * writes: `ledger_batch_1` of drizzle/postgres/0009_ledger_batch_without_look.sql. One that is alone is a statement
+ * (single-verb.pg.ts). Why: docs/decisions/0048-postgres-batches.md. Lock order everywhere: users by id, tokens by id,
+ * order, hold.
  */
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import { numberArray, textArray } from "../../db/arrays";
