@@ -5,6 +5,7 @@ import { consoleSources } from "./plugins/console-sources";
 
 const ROOT = resolve(import.meta.dir, "..");
 const CLIENT = join(ROOT, "src/client");
+const MAIN = join(CLIENT, "main.tsx");
 
 /**
  * The console's scripts, bundled by Rolldown, which can say what lies in a file together (`plugins/console-chunks.ts`;
@@ -19,11 +20,11 @@ export async function bundleScripts({
   plugins?: readonly Plugin[];
 }): Promise<OutputChunk[]> {
   const bundle = await rolldown({
-    input: { main: join(CLIENT, "main.tsx") },
+    input: { main: MAIN },
     cwd: ROOT,
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": prod ? '"production"' : '"development"' } },
-    plugins: [consoleSources({ prod }), ...plugins],
+    plugins: [consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }), ...plugins],
     preserveEntrySignatures: false,
     onLog: (level, log) => {
       // Packages say "use client" for frameworks that render on a server.
@@ -55,12 +56,13 @@ export function fetchedBy(chunks: readonly OutputChunk[], first: readonly Output
 
 /**
  * What a browser fetches before the page `source` (path below `src/client` without its ending) can be shown: the
- * entry, one catalogue, the page, and all that they import. Throws for a page that the console does not have.
+ * entry, the page, their texts in one language, and all that they import. Throws for a page that the console lacks.
  */
 export function scriptsOf(chunks: readonly OutputChunk[], source: string): OutputChunk[] {
   const holds = (id: string): boolean => relative(CLIENT, id).replace(/\.tsx?$/, "") === source;
   const page = chunks.find((chunk) => chunk.moduleIds.some(holds));
   if (!page) throw new Error(`the console has no ${source}`);
-  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || (chunk.facadeModuleId?.endsWith("zh.po") ?? false);
+  const texts = [join(ROOT, "locales/zh.po"), join(CLIENT, `${source}.zh.po`)];
+  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || texts.includes(chunk.facadeModuleId ?? "");
   return fetchedBy(chunks, [...chunks.filter(isFirst), page]);
 }

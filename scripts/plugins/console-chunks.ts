@@ -7,6 +7,7 @@ const COMMON_SHARE = 0.3;
 const SMALL = 4_000;
 /** The pages that people see first, which should be light: no file of the working pages is theirs. */
 const LOGIN = /[\\/]login-page\.tsx$/;
+const CATALOGUE = /\.po$/;
 const HOME = /[\\/]home-page\.tsx$/;
 
 type ModuleOf = (id: string) => {
@@ -44,7 +45,7 @@ export function consoleChunks(client: string): CodeSplittingOptions {
 
 function commonChunks(moduleOf: ModuleOf, routes: string): Map<string, string> {
   const needs = needed(moduleOf);
-  const pages = moduleOf(routes)?.dynamicallyImportedIds ?? [];
+  const pages = (moduleOf(routes)?.dynamicallyImportedIds ?? []).filter((id) => !CATALOGUE.test(id));
   const of = (kind: RegExp): Set<string> =>
     new Set(pages.filter((page) => kind.test(page)).flatMap((page) => [...needs(page)]));
   const [login, home] = [of(LOGIN), of(HOME)];
