@@ -1,6 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 import { consoleChunks } from "./plugins/console-chunks";
+import { consoleSchemas } from "./plugins/console-schemas";
 import { consoleSources } from "./plugins/console-sources";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -24,7 +25,7 @@ export async function bundleScripts({
     cwd: ROOT,
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": prod ? '"production"' : '"development"' } },
-    plugins: [consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }), ...plugins],
+    plugins: [consoleSchemas(), consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }), ...plugins],
     preserveEntrySignatures: false,
     onLog: (level, log) => {
       // Packages say "use client" for frameworks that render on a server.

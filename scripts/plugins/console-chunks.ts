@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import type { CodeSplittingOptions } from "rolldown";
+import { SCHEMAS } from "./console-schemas";
 
 /** What `work` holds at least: what this share of the working pages needs. */
 const COMMON_SHARE = 0.3;
@@ -32,6 +33,7 @@ export function consoleChunks(client: string): CodeSplittingOptions {
     groups: [
       { name: "vendor", test: /node_modules/, tags: ["$initial"], priority: 2 },
       { name: "shell", tags: ["$initial"], priority: 1 },
+      { name: "schemas", test: SCHEMAS },
       {
         debugName: "common",
         name: (id, context) => {
@@ -63,27 +65,38 @@ function commonChunks(moduleOf: ModuleOf, routes: string): Map<string, string> {
 
 const PACKAGE = /[\\/]node_modules[\\/]/;
 const ICON = /[\\/]lucide-react[\\/]/;
-const ICONS_INDEX = /[\\/]lucide-react\.mjs$/;
-const ICONS_IMPORT = /import\s*\{([^}]*)\}\s*from\s*"lucide-react"/g;
+const INDEX = /[\\/](?:lucide-react|radix-ui[\\/]dist[\\/]index)\.mjs$/;
+const NAMED_IMPORT = /import\s*\{([^}]*)\}\s*from\s*"(?:lucide-react|radix-ui)"/g;
 const ICON_EXPORT = /export \{([^}]*)\} from '(\.\/icons\/[\w-]+\.mjs)'/g;
+const PART_IMPORT = /import \* as (\w+) from "[^"]+"/g;
 
-/** All that a module imports, itself included; of the icons' index only the icons that are named. */
+/**
+ * All that a module imports, itself included: of an index that imports everything (icons, Radix) only what is named, and
+ * no schemas, which are fetched by the forms alone.
+ */
 function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
-  const icons = new Map<string, string>();
-  const readIndex = (index: string): void => {
-    for (const [, names = "", path = ""] of (moduleOf(index)?.code ?? "").matchAll(ICON_EXPORT))
-      for (const name of names.split(",")) icons.set(name.replace("default as", "").trim(), join(dirname(index), path));
+  const indexes = new Map<string, ReadonlyMap<string, string>>();
+  const readIndex = (index: string): ReadonlyMap<string, string> => {
+    const { code, importedIds = [] } = moduleOf(index) ?? {};
+    const files = new Map<string, string>();
+    for (const [, names = "", path = ""] of (code ?? "").matchAll(ICON_EXPORT))
+      for (const name of names.split(",")) files.set(name.replace("default as", "").trim(), join(dirname(index), path));
+    for (const [at, [, name = ""]] of [...(code ?? "").matchAll(PART_IMPORT)].entries())
+      files.set(name, importedIds[at] ?? "");
+    return files;
   };
   const imports = (id: string): string[] => {
     const { importedIds = [], code } = moduleOf(id) ?? {};
-    const index = importedIds.find((imported) => ICONS_INDEX.test(imported));
-    if (index === undefined) return [...importedIds];
-    if (icons.size === 0) readIndex(index);
-    const named = [...(code ?? "").matchAll(ICONS_IMPORT)].flatMap(([, names = ""]) => names.split(","));
-    return [
-      ...importedIds.filter((imported) => imported !== index),
-      ...named.flatMap((name) => icons.get(name.trim()) ?? []),
-    ];
+    const named = [...(code ?? "").matchAll(NAMED_IMPORT)].flatMap(([, names = ""]) =>
+      names.split(",").map((name) => name.replace(/\sas\s.*/s, "").trim()),
+    );
+    return importedIds.flatMap((imported) => {
+      if (SCHEMAS.test(imported)) return [];
+      if (!INDEX.test(imported)) return [imported];
+      const files = indexes.get(imported) ?? readIndex(imported);
+      indexes.set(imported, files);
+      return named.flatMap((name) => files.get(name) ?? []);
+    });
   };
   return (start) => {
     const found = new Set([start]);

@@ -37,7 +37,7 @@ export class ConsoleTexts {
   readonly #options: Options;
   readonly #sources = new Map<string, Promise<Source>>();
   readonly #catalogues = new Map<Language, Promise<Record<string, unknown>>>();
-  readonly #scanner = new Bun.Transpiler({ loader: "tsx" });
+  readonly #scanners = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
 
   constructor(options: Options) {
     this.#options = options;
@@ -106,7 +106,8 @@ export class ConsoleTexts {
 
   async #read(path: string): Promise<Source> {
     const code = await this.#options.read(path);
-    const statics = this.#scanner.scanImports(code).filter(({ kind }) => kind === "import-statement");
+    const scanner = this.#scanners[path.endsWith("x") ? "tsx" : "ts"];
+    const statics = scanner.scanImports(code).filter(({ kind }) => kind === "import-statement");
     return {
       code,
       ids: [...code.matchAll(MESSAGE_ID)].map(([, id = ""]) => id),
