@@ -25,7 +25,11 @@ export async function bundleScripts({
     cwd: ROOT,
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": prod ? '"production"' : '"development"' } },
-    plugins: [consoleSchemas(), consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }), ...plugins],
+    plugins: [
+      consoleSchemas(),
+      consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }),
+      ...plugins,
+    ],
     preserveEntrySignatures: false,
     onLog: (level, log) => {
       // Packages say "use client" for frameworks that render on a server.

@@ -21,7 +21,8 @@ type ModuleOf = (id: string) => {
  * Which modules of the console (`client`: its folder) lie in a file together, so that a page costs few files:
  *
  * - `vendor`, `shell`: packages and own modules that index.html itself needs; vendor changes only with a package.
- * - `entrance`: what the sign-in page shares with others.
+ * - `entrance`, `forms`: what the sign-in page shares with most others, and with those that show a form at once.
+ * - `zod`: what runs schemas. Pages that only list fetch none (console-schemas.ts).
  * - `work-vendor`, `work`: what many of the other pages need.
  *
  * Everything else is left to the bundler.
@@ -33,7 +34,7 @@ export function consoleChunks(client: string): CodeSplittingOptions {
     groups: [
       { name: "vendor", test: /node_modules/, tags: ["$initial"], priority: 2 },
       { name: "shell", tags: ["$initial"], priority: 1 },
-      { name: "schemas", test: SCHEMAS },
+      { name: "zod", test: /[\\/]node_modules[\\/]zod[\\/]/ },
       {
         debugName: "common",
         name: (id, context) => {
@@ -56,7 +57,7 @@ function commonChunks(moduleOf: ModuleOf, routes: string): Map<string, string> {
   for (const id of new Set(works.flatMap((ids) => [...ids]))) {
     const users = works.filter((ids) => ids.has(id)).length;
     const isSmall = (moduleOf(id)?.code?.length ?? 0) < SMALL;
-    if (login.has(id)) chunks.set(id, "entrance");
+    if (login.has(id)) chunks.set(id, users >= works.length / 2 ? "entrance" : "forms");
     else if (!home.has(id) && (users >= COMMON_SHARE * works.length || (users > 1 && isSmall)))
       chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
   }
@@ -68,7 +69,7 @@ const ICON = /[\\/]lucide-react[\\/]/;
 const INDEX = /[\\/](?:lucide-react|radix-ui[\\/]dist[\\/]index)\.mjs$/;
 const NAMED_IMPORT = /import\s*\{([^}]*)\}\s*from\s*"(?:lucide-react|radix-ui)"/g;
 const ICON_EXPORT = /export \{([^}]*)\} from '(\.\/icons\/[\w-]+\.mjs)'/g;
-const PART_IMPORT = /import \* as (\w+) from "[^"]+"/g;
+const PART_IMPORT = /import \* as (\w+) from "([^"]+)"/g;
 
 /**
  * All that a module imports, itself included: of an index that imports everything (icons, Radix) only what is named, and
@@ -81,8 +82,8 @@ function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
     const files = new Map<string, string>();
     for (const [, names = "", path = ""] of (code ?? "").matchAll(ICON_EXPORT))
       for (const name of names.split(",")) files.set(name.replace("default as", "").trim(), join(dirname(index), path));
-    for (const [at, [, name = ""]] of [...(code ?? "").matchAll(PART_IMPORT)].entries())
-      files.set(name, importedIds[at] ?? "");
+    for (const [, name = "", part = ""] of (code ?? "").matchAll(PART_IMPORT))
+      files.set(name, importedIds.find((imported) => imported.replaceAll("\\", "/").includes(`/${part}/`)) ?? "");
     return files;
   };
   const imports = (id: string): string[] => {

@@ -18,7 +18,7 @@ type Half = (typeof HALVES)[number];
 const SHARED = /[\\/]src[\\/]shared[\\/][^?]+\.ts$/;
 const HALF = /\.ts\?(values|schemas)$/;
 
-/** The modules that hold schemas, for the rule of the files. */
+/** Schemas and what runs them, for the rule of the files. */
 export const SCHEMAS = /\.ts\?schemas$|[\\/]node_modules[\\/]zod[\\/]/;
 
 /**
@@ -59,43 +59,68 @@ export function consoleSchemas(): Plugin {
   };
 }
 
-function divided(path: string, halves: (path: string) => Halves): Halves {
+/**
+ * The halves of the module `path`; `halves` divides those that it imports.
+ */
+export function divided(path: string, halves: (path: string) => Halves): Halves {
   const source = readFileSync(path, "utf8");
   const { body } = parseAst(source, { lang: "ts" });
   const tainted = new Set<string>();
   for (const statement of body)
     if (statement.type === "ImportDeclaration" && statement.importKind !== "type")
-      for (const specifier of statement.specifiers) if (bringsSchemas(path, statement.source.value, specifier, halves)) tainted.add(specifier.local.name);
+      for (const specifier of statement.specifiers)
+        if (bringsSchemas(path, statement.source.value, specifier, halves)) tainted.add(specifier.local.name);
   if (tainted.size === 0) return { schemas: new Set(), halfOf: () => source };
 
-  const parts = body.filter((statement) => statement.type !== "ImportDeclaration").map((statement) => ({
-    text: source.slice(statement.start, statement.end),
-    declares: declaredBy(statement),
-    uses: usedBy(statement as unknown as Node),
-    isExported: statement.type.startsWith("Export"),
-  }));
-  const isSchema = (part: (typeof parts)[number]): boolean => [...part.uses, ...part.declares].some((name) => tainted.has(name));
-  for (let size = -1; size !== tainted.size; ) {
+  const parts = body
+    .filter((statement) => statement.type !== "ImportDeclaration")
+    .map((statement) => ({
+      text: source.slice(statement.start, statement.end),
+      declares: declaredBy(statement),
+      uses: usedBy(statement as unknown as Node),
+      isExported: statement.type.startsWith("Export"),
+    }));
+  const isSchema = (part: (typeof parts)[number]): boolean =>
+    [...part.uses, ...part.declares].some((name) => tainted.has(name));
+  for (let size = -1; size !== tainted.size;) {
     size = tainted.size;
     for (const part of parts) if (isSchema(part)) part.declares.forEach((name) => tainted.add(name));
+  }
+  // What only schemas use goes with them: what it imports may be large.
+  for (let size = -1; size !== tainted.size;) {
+    size = tainted.size;
+    for (const part of parts) {
+      const others = parts.filter((other) => other !== part && !isSchema(other));
+      const isUsed = (name: string): boolean => others.some(({ uses }) => uses.has(name));
+      if (!part.isExported && part.declares.length > 0 && !part.declares.some(isUsed))
+        part.declares.forEach((name) => tainted.add(name));
+    }
   }
   const of = (half: Half) => parts.filter((part) => isSchema(part) === (half === "schemas"));
   const declared = of("values").flatMap(({ declares }) => declares);
   const used = new Set(of("schemas").flatMap(({ uses }) => [...uses]));
   const lent = declared.filter((name) => used.has(name));
-  const hidden = new Set(of("values").filter(({ isExported }) => !isExported).flatMap(({ declares }) => declares));
+  const hidden = new Set(
+    of("values")
+      .filter(({ isExported }) => !isExported)
+      .flatMap(({ declares }) => declares),
+  );
 
   const halfOf = (half: Half): string => {
     const own = of(half);
     const needed = new Set(own.flatMap(({ uses }) => [...uses]));
-    const imports = body.flatMap((statement) => (statement.type === "ImportDeclaration" ? importOf(statement, needed) : []));
+    const imports = body.flatMap((statement) =>
+      statement.type === "ImportDeclaration" ? importOf(statement, needed) : [],
+    );
     const between =
       half === "schemas"
         ? `import { ${lent.join(", ")} } from ${JSON.stringify(`${path}?values`)};`
         : `export { ${lent.filter((name) => hidden.has(name)).join(", ")} };`;
     return [...imports, between, ...own.map(({ text }) => text)].join("\n");
   };
-  const exported = of("schemas").filter(({ isExported }) => isExported).flatMap(({ declares }) => declares);
+  const exported = of("schemas")
+    .filter(({ isExported }) => isExported)
+    .flatMap(({ declares }) => declares);
   return { schemas: new Set(exported), halfOf };
 }
 

@@ -6,8 +6,8 @@ export type Language = (typeof LANGUAGES)[number];
 
 /** A part of the console that is fetched by itself. Types are written with `import type`, so each of these is a call. */
 const LAZY_PART = /\bimport\("(\.[^"]+)"\)/g;
-/** A literal that may be the id of a message: six characters of base64. */
-const MESSAGE_ID = /"([\w+/]{6})"/g;
+/** A literal that may be the id of a message: Lingui's are six characters of base64. */
+const MESSAGE_ID = /"([\w+/-]{6})"/g;
 const SCRIPT = /\.tsx?$/;
 
 interface Source {
@@ -65,7 +65,8 @@ export class ConsoleTexts {
   /** The module of the shell's texts, or of those that `part` (a path without ending) adds: it exports `messages`. */
   async catalogue(language: Language, part?: string): Promise<string> {
     const all = await this.#catalogue(language);
-    const ids = part === undefined ? await this.#idsOf(this.#options.main) : await this.#added(Bun.resolveSync(part, "/"));
+    const ids =
+      part === undefined ? await this.#idsOf(this.#options.main) : await this.#added(Bun.resolveSync(part, "/"));
     const messages = Object.fromEntries([...ids].toSorted().map((id) => [id, all[id]]));
     return `export const messages = ${JSON.stringify(messages)};`;
   }
@@ -93,7 +94,8 @@ export class ConsoleTexts {
   }
 
   #catalogue(language: Language): Promise<Record<string, unknown>> {
-    const compiled = this.#catalogues.get(language) ?? compileMessages(resolve(this.#options.locales, `${language}.po`));
+    const compiled =
+      this.#catalogues.get(language) ?? compileMessages(resolve(this.#options.locales, `${language}.po`));
     this.#catalogues.set(language, compiled);
     return compiled;
   }

@@ -1,10 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
-import { Turnstile, type TurnstileInstance } from "@marsidev/react-turnstile";
-import { useRef, useState, type ReactNode } from "react";
+import type { TurnstileInstance } from "@marsidev/react-turnstile";
+import { type ComponentProps, useRef, useState, type ReactNode } from "react";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy } from "../../lib/lazy";
 import { useStatus } from "../../lib/status";
 import { useTheme } from "../../lib/theme";
 import { toastInfo } from "../../lib/toast";
+
+/** Most operators want no check. */
+const Turnstile = lazy<ComponentProps<typeof import("@marsidev/react-turnstile").Turnstile>>(async () => ({
+  default: (await import("@marsidev/react-turnstile")).Turnstile,
+}));
 
 interface BotCheck {
   /** What the form shows: the widget while the operator wants the check, else nothing. */
