@@ -1,10 +1,10 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { CodeSplittingOptions } from "rolldown";
 import { SCHEMAS } from "./console-schemas";
 
 /** What `work` holds at least: what this share of the working pages needs. */
 const COMMON_SHARE = 0.3;
-/** A module of fewer characters is not worth a file of its own; several pages that need it share it with all others. */
+/** A module of fewer characters is not worth a file of its own: what several pages need is shared with all others. */
 const SMALL = 4_000;
 /** The pages that people see first, which should be light: no file of the working pages is theirs. */
 const LOGIN = /[\\/]login-page\.tsx$/;
@@ -24,6 +24,7 @@ type ModuleOf = (id: string) => {
  * - `entrance`, `forms`: what the sign-in page shares with most others, and with those that show a form at once.
  * - `zod`: what runs schemas. Pages that only list fetch none (console-schemas.ts).
  * - `work-vendor`, `work`: what many of the other pages need.
+ * - A file for each page: what no other page needs.
  *
  * Everything else is left to the bundler.
  */
@@ -38,7 +39,11 @@ export function consoleChunks(client: string): CodeSplittingOptions {
       {
         debugName: "common",
         name: (id, context) => {
-          chunkOf ??= commonChunks((id) => context.getModuleInfo(id), join(client, "routes.tsx"));
+          chunkOf ??= commonChunks(
+            (id) => context.getModuleInfo(id),
+            join(client, "main.tsx"),
+            join(client, "routes.tsx"),
+          );
           return chunkOf.get(id) ?? null;
         },
       },
@@ -46,21 +51,33 @@ export function consoleChunks(client: string): CodeSplittingOptions {
   };
 }
 
-function commonChunks(moduleOf: ModuleOf, routes: string): Map<string, string> {
+function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<string, string> {
   const needs = needed(moduleOf);
   const pages = (moduleOf(routes)?.dynamicallyImportedIds ?? []).filter((id) => !CATALOGUE.test(id));
   const of = (kind: RegExp): Set<string> =>
     new Set(pages.filter((page) => kind.test(page)).flatMap((page) => [...needs(page)]));
   const [login, home] = [of(LOGIN), of(HOME)];
   const works = pages.filter((page) => !LOGIN.test(page) && !HOME.test(page)).map(needs);
+  const users = new Map<string, number>();
+  for (const id of works.flatMap((ids) => [...ids])) users.set(id, (users.get(id) ?? 0) + 1);
+  const isCommon = (id: string): boolean => (users.get(id) ?? 0) >= COMMON_SHARE * works.length;
+
+  // A small module joins what is common if it brings nothing else along.
+  const first = needs(main);
+  const common = new Set([...users.keys()].filter(isCommon));
+  const small = [...users.keys()].filter((id) => (moduleOf(id)?.code?.length ?? 0) < SMALL && users.get(id) !== 1);
+  for (const id of small.toSorted((a, b) => needs(a).size - needs(b).size))
+    if ([...needs(id)].every((other) => other === id || common.has(other) || first.has(other))) common.add(id);
+
   const chunks = new Map<string, string>();
-  for (const id of new Set(works.flatMap((ids) => [...ids]))) {
-    const users = works.filter((ids) => ids.has(id)).length;
-    const isSmall = (moduleOf(id)?.code?.length ?? 0) < SMALL;
-    if (login.has(id)) chunks.set(id, users >= works.length / 2 ? "entrance" : "forms");
-    else if (!home.has(id) && (users >= COMMON_SHARE * works.length || (users > 1 && isSmall)))
+  for (const [id, count] of users)
+    if (login.has(id)) chunks.set(id, count >= works.length / 2 ? "entrance" : "forms");
+    else if (common.has(id) && !home.has(id))
       chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
-  }
+  // What only one page needs lies with it, whatever its windows share with it.
+  for (const page of pages)
+    for (const id of needs(page))
+      if (users.get(id) === 1 && !chunks.has(id) && !home.has(id)) chunks.set(id, basename(page, extname(page)));
   return chunks;
 }
 
@@ -99,9 +116,11 @@ function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
       return named.flatMap((name) => files.get(name) ?? []);
     });
   };
+  const known = new Map<string, Set<string>>();
   return (start) => {
-    const found = new Set([start]);
-    for (const id of found) for (const imported of imports(id)) found.add(imported);
+    const found = known.get(start) ?? new Set([start]);
+    if (!known.has(start)) for (const id of found) for (const imported of imports(id)) found.add(imported);
+    known.set(start, found);
     return found;
   };
 }

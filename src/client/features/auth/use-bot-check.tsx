@@ -1,14 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
-import type { TurnstileInstance } from "@marsidev/react-turnstile";
+import type { Turnstile as Widget, TurnstileInstance } from "@marsidev/react-turnstile";
 import { type ComponentProps, useRef, useState, type ReactNode } from "react";
 import { currentLanguage } from "../../lib/i18n";
-import { lazy } from "../../lib/lazy";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useStatus } from "../../lib/status";
 import { useTheme } from "../../lib/theme";
 import { toastInfo } from "../../lib/toast";
 
 /** Most operators want no check. */
-const Turnstile = lazy<ComponentProps<typeof import("@marsidev/react-turnstile").Turnstile>>(async () => ({
+const Turnstile = lazy<ComponentProps<typeof Widget>>(async () => ({
   default: (await import("@marsidev/react-turnstile")).Turnstile,
 }));
 
@@ -35,19 +35,21 @@ export function useBotCheck(): BotCheck {
   if (!siteKey) return { widget: null, pass: () => ({}), renew: () => {} };
   return {
     widget: (
-      <Turnstile
-        ref={widget}
-        siteKey={siteKey}
-        options={{
-          theme: theme === "system" ? "auto" : theme,
-          language: currentLanguage() === "en" ? "en" : "zh-CN",
-          size: "flexible",
-          responseField: false,
-        }}
-        onSuccess={setToken}
-        onExpire={() => setToken(undefined)}
-        onError={() => setToken(undefined)}
-      />
+      <WhileLoading show={null}>
+        <Turnstile
+          ref={widget}
+          siteKey={siteKey}
+          options={{
+            theme: theme === "system" ? "auto" : theme,
+            language: currentLanguage() === "en" ? "en" : "zh-CN",
+            size: "flexible",
+            responseField: false,
+          }}
+          onSuccess={setToken}
+          onExpire={() => setToken(undefined)}
+          onError={() => setToken(undefined)}
+        />
+      </WhileLoading>
     ),
     pass: () => {
       if (token !== undefined) return { turnstile: token };

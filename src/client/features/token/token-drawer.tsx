@@ -17,7 +17,7 @@ import { NewKeys } from "./new-keys";
 import { useTokenKey } from "./token-actions";
 import { TokenFacts } from "./token-facts";
 import { TokenForm, TokenFormFooter } from "./token-form";
-import { modelsOf } from "./token-values";
+import { modelsOf } from "./token-models";
 import { useTokenForm } from "./use-token-form";
 
 export type TokenDrawerProps = {
