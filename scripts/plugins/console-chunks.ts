@@ -74,10 +74,13 @@ function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<str
     if (login.has(id)) chunks.set(id, count >= works.length / 2 ? "entrance" : "forms");
     else if (common.has(id) && !home.has(id))
       chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
-  // What only one page needs lies with it, whatever its windows share with it.
+  // What only one page needs lies with it, whatever its windows share with it; not what schemas of other pages need.
+  const all = needed(moduleOf, { schemas: true });
+  const pagesOf = new Map<string, number>();
+  for (const id of pages.flatMap((page) => [...all(page)])) pagesOf.set(id, (pagesOf.get(id) ?? 0) + 1);
   for (const page of pages)
     for (const id of needs(page))
-      if (users.get(id) === 1 && !chunks.has(id) && !home.has(id)) chunks.set(id, basename(page, extname(page)));
+      if (pagesOf.get(id) === 1 && users.has(id) && !chunks.has(id)) chunks.set(id, basename(page, extname(page)));
   return chunks;
 }
 
@@ -90,9 +93,9 @@ const PART_IMPORT = /import \* as (\w+) from "([^"]+)"/g;
 
 /**
  * All that a module imports, itself included: of an index that imports everything (icons, Radix) only what is named, and
- * no schemas, which are fetched by the forms alone.
+ * no `schemas` unless asked for: only forms fetch them.
  */
-function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
+function needed(moduleOf: ModuleOf, { schemas = false } = {}): (start: string) => Set<string> {
   const indexes = new Map<string, ReadonlyMap<string, string>>();
   const readIndex = (index: string): ReadonlyMap<string, string> => {
     const { code, importedIds = [] } = moduleOf(index) ?? {};
@@ -109,7 +112,7 @@ function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
       names.split(",").map((name) => name.replace(/\sas\s.*/s, "").trim()),
     );
     return importedIds.flatMap((imported) => {
-      if (SCHEMAS.test(imported)) return [];
+      if (!schemas && SCHEMAS.test(imported)) return [];
       if (!INDEX.test(imported)) return [imported];
       const files = indexes.get(imported) ?? readIndex(imported);
       indexes.set(imported, files);
