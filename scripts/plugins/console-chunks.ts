@@ -92,8 +92,8 @@ const ICON_EXPORT = /export \{([^}]*)\} from '(\.\/icons\/[\w-]+\.mjs)'/g;
 const PART_IMPORT = /import \* as (\w+) from "([^"]+)"/g;
 
 /**
- * All that a module imports, itself included: of an index that imports everything (icons, Radix) only what is named, and
- * no `schemas` unless asked for: only forms fetch them.
+ * All that a module imports, itself included: of an index that imports everything (icons, Radix) only what is named,
+ * and no `schemas` unless asked for: only forms fetch them.
  */
 function needed(moduleOf: ModuleOf, { schemas = false } = {}): (start: string) => Set<string> {
   const indexes = new Map<string, ReadonlyMap<string, string>>();

@@ -4,7 +4,7 @@ import { compileMessages } from "./lingui-po";
 const LANGUAGES = ["zh", "en"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A part of the console that is fetched by itself. Types are written with `import type`, so each of these is a call. */
+/** A part of the console that is fetched by itself. Types come by `import type`, so each of these is a call. */
 const LAZY_PART = /\bimport\("(\.[^"]+)"\)/g;
 /** A literal that may be the id of a message: Lingui's are six characters of base64. */
 const MESSAGE_ID = /"([\w+/-]{6})"/g;

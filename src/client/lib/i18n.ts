@@ -27,8 +27,8 @@ export async function activateLanguage(language: Language): Promise<void> {
 }
 
 /**
- * What `load` fetches, together with its texts in the language in force. The build wraps each lazy import that has texts
- * of its own in it (scripts/plugins/console-texts.ts), so that nothing is shown before its texts are there.
+ * What `load` fetches, together with its texts in the language in force. The build wraps each lazy import that has
+ * texts of its own in it (scripts/plugins/console-texts.ts), so that nothing is shown before its texts are there.
  */
 export async function withTexts<Part>(texts: Texts, load: () => Promise<Part>): Promise<Part> {
   const [part] = await Promise.all([load(), fetchTexts(texts)]);
