@@ -32,7 +32,7 @@ export const USER_SORTS = [
   "last_login_at",
 ] as const;
 
-/** What the list can be narrowed to: "" all, a status of living accounts, "living" all of these, "deleted" the others. */
+/** How the list can be narrowed: "" not, a status of living accounts, "living" all of these, "deleted" the others. */
 export const USER_STATES = ["", "1", "2", "3", "deleted", "living"] as const;
 
 const page = z
