@@ -1,10 +1,12 @@
 import { join, relative, resolve } from "node:path";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 import { consoleChunks } from "./plugins/console-chunks";
+import { consoleSchemas } from "./plugins/console-schemas";
 import { consoleSources } from "./plugins/console-sources";
 
 const ROOT = resolve(import.meta.dir, "..");
 const CLIENT = join(ROOT, "src/client");
+const MAIN = join(CLIENT, "main.tsx");
 
 /** Packages say "use client" for frameworks that render on a server; on a busy machine plugins take long. */
 const HARMLESS: ReadonlySet<string> = new Set(["MODULE_LEVEL_DIRECTIVE", "PLUGIN_TIMINGS"]);
@@ -22,11 +24,15 @@ export async function bundleScripts({
   plugins?: readonly Plugin[];
 }): Promise<OutputChunk[]> {
   const bundle = await rolldown({
-    input: { main: join(CLIENT, "main.tsx") },
+    input: { main: MAIN },
     cwd: ROOT,
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": prod ? '"production"' : '"development"' } },
-    plugins: [consoleSources({ prod }), ...plugins],
+    plugins: [
+      consoleSchemas(),
+      consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }),
+      ...plugins,
+    ],
     preserveEntrySignatures: false,
     onLog: (level, log) => {
       if (level === "warn" && !HARMLESS.has(log.code ?? "")) throw new Error(log.message);
@@ -57,12 +63,13 @@ export function fetchedBy(chunks: readonly OutputChunk[], first: readonly Output
 
 /**
  * What a browser fetches before the page `source` (path below `src/client` without its ending) can be shown: the
- * entry, one catalogue, the page, and all that they import. Throws for a page that the console does not have.
+ * entry, the page, their texts in one language, and all that they import. Throws for a page that the console lacks.
  */
 export function scriptsOf(chunks: readonly OutputChunk[], source: string): OutputChunk[] {
   const holds = (id: string): boolean => relative(CLIENT, id).replace(/\.tsx?$/, "") === source;
   const page = chunks.find((chunk) => chunk.moduleIds.some(holds));
   if (!page) throw new Error(`the console has no ${source}`);
-  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || (chunk.facadeModuleId?.endsWith("zh.po") ?? false);
+  const texts = [join(ROOT, "locales/zh.po"), join(CLIENT, `${source}.zh.po`)];
+  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || texts.includes(chunk.facadeModuleId ?? "");
   return fetchedBy(chunks, [...chunks.filter(isFirst), page]);
 }

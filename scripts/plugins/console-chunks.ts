@@ -1,12 +1,14 @@
-import { dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { CodeSplittingOptions } from "rolldown";
+import { SCHEMAS } from "./console-schemas";
 
 /** What `work` holds at least: what this share of the working pages needs. */
 const COMMON_SHARE = 0.3;
-/** A module of fewer characters is not worth a file of its own; several pages that need it share it with all others. */
+/** A module of fewer characters is not worth a file of its own: what several pages need is shared with all others. */
 const SMALL = 4_000;
 /** The pages that people see first, which should be light: no file of the working pages is theirs. */
 const LOGIN = /[\\/]login-page\.tsx$/;
+const CATALOGUE = /\.po$/;
 const HOME = /[\\/]home-page\.tsx$/;
 
 type ModuleOf = (id: string) => {
@@ -19,8 +21,10 @@ type ModuleOf = (id: string) => {
  * Which modules of the console (`client`: its folder) lie in a file together, so that a page costs few files:
  *
  * - `vendor`, `shell`: packages and own modules that index.html itself needs; vendor changes only with a package.
- * - `entrance`: what the sign-in page shares with others.
+ * - `entrance`, `forms`: what the sign-in page shares with most others, and with those that show a form at once.
+ * - `zod`: what runs schemas. Pages that only list fetch none (console-schemas.ts).
  * - `work-vendor`, `work`: what many of the other pages need.
+ * - A file for each page: what no other page needs.
  *
  * Everything else is left to the bundler.
  */
@@ -31,10 +35,15 @@ export function consoleChunks(client: string): CodeSplittingOptions {
     groups: [
       { name: "vendor", test: /node_modules/, tags: ["$initial"], priority: 2 },
       { name: "shell", tags: ["$initial"], priority: 1 },
+      { name: "zod", test: /[\\/]node_modules[\\/]zod[\\/]/ },
       {
         debugName: "common",
         name: (id, context) => {
-          chunkOf ??= commonChunks((id) => context.getModuleInfo(id), join(client, "routes.tsx"));
+          chunkOf ??= commonChunks(
+            (id) => context.getModuleInfo(id),
+            join(client, "main.tsx"),
+            join(client, "routes.tsx"),
+          );
           return chunkOf.get(id) ?? null;
         },
       },
@@ -42,51 +51,79 @@ export function consoleChunks(client: string): CodeSplittingOptions {
   };
 }
 
-function commonChunks(moduleOf: ModuleOf, routes: string): Map<string, string> {
+function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<string, string> {
   const needs = needed(moduleOf);
-  const pages = moduleOf(routes)?.dynamicallyImportedIds ?? [];
+  const pages = (moduleOf(routes)?.dynamicallyImportedIds ?? []).filter((id) => !CATALOGUE.test(id));
   const of = (kind: RegExp): Set<string> =>
     new Set(pages.filter((page) => kind.test(page)).flatMap((page) => [...needs(page)]));
   const [login, home] = [of(LOGIN), of(HOME)];
   const works = pages.filter((page) => !LOGIN.test(page) && !HOME.test(page)).map(needs);
+  const users = new Map<string, number>();
+  for (const id of works.flatMap((ids) => [...ids])) users.set(id, (users.get(id) ?? 0) + 1);
+  const isCommon = (id: string): boolean => (users.get(id) ?? 0) >= COMMON_SHARE * works.length;
+
+  // A small module joins what is common if it brings nothing else along.
+  const first = needs(main);
+  const common = new Set([...users.keys()].filter(isCommon));
+  const small = [...users.keys()].filter((id) => (moduleOf(id)?.code?.length ?? 0) < SMALL && users.get(id) !== 1);
+  for (const id of small.toSorted((a, b) => needs(a).size - needs(b).size))
+    if ([...needs(id)].every((other) => other === id || common.has(other) || first.has(other))) common.add(id);
+
   const chunks = new Map<string, string>();
-  for (const id of new Set(works.flatMap((ids) => [...ids]))) {
-    const users = works.filter((ids) => ids.has(id)).length;
-    const isSmall = (moduleOf(id)?.code?.length ?? 0) < SMALL;
-    if (login.has(id)) chunks.set(id, "entrance");
-    else if (!home.has(id) && (users >= COMMON_SHARE * works.length || (users > 1 && isSmall)))
+  for (const [id, count] of users)
+    if (login.has(id)) chunks.set(id, count >= works.length / 2 ? "entrance" : "forms");
+    else if (common.has(id) && !home.has(id))
       chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
-  }
+  // What only one page needs lies with it, whatever its windows share with it; not what schemas of other pages need.
+  const all = needed(moduleOf, { schemas: true });
+  const pagesOf = new Map<string, number>();
+  for (const id of pages.flatMap((page) => [...all(page)])) pagesOf.set(id, (pagesOf.get(id) ?? 0) + 1);
+  for (const page of pages)
+    for (const id of needs(page))
+      if (pagesOf.get(id) === 1 && users.has(id) && !chunks.has(id)) chunks.set(id, basename(page, extname(page)));
   return chunks;
 }
 
 const PACKAGE = /[\\/]node_modules[\\/]/;
 const ICON = /[\\/]lucide-react[\\/]/;
-const ICONS_INDEX = /[\\/]lucide-react\.mjs$/;
-const ICONS_IMPORT = /import\s*\{([^}]*)\}\s*from\s*"lucide-react"/g;
+const INDEX = /[\\/](?:lucide-react|radix-ui[\\/]dist[\\/]index)\.mjs$/;
+const NAMED_IMPORT = /import\s*\{([^}]*)\}\s*from\s*"(?:lucide-react|radix-ui)"/g;
 const ICON_EXPORT = /export \{([^}]*)\} from '(\.\/icons\/[\w-]+\.mjs)'/g;
+const PART_IMPORT = /import \* as (\w+) from "([^"]+)"/g;
 
-/** All that a module imports, itself included; of the icons' index only the icons that are named. */
-function needed(moduleOf: ModuleOf): (start: string) => Set<string> {
-  const icons = new Map<string, string>();
-  const readIndex = (index: string): void => {
-    for (const [, names = "", path = ""] of (moduleOf(index)?.code ?? "").matchAll(ICON_EXPORT))
-      for (const name of names.split(",")) icons.set(name.replace("default as", "").trim(), join(dirname(index), path));
+/**
+ * All that a module imports, itself included: of an index that imports everything (icons, Radix) only what is named,
+ * and no `schemas` unless asked for: only forms fetch them.
+ */
+function needed(moduleOf: ModuleOf, { schemas = false } = {}): (start: string) => Set<string> {
+  const indexes = new Map<string, ReadonlyMap<string, string>>();
+  const readIndex = (index: string): ReadonlyMap<string, string> => {
+    const { code, importedIds = [] } = moduleOf(index) ?? {};
+    const files = new Map<string, string>();
+    for (const [, names = "", path = ""] of (code ?? "").matchAll(ICON_EXPORT))
+      for (const name of names.split(",")) files.set(name.replace("default as", "").trim(), join(dirname(index), path));
+    for (const [, name = "", part = ""] of (code ?? "").matchAll(PART_IMPORT))
+      files.set(name, importedIds.find((imported) => imported.replaceAll("\\", "/").includes(`/${part}/`)) ?? "");
+    return files;
   };
   const imports = (id: string): string[] => {
     const { importedIds = [], code } = moduleOf(id) ?? {};
-    const index = importedIds.find((imported) => ICONS_INDEX.test(imported));
-    if (index === undefined) return [...importedIds];
-    if (icons.size === 0) readIndex(index);
-    const named = [...(code ?? "").matchAll(ICONS_IMPORT)].flatMap(([, names = ""]) => names.split(","));
-    return [
-      ...importedIds.filter((imported) => imported !== index),
-      ...named.flatMap((name) => icons.get(name.trim()) ?? []),
-    ];
+    const named = [...(code ?? "").matchAll(NAMED_IMPORT)].flatMap(([, names = ""]) =>
+      names.split(",").map((name) => name.replace(/\sas\s.*/s, "").trim()),
+    );
+    return importedIds.flatMap((imported) => {
+      if (!schemas && SCHEMAS.test(imported)) return [];
+      if (!INDEX.test(imported)) return [imported];
+      const files = indexes.get(imported) ?? readIndex(imported);
+      indexes.set(imported, files);
+      return named.flatMap((name) => files.get(name) ?? []);
+    });
   };
+  const known = new Map<string, Set<string>>();
   return (start) => {
-    const found = new Set([start]);
-    for (const id of found) for (const imported of imports(id)) found.add(imported);
+    const found = known.get(start) ?? new Set([start]);
+    if (!known.has(start)) for (const id of found) for (const imported of imports(id)) found.add(imported);
+    known.set(start, found);
     return found;
   };
 }

@@ -1,25 +1,43 @@
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Plugin } from "rolldown";
+import { ConsoleTexts, type Language } from "./console-texts";
 import { expandMacros } from "./lingui-macro";
-import { compileCatalogue } from "./lingui-po";
 
 const BUN_MACRO = /^import \{ (\w+) \} from "([^"]+)" with \{ type: "macro" \};$/m;
+/** The catalogue of the shell, `locales/zh.po`, or that of a part, `log-page.zh.po` beside it. */
+const CATALOGUE = /(?:[\\/]|(.+)\.)(zh|en)\.po$/;
 
 /**
- * Rolldown plugin for what is particular to the console's sources: Lingui's macros, `.po` catalogues and Bun's macros
+ * Rolldown plugin for what is particular to the console's sources (folder `client`, entry `main`, catalogues in
+ * `locales`): Lingui's macros, `.po` catalogues, of which each part of the console gets what it needs, and Bun's macros
  * (functions that run while it is bundled and leave a text). The tests load the same files by Bun's own plugins.
  */
-export function consoleSources({ prod }: { prod: boolean }): Plugin {
+export function consoleSources({
+  prod,
+  ...places
+}: {
+  prod: boolean;
+  client: string;
+  main: string;
+  locales: string;
+}): Plugin {
+  const read = async (id: string): Promise<string> =>
+    withoutBunMacro(id, await expandMacros(id, await readFile(id, "utf8"), { prod }));
+  const texts = new ConsoleTexts({ ...places, read });
   return {
     name: "console-sources",
+    // The catalogue of a part is called like the part and has no file.
+    resolveId: {
+      filter: { id: /\.po$/ },
+      handler: (id, importer = "") => resolve(dirname(importer), id),
+    },
     load: {
       filter: { id: [/[\\/]src[\\/]client[\\/].*\.tsx?$/, /\.po$/] },
       async handler(id) {
-        if (id.endsWith(".po")) return { code: await compileCatalogue(id), moduleType: "js" };
-        const source = await readFile(id, "utf8");
-        const expanded = await expandMacros(id, source, { prod });
-        return { code: await withoutBunMacro(id, expanded), moduleType: id.endsWith("x") ? "tsx" : "ts" };
+        const [, part, language] = CATALOGUE.exec(id) ?? [];
+        if (language) return { code: await texts.catalogue(language as Language, part), moduleType: "js" };
+        return { code: await texts.script(id), moduleType: id.endsWith("x") ? "tsx" : "ts" };
       },
     },
   };

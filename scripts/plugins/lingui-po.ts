@@ -23,7 +23,12 @@ export function linguiPo({ keep = false }: { keep?: boolean } = {}): BunPlugin {
 }
 
 /** The module of a catalogue (`locales/<locale>.po`): it exports `messages`. Throws for an invalid message. */
-export async function compileCatalogue(path: string): Promise<string> {
+async function compileCatalogue(path: string): Promise<string> {
+  return `export const messages = ${JSON.stringify(await compileMessages(path))};`;
+}
+
+/** The compiled messages of a catalogue (`locales/<locale>.po`) by their ids. Throws for an invalid message. */
+export async function compileMessages(path: string): Promise<Record<string, unknown>> {
   // Loaded only when a catalogue is: most tests import none.
   const { createCompiledCatalog, getCatalogForFile, getCatalogs } = await import("@lingui/cli/api");
   const { getConfig } = await import("@lingui/conf");
@@ -37,6 +42,6 @@ export async function compileCatalogue(path: string): Promise<string> {
   const { source, errors } = createCompiledCatalog(found.locale, messages, { namespace: "json" });
   const [broken] = errors;
   if (broken) throw new Error(`${path}: "${broken.source}" is not a valid message: ${broken.error.message}`);
-  const catalogue: { messages: unknown } = JSON.parse(source);
-  return `export const messages = ${JSON.stringify(catalogue.messages)};`;
+  const catalogue: { messages: Record<string, unknown> } = JSON.parse(source);
+  return catalogue.messages;
 }

@@ -5,7 +5,16 @@ import { tierRule } from "./long-context";
 import { parseOption } from "./options";
 import { checkRules, weekOf } from "./price-rule-check";
 import { ruleText } from "./price-rule-text";
-import { applies, type Circumstances, holdsAt, inWindow, membersAt, parseRules, type PriceRule } from "./price-rules";
+import {
+  applies,
+  type Circumstances,
+  holdsAt,
+  inWindow,
+  isRule,
+  membersAt,
+  parseRules,
+  type PriceRule,
+} from "./price-rules";
 import { type CompiledPrice, compilePrice, tokenKinds, type Usage } from "./pricing";
 import { priceAt } from "./ruled-price";
 import { localTime, startOfDay } from "./zone-time";
@@ -510,4 +519,22 @@ describe("an operator sees", () => {
     ];
     expect(checkRules(lengths, start)).toEqual({ overlaps: [], gaps: [{ over: 100, up_to: 200 }] });
   });
+});
+
+test("a stored rule is shown only in a form that this release knows", () => {
+  const then = { factor: 2 };
+  const known = [
+    { name: "night", when: { cached: true }, then },
+    { name: "dollars", when: {}, then: { usd: { call: 1 } } },
+  ];
+  const unknown = [
+    undefined,
+    "night",
+    { name: "night", when: {} },
+    { name: "night", when: { moon: "full" }, then },
+    { name: "night", when: {}, then: { euro: 1 } },
+    { name: "night", when: null, then },
+  ];
+  expect(known.map(isRule)).toEqual([true, true]);
+  expect(unknown.some(isRule)).toBe(false);
 });

@@ -150,6 +150,34 @@ export function parseRules(value: unknown): { rules: PriceRule[] } | { problem: 
   return { problem: issue?.message ?? "not a list of rules", path: issue?.path.join(".") ?? "" };
 }
 
+const CONDITIONS: Readonly<Record<keyof RuleConditions, true>> = {
+  hours: true,
+  dates: true,
+  input: true,
+  cached: true,
+  service_tier: true,
+  region: true,
+  size: true,
+  quality: true,
+  seconds: true,
+  resolution: true,
+  member: true,
+};
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/**
+ * Whether `value`, a rule that was checked when it was written, has a form that this release knows. A list of calls
+ * asks this for each row: it needs no schema.
+ */
+export function isRule(value: unknown): value is PriceRule {
+  if (!isObject(value) || !("name" in value && "when" in value && "then" in value)) return false;
+  const { when, then } = value;
+  if (!isObject(when) || !isObject(then)) return false;
+  const isOutcome = "factor" in then || ("input" in then && "output" in then) || ("usd" in then && isObject(then.usd));
+  return isOutcome && Object.keys(when).every((name) => Object.hasOwn(CONDITIONS, name));
+}
+
 /** model -> its rules, for the option PriceRules. */
 export function priceRulesShape(): Shape<Readonly<Record<string, readonly PriceRule[]>>> {
   return (value) => {

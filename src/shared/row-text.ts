@@ -1,7 +1,7 @@
 import { LOG_TYPE } from "./log";
 import { logText, readParams, textOfRow } from "./log-text";
 import { priceText, type PriceTextFacts } from "./price-display";
-import { parseRules, type PriceRule } from "./price-rules";
+import { isRule, type PriceRule } from "./price-rules";
 import type { Lang } from "./text";
 
 /**
@@ -21,9 +21,7 @@ export function rowText(
 /** The rule in a charge's `other`; undefined where there is none, or one of a form that is no longer known. */
 function ruleIn(other: string): PriceRule | undefined {
   const { price_rule } = readParams(other);
-  if (price_rule === undefined) return undefined;
-  const parsed = parseRules([price_rule]);
-  return "rules" in parsed ? parsed.rules[0] : undefined;
+  return isRule(price_rule) ? price_rule : undefined;
 }
 
 /** The price in a charge's `other`; undefined where there is none. */

@@ -32,6 +32,9 @@ export const USER_SORTS = [
   "last_login_at",
 ] as const;
 
+/** How the list can be narrowed: "" not, a status of living accounts, "living" all of these, "deleted" the others. */
+export const USER_STATES = ["", "1", "2", "3", "deleted", "living"] as const;
+
 const page = z
   .int()
   .transform((n) => Math.max(1, n))
@@ -55,8 +58,7 @@ export const userListInput = z.object({
   keyword: z.string().max(USER_LIMITS.keyword).default(""),
   group: z.string().max(USER_LIMITS.group).default(""),
   role: z.int().optional(),
-  /** A status of living accounts, "deleted" for the others, "living" for all that are not. */
-  state: z.enum(["", "1", "2", "3", "deleted", "living"]).catch("").default(""),
+  state: z.enum(USER_STATES).catch("").default(""),
   sort: z.enum(USER_SORTS).catch("id").default("id"),
   desc: z.boolean().default(false),
 });

@@ -25,7 +25,7 @@ import type { ManagedUser } from "../../shared/user-manage";
 import { useChannelActions } from "../features/channel/channel-actions";
 import { useRunTest } from "../features/channel/channel-tests";
 import { useRedemptionActions } from "../features/redemption/redemption-actions";
-import { offeredFor } from "../features/redemption/redemption-values";
+import { offeredFor } from "../features/redemption/redemption-actions";
 import { useTokenActions } from "../features/token/token-actions";
 import { useRefusal, useUserActions } from "../features/user/user-actions";
 import { useUser } from "../lib/session";

@@ -20,12 +20,12 @@ import { accessOf, findPage, menuPageAt, menuPages } from "../paths";
 import { routes } from "../routes";
 import { Skeleton } from "../ui/skeleton";
 import { Footer } from "./footer";
-import { ShortcutsSheet } from "./shortcuts-sheet";
 import { Sidebar, SIDEBAR_KEY, sidebarStartsCollapsed } from "./sidebar";
 import { TopBar } from "./top-bar";
 import { layerRoot } from "../ui/layers";
 
 const Palette = lazy(() => import("./palette"));
+const ShortcutsSheet = lazy(() => import("./shortcuts-sheet"));
 
 /** Everything around the pages: bars, menus, keys, guards, title and focus on each change of page. */
 export function Shell() {
@@ -117,7 +117,7 @@ export function Shell() {
           </Radix.Portal>
         </Radix.Root>
       ) : null}
-      <ShortcutsSheet open={sheetOpen} onOpenChange={setSheetOpen} />
+      {sheetOpen ? <ShortcutsSheet open onOpenChange={setSheetOpen} /> : null}
       {paletteUsed ? (
         <WhileLoading show={null}>
           <Palette open={paletteOpen} onOpenChange={setPaletteOpen} onShortcuts={() => setSheetOpen(true)} />

@@ -7,7 +7,13 @@ import { Kbd } from "../ui/kbd";
 import { SwitchField } from "../ui/switch";
 
 /** All keys, and the switch that turns the single ones off. */
-export function ShortcutsSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export default function ShortcutsSheet({
+  open,
+  onOpenChange,
+}: {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
   const { t, i18n } = useLingui();
   const user = useUser();
   const singleKeys = useSingleKeys();

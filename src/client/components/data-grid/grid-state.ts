@@ -3,6 +3,9 @@ import { useSearchParams } from "wouter";
 import { readStored, writeStored } from "../../lib/storage";
 import { PAGE_SIZES, type GridView, ROW_HEIGHT } from "./types";
 
+/** The value of `edit` that means a new row. */
+export const NEW = "new";
+
 const PAGE_SIZE_KEY = "page-size";
 /** Pixels of a page that are not rows: bars, tools, head and pager. */
 const AROUND_ROWS = 260;

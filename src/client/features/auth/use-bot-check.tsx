@@ -1,10 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
-import { Turnstile, type TurnstileInstance } from "@marsidev/react-turnstile";
-import { useRef, useState, type ReactNode } from "react";
+import type { Turnstile as Widget, TurnstileInstance } from "@marsidev/react-turnstile";
+import { type ComponentProps, useRef, useState, type ReactNode } from "react";
 import { currentLanguage } from "../../lib/i18n";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useStatus } from "../../lib/status";
 import { useTheme } from "../../lib/theme";
 import { toastInfo } from "../../lib/toast";
+
+/** Most operators want no check. */
+const Turnstile = lazy<ComponentProps<typeof Widget>>(async () => ({
+  default: (await import("@marsidev/react-turnstile")).Turnstile,
+}));
 
 interface BotCheck {
   /** What the form shows: the widget while the operator wants the check, else nothing. */
@@ -29,19 +35,21 @@ export function useBotCheck(): BotCheck {
   if (!siteKey) return { widget: null, pass: () => ({}), renew: () => {} };
   return {
     widget: (
-      <Turnstile
-        ref={widget}
-        siteKey={siteKey}
-        options={{
-          theme: theme === "system" ? "auto" : theme,
-          language: currentLanguage() === "en" ? "en" : "zh-CN",
-          size: "flexible",
-          responseField: false,
-        }}
-        onSuccess={setToken}
-        onExpire={() => setToken(undefined)}
-        onError={() => setToken(undefined)}
-      />
+      <WhileLoading show={null}>
+        <Turnstile
+          ref={widget}
+          siteKey={siteKey}
+          options={{
+            theme: theme === "system" ? "auto" : theme,
+            language: currentLanguage() === "en" ? "en" : "zh-CN",
+            size: "flexible",
+            responseField: false,
+          }}
+          onSuccess={setToken}
+          onExpire={() => setToken(undefined)}
+          onError={() => setToken(undefined)}
+        />
+      </WhileLoading>
     ),
     pass: () => {
       if (token !== undefined) return { turnstile: token };

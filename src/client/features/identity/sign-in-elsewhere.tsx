@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
 import { IDENTITY_PROVIDERS, type IdentityProvider, isRedirectProvider } from "../../../shared/identity";
 import { reportError } from "../../lib/errors";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useStatus } from "../../lib/status";
 import { readStored } from "../../lib/storage";
 import { trpc } from "../../lib/trpc";
@@ -9,8 +10,13 @@ import { Button } from "../../ui/button";
 import { useSignedIn } from "../auth/use-signed-in";
 import { openProvider } from "./leave";
 import { isOffered, offeredProviders, providerIcons, titleOf } from "./providers";
-import { TelegramWidget } from "./telegram-widget";
-import { WechatDialog } from "./wechat-dialog";
+import type { TelegramWidgetProps } from "./telegram-widget";
+import type { WechatDialogProps } from "./wechat-dialog";
+
+const TelegramWidget = lazy<TelegramWidgetProps>(async () => ({
+  default: (await import("./telegram-widget")).TelegramWidget,
+}));
+const WechatDialog = lazy<WechatDialogProps>(async () => ({ default: (await import("./wechat-dialog")).WechatDialog }));
 
 /** The other ways to sign in, or to register: those that the operator offers; nothing when there are none. */
 export function SignInElsewhere() {
@@ -48,8 +54,10 @@ export function SignInElsewhere() {
             </Button>
           );
         })}
-      {isOffered(status, "telegram") ? <TelegramSignIn bot={status.telegram_bot_name ?? ""} /> : null}
-      {wechat ? <WechatSignIn picture={status.wechat_qrcode ?? ""} onClose={() => setWechat(false)} /> : null}
+      <WhileLoading show={null}>
+        {isOffered(status, "telegram") ? <TelegramSignIn bot={status.telegram_bot_name ?? ""} /> : null}
+        {wechat ? <WechatSignIn picture={status.wechat_qrcode ?? ""} onClose={() => setWechat(false)} /> : null}
+      </WhileLoading>
     </div>
   );
 }

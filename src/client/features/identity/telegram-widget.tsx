@@ -6,11 +6,17 @@ import { currentLanguage } from "../../lib/i18n";
 
 type Facts = Omit<TelegramFields, "aff">;
 
+export interface TelegramWidgetProps {
+  /** The bot's name. */
+  bot: string;
+  onFacts: (facts: Facts) => void;
+}
+
 /**
  * Telegram's login button: its frame, without its script, which would have to run in our page
  * (core.telegram.org/widgets/login). The frame says who has signed in by a message; the server checks its signature.
  */
-export function TelegramWidget({ bot, onFacts }: { bot: string; onFacts: (facts: Facts) => void }) {
+export function TelegramWidget({ bot, onFacts }: TelegramWidgetProps) {
   const { t } = useLingui();
   const frame = useRef<HTMLIFrameElement>(null);
   const heard = useEffectEvent((event: MessageEvent) => {

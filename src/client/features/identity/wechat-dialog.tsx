@@ -5,7 +5,7 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { Input } from "../../ui/input";
 
-interface WechatDialogProps {
+export interface WechatDialogProps {
   title: string;
   /** The word on the button. */
   action: string;

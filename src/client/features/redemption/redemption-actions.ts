@@ -84,3 +84,10 @@ export function useRedemptionActions() {
 
   return { setEnabled, copyKey, copyKeys, remove, removeInvalid };
 }
+
+/** What a row offers besides view, copy and delete: a used code stays what it is (C-128, C-353, C-354). */
+export const offeredFor = ({ status }: Pick<RedemptionView, "status">) => ({
+  edit: status === REDEMPTION_STATUS.unused,
+  disable: status === REDEMPTION_STATUS.unused,
+  enable: status === REDEMPTION_STATUS.disabled,
+});

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy-button";
 import { Drawer } from "../../ui/drawer";
 import { Never, Redeemer, RedemptionStatus } from "./redemption-columns";
-import { offeredFor } from "./redemption-values";
+import { offeredFor } from "./redemption-actions";
 
 /** A code in clear and all that is known of it. */
 export function RedemptionDetailDrawer({

@@ -14,7 +14,7 @@ import { Input } from "../../ui/input";
 import { NumberField } from "../../ui/number-field";
 import { emptyRedemption, fieldsOf, redemptionResolver, valuesOf } from "./redemption-values";
 
-type FormDrawerProps = {
+export type RedemptionFormDrawerProps = {
   /** undefined: new codes. */
   stored: RedemptionView | undefined;
   onClose: () => void;
@@ -29,7 +29,7 @@ export interface NewBatch {
 }
 
 /** The form of new codes, or of a stored unused one. */
-export function RedemptionFormDrawer({ stored, onClose, onCreated }: FormDrawerProps) {
+export default function RedemptionFormDrawer({ stored, onClose, onCreated }: RedemptionFormDrawerProps) {
   const { t } = useLingui();
   const formId = useId();
   const utils = trpc.useUtils();

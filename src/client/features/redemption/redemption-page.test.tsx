@@ -9,7 +9,8 @@ const { ConfirmHost } = await import("../../components/confirm");
 const { Toasts } = await import("../../components/toasts");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { default: RedemptionPage } = await import("./redemption-page");
-const { emptyRedemption, offeredFor, redemptionResolver } = await import("./redemption-values");
+const { offeredFor } = await import("./redemption-actions");
+const { emptyRedemption, redemptionResolver } = await import("./redemption-values");
 
 // Slow while other test files run.
 setDefaultTimeout(30_000);

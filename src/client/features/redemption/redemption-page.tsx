@@ -9,25 +9,26 @@ import {
   type RedemptionView,
 } from "../../../shared/redemption";
 import { DataGrid } from "../../components/data-grid/data-grid";
-import { type GridState, useGridState } from "../../components/data-grid/grid-state";
+import { type GridState, NEW, useGridState } from "../../components/data-grid/grid-state";
 import { listedPage, useExistingPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useOfferActions } from "../../lib/palette-actions";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
 import { Skeleton } from "../../ui/skeleton";
 import { NewCodesDrawer } from "./new-codes";
-import { useRedemptionActions } from "./redemption-actions";
+import { offeredFor, useRedemptionActions } from "./redemption-actions";
 import { useRedemptionColumns } from "./redemption-columns";
 import { RedemptionDetailDrawer } from "./redemption-detail";
-import { type NewBatch, RedemptionFormDrawer } from "./redemption-form";
-import { offeredFor } from "./redemption-values";
+import type { NewBatch, RedemptionFormDrawerProps } from "./redemption-form";
+
+const RedemptionFormDrawer = lazy<RedemptionFormDrawerProps>(() => import("./redemption-form"));
 
 const FILTERS = ["keyword", "state"] as const;
-const NEW = "new";
 
 const stateOf = (text: string): RedemptionState | undefined => REDEMPTION_STATES.find((state) => state === text);
 
@@ -103,14 +104,16 @@ export default function RedemptionPage() {
           action: add,
         }}
       />
-      <RedemptionDrawer
-        open={grid.open}
-        edit={grid.edit}
-        batch={batch}
-        onOpen={grid.setOpen}
-        onEdit={grid.setEdit}
-        onBatch={setBatch}
-      />
+      <WhileLoading show={null}>
+        <RedemptionDrawer
+          open={grid.open}
+          edit={grid.edit}
+          batch={batch}
+          onOpen={grid.setOpen}
+          onEdit={grid.setEdit}
+          onBatch={setBatch}
+        />
+      </WhileLoading>
     </Page>
   );
 }

@@ -4,7 +4,6 @@ import type * as z from "zod";
 import {
   isRedemptionExpired,
   REDEMPTION_DEFAULTS,
-  REDEMPTION_STATUS,
   redemptionCreate,
   type RedemptionView,
 } from "../../../shared/redemption";
@@ -60,10 +59,3 @@ export function redemptionResolver(before: number | null): Resolver<RedemptionVa
     return Object.keys(errors).length > 0 ? { values: {}, errors } : { values, errors: {} };
   };
 }
-
-/** What a row offers besides view, copy and delete: a used code stays what it is (C-128, C-353, C-354). */
-export const offeredFor = ({ status }: Pick<RedemptionView, "status">) => ({
-  edit: status === REDEMPTION_STATUS.unused,
-  disable: status === REDEMPTION_STATUS.unused,
-  enable: status === REDEMPTION_STATUS.disabled,
-});

@@ -12,7 +12,7 @@ import { Badge, type Hue } from "../../ui/badge";
 import { Progress } from "../../ui/progress";
 import { Tooltip } from "../../ui/tooltip";
 import { TokenKey } from "./token-key";
-import { modelsOf } from "./token-values";
+import { modelsOf } from "./token-models";
 
 /** State, group (the user's own when the token names none) and whether models are limited, in one cell. */
 export function TokenStatusCell({ token }: { token: TokenView }) {

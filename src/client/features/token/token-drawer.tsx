@@ -3,6 +3,7 @@ import { Pencil } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import { AUTO_GROUP } from "../../../shared/group";
 import type { TokenView, TokenWithKey } from "../../../shared/token";
+import { NEW } from "../../components/data-grid/grid-state";
 import { ErrorPanel } from "../../components/error-panel";
 import { useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
@@ -16,13 +17,10 @@ import { NewKeys } from "./new-keys";
 import { useTokenKey } from "./token-actions";
 import { TokenFacts } from "./token-facts";
 import { TokenForm, TokenFormFooter } from "./token-form";
-import { modelsOf } from "./token-values";
+import { modelsOf } from "./token-models";
 import { useTokenForm } from "./use-token-form";
 
-/** The value of `edit` that means a new token. */
-export const NEW = "new";
-
-type TokenDrawerProps = {
+export type TokenDrawerProps = {
   /** Ids as the address has them; `edit` goes first. */
   open: string | null;
   edit: string | null;
@@ -31,7 +29,7 @@ type TokenDrawerProps = {
 };
 
 /** The drawer beside the list: the form of a token (`edit`), or how to use it (`open`). */
-export function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
+export default function TokenDrawer({ open, edit, onOpen, onEdit }: TokenDrawerProps) {
   const { t } = useLingui();
   // The keys of a batch just made; they are in no address.
   const [batch, setBatch] = useState<readonly TokenWithKey[] | null>(null);

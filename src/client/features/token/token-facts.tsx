@@ -7,7 +7,7 @@ import { Badge } from "../../ui/badge";
 import { useModeNames } from "./drawing-field";
 import { Expiry, Remaining, TokenStatusCell } from "./token-columns";
 import { TokenKey } from "./token-key";
-import { modelsOf } from "./token-values";
+import { modelsOf } from "./token-models";
 
 /** All that a token is and may do. */
 export function TokenFacts({ token }: { token: TokenView }) {

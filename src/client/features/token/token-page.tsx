@@ -1,13 +1,14 @@
 import { keepPreviousData } from "@tanstack/react-query";
 import { useLingui } from "@lingui/react/macro";
 import { Copy, Pencil, Plus, Power, PowerOff, Trash2, Zap } from "lucide-react";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { bareKey, HINT_HEAD, KEY_PREFIX, TOKEN_STATUS, type TokenView } from "../../../shared/token";
 import { DataGrid } from "../../components/data-grid/data-grid";
-import { type GridState, useGridState } from "../../components/data-grid/grid-state";
+import { type GridState, NEW, useGridState } from "../../components/data-grid/grid-state";
 import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useOfferActions } from "../../lib/palette-actions";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -15,7 +16,9 @@ import { IconButton } from "../../ui/icon-button";
 import { useChatAction } from "./chat-action";
 import { useTokenActions } from "./token-actions";
 import { useTokenColumns } from "./token-columns";
-import { NEW, TokenDrawer } from "./token-drawer";
+import type { TokenDrawerProps } from "./token-drawer";
+
+const TokenDrawer = lazy<TokenDrawerProps>(() => import("./token-drawer"));
 
 const FILTERS = ["keyword", "token"] as const;
 type Filter = (typeof FILTERS)[number];
@@ -46,6 +49,9 @@ function shortKey(text: string): string {
 export default function TokenPage() {
   const { t } = useLingui();
   const grid = useTokenGrid();
+  // Kept from then on: it shows the keys of a batch, which are in no address.
+  const [drawerUsed, setDrawerUsed] = useState(false);
+  if (!drawerUsed && (grid.open !== null || grid.edit !== null)) setDrawerUsed(true);
   const columns = useTokenColumns();
   const actions = useTokenActions();
   const chatAction = useChatAction();
@@ -131,7 +137,11 @@ export default function TokenPage() {
           action: add,
         }}
       />
-      <TokenDrawer open={grid.open} edit={grid.edit} onOpen={grid.setOpen} onEdit={grid.setEdit} />
+      <WhileLoading show={null}>
+        {drawerUsed ? (
+          <TokenDrawer open={grid.open} edit={grid.edit} onOpen={grid.setOpen} onEdit={grid.setEdit} />
+        ) : null}
+      </WhileLoading>
     </Page>
   );
 }

@@ -8,6 +8,7 @@ import type { TokenMjMode } from "../../../shared/midjourney";
 import { addressProblem, NEVER, TOKEN_DEFAULTS, tokenBatch, type TokenView } from "../../../shared/token";
 import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
+import { modelsOf } from "./token-models";
 
 /** Number fields are null while empty. */
 export interface TokenValues {
@@ -78,10 +79,6 @@ export function valuesOf(token: TokenView): TokenValues {
     count: 1,
   };
 }
-
-/** The models that a token is limited to, whether the limits are on or not. */
-export const modelsOf = ({ model_limits }: Pick<TokenView, "model_limits">): string[] =>
-  model_limits.split(",").filter(Boolean);
 
 /** Epoch seconds or -1 as the expiry field shows them. */
 export const expiryText = (seconds: number): string => (seconds === NEVER ? String(NEVER) : formatTime(seconds));

@@ -1,4 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
+import { NEW } from "../../components/data-grid/grid-state";
 import { ErrorPanel } from "../../components/error-panel";
 import { trpc } from "../../lib/trpc";
 import { Drawer } from "../../ui/drawer";
@@ -6,12 +7,14 @@ import { Skeleton } from "../../ui/skeleton";
 import { UserEdit } from "./user-edit";
 import { UserNew } from "./user-new";
 
-/** The value of `edit` that means a new account. */
-export const NEW = "new";
+export interface UserDrawerProps {
+  /** An id, or NEW. */
+  edit: string;
+  onEdit: (id: number | null) => void;
+}
 
 /** The drawer beside the list: the form of a new account, or all about a stored one. */
-export function UserDrawer({ edit, onEdit }: { edit: string | null; onEdit: (id: number | null) => void }) {
-  if (edit === null) return null;
+export default function UserDrawer({ edit, onEdit }: UserDrawerProps) {
   const close = () => onEdit(null);
   return edit === NEW ? <UserNew onClose={close} /> : <StoredUserDrawer key={edit} id={edit} onClose={close} />;
 }

@@ -18,19 +18,22 @@ import { useEffect, useMemo } from "react";
 import { useLocation, useParams } from "wouter";
 import { LOG_TYPE } from "../../../shared/log";
 import { ROLE, USER_STATUS, type UserAction } from "../../../shared/roles";
-import { type ManagedUser, USER_SORTS, userListInput } from "../../../shared/user-manage";
+import { type ManagedUser, USER_SORTS, USER_STATES } from "../../../shared/user-manage";
 import { DataGrid } from "../../components/data-grid/data-grid";
-import { useGridState } from "../../components/data-grid/grid-state";
+import { NEW, useGridState } from "../../components/data-grid/grid-state";
 import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useOfferActions } from "../../lib/palette-actions";
 import { useHasRole } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { useRefusal, useUserActions } from "./user-actions";
 import { useUserColumns } from "./user-columns";
-import { NEW, UserDrawer } from "./user-drawer";
+import type { UserDrawerProps } from "./user-drawer";
+
+const UserDrawer = lazy<UserDrawerProps>(() => import("./user-drawer"));
 
 const FILTERS = ["keyword", "group", "role", "state"] as const;
 
@@ -51,7 +54,7 @@ export default function UserPage() {
       keyword: keyword.slice(0, 200),
       group: group.slice(0, 64),
       ...(/^\d{1,3}$/.test(role) ? { role: Number(role) } : {}),
-      state: userListInput.shape.state.parse(state),
+      state: USER_STATES.find((name) => name === state) ?? "",
       sort: USER_SORTS.find((name) => name === grid.sort?.key) ?? "id",
       desc: grid.sort?.desc ?? false,
     },
@@ -94,7 +97,9 @@ export default function UserPage() {
         shaded={(row) => row.status !== USER_STATUS.active || row.DeletedAt !== null}
         empty={{ title: t`没有符合条件的用户`, description: t`换一个关键词，或清除筛选条件。`, action: add }}
       />
-      <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />
+      <WhileLoading show={null}>
+        {grid.edit === null ? null : <UserDrawer edit={grid.edit} onEdit={grid.setEdit} />}
+      </WhileLoading>
     </Page>
   );
 }
