@@ -377,30 +377,21 @@ export function longContextOf(
   return lookUp(LongContextRatio, model, "LongContextRatio")?.value ?? [];
 }
 
-function entryOf<Value>(map: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
-  let entry = map.get(key);
-  if (!entry) map.set(key, (entry = new Map()));
-  return entry;
-}
-
 /** Resolves each (model, group, user group) once. Make a new book when an option of `priceTableKeys` changes. */
 export function priceBook(tables: PriceTables) {
-  /** By user group, group and model. */
-  const known = new Map<string, Map<string, Map<string, CompiledPrice>>>();
-  let size = 0;
+  const known = new Map<string, Map<string, CompiledPrice>>();
   return {
     tables,
     price(model: string, group: string, userGroup: string): CompiledPrice | Unpriced {
-      const compiled = known.get(userGroup)?.get(group)?.get(model);
+      // With the length no two pairs are written alike.
+      const groups = `${userGroup.length} ${userGroup}${group}`;
+      const compiled = known.get(model)?.get(groups);
       if (compiled) return compiled;
       const price = resolvePrice(model, group, userGroup, tables);
       if (price.unpriced) return price;
       // Model names come from callers: in self-use mode and with `*` entries their number has no other bound.
-      if (++size > 10_000) {
-        known.clear();
-        size = 1;
-      }
-      entryOf(entryOf(known, userGroup), group).set(model, price);
+      if (known.size >= 10_000) known.clear();
+      known.set(model, (known.get(model) ?? new Map<string, CompiledPrice>()).set(groups, price));
       return price;
     },
   };

@@ -120,7 +120,7 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
   let series = new Series();
   /** Rows up to this id are counted for good. */
   let settled = -1;
-  /** Of rows after it: counted anew in every round, because others may still appear between them. */
+  /** Of rows after it: counted again in every round, because others may still appear between them. */
   let unsettled: readonly Group[] = [];
   let known = 0;
 
