@@ -161,8 +161,8 @@ const known = new WeakMap<CompiledPrice, Map<string, CompiledPrice>>();
 
 /**
  * The price of a call in these circumstances: the rules that its request decides are applied; those that wait for its
- * usage are in `open`, in their order. Without rules a single call's price is returned as it is; one that was made for other
- * circumstances is made from its listed price again.
+ * usage are in `open`, in their order. Without rules a single call's price is returned as it is; one that was made for
+ * other circumstances is made from its listed price again.
  */
 export function priceAt(priced: CompiledPrice, circumstances: Circumstances): CompiledPrice {
   const price = listedOf.get(priced) ?? priced;
