@@ -253,7 +253,7 @@ export const modelPrices: readonly ModelPriceRow[] = Object.entries(lines).flatM
   ),
 );
 
-/** The last day whose Chinese public holidays are known: the State Council's notice for 2027 was not out on 23 November. */
+/** The last day whose Chinese public holidays are known; the notice for 2027 was not out on 23 November 2026. */
 const HOLIDAYS_KNOWN = "2026-12-31";
 
 const DEEPSEEK_HOURS: Text = {
