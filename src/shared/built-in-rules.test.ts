@@ -47,8 +47,7 @@ describe("DeepSeek's hours", () => {
   });
 
   test("assume no public holiday, whose dates are not published for 2027, and the note says until when they are known", () => {
-    // New Year's Day, the Monday after the Spring Festival of 6 February, Labour Day's Monday: peak, which is never below
-    // cost.
+    // New Year, the Monday after the Spring Festival of 6 February, Labour Day: peak, which is never below cost.
     for (const day of ["2027-01-01", "2027-02-08", "2027-05-03"])
       expect<unknown>(usdAt("deepseek-v4-pro", `${day}T02:00:00Z`)).toEqual(peak);
     const note = priceNotes["deepseek-v4-pro"];
