@@ -80,7 +80,8 @@ function Board({ models, since }: { models: readonly ModelStatus[]; since: numbe
       <tbody className="[&_td]:align-middle">
         {models.map((row) => (
           <tr key={row.model}>
-            <Td className="font-mono text-xs wrap-anywhere">{row.model}</Td>
+            {/* Without a least width a phone leaves it one letter a line. */}
+            <Td className="min-w-32 font-mono text-xs wrap-anywhere">{row.model}</Td>
             <Td>
               <Success row={row} />
             </Td>
