@@ -156,6 +156,7 @@ const CONDITIONS: Readonly<Record<keyof RuleConditions, true>> = {
   input: true,
   cached: true,
   service_tier: true,
+  batch: true,
   region: true,
   size: true,
   quality: true,
