@@ -117,7 +117,8 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       return open.length > 0 ? 2 : 0;
     }
     let stopped = false;
-    process.once("SIGINT", () => (stopped = true));
+    // A second one ends the process at once, which is safe as well.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => (stopped = true));
     // Caches of a server that lives would not hear of what is written.
     if ((await livingInstances(services.db)) > 0)
       throw new CannotStart(
