@@ -110,7 +110,9 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
   if (log) reports.push(log);
   const unread = input.logs ? ((await logReport(source, catalogue, tables))?.rows ?? 0) : 0;
   if (unread > 0)
-    notes.push(`The table ${tables.logs?.table} beside the users has ${unread} rows that are not read: --log-source has the log.`);
+    notes.push(
+      `The table ${tables.logs?.table} beside the users has ${unread} rows that are not read: --log-source has the log.`,
+    );
   const after = tablesAfter(services.options, options);
   const prices = comparePrices(channels.models, options, after);
   const shadow = await shadowRun(logs, inLogs, tables.logs, after);
