@@ -120,14 +120,12 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     writeFileSync(decisions, JSON.stringify(answers));
     const command = [source, "--decisions", decisions, "--logs", "all"];
     const before = process.listenerCount(signal);
-    const { once } = process;
-    const listening = spyOn(process, "once").mockImplementation(function (this: NodeJS.Process, ...given) {
-      const [name, listener] = given as unknown as [string, () => void];
-      if (name === signal) queueMicrotask(listener);
-      return Reflect.apply(once, this, given) as NodeJS.Process;
-    });
+    const interrupt = (name: string | symbol): void => {
+      if (name === signal) queueMicrotask(() => process.emit(signal));
+    };
+    process.on("newListener", interrupt);
     expect(await importCommand(env, log, command)).toBe(1);
-    listening.mockRestore();
+    process.off("newListener", interrupt);
     expect(process.listenerCount(signal)).toBe(before);
     for (const line of ["Users: 8 new", "Log: 0 rows read", "Interrupted: the same command", "The books balance."])
       expect(said()).toContain(line);

@@ -153,7 +153,7 @@ test.each([
       );
       expect(await importCommand(empty, log, [back, "--dry-run", "--json"])).toBe(asks.length > 0 ? 2 : 0);
       const plan = JSON.parse(said()) as { balances: { old: number; now: number }; decisions: { id: string }[] };
-      expect(plan.decisions.map(({ id }) => id)).toEqual(asks);
+      expect(plan.decisions.map(({ id }) => id)).toEqual([...asks]);
       expect(plan).toMatchObject({ system: "new-api", balances: { users, debts: 0, left: 0 } });
       const rows = await house.services.db.q
         .select({ quota: house.services.db.t.users.quota })

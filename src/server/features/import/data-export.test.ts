@@ -86,3 +86,19 @@ test(
   },
   HOOK_MS,
 );
+
+test("a reader who is nobody any more gets no whole file", async () => {
+  const { q, t } = house.services.db;
+  const root = await house.person({ role: ROLE.root });
+  const display_name = "x".repeat(1000);
+  await q.insert(t.users).values(
+    Array.from({ length: 100 }, (_, i) => ({
+      username: `many-${i}`,
+      password_hash: "-",
+      display_name,
+      created_at: 1,
+    })),
+  );
+  // The request has no cookie: its session has ended.
+  await expect((await ask(root.ctx)).text()).rejects.toThrow();
+});

@@ -7,6 +7,7 @@ import { fail } from "../../../shared/errors";
 import type { UserCtx } from "../../contracts/context";
 import type { PlainRoute } from "../../http/plain";
 import { stillHolds } from "../../http/standing";
+import { textStream } from "../../http/text-stream";
 import { signedIn } from "../../http/trpc";
 import { recordAct } from "../audit/record";
 import { requireStepUp } from "../auth/step-up";
@@ -16,7 +17,7 @@ import { exportHead, exportRecords } from "./export";
 const PART = 65_536;
 
 /** Throws forbidden when the reader loses their standing, so that the file is cut and does not look complete. */
-async function* parts(ctx: UserCtx, request: Request): AsyncGenerator<string> {
+async function* parts(ctx: UserCtx, request: Request): AsyncGenerator<string, void> {
   let part = `${JSON.stringify(exportHead(ctx))}\n`;
   for await (const one of exportRecords(ctx, () => {})) {
     part += `${JSON.stringify(one)}\n`;
@@ -25,7 +26,7 @@ async function* parts(ctx: UserCtx, request: Request): AsyncGenerator<string> {
     yield part;
     part = "";
   }
-  yield part;
+  if (part !== "") yield part;
 }
 
 /** The act is recorded before the first byte leaves: a download that breaks off has shown secrets as well. */
@@ -37,7 +38,7 @@ export const dataExport: PlainRoute = {
     const { kind, version, exported_at } = exportHead(ctx);
     await recordAct(ctx, { action: "data.export", target: "", after: { form: kind, version } });
     const name = `weir-${new Date(exported_at * 1000).toISOString().slice(0, 19).replaceAll(":", "-")}.jsonl`;
-    return new Response(ReadableStream.from(parts(ctx, request)).pipeThrough(new TextEncoderStream()), {
+    return new Response(textStream(parts(ctx, request)), {
       headers: {
         "content-type": "application/x-ndjson; charset=utf-8",
         "content-disposition": `attachment; filename="${name}"`,
