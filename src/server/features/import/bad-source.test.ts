@@ -136,9 +136,14 @@ test(
     try {
       const source = await openSource(written(withLog(5000)), {});
       const told: [number, string][] = [];
+      let stopped = false;
       const first = await go(house, source, {
-        progress: (...one) => void told.push(one),
-        stopped: () => told.some(([, of]) => of === "log rows"),
+        progress: (...one) => {
+          told.push(one);
+          // As a signal does: it is heard when the event loop turns.
+          if (one[1] === "log rows") setImmediate(() => (stopped = true));
+        },
+        stopped: () => stopped,
       });
       expect(told.at(-1)).toEqual([2000, "log rows"]);
       expect(first).toMatchObject({ finished: false, logs: { read: 2000 } });
