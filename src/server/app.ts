@@ -9,6 +9,7 @@ import type { Ctx, Services } from "./contracts/context";
 import type { Ready } from "./wiring/readiness";
 import { TURNSTILE_COOKIE, TURNSTILE_ORIGIN } from "./features/auth/turnstile";
 import { createDemoUpstream } from "./features/demo/upstream";
+import { dataExport } from "./features/import/data-export";
 import { logExport } from "./features/log/export";
 import { logOfKey } from "./features/log/own-key";
 import { paymentOrigins } from "./features/order/service";
@@ -83,7 +84,7 @@ export function createApp(parts: AppParts) {
   addHealth(app, parts, incoming);
   addTrpc(app, parts.services, incoming, rest);
   addRest(app, incoming, rest);
-  addPlainRoutes(app, incoming, [logExport, logOfKey, tokenUsage, parts.tail, taskFile]);
+  addPlainRoutes(app, incoming, [logExport, dataExport, logOfKey, tokenUsage, parts.tail, taskFile]);
   addCallbacks(app, parts.services, incoming);
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), UNPARSED);
   addRelay(app, parts.relay, incoming, stalls);

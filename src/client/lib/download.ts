@@ -1,3 +1,23 @@
+import { callHeaders, refusalOf } from "./http";
+
+/**
+ * Saves what a route of `/api` answers as a file; returns its name. By a call and not by a link, because a link cannot
+ * send the header that names the user. Throws CallError when the server refuses.
+ */
+export async function downloadAnswer(path: string, fallback: string): Promise<string> {
+  const response = await fetch(path, { headers: callHeaders() });
+  const disposition = response.headers.get("content-disposition");
+  if (!disposition) throw await refusalOf(response);
+  const name = /filename="([\w.-]+)"/.exec(disposition)?.[1] ?? fallback;
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  return name;
+}
+
 /** Hands a text to the browser as a file. Characters that a file name cannot have are replaced. */
 export function downloadText(name: string, text: string, type = "text/plain"): void {
   const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));

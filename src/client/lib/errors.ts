@@ -65,6 +65,7 @@ function signOutExpired(fault: Fault): void {
 
 /** The code of the server's error, as in shared/errors; null when it did not name one. */
 export function appCodeOf(error: unknown): string | null {
+  if (error instanceof CallError) return error.code;
   return error instanceof TRPCClientError ? textOf(error.data, "app") : null;
 }
 

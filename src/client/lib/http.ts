@@ -17,9 +17,22 @@ export class CallError extends Error {
     message: string,
     readonly status: number,
     readonly requestId: string | null,
+    /** The server's error, as in shared/errors; null when it did not name one. */
+    readonly code: string | null = null,
   ) {
     super(message);
   }
+}
+
+/** The envelope that came instead of what was asked for. */
+export async function refusalOf(response: Response): Promise<CallError> {
+  const body: { message?: unknown; code?: unknown } | null = await response.json().catch(() => null);
+  return new CallError(
+    typeof body?.message === "string" ? body.message : response.statusText,
+    response.status,
+    response.headers.get("x-request-id"),
+    typeof body?.code === "string" ? body.code : null,
+  );
 }
 
 /** A part of the console that the server no longer has: it runs another build than the one this page came from. */

@@ -24,6 +24,16 @@ function proved(): Promise<boolean> {
   return asking;
 }
 
+/** A call outside tRPC that may need a step-up: asked for once, then sent again. Throws what the call throws. */
+export async function withStepUp<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (appCodeOf(error) !== "step_up_required" || !(await proved())) throw error;
+    return call();
+  }
+}
+
 /**
  * Any call that the server refuses with step_up_required opens the dialog and is sent again after the step-up; closing
  * the dialog leaves the call refused. Features need not know of it.

@@ -2,13 +2,11 @@
 import { closeSync, existsSync, openSync, writeSync } from "node:fs";
 import type { Services } from "../contracts/context";
 import type { Env } from "../env";
-import { exportRecords } from "../features/import/export";
+import { exportHead, exportRecords } from "../features/import/export";
 import { writeNewApi } from "../features/import/export-new-api";
 import { recordExport } from "../features/import/reports";
-import { FORM, FORM_VERSION } from "../features/import/systems/weir";
 import { CannotStart } from "../lib/cannot-start";
 import type { Logger } from "../lib/log";
-import { VERSION } from "../version";
 import { openServices } from "../wiring/services";
 
 const HELP = `weir export FILE.jsonl
@@ -35,13 +33,7 @@ export async function exportCommand(env: Env, log: Logger, args: readonly string
   const counts: Record<string, number> = {};
   try {
     const line = (value: object): number => writeSync(file, `${JSON.stringify(value)}\n`);
-    line({
-      kind: FORM,
-      id: FORM,
-      version: FORM_VERSION,
-      release: VERSION,
-      exported_at: Math.floor(services.now() / 1000),
-    });
+    line(exportHead(services));
     for await (const one of exportRecords(services, (what) => left.add(what))) {
       counts[one.kind] = (counts[one.kind] ?? 0) + 1;
       line(one);

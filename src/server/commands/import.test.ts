@@ -111,6 +111,32 @@ test(
   HOOK_MS * 3,
 );
 
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s ends the run with its report, books that balance and exit code 1; the same command goes on",
+  async (signal) => {
+    const env = envOf(signal);
+    const decisions = join(folder, `${signal}.json`);
+    const answers = { "name:bob:4": "rename", "mail:alice@x.example": "last", debts: "zero", "type:type 58": "leave" };
+    writeFileSync(decisions, JSON.stringify(answers));
+    const command = [source, "--decisions", decisions, "--logs", "all"];
+    const before = process.listenerCount(signal);
+    const interrupt = (name: string | symbol): void => {
+      if (name === signal) queueMicrotask(() => process.emit(signal));
+    };
+    process.on("newListener", interrupt);
+    expect(await importCommand(env, log, command)).toBe(1);
+    process.off("newListener", interrupt);
+    expect(process.listenerCount(signal)).toBe(before);
+    for (const line of ["Users: 8 new", "Log: 0 rows read", "Interrupted: the same command", "The books balance."])
+      expect(said()).toContain(line);
+    out.mockClear();
+    expect(await importCommand(env, log, command)).toBe(0);
+    expect(said()).toContain("Users: 0 new");
+    expect(said()).toContain("10 kept");
+  },
+  HOOK_MS,
+);
+
 test(
   "a run beside a Weir that lives is refused and writes nothing",
   async () => {

@@ -57,6 +57,9 @@ function read(args: readonly string[]) {
 
 const DAY = 86_400;
 
+/** Ctrl C, and what ends a service or a container. */
+const STOPS = ["SIGINT", "SIGTERM"] as const;
+
 /** Options of how much of the past is kept. */
 const KEPT = ["logs", "records"] as const;
 
@@ -78,7 +81,10 @@ function answersIn(file: string | undefined): Record<string, string> {
   }
 }
 
-/** Exit code 0 when done, 1 when the books do not balance afterwards, 2 for bad arguments and open decisions. */
+/**
+ * Exit code 0 when done, 1 when it was interrupted or the books do not balance afterwards, 2 for bad arguments and open
+ * decisions.
+ */
 export async function importCommand(env: Env, log: Logger, args: readonly string[]): Promise<number> {
   const parsed = read(args);
   const problem =
@@ -100,6 +106,8 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
   const logs = values["log-source"] ? await openSource(values["log-source"], process.env) : undefined;
   const days = daysOf(values.records) ?? 0;
   const { services, close } = await openServices(env, log, Date.now, { commandLimits: true });
+  let stopped = false;
+  const stop = (): void => void (stopped = true);
   try {
     const found = await survey(services, source, {
       answers: answersIn(values.decisions),
@@ -116,8 +124,8 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       if (!values["dry-run"]) console.error("\nNothing was written: decisions are open.");
       return open.length > 0 ? 2 : 0;
     }
-    let stopped = false;
-    process.once("SIGINT", () => (stopped = true));
+    // A second one ends the process at once, which is safe as well.
+    for (const signal of STOPS) process.once(signal, stop);
     // Caches of a server that lives would not hear of what is written.
     if ((await livingInstances(services.db)) > 0)
       throw new CannotStart(
@@ -137,8 +145,9 @@ export async function importCommand(env: Env, log: Logger, args: readonly string
       console.log(`${row}: expected ${expected}, found ${there}`);
     }
     console.log(findings === 0 ? "The books balance." : `${findings} rows do not balance.`);
-    return findings === 0 ? 0 : 1;
+    return findings === 0 && done.finished ? 0 : 1;
   } finally {
+    for (const signal of STOPS) process.off(signal, stop);
     await close();
     await source.close();
     await logs?.close();

@@ -2,8 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { type LogTail, type LogView, MAX_TAIL_ROWS } from "../../../shared/log-list";
 import { eventData } from "../../lib/event-stream";
 import { reportError } from "../../lib/errors";
-import { refusalOf } from "./log-download";
-import { callHeaders } from "../../lib/http";
+import { callHeaders, refusalOf } from "../../lib/http";
 
 /** Milliseconds until the next attempt after a lost connection: doubled each time, up to half a minute. */
 const FIRST_RETRY = 1000;

@@ -19,7 +19,7 @@ import { cardKeys, cardsOf, foundCards, type Stored } from "./setting-values";
 import { SettingsProvider, useSettingsState } from "./use-settings";
 
 const PriceTabs = lazy(() => import("./price-tabs"));
-const ImportReports = lazy(() => import("../import/import-reports"));
+const DataCards = lazy(() => import("../import/data-cards"));
 const PersonalTab = lazy(() => import("../personal/personal-tab"));
 
 type Tab = SettingTab | "personal";
@@ -95,7 +95,7 @@ function Loaded({ tab, stored }: { tab: Tab; stored: Stored }) {
           <Cards key={tab} tab={tab} />
           {tab === "other" ? (
             <WhileLoading show={<Skeleton className="mt-6 h-32" />}>
-              <ImportReports />
+              <DataCards />
             </WhileLoading>
           ) : null}
           {tab === "operation" ? (

@@ -129,6 +129,36 @@ test(
   HOOK_MS * 2,
 );
 
+test(
+  "a run that is stopped in the middle of the log ends after its transaction, and the next goes on with the row after it",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const source = await openSource(written(withLog(5000)), {});
+      const told: [number, string][] = [];
+      let stopped = false;
+      const first = await go(house, source, {
+        progress: (...one) => {
+          told.push(one);
+          // As a signal does: it is heard when the event loop turns.
+          if (one[1] === "log rows") setImmediate(() => (stopped = true));
+        },
+        stopped: () => stopped,
+      });
+      expect(told.at(-1)).toEqual([2000, "log rows"]);
+      expect(first).toMatchObject({ finished: false, logs: { read: 2000 } });
+      expect(await findings(house)).toEqual([]);
+      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 0 }, logs: { read: 3011 } });
+      expect(await findings(house)).toEqual([]);
+      expect(await house.services.db.q.$count(house.services.db.t.logs)).toBe(5010);
+      await source.close();
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
 /** A source without these columns of its tables; a name without a point is a whole table. */
 function without(tables: SourceTables, names: readonly string[]): SourceTables {
   const left = Object.entries(tables).flatMap(([table, { columns, rows }]) => {

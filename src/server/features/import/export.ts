@@ -8,10 +8,21 @@ import { isOptionKey } from "../../../shared/options";
 import type { ChannelRow, TokenRow, UserRow } from "../../db/schema";
 import { WrongSecret } from "../../lib/secrets";
 import { hasPassword } from "../auth/password";
+import { VERSION } from "../../version";
 import { openColumns } from "../channel/sealed";
 import { noticeSetting } from "../notice/setting";
 import type { SourceChannel, SourceCode, SourceKey, SourceToken, SourceUser } from "./records";
+import { FORM, FORM_VERSION } from "./systems/weir";
 import type { Needs } from "./target";
+
+/** The first line of the portable form: what it is, its version, and when which release wrote it. */
+export const exportHead = ({ now }: Pick<Needs, "now">) => ({
+  kind: FORM,
+  id: FORM,
+  version: FORM_VERSION,
+  release: VERSION,
+  exported_at: Math.floor(now() / 1000),
+});
 
 export type Exported =
   | { kind: "option"; id: string; value: string }

@@ -111,6 +111,24 @@ describe("the dry run of new-api", () => {
     expect(openDecisions(wrong.plan)).toHaveLength(4);
   });
 
+  test("plans and subscriptions are not taken, and the plan says so with their rows", async () => {
+    const tables = newApiTables();
+    tables.subscription_plans = { columns: { id: "int", title: "text" }, rows: [{ id: 1, title: "Pro" }] };
+    tables.user_subscriptions = {
+      columns: { id: "int", user_id: "int", amount_total: "bigint" },
+      rows: [1, 2].map((id) => ({ id, user_id: id, amount_total: 5 })),
+    };
+    const { plan } = await survey(house.services, await sourceOf(tables), ask());
+    expect(plan.other).toContainEqual({ table: "subscription_plans", rows: 1, why: "Weir has no plans" });
+    expect(plan.other).toContainEqual({
+      table: "user_subscriptions",
+      rows: 2,
+      why: "what is left of a plan must be given as a credit by hand",
+    });
+    expect(planText(plan)).toContain("user_subscriptions");
+    expect(planText(plan, "zh")).toContain("user_subscriptions");
+  });
+
   test("balances are equal to the unit, with debts apart", async () => {
     const { plan } = await survey(house.services, await sourceOf(newApiTables()), ask());
     expect(plan.balances).toEqual({ users: 8, old: 120_815, now: 121_065, debts: 250, left: 0 });

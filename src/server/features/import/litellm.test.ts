@@ -11,6 +11,7 @@ import { sha256 } from "../../lib/secrets";
 import { revealToken } from "../token/service";
 import { periodsAt } from "../limit/periods";
 import { audit } from "../wallet/audit";
+import { planText } from "./report";
 import { runImport, type RunInput } from "./run";
 import { survey } from "./survey";
 
@@ -163,6 +164,11 @@ describe("LiteLLM's database", () => {
     });
     expect(found.plan).toMatchObject({ system: "litellm", decisions: [] });
     expect(found.plan.other.map(({ table, rows }) => `${table} ${rows}`)).toContain("LiteLLM_SpendLogs 2");
+    expect(found.plan.other).toContainEqual({
+      table: "LiteLLM_TeamTable",
+      rows: 1,
+      why: "Weir has no teams: their keys get an account",
+    });
     expect(JSON.stringify(found.plan)).not.toContain("secret-value");
     await runImport(house.services, found, undefined, go);
   }, HOOK_MS);
@@ -265,6 +271,66 @@ test(
       const { q, t } = house.services.db;
       expect((await q.select().from(t.channels)).every((row) => row.status === 2)).toBe(true);
       expect(await q.$count(t.tokens)).toBe(2);
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
+  "a key that cannot be decrypted is listed by its member alone and its channel stays disabled; the others arrive, of both encryptions",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const torn = (text: string): string => `${text.slice(0, -6)}AAAAAA`;
+      const [boxed, sealed] = [torn(BOXED_KEY), torn(gcm("sk-torn-secret-value"))];
+      const model = (model_id: string, api_key: string) => ({
+        model_id,
+        model_name: `house-${model_id}`,
+        litellm_params: { model: BOXED_MODEL, api_key },
+      });
+      const source = memorySource(
+        new Map([
+          ["LiteLLM_VerificationToken", []],
+          ["LiteLLM_UserTable", [{ user_id: "u-1", user_alias: "ann", user_role: "proxy_admin", spend: 0 }]],
+          [
+            "LiteLLM_ProxyModelTable",
+            [
+              model("a", BOXED_KEY),
+              model("b", boxed),
+              model("c", gcm("sk-sealed")),
+              model("d", sealed),
+              model("e", "no base64 of anything: ???"),
+            ],
+          ],
+        ]),
+        "postgres",
+      );
+      const found = await survey(house.services, source, {
+        answers: {},
+        merge: false,
+        env: { LITELLM_SALT_KEY: "an older salt", LITELLM_MASTER_KEY: SALT },
+      });
+      const lists = [
+        "cannot be read, is the salt right?: api_key",
+        expect.stringContaining("cannot be called as it is"),
+      ];
+      expect(found.plan.channels.map(({ notes }) => notes)).toEqual([[], lists, []]);
+      for (const text of [planText(found.plan), planText(found.plan, "zh"), JSON.stringify(found.plan)])
+        for (const secret of [boxed, sealed, BOXED_KEY, "sk-upstream-lite", "sk-sealed", SALT])
+          expect(text).not.toContain(secret);
+      expect(planText(found.plan)).toContain("cannot be read, is the salt right?: api_key");
+      await runImport(house.services, found, undefined, go);
+      const { q, t } = house.services.db;
+      const rows = await q.select().from(t.channels).orderBy(t.channels.id);
+      expect(
+        rows.map((row) => [row.models, row.status, house.services.secrets.decrypt("channel-key", row.key_cipher)]),
+      ).toEqual([
+        ["house-a", 1, "sk-upstream-lite"],
+        ["house-b,house-d,house-e", 2, ""],
+        ["house-c", 1, "sk-sealed"],
+      ]);
     } finally {
       await house.close();
     }

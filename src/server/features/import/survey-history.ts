@@ -1,7 +1,7 @@
 /** The part of the dry run that is taken by choice: orders, codes, drawings and other jobs. */
 import type { Catalogue, Source } from "../../db/foreign/source";
 import { HISTORY_ROWS, historyTables, OLD, usedCodeLeft } from "./history";
-import { eachOf, type Plan, TableCount } from "./plan";
+import { eachOf, type Plan, TableCount, unreadColumns } from "./plan";
 import { isLeft, type SourceJob, type SourceOrder } from "./records";
 import type { SystemTables } from "./system";
 import { RUNNING } from "./systems/family-records";
@@ -64,4 +64,17 @@ export async function historyReports(
       "leave",
     );
   return reports;
+}
+
+/** The log is counted and not read: it may have millions of rows. */
+export async function logReport(
+  source: Source,
+  catalogue: Catalogue,
+  { logs }: SystemTables,
+): Promise<Plan["tables"][number] | undefined> {
+  if (!logs || !catalogue.has(logs.table)) return undefined;
+  const { report } = new TableCount(logs.table, "log");
+  report.rows = report.taken = await source.count(logs.table);
+  report.columns = await unreadColumns(source, catalogue, logs);
+  return report;
 }

@@ -7,7 +7,7 @@ import { sha256 } from "../../lib/secrets";
 import { comparePrices, tablesAfter } from "./prices";
 import { type Decision, eachOf, optionsReport, type Plan, TableCount, unreadColumns, unreadTables } from "./plan";
 import type { SourceChannel, SourceUser } from "./records";
-import { chosen, codesReport, historyReports } from "./survey-history";
+import { chosen, codesReport, historyReports, logReport } from "./survey-history";
 import type { Source } from "../../db/foreign/source";
 import { shadowRun } from "./shadow";
 import { SYSTEMS } from "./systems";
@@ -99,21 +99,23 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
   const reports = [users.count.report, await tokensReport(source, tables, users.leftUsers), channels.count.report];
   if (tables.codes && catalogue.has(tables.codes.table))
     reports.push(await codesReport(source, tables.codes, users.ids, input.since));
-  // The log is not read for it: it may have millions of rows.
-  if (tables.logs && catalogue.has(tables.logs.table)) {
-    const { report } = new TableCount(tables.logs.table, "log");
-    report.rows = report.taken = await source.count(tables.logs.table);
-    reports.push(report);
-  }
   reports.push(...(await historyReports(source, tables, questions, users.ids, input.since)));
   for (const report of reports) {
     const use = Object.values(tables).find((one) => one.table === report.table);
     if (use) report.columns = await unreadColumns(source, catalogue, use);
   }
+  const logs = input.logs ?? source;
+  const inLogs = input.logs ? await logs.catalogue() : catalogue;
+  const log = await logReport(logs, inLogs, tables);
+  if (log) reports.push(log);
+  const unread = input.logs ? ((await logReport(source, catalogue, tables))?.rows ?? 0) : 0;
+  if (unread > 0)
+    notes.push(
+      `The table ${tables.logs?.table} beside the users has ${unread} rows that are not read: --log-source has the log.`,
+    );
   const after = tablesAfter(services.options, options);
   const prices = comparePrices(channels.models, options, after);
-  const logs = input.logs ?? source;
-  const shadow = await shadowRun(logs, await logs.catalogue(), tables.logs, after);
+  const shadow = await shadowRun(logs, inLogs, tables.logs, after);
   if (options.stated.length === 0 && channels.models.length > 0)
     notes.push(
       "The source states no prices of its own: what its built-in prices were is not known, so only the prices here are shown.",

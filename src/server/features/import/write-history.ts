@@ -1,4 +1,5 @@
 /** Orders and jobs of the past, as records: nothing is credited, charged or polled for them. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isObject } from "../../lib/json-bytes";
 import { run, type Steps } from "../../db/transaction";
 import type { Q } from "../../db/types";
@@ -49,6 +50,8 @@ export async function writeHistory(input: HistoryInput): Promise<HistoryWritten>
         long: true,
       });
       input.progress(written[becomes], becomes);
+      // A signal is heard when the event loop turns.
+      await nextTurn();
     };
     for await (const { record } of eachOf(source, use, HISTORY_ROWS)) {
       if (input.stopped()) return written;

@@ -2,6 +2,7 @@
  * The log of the source: roll-ups of all its rows, and the rows themselves by choice. What a row adds to an hour it
  * takes from the opening rows of its user, token and channel, so that every total stays what the source says.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { eq } from "drizzle-orm";
 import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import type { Q } from "../../db/types";
@@ -57,6 +58,8 @@ export async function writeLogs(input: LogsInput): Promise<LogsWritten> {
     written.read += rows.length;
     input.progress(written.read, "log rows");
     if (rows.length < BATCH) break;
+    // SQLite answers at once: without a turn of the event loop no signal would be heard.
+    await nextTurn();
   }
   return written;
 }

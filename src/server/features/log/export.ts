@@ -9,6 +9,7 @@ import type { UserCtx } from "../../contracts/context";
 import { buildInput } from "../../http/coerce";
 import type { PlainRoute } from "../../http/plain";
 import { stillHolds } from "../../http/standing";
+import { textStream } from "../../http/text-stream";
 import { signedIn } from "../../http/trpc";
 import type { LogScope } from "./filter";
 import { present, readSlice, scopeOf } from "./service";
@@ -95,22 +96,18 @@ async function* batches(
   }
 }
 
-function bodyOf(scope: LogScope, format: Format, rows: ReturnType<typeof batches>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let head: string | undefined = headOf(format, scope);
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await rows.next();
-        const text = (head ?? "") + (done ? "" : textOf(format, scope, value));
-        head = undefined;
-        if (text !== "") controller.enqueue(encoder.encode(text));
-        if (done) controller.close();
-      },
-      cancel: async () => void (await rows.return(undefined)),
-    },
-    { highWaterMark: 0 },
-  );
+/** The file: its head with the first rows, never an empty part. */
+async function* textsOf(
+  scope: LogScope,
+  format: Format,
+  batch: ReturnType<typeof batches>,
+): AsyncGenerator<string, void> {
+  let head = headOf(format, scope);
+  for await (const rows of batch) {
+    yield head + textOf(format, scope, rows);
+    head = "";
+  }
+  if (head !== "") yield head;
 }
 
 const TYPES: Record<Format, string> = { csv: "text/csv; charset=utf-8", jsonl: "application/x-ndjson; charset=utf-8" };
@@ -126,7 +123,7 @@ export const logExport: PlainRoute = {
     );
     const name = `weir-log-${new Date(ctx.now()).toISOString().slice(0, 19).replaceAll(":", "-")}.${format}`;
     const rows = batches(ctx, scope, filter, () => stillHolds(ctx, request, ctx.actor));
-    return new Response(bodyOf(scope, format, rows), {
+    return new Response(textStream(textsOf(scope, format, rows)), {
       headers: {
         "content-type": TYPES[format],
         "content-disposition": `attachment; filename="${name}"`,

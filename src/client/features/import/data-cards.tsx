@@ -8,10 +8,21 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { CodeBlock } from "../../ui/code-block";
 import { Dialog } from "../../ui/dialog";
 import { Skeleton } from "../../ui/skeleton";
+import { DataExport } from "./data-export";
 import { ImportWizard } from "./import-wizard";
 
+/** The way in and the way out. */
+export default function DataCards() {
+  return (
+    <>
+      <ImportReports />
+      <DataExport />
+    </>
+  );
+}
+
 /** How to move in from another gateway, and what each import found and did. */
-export default function ImportReports() {
+function ImportReports() {
   const { t } = useLingui();
   const [open, setOpen] = useState<{ id: number; source: string }>();
   const list = trpc.import.reports.useQuery(undefined, { meta: { quiet: true } });
