@@ -1,6 +1,8 @@
+import { plural } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
+import { addUp } from "../../../shared/health";
 import { LOG_TYPE } from "../../../shared/log";
 import { ErrorPanel } from "../../components/error-panel";
 import { TimeAgo } from "../../components/time-ago";
@@ -8,6 +10,7 @@ import { trpc } from "../../lib/trpc";
 import { Badge } from "../../ui/badge";
 import { Skeleton } from "../../ui/skeleton";
 import { groupErrors } from "./channel-errors";
+import { useHealth } from "./health-bars";
 
 const DAY = 86_400;
 /** Rows that are looked at, and groups that are shown. */
@@ -23,6 +26,9 @@ export function ChannelErrors({ id }: { id: number }) {
     { channel: id, type: LOG_TYPE.error, limit: ROWS, start_timestamp },
     { meta: { quiet: true } },
   );
+  const hours = useHealth(useMemo(() => [id], [id])).data?.[id] ?? [];
+  // Rows are of calls that failed in the end; what another channel answered after it failed here is counted alone.
+  const attempts = addUp(hours).errors;
   const groups = useMemo(() => groupErrors(id, query.data?.items ?? []).slice(0, SHOWN), [id, query.data]);
   if (query.error) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton className="h-16 rounded-lg" />;
@@ -41,7 +47,11 @@ export function ChannelErrors({ id }: { id: number }) {
         ) : null}
       </div>
       {groups.length === 0 ? (
-        <p className="text-muted">{t`最近 24 小时没有错误`}</p>
+        <p className="text-muted">
+          {attempts > 0
+            ? t`最近 24 小时这里有 ${plural(attempts, { other: "# 次尝试" })}失败，调用都由其他渠道完成`
+            : t`最近 24 小时没有错误`}
+        </p>
       ) : (
         <ul className="divide-y divide-line">
           {groups.map(({ status, message, count, last }) => (

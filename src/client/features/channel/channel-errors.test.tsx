@@ -1,5 +1,6 @@
 import "../../../../tests/dom";
 import { afterEach, expect, test } from "bun:test";
+import { NO_CALLS } from "../../../shared/health";
 import type { LogView } from "../../../shared/log-list";
 import { groupErrors } from "./channel-errors";
 
@@ -44,4 +45,10 @@ test("a channel's drawer shows what the upstream said, how often, and leads to t
   closePage();
   await openPage(<ChannelErrors id={7} />, "/channel", { procedures: { "log.list": () => ({ items: [] }) } });
   expect(await screen.findByText("最近 24 小时没有错误")).toBeDefined();
+  closePage();
+  // Another channel answered: no call failed, and yet this one did.
+  const health = () => ({ 7: [{ ...NO_CALLS, hour: 3600, calls: 2, errors: 2 }] });
+  const procedures = { "log.list": () => ({ items: [] }), "channel.health": health };
+  await openPage(<ChannelErrors id={7} />, "/channel", { procedures });
+  expect(await screen.findByText("最近 24 小时这里有 2 次尝试失败，调用都由其他渠道完成")).toBeDefined();
 });

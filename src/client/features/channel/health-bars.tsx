@@ -1,3 +1,4 @@
+import { plural } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
 import { createContext, use, useMemo, useState, type ReactNode } from "react";
@@ -127,11 +128,11 @@ function NowDot({ hours }: { hours: readonly HealthHour[] }) {
   const { t } = useLingui();
   const now = addUp(hours.slice(-NOW_HOURS));
   const share = successOf(now);
-  const [calls, percent] = [formatNumber(now.calls), formatPercent(share ?? 0)];
+  const percent = formatPercent(share ?? 0);
   return (
     <HealthDot
       health={healthOf(share)}
-      detail={share === null ? t`近两小时` : t`近两小时 ${calls} 次调用，成功率 ${percent}`}
+      detail={share === null ? t`近两小时` : t`近两小时 ${plural(now.calls, { other: "# 次调用" })}，成功率 ${percent}`}
     />
   );
 }
