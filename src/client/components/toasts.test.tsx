@@ -12,3 +12,13 @@ test("toasts appear at the top, where they cover neither the pager nor a page's 
   const list = (await screen.findByText("done")).closest("ol");
   expect([list?.dataset["yPosition"], list?.dataset["xPosition"]]).toEqual(["top", "center"]);
 });
+
+test("toasts that come before what shows them are shown when it is there; those without a place are not kept", async () => {
+  toastSuccess("on no page");
+  await openPage(<Toasts />, "/");
+  toastSuccess("first");
+  toastSuccess("second");
+  expect(await screen.findByText("first")).toBeDefined();
+  expect(await screen.findByText("second")).toBeDefined();
+  expect(screen.queryByText("on no page")).toBeNull();
+});

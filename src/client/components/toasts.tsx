@@ -1,27 +1,27 @@
-import { useLingui } from "@lingui/react/macro";
-import { Toaster } from "sonner";
-import { useDarkTheme } from "../lib/theme";
+import { type ComponentType, useEffect, useState } from "react";
+import { onToast } from "../lib/toast";
 
-/** Where toasts appear (lib/toast): one stack, read out politely. */
+/** By then the page is there; later the connection may be gone, and that needs a toast. In milliseconds. */
+const FETCH_AFTER = 2000;
+
+/**
+ * Where toasts appear (lib/toast). What shows them is fetched at the first toast, or soon after the page; if that
+ * fails, the toast waits and the next one tries again.
+ */
 export function Toasts() {
-  const { t } = useLingui();
-  const dark = useDarkTheme();
-  return (
-    <Toaster
-      theme={dark ? "dark" : "light"}
-      // The pager is at the bottom, the buttons of a page at the top right: neither is covered.
-      position="top-center"
-      offset={{ top: 56 }}
-      containerAriaLabel={t`通知`}
-      toastOptions={{
-        classNames: {
-          toast: "floating! bg-raised! text-ink! border-line! gap-2! font-sans!",
-          success: "[&_[data-icon]]:text-green-fg",
-          error: "[&_[data-icon]]:text-red-fg",
-          info: "[&_[data-icon]]:text-blue-fg",
-          actionButton: "h-7! bg-accent! text-on-accent!",
-        },
-      }}
-    />
-  );
+  const [Toaster, setToaster] = useState<ComponentType | null>(null);
+  useEffect(() => {
+    const fetch = () =>
+      void import("./toaster").then(
+        (part) => setToaster(() => part.default),
+        () => {},
+      );
+    const stop = onToast(fetch);
+    const timer = setTimeout(fetch, FETCH_AFTER);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, []);
+  return Toaster ? <Toaster /> : null;
 }

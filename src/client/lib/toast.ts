@@ -1,22 +1,55 @@
 import { t } from "@lingui/core/macro";
-import { toast } from "sonner";
+import type { toast as Sonner } from "sonner";
 
 /** How long an action can be undone, in milliseconds. */
 const UNDO_TIME = 8000;
 
+/** sonner, which the shell does without: components/toasts fetches it once it is wanted. */
+let shown: typeof Sonner | null = null;
+/** What was said before there was anything to show it with. */
+let waiting: ((toast: typeof Sonner) => void)[] = [];
+let fetchToaster: (() => void) | null = null;
+
+function show(how: (toast: typeof Sonner) => void): void {
+  if (shown) return how(shown);
+  // No place on this page: it is not kept for another one.
+  if (!fetchToaster) return;
+  waiting.push(how);
+  fetchToaster();
+}
+
+/** From now on the page has a place for toasts: calls `fetch` for each until `showToasts`. Returns how to stop. */
+export function onToast(fetch: () => void): () => void {
+  fetchToaster = fetch;
+  return () => {
+    fetchToaster = null;
+    waiting = [];
+  };
+}
+
+/** From now on toasts go to `toast`, those that wait first. Returns how to stop: then they wait again. */
+export function showToasts(toast: typeof Sonner): () => void {
+  shown = toast;
+  for (const how of waiting) how(toast);
+  waiting = [];
+  return () => {
+    shown = null;
+  };
+}
+
 /** A success. A toast with the same `id` replaces the one on screen. */
 export function toastSuccess(message: string, options: { id?: string } = {}): void {
-  toast.success(message, options);
+  show((toast) => toast.success(message, options));
 }
 
 /** An information. */
 export function toastInfo(message: string, options: { id?: string } = {}): void {
-  toast.info(message, options);
+  show((toast) => toast.info(message, options));
 }
 
 /** An error; the same message is not stacked. */
 export function toastError(message: string, options: { id?: string } = {}): void {
-  toast.error(message, { id: options.id ?? message, duration: 6000 });
+  show((toast) => toast.error(message, { id: options.id ?? message, duration: 6000 }));
 }
 
 /**
@@ -24,5 +57,6 @@ export function toastError(message: string, options: { id?: string } = {}): void
  * the caller's mutation.
  */
 export function toastUndo(message: string, undo: () => void, duration = UNDO_TIME): void {
-  toast.success(message, { duration, action: { label: t`撤销`, onClick: undo } });
+  const label = t`撤销`;
+  show((toast) => toast.success(message, { duration, action: { label, onClick: undo } }));
 }
