@@ -128,6 +128,7 @@ describe.skipIf(noChromium)("tokens in the console", () => {
     expect((await one(id)).status).toBe(2);
     await row(page, "keys only").focus();
     await page.keyboard.press("e");
+    await page.getByRole("dialog").waitFor();
     await walkTo(page, "名称");
     await page.keyboard.press("Control+a");
     await page.keyboard.type("renamed");

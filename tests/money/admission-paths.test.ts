@@ -120,10 +120,7 @@ describe("jobs", () => {
   let ann: Caller;
   const spy = new Spy();
   beforeAll(async () => {
-    bench = await openTaskBench("sqlite", (controlPlane) => ({
-      ...controlPlane,
-      admit: spy.around(controlPlane.admit),
-    }));
+    bench = await openTaskBench("sqlite", ({ admit }) => ({ admit: spy.around(admit) }));
     await bench.setOption("ModelRatio", JSON.stringify({ "gpt-4o-mini": 1 }));
     await bench.channel(36, ["suno_music"]);
     await bench.channel(1, ["gpt-4o-mini"], { setting: JSON.stringify({ allow_files: true, allow_batches: true }) });

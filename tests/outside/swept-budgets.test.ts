@@ -67,6 +67,14 @@ class Stage {
     return (await weir.db.q.select().from(weir.db.t.budget_spend)).map(({ amount }) => amount);
   }
 
+  /** Whether no process is in a transaction on Postgres. */
+  async isIdle(): Promise<boolean> {
+    const open = await this.nodes.weir.db.driver.postgres?.unsafe(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL",
+    );
+    return open?.length === 0;
+  }
+
   async charged(): Promise<number> {
     return (await this.nodes.weir.balance(this.#user?.id ?? 0)).used_quota;
   }
@@ -138,6 +146,8 @@ test(
     await stage.start("postgres", { count: 2 });
     const answers = await stage.begin(3, 3);
     const [first, second] = stage.nodes.all;
+    // Suspended within a transaction it would keep its locks, and nobody else could end its calls.
+    await until("no transaction is open", () => stage.isIdle());
     first?.suspend();
     await stage.nodes.weir.ageHolds();
     await until("the other process has swept the calls", async () => (await stage.nodes.weir.holds()) === 0);

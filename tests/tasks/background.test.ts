@@ -64,7 +64,6 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
       };
       const { tasks: taskStore, ledger } = controlPlane;
       return {
-        ...controlPlane,
         tasks: { ...taskStore, answered: async (...all) => (await look("known"), taskStore.answered(...all)) },
         ledger: {
           extend: (...all) => ledger.extend(...all),

@@ -29,8 +29,7 @@ describe.each(ENGINES)("jobs on %s", (engine) => {
   /** Called when a submit is cut off before it records the cost of its hold, as if its process had ended. */
   let ends: (() => void) | undefined;
   beforeAll(async () => {
-    bench = await openTaskBench(engine, ({ ledger, ...controlPlane }) => ({
-      ...controlPlane,
+    bench = await openTaskBench(engine, ({ ledger }) => ({
       ledger: {
         settle: (...all) => ledger.settle(...all),
         release: (...all) => ledger.release(...all),

@@ -157,14 +157,16 @@ export interface BenchOptions {
 
 export async function openTaskBench(
   engine: Engine,
-  controlPlaneOf: (controlPlane: ControlPlane) => ControlPlane = (controlPlane) => controlPlane,
+  partsOf: (controlPlane: ControlPlane) => Partial<ControlPlane> = () => ({}),
   { env = {}, network = false }: BenchOptions = {},
 ): Promise<TaskBench> {
   const h = await openHarness(engine, env);
   const { services } = h;
   const { db } = services;
   const vendor = new FakeVendor();
-  const controlPlane = controlPlaneOf(createControlPlane(services));
+  const real = createControlPlane(services);
+  // Not a copy: its options are read anew at each use.
+  const controlPlane = Object.create(real, Object.getOwnPropertyDescriptors(partsOf(real))) as ControlPlane;
   const relay = createRelay(controlPlane, {
     log: services.log,
     routing: h.routing,
