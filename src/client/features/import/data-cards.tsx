@@ -37,10 +37,10 @@ function ImportReports() {
         {list.error ? <ErrorPanel error={list.error} onRetry={() => void list.refetch()} /> : null}
         {list.data?.length === 0 ? <p className="text-muted">{t`还没有迁移记录`}</p> : null}
         {list.data && list.data.length > 0 ? (
-          <ul className="grid gap-1">
+          <ul className="grid grid-cols-[minmax(0,1fr)] gap-1">
             {list.data.map((row) => (
               <li key={row.id} className="flex flex-wrap items-center gap-x-3">
-                <span className="min-w-0 flex-1 truncate">{row.source}</span>
+                <span className="min-w-0 flex-1 basis-40 truncate">{row.source}</span>
                 <span className="text-muted">{formatTime(row.created_at)}</span>
                 <Button size="sm" onClick={() => setOpen(row)}>{t`查看报告`}</Button>
               </li>
