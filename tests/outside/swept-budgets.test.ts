@@ -146,7 +146,7 @@ test(
     await stage.start("postgres", { count: 2 });
     const answers = await stage.begin(3, 3);
     const [first, second] = stage.nodes.all;
-    // Suspended within a transaction it would keep its locks, and nobody else could end its calls.
+    // Suspended within a transaction it would keep its locks, and its calls could not be ended by others.
     await until("no transaction is open", () => stage.isIdle());
     first?.suspend();
     await stage.nodes.weir.ageHolds();

@@ -165,7 +165,7 @@ export async function openTaskBench(
   const { db } = services;
   const vendor = new FakeVendor();
   const real = createControlPlane(services);
-  // Not a copy: its options are read anew at each use.
+  // Not a copy: its options are read again at each use.
   const controlPlane = Object.create(real, Object.getOwnPropertyDescriptors(partsOf(real))) as ControlPlane;
   const relay = createRelay(controlPlane, {
     log: services.log,

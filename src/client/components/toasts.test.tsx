@@ -15,6 +15,7 @@ test("toasts appear at the top, where they cover neither the pager nor a page's 
 
 test("toasts that come before what shows them are shown when it is there; those without a place are not kept", async () => {
   toastSuccess("on no page");
+  await new Promise((resolve) => setTimeout(resolve, 5));
   await openPage(<Toasts />, "/");
   toastSuccess("first");
   toastSuccess("second");

@@ -12,15 +12,18 @@ let fetchToaster: (() => void) | null = null;
 
 function show(how: (toast: typeof Sonner) => void): void {
   if (shown) return how(shown);
-  // No place on this page: it is not kept for another one.
-  if (!fetchToaster) return;
   waiting.push(how);
-  fetchToaster();
+  if (fetchToaster) return fetchToaster();
+  // The place may appear together with the page that says it; what has no place is not kept for another page.
+  setTimeout(() => {
+    if (!fetchToaster) waiting = [];
+  });
 }
 
-/** From now on the page has a place for toasts: calls `fetch` for each until `showToasts`. Returns how to stop. */
+/** From now on there is a place for toasts: calls `fetch` while some wait to be shown. Returns how to stop. */
 export function onToast(fetch: () => void): () => void {
   fetchToaster = fetch;
+  if (waiting.length > 0) fetch();
   return () => {
     fetchToaster = null;
     waiting = [];
