@@ -181,6 +181,33 @@ describe.each([...ENGINES])("alerts on %s", (engine) => {
       expect(await counted()).toEqual({ calls: 5200, errors: 0, quota: 15_600, seconds: 10_400 });
   });
 
+  test("a database that goes away in the middle of a round makes no call count twice, or less than once", async () => {
+    const { services } = house;
+    let left = Infinity;
+    const db = Object.create(services.db, {
+      read: {
+        get: () => {
+          if (left-- <= 0) throw new Error("the database is away");
+          return services.db.read;
+        },
+      },
+    }) as typeof services.db;
+    const feed = createFeed({ db, now: services.now });
+    const counted = () => feed.series.sums("channel", 0, Infinity).get("78")?.calls;
+    await calls(7, { channel: 78 });
+    await feed.follow(60);
+    expect(counted()).toBe(7);
+    for (const most of [0, 1, 2, 3]) {
+      await calls(1, { channel: 78 });
+      left = most;
+      await feed.follow(60).catch(() => undefined);
+    }
+    left = Infinity;
+    await feed.follow(60);
+    await feed.follow(60);
+    expect(counted()).toBe(11);
+  });
+
   test("two instances that judge at the same time open one incident and send one message", async () => {
     await targets("a");
     const found = [finding("channel:1"), finding("channel:2")];

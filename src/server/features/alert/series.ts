@@ -225,9 +225,11 @@ export function createFeed({ db, now }: Pick<Services, "db" | "now">): SeriesFee
         add(await read(upTo), 1);
         settled = upTo;
       }
+      // Read before anything is taken back: a round that fails here changes nothing.
+      const tail = settled >= end ? await read(undefined) : [];
       add(unsettled, -1);
-      unsettled = settled >= end ? await read(undefined) : [];
-      add(unsettled, 1);
+      add(tail, 1);
+      unsettled = tail;
       series.forgetBefore(Math.floor(since / 60));
     },
   };
