@@ -50,8 +50,10 @@ export interface ShadowReport {
   now: number;
   /** Calls of models without a price here. */
   unpriced: number;
-  /** Models whose sums differ, the largest difference first. */
+  /** Models of which a call differs, the largest difference of their sums first. */
   models: { model: string; group: string; calls: number; old: number; now: number }[];
+  /** Each call that differs, by its id in the source's log, the largest difference first. Absent in older reports. */
+  differences?: { id: string; model: string; old: number; now: number }[];
 }
 
 export interface Plan {

@@ -116,6 +116,13 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
         ],
       ),
     );
+  const differences = shadow.differences ?? [];
+  out.push(
+    ...list(
+      say(`其中 ${differences.length} 次的费用不同`, `${differences.length} of them are charged differently`),
+      differences.map(({ id, model, old, now }) => `${model} ${say("日志", "log")} ${id}: ${old} -> ${now}`),
+    ),
+  );
   const even = balances.old + balances.debts === balances.now;
   out.push(
     "",
