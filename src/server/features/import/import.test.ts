@@ -8,6 +8,7 @@ import { emptyPostgres, ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
 import {
   keyOfToken,
+  newApiHistory,
   newApiTables,
   oneApiTables,
   oneHubTables,
@@ -195,6 +196,21 @@ describe("the dry run of new-api", () => {
       tables.logs.rows = Array.from({ length: 1200 }, (_, n) => price(100, null, n < 200 ? 999 : 175, n + 1));
     const { plan: many } = await survey(house.services, await sourceOf(tables), ask());
     expect(many.shadow).toMatchObject({ calls: 1000, old: 175_000, now: 175_000, models: [] });
+  });
+
+  test("in Chinese every sentence of the plan is: of options, channels, notes and questions", async () => {
+    for (const tables of [newApiHistory(), oneApiTables(), oneHubTables()]) {
+      // A wide open GitHub column, a channel that cannot be read, and settings that differ here.
+      Object.assign(tables.users?.rows[1] ?? {}, { github_id: "123456" });
+      Object.assign(tables.channels?.rows[0] ?? {}, { model_mapping: "{" });
+      tables.options?.rows.push({ key: "RetryTimes", value: "3" }, { key: "ChannelDisableThreshold", value: "5" });
+      const found = await survey(house.services, await sourceOf(tables), { ...ask(), since: 0 });
+      const english = planText(found.plan, "zh")
+        .split("\n")
+        .filter((line) => /[a-z]{2,}( [a-z]{2,}){3}/i.test(line));
+      expect(english).toEqual([]);
+      expect(planText(found.plan, "zh")).toContain("RetryTimes：这里是在其他渠道重试的次数");
+    }
   });
 
   test("no secret is in the plan, as JSON or as text", async () => {

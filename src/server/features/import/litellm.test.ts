@@ -321,6 +321,8 @@ test(
         for (const secret of [boxed, sealed, BOXED_KEY, "sk-upstream-lite", "sk-sealed", SALT])
           expect(text).not.toContain(secret);
       expect(planText(found.plan)).toContain("cannot be read, is the salt right?: api_key");
+      const sentences = planText(found.plan, "zh").split("\n");
+      expect(sentences.filter((line) => /[a-z]{2,}( [a-z]{2,}){3}/i.test(line))).toEqual([]);
       await runImport(house.services, found, undefined, go);
       const { q, t } = house.services.db;
       const rows = await q.select().from(t.channels).orderBy(t.channels.id);
