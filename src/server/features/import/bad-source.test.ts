@@ -1,7 +1,7 @@
 /** Sources and disks that fail half-way: the same command, run again, makes it right. */
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
@@ -174,6 +174,7 @@ function without(tables: SourceTables, names: readonly string[]): SourceTables {
 test.each([
   [
     "of the first releases: no groups of tokens, no invitations, no codes, no setups",
+    "new-api before 0.8.5",
     newApiTables,
     [
       "setups",
@@ -195,6 +196,7 @@ test.each([
   ],
   [
     "without a log, options or deletion marks",
+    "new-api 0.8.5 or later",
     newApiHistory,
     [
       "logs",
@@ -208,7 +210,7 @@ test.each([
   ],
 ] as const)(
   "a fork %s is imported with what it has, and its own columns and tables are named",
-  async (_, tables, gone) => {
+  async (_, recognised, tables, gone) => {
     const house = await openHarness("sqlite");
     try {
       const fork = without(tables(), gone);
@@ -218,7 +220,7 @@ test.each([
       }
       const source = await openSource(written(fork), {});
       const { plan } = await survey(house.services, source, { answers: {}, merge: false });
-      expect(plan.system).toBe("new-api");
+      expect(plan).toMatchObject({ system: "new-api", recognised });
       expect(plan.tables.find(({ table }) => table === "users")?.columns).toContainEqual({
         column: "vip_until",
         rows: 8,
@@ -230,6 +232,35 @@ test.each([
       const caller = house.services.tokens.authenticate(`sk-${keyOfToken(1)}`, "127.0.0.1", "en");
       await expect(caller).resolves.toMatchObject({ token_id: 1 });
       await source.close();
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
+  "a SQLite source is only read: not a byte of it changes, nothing stands beside it, and what its schema wants to run does not",
+  async () => {
+    const house = await openHarness("sqlite");
+    const own = mkdtempSync(join(folder, "own-"));
+    try {
+      const path = join(own, "one-api.db");
+      writeFile(path, newApiHistory());
+      const planted = new Database(path);
+      // Whoever made the file must not run anything here: not on a write, and not on a read.
+      planted.exec(`create table ran (id integer);
+        create trigger spy after update on users begin insert into ran values (1); end;
+        create view places as select seq, file from pragma_database_list`);
+      planted.close();
+      const digest = (): string => Bun.SHA256.hash(readFileSync(path), "hex");
+      const before = digest();
+      const source = await openSource(path, {});
+      await expect(source.rows("places", "seq", undefined, 1)).rejects.toThrow(/unsafe use of virtual table/);
+      expect(await go(house, source)).toMatchObject({ finished: true, moved: false });
+      await source.close();
+      expect(digest()).toBe(before);
+      expect(readdirSync(own)).toEqual(["one-api.db"]);
     } finally {
       await house.close();
     }

@@ -109,7 +109,8 @@ export async function* eachOf<R extends object>(
 
 export const keyOf = (row: Row, key: string): string | number => {
   const value = row[key];
-  return typeof value === "number" || typeof value === "string" ? value : String(value);
+  if (typeof value === "number" || typeof value === "string") return value;
+  return value instanceof Date ? value.toISOString() : String(value);
 };
 
 const add = (counts: Record<string, number>, name: string, n = 1): void => {

@@ -5,8 +5,8 @@ import { LOG_TYPE } from "../../../shared/log";
 import { type PriceTables, priceBook } from "../../../shared/pricing";
 import type { Catalogue, Row, Source } from "../../db/foreign/source";
 import { keyOf, type ShadowReport } from "./plan";
-import { isLeft, type SourceLog } from "./records";
-import type { TableUse } from "./system";
+import { isLeft } from "./records";
+import type { CallTable } from "./system";
 
 const CALLS = 1000;
 /** Rows that are read at once, and at most, to find them: the others are top-ups, errors and calls that cost nothing. */
@@ -14,7 +14,7 @@ const ROWS = 5000;
 const MOST_ROWS = 200_000;
 
 /** The log from its end. */
-async function* backwards(source: Source, { table, key }: TableUse<SourceLog>): AsyncGenerator<Row> {
+async function* backwards(source: Source, { table, key }: CallTable): AsyncGenerator<Row> {
   let before: string | number | undefined;
   for (let read = 0; read < MOST_ROWS; read += ROWS) {
     const rows = await source.lastRows(table, key, before, ROWS);
@@ -32,7 +32,7 @@ async function* backwards(source: Source, { table, key }: TableUse<SourceLog>): 
 export async function shadowRun(
   source: Source,
   catalogue: Catalogue,
-  use: TableUse<SourceLog> | undefined,
+  use: CallTable | undefined,
   after: PriceTables,
 ): Promise<ShadowReport> {
   const report: ShadowReport = { calls: 0, old: 0, now: 0, unpriced: 0, models: [] };
