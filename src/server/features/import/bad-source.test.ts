@@ -248,7 +248,7 @@ test(
       const path = join(own, "one-api.db");
       writeFile(path, newApiHistory());
       const planted = new Database(path);
-      // Whoever made the file must not run anything here: not on a write, and not on a read.
+      // Whoever made the file may run nothing here, neither on a write nor on a read.
       planted.exec(`create table ran (id integer);
         create trigger spy after update on users begin insert into ran values (1); end;
         create view places as select seq, file from pragma_database_list`);
