@@ -248,7 +248,7 @@ test(
       const path = join(own, "one-api.db");
       writeFile(path, newApiHistory());
       const planted = new Database(path);
-      // Whoever made the file may run nothing here, neither on a write nor on a read.
+      // A file of unknown origin must run nothing here: no trigger, and no view of tables that tell paths.
       planted.exec(`create table ran (id integer);
         create trigger spy after update on users begin insert into ran values (1); end;
         create view places as select seq, file from pragma_database_list`);
