@@ -1,6 +1,6 @@
 /**
- * What deploy/compose.scale.yaml describes, read from the file itself and run as real processes: Postgres and Redis with
- * its options, two Weirs with its environment, nginx with its configuration. Only hosts, ports and folders are others.
+ * What deploy/compose.scale.yaml describes, read from the file itself and run as real processes: Postgres and Redis
+ * with its options, two Weirs with its environment, nginx with its configuration. Hosts, ports and folders are others.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

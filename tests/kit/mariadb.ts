@@ -16,7 +16,10 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** `program`: the path of a mariadbd (tests/kit/required.ts). `url`: of its database, as a user with all rights and a password. */
+/**
+ * `program`: the path of a mariadbd (tests/kit/required.ts). `url`: of its database, as a user with all rights and a
+ * password.
+ */
 export async function startMariadb(program: string): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-mariadb-"));
   const [data, port] = [join(folder, "data"), await freePort()];

@@ -1,6 +1,6 @@
 /**
- * A rolling change to the next release and back, where the next release has a migration: it is applied under load by its
- * first node, and this release serves on the newer schema, also when it is started there.
+ * A rolling change to the next release and back, where the next release has a migration: it is applied under load by
+ * its first node, and this release serves on the newer schema, also when it is started there.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

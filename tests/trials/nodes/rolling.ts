@@ -4,7 +4,7 @@ import { type Lab, fatesOf, latency, load, OTHERS } from "./lab";
 
 const NODES = [0, 1, 2] as const;
 
-/** `to`: the other build, and what it is called. The first node of each direction is killed. Returns the nodes at rest. */
+/** `to`: the other build and its name. The first node of each direction is killed. Returns the nodes at rest. */
 export async function rollingChange(lab: Lab, to: { name: string; command: readonly string[] }): Promise<Testbed> {
   const bed = await lab.start({ count: NODES.length, others: OTHERS });
   const { db } = bed.nodes.weir;

@@ -1,6 +1,6 @@
 /**
- * What a plan says in words, in the reader's language: why something was changed or left, notes, questions. A kept report
- * has the English words, the keys here.
+ * What a plan says in words, in the reader's language: why something was changed or left, notes, questions. A kept
+ * report has the English words, the keys here.
  */
 import type { Lang } from "../../../shared/text";
 

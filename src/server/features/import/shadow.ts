@@ -9,7 +9,7 @@ import { isLeft } from "./records";
 import type { CallTable } from "./system";
 
 const CALLS = 1000;
-/** Rows that are read at once, and at most, to find them: the others are top-ups, errors and calls that cost nothing. */
+/** Rows that are read at once, and at most, to find them: others are top-ups, errors and calls that cost nothing. */
 const ROWS = 5000;
 const MOST_ROWS = 200_000;
 
