@@ -15,6 +15,8 @@ import {
 } from "../../../../tests/kit/import-sources";
 import { openSource } from "../../db/foreign/open";
 import type { Source } from "../../db/foreign/source";
+import type { Steps } from "../../db/transaction";
+import type { Q, TxOptions } from "../../db/types";
 import { audit } from "../wallet/audit";
 import { runImport, type RunInput } from "./run";
 import { survey } from "./survey";
@@ -145,10 +147,10 @@ test(
         },
         stopped: () => stopped,
       });
-      expect(told.at(-1)).toEqual([2000, "log rows"]);
-      expect(first).toMatchObject({ finished: false, logs: { read: 2000 } });
+      expect(told.at(-1)).toEqual([1200, "log rows"]);
+      expect(first).toMatchObject({ finished: false, logs: { read: 1200 } });
       expect(await findings(house)).toEqual([]);
-      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 0 }, logs: { read: 3011 } });
+      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 0 }, logs: { read: 3811 } });
       expect(await findings(house)).toEqual([]);
       expect(await house.services.db.q.$count(house.services.db.t.logs)).toBe(5010);
       await source.close();
@@ -266,4 +268,67 @@ test(
     }
   },
   HOOK_MS,
+);
+
+test(
+  "no transaction of the run writes more than 5,000 rows, however many tokens a user has and however the log is spread",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const tables = newApiTables();
+      const [[person], [token], [call]] = [
+        tables.users?.rows ?? [],
+        tables.tokens?.rows ?? [],
+        tables.logs?.rows ?? [],
+      ];
+      const bound = (id: number) => ({
+        github_id: String(id),
+        telegram_id: `t${id}`,
+        linux_do_id: `l${id}`,
+        wechat_id: `w${id}`,
+      });
+      for (let id = 1000; id < 1300; id++)
+        tables.users?.rows.push({
+          ...person,
+          ...bound(id),
+          id,
+          role: 1,
+          username: `u${id}`,
+          aff_code: `u${id}`,
+          used_quota: 5,
+        });
+      for (let id = 1000; id < 4000; id++)
+        tables.tokens?.rows.push({ ...token, id, user_id: 1000, key: String(id).padStart(48, "k"), used_quota: 5 });
+      // Each in an hour, of a token and on a channel of its own.
+      for (let id = 1000; id < 4000; id++)
+        tables.logs?.rows.push({
+          ...call,
+          id,
+          user_id: 1000,
+          token_id: id,
+          channel_id: 1 + (id % 4),
+          created_at: 1_700_000_000 + id * 3600,
+        });
+      const source = await openSource(written(tables), {});
+      const { db } = house.services;
+      const changes = (): number =>
+        db.driver.sqlite?.query<{ n: number }, []>("SELECT total_changes() AS n").get()?.n ?? 0;
+      let most = 0;
+      const original = db.tx.bind(db);
+      db.tx = async <T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T> => {
+        const before = changes();
+        const result = await original(steps, options);
+        most = Math.max(most, changes() - before);
+        return result;
+      };
+      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 308, tokens: 3003 } });
+      expect(most).toBeGreaterThan(2000);
+      expect(most).toBeLessThanOrEqual(5000);
+      expect(await findings(house)).toEqual([]);
+      await source.close();
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS * 2,
 );

@@ -11,7 +11,7 @@ import type { CallTable } from "./system";
 const CALLS = 1000;
 /** Rows that are read at once, and at most, to find them: others are top-ups, errors and calls that cost nothing. */
 const ROWS = 5000;
-const MOST_ROWS = 200_000;
+const MOST_ROWS = 100_000;
 
 /** The log from its end. */
 async function* backwards(source: Source, { table, key }: CallTable): AsyncGenerator<Row> {
