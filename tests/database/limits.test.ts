@@ -65,6 +65,26 @@ test("eight instances let 100 requests a minute through, never 101", async () =>
   expect(granted(await burst(80, rule("rpm-0", 1, 100)))).toHaveLength(0);
 });
 
+test("ends of calls far below their limit travel with the next request, or alone a moment later; near it at once", async () => {
+  const pool = clientOf(pools[0] ?? expect.unreachable("no pool"));
+  let statements = 0;
+  const one = counter({ ...pool, unsafe: (...of) => (statements++, pool.unsafe(...of)) }, "ends");
+  const [wide, narrow] = [gauge("ends-wide", 100), gauge("ends-narrow", 10)];
+  for (let call = 0; call < 10; call++) (await one.reserve([wide])).end([1]);
+  expect(statements).toBeLessThanOrEqual(12);
+  await untilLeft(instance(1), wide, 100);
+  const [first, second] = [await one.reserve([narrow]), await one.reserve([wide])];
+  statements = 0;
+  second.end([1]);
+  await Bun.sleep(0);
+  expect(statements).toBe(0);
+  first.end([1]);
+  await Bun.sleep(0);
+  expect(statements).toBe(1);
+  await untilLeft(instance(1), narrow, 10);
+  await one.close();
+});
+
 test("eight instances admit 100 calls of a token's limit and hold for those alone, and a budget is never passed", async () => {
   const silent = pino({ level: "silent" });
   const options = { get: defaultValue };

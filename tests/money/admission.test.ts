@@ -19,6 +19,7 @@ import { createLedger } from "../../src/server/features/wallet/open-ledger";
 import { AppError } from "../../src/shared/errors";
 import { defaultText, type OptionKey, type OptionValue, parseOption } from "../../src/shared/options";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../kit/databases";
+import { HOOK_MS } from "../kit/harness";
 import { addToken, addUser, callLog, calls, clock, expectBalanced, NOON } from "./world";
 
 const silent = pino({ level: "silent" });
@@ -45,7 +46,7 @@ describe.each(ENGINES)("admission on %s", (engine) => {
     fresh = await freshDatabase(engine, 20);
     db = fresh.db;
     ledger = createLedger(db, "instance-a", clock);
-  });
+  }, HOOK_MS);
   afterAll(() => fresh.close());
 
   const limits = () =>

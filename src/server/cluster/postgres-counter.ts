@@ -1,7 +1,8 @@
 /**
  * Limits that all instances on one Postgres share exactly, without Redis (docs/decisions/0058-limits-in-the-ledger.md).
  * What waits goes in one statement (`limits_batch_1`, drizzle/postgres/0006_limits.sql), one batch at a time; what
- * arrives meanwhile is the next batch. No timer is waited for.
+ * arrives meanwhile is the next batch. No timer is waited for, but by ends of calls whose limits have much room: they
+ * travel with the next request, or alone a moment later.
  *
  * With each batch an instance says how many calls it has now under each gauge, so the next batch mends what a lost
  * answer, a crash of the server or a sweep made of its leases. A request whose answer was lost may count twice in its
@@ -18,6 +19,10 @@ const MOST_REQUESTS = 128;
 const MAX_TRIES = 3;
 /** After a failed batch the gauges in it are said again, once in this time. */
 const RETRY_MS = 1_000;
+/** So late at most does another instance hear of an end that makes room where there is much. */
+const ENDS_MS = 200;
+/** Much room: half of the limit, and so many times what the call took. */
+const ROOM_FOR = 10;
 /** Rows that one round drops: nothing waits long for it. */
 const MOST_FORGOTTEN = 10_000;
 
@@ -62,6 +67,9 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
   const running = new Map<string, number>();
   let batches = 0;
   let scheduled = false;
+  /** What waits without a request must go now. */
+  let due = false;
+  let lateEnds: ReturnType<typeof setTimeout> | undefined;
   let sending: Promise<void> | undefined;
 
   const waits = (): boolean => requests.length + corrections.size + gauges.size > 0;
@@ -75,15 +83,31 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
     });
   }
 
+  function sayNow(): void {
+    due = true;
+    schedule();
+  }
+
+  function sayLater(): void {
+    lateEnds ??= setTimeout(() => {
+      lateEnds = undefined;
+      sayNow();
+    }, ENDS_MS);
+    lateEnds.unref();
+  }
+
   function start(): void {
     if (sending || !waits()) return;
+    clearTimeout(lateEnds);
+    lateEnds = undefined;
+    due = false;
     const batch = { requests: requests.slice(0, MOST_REQUESTS), corrections: [...corrections.values()], gauges };
     requests = requests.slice(MOST_REQUESTS);
     corrections = new Map();
     gauges = new Set();
     sending = decide(batch).finally(() => {
       sending = undefined;
-      start();
+      if (due || requests.length > 0) start();
     });
   }
 
@@ -97,7 +121,7 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
       const unsaid = [...gaugesOf(batch)];
       setTimeout(() => {
         for (const key of unsaid) gauges.add(key);
-        schedule();
+        sayNow();
       }, RETRY_MS).unref();
       for (const { reject } of batch.requests) reject(error);
       return;
@@ -128,12 +152,16 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
     const [now, , used, ends] = answer;
     let ended = refused >= 0;
     if (!ended) for (const demand of demands) run(demand, demand.amount);
+    const states = demands.map(({ limit }, i) => ({
+      remaining: Math.max(0, limit - (used[from + i] ?? 0)),
+      reset_seconds: Math.ceil(((ends[from + i] ?? now) - now) / 1000),
+    }));
+    const roomy = demands.every(
+      ({ limit, amount }, i) => (states[i]?.remaining ?? 0) >= Math.max(limit / 2, ROOM_FOR * amount),
+    );
     return {
       refused: Math.max(-1, refused),
-      states: demands.map(({ limit }, i) => ({
-        remaining: Math.max(0, limit - (used[from + i] ?? 0)),
-        reset_seconds: Math.ceil(((ends[from + i] ?? now) - now) / 1000),
-      })),
+      states,
       end: (real) => {
         if (ended) return;
         ended = true;
@@ -143,7 +171,9 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
             gauges.add(demand.key);
           } else correct(demand, ends[from + i] ?? now, (real[i] ?? demand.amount) - demand.amount);
         });
-        if (waits()) schedule();
+        if (!waits()) return;
+        if (roomy) sayLater();
+        else sayNow();
       },
     };
   }
@@ -171,8 +201,10 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
         schedule();
       }),
     close: async () => {
-      start();
-      while (sending) await sending;
+      while (sending || waits()) {
+        start();
+        await sending;
+      }
       await client.unsafe("DELETE FROM limit_leases WHERE instance_id = $1", [instanceId]).then(undefined, () => {});
       await local.close();
     },

@@ -34,6 +34,6 @@ export interface Db {
   gather<T>(read: (q: Pick<Q, "select">) => Promise<T>): Promise<T>;
   tx<T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T>;
   close(): Promise<void>;
-  /** The driver, for `ledger.sqlite.ts`, `ledger.pg.ts`, `log/partitions.ts` and `cluster/` alone. */
+  /** The driver, for `ledger.sqlite.ts`, `ledger.pg.ts`, `spend.ts`, `log/partitions.ts` and `cluster/` alone. */
   readonly driver: { sqlite: Database; postgres?: undefined } | { sqlite?: undefined; postgres: Connections };
 }

@@ -6,10 +6,12 @@
  */
 import { eq, inArray, lt, sql } from "drizzle-orm";
 import { type Services, seconds } from "../../contracts/context";
+import { isTransient } from "../../db/errors";
 import { run } from "../../db/transaction";
 import { createLanes } from "../../lib/lanes";
 import { budgetSteps } from "../wallet/hold-draft";
 import { BUDGET_KEPT_SECONDS } from "../wallet/refund";
+import { addToRows, takeFromRows } from "./spend.pg";
 
 /** A budget in its period. */
 export interface Budget {
@@ -65,6 +67,16 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
   async function takeAll(budgets: readonly Budget[], units: number, hold?: string): Promise<string | undefined> {
     const small = budgets.find(({ limit }) => units > limit);
     if (small) return small.name;
+    const { postgres } = db.driver;
+    if (postgres && hold === undefined) {
+      try {
+        const { taken, full } = await takeFromRows(postgres, budgets, units);
+        if (taken || full !== undefined) return full;
+      } catch (error) {
+        // The transaction below is repeated as often as it needs.
+        if (!isTransient(error)) throw error;
+      }
+    }
     try {
       await db.tx(function* (q) {
         for (const { name, limit, ends } of budgets) {
@@ -105,8 +117,10 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
   }
 
   /** In one transaction; with `hold` only while that is there. */
-  const change = (names: readonly string[], units: number, hold?: string): Promise<void> =>
-    db.tx(function* (q) {
+  const change = (names: readonly string[], units: number, hold?: string): Promise<void> => {
+    const { postgres } = db.driver;
+    if (postgres && hold === undefined) return addToRows(postgres, names, units);
+    return db.tx(function* (q) {
       if (hold !== undefined && !(yield* budgetSteps(db, q, hold, names, units))) return;
       // In the order of `take`: rows are locked one by one.
       for (const name of names) {
@@ -119,6 +133,7 @@ export function createSpendStore({ db, log }: Pick<Services, "db" | "log">): Spe
         );
       }
     });
+  };
 
   const takings = createLanes<Request, string | undefined>((_, requests) => takeEach(requests));
   const changes = createLanes<number, void>(async (key, units) => {

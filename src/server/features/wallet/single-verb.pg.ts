@@ -111,7 +111,7 @@ const FIRST_LOG_PARAMETER = 7;
  * log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
  * the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
  */
-export const SETTLE = `
+const settleText = (whenLogged: string): string => `
 WITH u AS MATERIALIZED (
   SELECT id, quota, used_quota FROM users WHERE id = $2::bigint FOR NO KEY UPDATE
 ), t AS MATERIALIZED (
@@ -129,7 +129,7 @@ WITH u AS MATERIALIZED (
   INSERT INTO logs (${LOG_COLUMN_LIST}, "type")
   SELECT ${LOG_COLUMN_TYPES.map((type, i) => (LOG_COLUMNS[i] === "quota" ? `least(due.units, $${i + FIRST_LOG_PARAMETER}::bigint)` : `$${i + FIRST_LOG_PARAMETER}::${type}`)).join(", ")}, ${LOG_TYPE.consume}
   FROM locked CROSS JOIN due WHERE NOT $6::boolean OR EXISTS (SELECT 1 FROM gone)
-  ON CONFLICT (request_id) DO NOTHING
+  ${whenLogged}
   RETURNING id
 ), moves AS MATERIALIZED (
   SELECT EXISTS (SELECT 1 FROM charged) AS charged, EXISTS (SELECT 1 FROM gone) AS found,
@@ -150,6 +150,13 @@ WITH u AS MATERIALIZED (
   FROM moves WHERE (charged OR found) AND tokens.id = $3::bigint
 )
 SELECT charged, found FROM moves`;
+
+export const SETTLE = settleText("ON CONFLICT (request_id) DO NOTHING");
+/**
+ * Undone by the unique key where the row is there, which is rare. Without a look into a partitioned table the statement
+ * costs a sixth less.
+ */
+const SETTLE_FIRST = settleText("");
 
 interface HoldAnswer {
   reason: "ok" | Refused[0];
@@ -218,7 +225,10 @@ async function settle(on: Connections, verb: Verb, seconds: number): Promise<Ans
   if (!log) throw new Error("A settle without a row");
   const row = logValues(log, { request_id, user_id, token_id, quota });
   const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds, only_with_hold, ...row];
-  let moved = await one<Moved>(on, SETTLE, values(true));
+  let moved = await one<Moved>(on, SETTLE_FIRST, values(true)).catch((error: unknown) => {
+    if (isUniqueViolation(error)) return one<Moved>(on, SETTLE, values(true));
+    throw error;
+  });
   if (!moved?.found && kind === "s") {
     moved = await on.begin(async (tx) => {
       await tx`SELECT id FROM users WHERE id = ${user_id} FOR NO KEY UPDATE`;
