@@ -2,17 +2,31 @@
 import { existsSync } from "node:fs";
 import { findChromium, HOW_TO_GET_CHROMIUM } from "./chromium";
 
-export type Program = "chromium" | "nginx" | "redis-server";
+export type Program = "chromium" | "mariadbd" | "nginx" | "pgbouncer" | "redis-server";
+
+/** Debian keeps servers off the path of ordinary users. */
+const findServer = (name: string): string | undefined =>
+  Bun.which(name) ??
+  ["/usr/sbin", "/usr/local/sbin"].map((folder) => `${folder}/${name}`).find((path) => existsSync(path));
 
 export const PROGRAMS: Readonly<
   Record<Program, { readonly find: () => string | undefined; readonly for: string; readonly how: string }>
 > = {
   chromium: { find: findChromium, for: "the console in a browser", how: HOW_TO_GET_CHROMIUM },
+  mariadbd: {
+    find: () => findServer("mariadbd"),
+    for: "an import from MySQL and MariaDB",
+    how: "Install it (Debian, Ubuntu: apt-get install mariadb-server).",
+  },
   nginx: {
-    // Debian keeps it off the path of ordinary users.
-    find: () => Bun.which("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find((path) => existsSync(path)),
+    find: () => findServer("nginx"),
     for: "the console and streams behind an nginx",
     how: "Install it (Debian, Ubuntu: apt-get install nginx-light).",
+  },
+  pgbouncer: {
+    find: () => findServer("pgbouncer"),
+    for: "Postgres behind a pooler",
+    how: "Install it (Debian, Ubuntu: apt-get install pgbouncer).",
   },
   "redis-server": {
     find: () => Bun.which("redis-server") ?? undefined,

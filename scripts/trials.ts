@@ -5,7 +5,7 @@
  * and ends with 1 then; the output of the processes is kept in tests/.artifacts.
  *
  * `npm run trials -- nodes [minutes] [--only NAME] [--rate N]`: experiments with several nodes on one Postgres in real
- * time instead (tests/trials/nodes/), at 300 calls a second unless named; `minutes` (5) of the rolling upgrade.
+ * time instead (tests/trials/nodes/), at 300 calls a second unless named; `minutes` (5) of a rolling change.
  *
  * `--smoke`: one small round of each trial, each on one engine in turn, always by the same seed unless one is named,
  * and over after 75 seconds whatever happens. On a machine so slow that not all of them fit the last ones are left out,

@@ -1,15 +1,10 @@
-/** A MariaDB server for one test, from the installed package (Debian: mariadb-server), in a folder that is removed. */
+/** A MariaDB server for one test, in a folder that is removed. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-
-const [SERVER, INSTALL] = ["mariadbd", "mariadb-install-db"].map((name) => Bun.which(name));
-
-/** Why a test of MariaDB cannot run here; undefined: it can. */
-export const noMariadb = SERVER && INSTALL ? undefined : "no MariaDB is installed (Debian: mariadb-server)";
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -21,20 +16,26 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** `url`: of its database, as a user with all rights and a password. */
-export async function startMariadb(): Promise<{ url: string; stop(): Promise<void> }> {
-  if (!SERVER || !INSTALL) throw new Error(noMariadb);
+/**
+ * `program`: the path of a mariadbd (tests/kit/required.ts). `url`: of its database, as a user with all rights and a
+ * password.
+ */
+export async function startMariadb(program: string): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "weir-mariadb-"));
   const [data, port] = [join(folder, "data"), await freePort()];
   const asRoot = process.getuid?.() === 0 ? ["--user=root"] : [];
   // Without durability, and with little memory: it lives for one test.
   const common = ["--no-defaults", `--datadir=${data}`, ...asRoot, "--innodb-buffer-pool-size=32M"];
-  const made = spawnSync(INSTALL, [...common, "--auth-root-authentication-method=normal", "--skip-test-db"], {
-    encoding: "utf8",
-  });
-  if (made.status !== 0) throw new Error(`mariadb-install-db failed: ${made.stderr}`);
+  const made = spawnSync(
+    "mariadb-install-db",
+    [...common, "--auth-root-authentication-method=normal", "--skip-test-db"],
+    {
+      encoding: "utf8",
+    },
+  );
+  if (made.status !== 0) throw new Error(`mariadb-install-db failed: ${made.stderr ?? made.error}`);
   const server = spawn(
-    SERVER,
+    program,
     [
       ...common,
       `--port=${port}`,

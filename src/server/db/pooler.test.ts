@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { freshPostgres } from "../../../tests/kit/databases";
+import { HOOK_MS } from "../../../tests/kit/harness";
 import { type Session, sharesSessions } from "./pooler";
 
 /** A pooler in transaction mode: the server's process that was used last is the next one's. */
@@ -24,8 +25,12 @@ test("a pooler that gives a session to others between its transactions is notice
   expect(await sharesSessions("", pooler())).toBe(true);
 });
 
-test("Postgres itself is not taken for one", async () => {
-  const fresh = await freshPostgres(1);
-  expect(await sharesSessions(fresh.url)).toBe(false);
-  await fresh.close();
-});
+test(
+  "Postgres itself is not taken for one",
+  async () => {
+    const fresh = await freshPostgres(1);
+    expect(await sharesSessions(fresh.url)).toBe(false);
+    await fresh.close();
+  },
+  HOOK_MS,
+);

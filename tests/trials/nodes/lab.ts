@@ -24,7 +24,7 @@ export interface Experiment {
 export interface Lab {
   /** Calls a second, in all. */
   readonly rate: number;
-  /** Of the experiment that lasts as long as one likes. */
+  /** Of the experiments that last as long as one likes. */
   readonly minutes: number;
   readonly server: Server;
   /** Nodes as operators run them (no haste), stopped with the lab. */

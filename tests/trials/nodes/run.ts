@@ -3,15 +3,16 @@ import { experiment as changes } from "./changes";
 import { experiment as growth } from "./growth";
 import { experiment as kill } from "./kill";
 import { type Experiment, runExperiment } from "./lab";
+import { experiment as migration } from "./migration";
 import { experiment as outage } from "./outage";
 import { experiment as upgrade } from "./upgrade";
 import { experiment as zombie } from "./zombie";
 
-const EXPERIMENTS: Readonly<Record<string, Experiment>> = { growth, kill, zombie, outage, changes, upgrade };
+const EXPERIMENTS: Readonly<Record<string, Experiment>> = { growth, kill, zombie, outage, changes, upgrade, migration };
 
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS);
 
-/** `rate`: calls a second in all. `minutes`: of the rolling upgrade. Returns what did not hold. */
+/** `rate`: calls a second in all. `minutes`: of a rolling change. Returns what did not hold. */
 export async function runExperiments(
   names: readonly string[],
   options: { rate: number; minutes: number },

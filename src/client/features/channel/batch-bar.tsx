@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { PencilLine, Power, PowerOff, Tags, Trash2, X, Zap } from "lucide-react";
 import { useState } from "react";
-import type { ChannelView } from "../../../shared/channel";
+import { CHANNEL_STATUS, type ChannelView } from "../../../shared/channel";
 import { channelType } from "../../../shared/channel-types";
 import { errorText, type ErrorCode } from "../../../shared/errors";
 import { currentLanguage } from "../../lib/i18n";
@@ -34,11 +34,16 @@ export default function BatchBar({
   const count = channels.length;
   const runTests = useRunTests();
   const [testing, setTesting] = useState(false);
+  const [answered, setAnswered] = useState<ReadonlySet<number>>(new Set());
+  // As after an import, which leaves all disabled.
+  const ready = channels.filter(({ id, status }) => answered.has(id) && status !== CHANNEL_STATUS.enabled);
+  const waiting = ready.length;
   const test = async () => {
     setTesting(true);
     const testable = channels.filter(({ type }) => channelType(type)?.test);
-    const { ok, failed } = await runTests(testable.map((channel) => ({ channel })));
+    const { ok, failed, answered: good } = await runTests(testable.map((channel) => ({ channel })));
     setTesting(false);
+    setAnswered(good);
     const skipped = count - ok - failed;
     const counts = t`成功 ${ok} 个，失败 ${failed} 个，跳过 ${skipped} 个`;
     const changed = "";
@@ -76,6 +81,12 @@ export default function BatchBar({
         {testing ? null : <Zap aria-hidden />}
         {t`测试`}
       </Button>
+      {waiting > 0 && !testing ? (
+        <Button size="sm" onClick={() => void actions.setAllEnabled(ready, true)}>
+          <Power aria-hidden />
+          {t`启用有应答的 ${waiting} 个`}
+        </Button>
+      ) : null}
       <Button
         size="sm"
         className="text-red-fg"

@@ -78,22 +78,24 @@ const PARALLEL = 3;
 
 /**
  * Runs several tests, a few at a time, each result where it belongs and none as a toast; no further one once `stopped`.
+ * `answered`: ids of the channels that did, in any of their tests.
  */
 export function useRunTests(): (
   asked: readonly { channel: Pick<ChannelView, "id" | "name">; model?: string }[],
   stopped?: () => boolean,
-) => Promise<{ ok: number; failed: number }> {
+) => Promise<{ ok: number; failed: number; answered: ReadonlySet<number> }> {
   const runTest = useRunTest();
   return useCallback(
     async (asked, stopped = () => false) => {
       const waiting = [...asked];
-      const done = { ok: 0, failed: 0 };
+      const done = { ok: 0, failed: 0, answered: new Set<number>() };
       const work = async (lane: number) => {
         // Calls of one moment would travel as one request and be answered together.
         await new Promise((resolve) => setTimeout(resolve, lane * 40));
         for (let next = waiting.shift(); next !== undefined && !stopped(); next = waiting.shift()) {
           const good = await runTest(next.channel, next.model, { silent: true });
           if (good !== undefined) done[good ? "ok" : "failed"] += 1;
+          if (good) done.answered.add(next.channel.id);
         }
       };
       await Promise.all(Array.from({ length: PARALLEL }, (_, lane) => work(lane)));

@@ -37,7 +37,7 @@ export function ImportWizard() {
           {t`先停止原网关和 Weir。没有决定文件时去掉 --decisions。可以随时中断，再次运行会从中断处继续；重复运行只带走之后的变化。渠道先停用；加上 --live 则保持原状态。`}
         </Step>
         <Step title={t`3. 核对`} code={commands.check}>
-          {t`账目应当平衡。然后启动 Weir，在渠道页测试全部渠道，启用有应答的渠道，再把域名指过来。密码、令牌和邀请码不变。`}
+          {t`账目应当平衡。然后启动 Weir，在渠道页用“批量操作”选择渠道并测试，启用有应答的渠道，再把域名指过来。密码、令牌和邀请码不变。`}
         </Step>
       </ol>
       <p className="text-sm text-muted">{t`命令需要与服务器相同的环境变量。用 Docker 时，以同一镜像和同一数据卷运行，例如：docker run --rm -v weir-data:/data weir audit`}</p>

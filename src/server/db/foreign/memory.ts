@@ -27,7 +27,11 @@ export function memorySource(
       sorted(of(table), key)
         .filter((row) => after === undefined || compare(row[key], after) > 0)
         .slice(0, limit),
-    lastRows: async (table, key, limit) => sorted(of(table), key).slice(-limit).reverse(),
+    lastRows: async (table, key, before, limit) =>
+      sorted(of(table), key)
+        .filter((row) => before === undefined || compare(row[key], before) < 0)
+        .slice(-limit)
+        .reverse(),
     rowsWhere: async (table, column, values, key) => {
       const wanted = new Set(values.map(String));
       return sorted(of(table), key).filter((row) => wanted.has(String(row[column])));

@@ -13,8 +13,8 @@ export interface Source {
   catalogue(): Promise<Catalogue>;
   /** At most `limit` rows with a key above `after` (undefined: from the first), in the key's order. */
   rows(table: string, key: string, after: string | number | undefined, limit: number): Promise<Row[]>;
-  /** The `limit` rows with the highest keys, highest first. */
-  lastRows(table: string, key: string, limit: number): Promise<Row[]>;
+  /** At most `limit` rows with a key below `before` (undefined: from the last), highest first. */
+  lastRows(table: string, key: string, before: string | number | undefined, limit: number): Promise<Row[]>;
   /** The rows whose `column` is one of these values, in the order of `key`. */
   rowsWhere(table: string, column: string, values: readonly (string | number)[], key: string): Promise<Row[]>;
   /** How many rows a table has. */
@@ -42,16 +42,21 @@ export function queriesOf(
   query: (text: string, values: readonly (string | number)[]) => Promise<Row[]>,
 ): Omit<Source, "engine" | "catalogue" | "close"> {
   const { quote, parameter, asText } = dialect;
+  const inOrder = (
+    table: string,
+    key: string,
+    order: "ASC" | "DESC",
+    edge: string | number | undefined,
+    limit: number,
+  ): Promise<Row[]> => {
+    const beyond = order === "ASC" ? ">" : "<";
+    const where = edge === undefined ? "" : `WHERE ${quote(key)} ${beyond} ${parameter(1)}`;
+    const text = `SELECT * FROM ${quote(table)} ${where} ORDER BY ${quote(key)} ${order} LIMIT ${limit}`;
+    return query(text, edge === undefined ? [] : [edge]);
+  };
   return {
-    rows: (table, key, after, limit) => {
-      const from = `SELECT * FROM ${quote(table)}`;
-      const end = `ORDER BY ${quote(key)} LIMIT ${limit}`;
-      return after === undefined
-        ? query(`${from} ${end}`, [])
-        : query(`${from} WHERE ${quote(key)} > ${parameter(1)} ${end}`, [after]);
-    },
-    lastRows: (table, key, limit) =>
-      query(`SELECT * FROM ${quote(table)} ORDER BY ${quote(key)} DESC LIMIT ${limit}`, []),
+    rows: (table, key, after, limit) => inOrder(table, key, "ASC", after, limit),
+    lastRows: (table, key, before, limit) => inOrder(table, key, "DESC", before, limit),
     rowsWhere: async (table, column, values, key) => {
       if (values.length === 0) return [];
       const places = values.map((_, i) => parameter(i + 1)).join(", ");

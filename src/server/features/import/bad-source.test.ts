@@ -1,7 +1,7 @@
 /** Sources and disks that fail half-way: the same command, run again, makes it right. */
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
@@ -15,6 +15,8 @@ import {
 } from "../../../../tests/kit/import-sources";
 import { openSource } from "../../db/foreign/open";
 import type { Source } from "../../db/foreign/source";
+import type { Steps } from "../../db/transaction";
+import type { Q, TxOptions } from "../../db/types";
 import { audit } from "../wallet/audit";
 import { runImport, type RunInput } from "./run";
 import { survey } from "./survey";
@@ -145,10 +147,10 @@ test(
         },
         stopped: () => stopped,
       });
-      expect(told.at(-1)).toEqual([2000, "log rows"]);
-      expect(first).toMatchObject({ finished: false, logs: { read: 2000 } });
+      expect(told.at(-1)).toEqual([1200, "log rows"]);
+      expect(first).toMatchObject({ finished: false, logs: { read: 1200 } });
       expect(await findings(house)).toEqual([]);
-      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 0 }, logs: { read: 3011 } });
+      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 0 }, logs: { read: 3811 } });
       expect(await findings(house)).toEqual([]);
       expect(await house.services.db.q.$count(house.services.db.t.logs)).toBe(5010);
       await source.close();
@@ -174,6 +176,7 @@ function without(tables: SourceTables, names: readonly string[]): SourceTables {
 test.each([
   [
     "of the first releases: no groups of tokens, no invitations, no codes, no setups",
+    "new-api before 0.8.5",
     newApiTables,
     [
       "setups",
@@ -195,6 +198,7 @@ test.each([
   ],
   [
     "without a log, options or deletion marks",
+    "new-api 0.8.5 or later",
     newApiHistory,
     [
       "logs",
@@ -208,7 +212,7 @@ test.each([
   ],
 ] as const)(
   "a fork %s is imported with what it has, and its own columns and tables are named",
-  async (_, tables, gone) => {
+  async (_, recognised, tables, gone) => {
     const house = await openHarness("sqlite");
     try {
       const fork = without(tables(), gone);
@@ -218,7 +222,7 @@ test.each([
       }
       const source = await openSource(written(fork), {});
       const { plan } = await survey(house.services, source, { answers: {}, merge: false });
-      expect(plan.system).toBe("new-api");
+      expect(plan).toMatchObject({ system: "new-api", recognised });
       expect(plan.tables.find(({ table }) => table === "users")?.columns).toContainEqual({
         column: "vip_until",
         rows: 8,
@@ -235,4 +239,96 @@ test.each([
     }
   },
   HOOK_MS,
+);
+
+test(
+  "a SQLite source is only read: not a byte of it changes, nothing stands beside it, and what its schema wants to run does not",
+  async () => {
+    const house = await openHarness("sqlite");
+    const own = mkdtempSync(join(folder, "own-"));
+    try {
+      const path = join(own, "one-api.db");
+      writeFile(path, newApiHistory());
+      const planted = new Database(path);
+      // A file of unknown origin must run nothing here: no trigger, and no view of tables that tell paths.
+      planted.exec(`create table ran (id integer);
+        create trigger spy after update on users begin insert into ran values (1); end;
+        create view places as select seq, file from pragma_database_list`);
+      planted.close();
+      const digest = (): string => Bun.SHA256.hash(readFileSync(path), "hex");
+      const before = digest();
+      const source = await openSource(path, {});
+      await expect(source.rows("places", "seq", undefined, 1)).rejects.toThrow(/unsafe use of virtual table/);
+      expect(await go(house, source)).toMatchObject({ finished: true, moved: false });
+      await source.close();
+      expect(digest()).toBe(before);
+      expect(readdirSync(own)).toEqual(["one-api.db"]);
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS,
+);
+
+test(
+  "no transaction of the run writes more than 5,000 rows, however many tokens a user has and however the log is spread",
+  async () => {
+    const house = await openHarness("sqlite");
+    try {
+      const tables = newApiTables();
+      const [[person], [token], [call]] = [
+        tables.users?.rows ?? [],
+        tables.tokens?.rows ?? [],
+        tables.logs?.rows ?? [],
+      ];
+      const bound = (id: number) => ({
+        github_id: String(id),
+        telegram_id: `t${id}`,
+        linux_do_id: `l${id}`,
+        wechat_id: `w${id}`,
+      });
+      for (let id = 1000; id < 1300; id++)
+        tables.users?.rows.push({
+          ...person,
+          ...bound(id),
+          id,
+          role: 1,
+          username: `u${id}`,
+          aff_code: `u${id}`,
+          used_quota: 5,
+        });
+      for (let id = 1000; id < 4000; id++)
+        tables.tokens?.rows.push({ ...token, id, user_id: 1000, key: String(id).padStart(48, "k"), used_quota: 5 });
+      // Each in an hour, of a token and on a channel of its own.
+      for (let id = 1000; id < 4000; id++)
+        tables.logs?.rows.push({
+          ...call,
+          id,
+          user_id: 1000,
+          token_id: id,
+          channel_id: 1 + (id % 4),
+          created_at: 1_700_000_000 + id * 3600,
+        });
+      const source = await openSource(written(tables), {});
+      const { db } = house.services;
+      const changes = (): number =>
+        db.driver.sqlite?.query<{ n: number }, []>("SELECT total_changes() AS n").get()?.n ?? 0;
+      let most = 0;
+      const original = db.tx.bind(db);
+      db.tx = async <T>(steps: (q: Q) => Steps<T>, options?: TxOptions): Promise<T> => {
+        const before = changes();
+        const result = await original(steps, options);
+        most = Math.max(most, changes() - before);
+        return result;
+      };
+      expect(await go(house, source)).toMatchObject({ finished: true, users: { users: 308, tokens: 3003 } });
+      expect(most).toBeGreaterThan(2000);
+      expect(most).toBeLessThanOrEqual(5000);
+      expect(await findings(house)).toEqual([]);
+      await source.close();
+    } finally {
+      await house.close();
+    }
+  },
+  HOOK_MS * 2,
 );

@@ -8,6 +8,7 @@ import { emptyPostgres, ENGINES } from "../../../../tests/kit/databases";
 import { type Harness, HOOK_MS, openHarness } from "../../../../tests/kit/harness";
 import {
   keyOfToken,
+  newApiHistory,
   newApiTables,
   oneApiTables,
   oneHubTables,
@@ -147,7 +148,7 @@ describe("the dry run of new-api", () => {
     expect(plan.unpriced).toEqual(["claude-sonnet-4-5", "odd-model"]);
   });
 
-  test("the shadow run charges the last calls at the prices here and shows each model that differs", async () => {
+  test("the shadow run charges the last 1,000 charged calls at the prices here, however far back they are, and shows each difference", async () => {
     const tables = newApiTables();
     const [call] = tables.logs?.rows ?? [];
     const price = (tokens: number, other: object | null, quota: number, id: number) => ({
@@ -166,16 +167,50 @@ describe("the dry run of new-api", () => {
         price(100, { cache_tokens: 40, cache_ratio: 0.5 }, 150, 2),
         { ...price(100, null, 999, 3), model_name: "old-model" },
         { ...price(100, null, 5, 4), model_name: "nobody-serves-it" },
-        price(100, null, 0, 5),
+        // Their sum is right, and neither is.
+        price(100, null, 180, 5),
+        price(100, null, 170, 6),
+        ...Array.from({ length: 6000 }, (_, n) => price(100, null, 0, 10 + n)),
       ];
     const { plan } = await survey(house.services, await sourceOf(tables), ask());
     expect(plan.shadow).toEqual({
-      calls: 4,
-      old: 1324,
-      now: 655,
+      calls: 6,
+      old: 1674,
+      now: 1005,
       unpriced: 1,
-      models: [{ model: "old-model", group: "default", calls: 1, old: 999, now: 330 }],
+      models: [
+        { model: "old-model", group: "default", calls: 1, old: 999, now: 330 },
+        { model: "gpt-4o", group: "default", calls: 4, old: 675, now: 675 },
+      ],
+      differences: [
+        { id: "3", model: "old-model", old: 999, now: 330 },
+        { id: "6", model: "gpt-4o", old: 170, now: 175 },
+        { id: "5", model: "gpt-4o", old: 180, now: 175 },
+      ],
     });
+    expect(planText(plan)).toContain(
+      "3 of them are charged differently\n  old-model log 3: 999 -> 330\n  gpt-4o log 6: 170",
+    );
+    expect(planText(plan, "zh")).toContain("其中 3 次的费用不同\n  old-model 日志 3: 999 -> 330");
+    if (tables.logs)
+      tables.logs.rows = Array.from({ length: 1200 }, (_, n) => price(100, null, n < 200 ? 999 : 175, n + 1));
+    const { plan: many } = await survey(house.services, await sourceOf(tables), ask());
+    expect(many.shadow).toMatchObject({ calls: 1000, old: 175_000, now: 175_000, models: [] });
+  });
+
+  test("in Chinese every sentence of the plan is: of options, channels, notes and questions", async () => {
+    for (const tables of [newApiHistory(), oneApiTables(), oneHubTables()]) {
+      // A wide open GitHub column, a channel that cannot be read, and settings that differ here.
+      Object.assign(tables.users?.rows[1] ?? {}, { github_id: "123456" });
+      Object.assign(tables.channels?.rows[0] ?? {}, { model_mapping: "{" });
+      tables.options?.rows.push({ key: "RetryTimes", value: "3" }, { key: "ChannelDisableThreshold", value: "5" });
+      const found = await survey(house.services, await sourceOf(tables), { ...ask(), since: 0 });
+      const english = planText(found.plan, "zh")
+        .split("\n")
+        .filter((line) => /[a-z]{2,}( [a-z]{2,}){3}/i.test(line));
+      expect(english).toEqual([]);
+      expect(planText(found.plan, "zh")).toContain("RetryTimes：这里是在其他渠道重试的次数");
+    }
   });
 
   test("no secret is in the plan, as JSON or as text", async () => {

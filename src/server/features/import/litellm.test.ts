@@ -141,10 +141,28 @@ const database = () =>
         "LiteLLM_CredentialsTable",
         [{ credential_name: "ant", credential_values: { api_key: gcm("sk-ant-secret-value") } }],
       ],
-      ["LiteLLM_SpendLogs", [{ request_id: "r" }, { request_id: "s" }]],
+      [
+        "LiteLLM_SpendLogs",
+        [
+          // 1,000 x $1 + 100 x $4 a million, as it costs here; and what was not charged.
+          spent("r", 2, { spend: 0.0014 }),
+          spent("s", 1, { spend: 0.002 }),
+          spent("t", 3, { spend: 0 }),
+        ],
+      ],
     ]),
     "postgres",
   );
+
+const spent = (request_id: string, hour: number, more: object) => ({
+  request_id,
+  startTime: new Date(Date.UTC(2025, 0, 1, hour)),
+  model: "gpt-4o-mini",
+  model_group: "house-mini",
+  prompt_tokens: 1000,
+  completion_tokens: 100,
+  ...more,
+});
 
 const go: RunInput = { live: true, merge: false, logDays: 0, progress: () => {}, stopped: () => false };
 const findings = async (house: Harness): Promise<unknown[]> => {
@@ -163,7 +181,15 @@ describe("LiteLLM's database", () => {
       env: { LITELLM_SALT_KEY: SALT },
     });
     expect(found.plan).toMatchObject({ system: "litellm", decisions: [] });
-    expect(found.plan.other.map(({ table, rows }) => `${table} ${rows}`)).toContain("LiteLLM_SpendLogs 2");
+    expect(found.plan.other.map(({ table, rows }) => `${table} ${rows}`)).toContain("LiteLLM_SpendLogs 3");
+    expect(found.plan.shadow).toEqual({
+      calls: 2,
+      old: 1700,
+      now: 1400,
+      unpriced: 0,
+      models: [{ model: "house-mini", group: "default", calls: 2, old: 1700, now: 1400 }],
+      differences: [{ id: "s", model: "house-mini", old: 1000, now: 700 }],
+    });
     expect(found.plan.other).toContainEqual({
       table: "LiteLLM_TeamTable",
       rows: 1,
@@ -321,6 +347,8 @@ test(
         for (const secret of [boxed, sealed, BOXED_KEY, "sk-upstream-lite", "sk-sealed", SALT])
           expect(text).not.toContain(secret);
       expect(planText(found.plan)).toContain("cannot be read, is the salt right?: api_key");
+      const sentences = planText(found.plan, "zh").split("\n");
+      expect(sentences.filter((line) => /[a-z]{2,}( [a-z]{2,}){3}/i.test(line))).toEqual([]);
       await runImport(house.services, found, undefined, go);
       const { q, t } = house.services.db;
       const rows = await q.select().from(t.channels).orderBy(t.channels.id);

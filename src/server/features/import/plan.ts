@@ -50,8 +50,10 @@ export interface ShadowReport {
   now: number;
   /** Calls of models without a price here. */
   unpriced: number;
-  /** Models whose sums differ, the largest difference first. */
+  /** Models of which a call differs, the largest difference of their sums first. */
   models: { model: string; group: string; calls: number; old: number; now: number }[];
+  /** Each call that differs, by its id in the source's log, the largest difference first. Absent in older reports. */
+  differences?: { id: string; model: string; old: number; now: number }[];
 }
 
 export interface Plan {
@@ -107,7 +109,8 @@ export async function* eachOf<R extends object>(
 
 export const keyOf = (row: Row, key: string): string | number => {
   const value = row[key];
-  return typeof value === "number" || typeof value === "string" ? value : String(value);
+  if (typeof value === "number" || typeof value === "string") return value;
+  return value instanceof Date ? value.toISOString() : String(value);
 };
 
 const add = (counts: Record<string, number>, name: string, n = 1): void => {

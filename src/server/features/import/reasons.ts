@@ -1,9 +1,13 @@
-/** Why something was changed or left, in the reader's language. A kept report has the English words, the keys here. */
+/**
+ * What a plan says in words, in the reader's language: why something was changed or left, notes, questions. A kept
+ * report has the English words, the keys here.
+ */
 import type { Lang } from "../../../shared/text";
 
 const ZH: Readonly<Record<string, string>> = {
   "the first line": "文件的第一行",
   "read for prices": "已用于价格",
+  "read for groups": "已用于分组",
   "part of the channels": "已并入渠道",
   "Weir has no teams: their keys get an account": "Weir 没有团队：其密钥归入一个单独的账户",
   "not moved: what was spent is in the totals": "不迁移：消费已计入总计",
@@ -66,5 +70,103 @@ const ZH: Readonly<Record<string, string>> = {
   "the same key twice": "密钥重复",
 };
 
+/** Sentences with values of the source in them: `{}` stands for any, in the same order in both languages. */
+const SENTENCES: readonly (readonly [en: string, zh: string])[] = [
+  // Options
+  ["{}: set it by hand, it names the old server", "{}：请手动设置，原值指向旧服务器"],
+  [
+    "{}: counts retries at other channels, and Weir bounds their time and cost too",
+    "{}：这里是在其他渠道重试的次数，Weir 还限制重试的时间与费用",
+  ],
+  ["{}: is the longest time of a test, in seconds", "{}：这里是一次测试的最长秒数"],
+  [
+    "price of {}: its expression has no equal here; set its price before it is used",
+    "{} 的价格：表达式在这里没有对应，使用前请设置价格",
+  ],
+  ["price of {}: it has an output price and no input price", "{} 的价格：只有输出价格，没有输入价格"],
+  ["{}: prices of plugins", "{}：插件的价格"],
+  ["extra ratio {} of {}", "附加倍率 {}，模型 {}"],
+  ["promotion of group {} by what is paid", "分组 {} 按充值升级"],
+  [
+    "budgets: a window of a day or a month is a budget here, and its user has a balance of {}; a budget of another duration becomes a balance that must be topped up",
+    "预算：按日或按月的周期在这里仍是预算，其用户有余额 {}；其他周期的预算变为需要充值的余额",
+  ],
+  [
+    "teams, organisations and projects: here a key belongs to one user; keys of a team get an account of their own",
+    "团队、组织与项目：这里每个令牌属于一个用户；团队的令牌归入一个单独的账户",
+  ],
+  [
+    "fallbacks, aliases and routing strategies of the router: here channels of one model are tried by priority and weight",
+    "路由的回退、别名与策略：这里按优先级与权重依次尝试一个模型的渠道",
+  ],
+  // Channels
+  ["settings.{} is not taken over", "不带走 settings.{}"],
+  ["{} is no JSON object", "{} 不是 JSON 对象"],
+  ["cannot be called as it is: {}", "目前无法调用：{}"],
+  ["cannot be read, is the salt right?: {}", "无法解密，盐是否正确？{}"],
+  ["the wildcard {}: fetch the channel's models and choose", "通配符 {}：请获取渠道的模型并选择"],
+  ["limits of calls and tokens a minute are not taken over", "不带走每分钟的调用与 Token 限制"],
+  // Notes
+  [
+    "The table {} beside the users has {} rows that are not read: --log-source has the log.",
+    "用户旁边的表 {} 有 {} 行没有读取：日志来自 --log-source。",
+  ],
+  [
+    "The source states no prices of its own: what its built-in prices were is not known, so only the prices here are shown.",
+    "来源没有自己的价格：其内置价格未知，因此只显示这里的价格。",
+  ],
+  [
+    "{} accounts of OpenID Connect are bound to the issuer {}: compare it with the provider's discovery document.",
+    "{} 个 OpenID Connect 账号绑定到签发者 {}：请与提供方的发现文档核对。",
+  ],
+  [
+    "{} GitHub accounts are known by their login name alone, which is no proof: their users bind GitHub again.",
+    "{} 个 GitHub 账号只有登录名，不能作为凭证：这些用户需重新绑定 GitHub。",
+  ],
+  // Questions
+  [
+    "{} users have a GitHub entry of digits alone. Numeric ids of GitHub bind the account; login names must not. Which are they?",
+    "{} 个用户的 GitHub 一栏只有数字。数字 ID 可以绑定账号，登录名不可以。它们是哪一种？numeric：数字 ID；logins：登录名。",
+  ],
+  [
+    "User {} is named {}, as the account {} (id {}) here. join: one account with both balances; rename: {}; leave: not taken.",
+    "用户 {} 名为 {}，与这里的账户 {}（编号 {}）同名。join：合为一个账户，余额相加；rename：改名为 {}；leave：不带走。",
+  ],
+  [
+    "User {} is named {}, as another user of the source, but for case. rename: {}; leave: not taken.",
+    "用户 {} 名为 {}，与来源的另一个用户只有大小写不同。rename：改名为 {}；leave：不带走。",
+  ],
+  [
+    "Users {} have the mail {}; here one account has it.",
+    "用户 {} 的邮箱都是 {}；这里一个邮箱只属于一个账户。first：第一个；last：最后一个；none：都不带走。",
+  ],
+  [
+    "Some balances are below zero, which none is here. zero: they begin at 0, the debts are listed.",
+    "有余额为负，这里没有负余额。zero：从 0 开始，欠额已列出。",
+  ],
+  [
+    'Channels of {} have no type here. disabled: kept as "Custom", disabled, never called; leave: not taken.',
+    "{} 的渠道在这里没有对应类型。disabled：保留为停用的“自定义”渠道，不会被调用；leave：不带走。",
+  ],
+  [
+    "{} drawings and other jobs have no end yet. leave: they are not taken, and what fails after the move is not given back. Else wait until they have ended.",
+    "{} 个绘画或其他任务尚未结束。leave：不带走，迁移之后失败的不会退还。否则请等到它们结束。",
+  ],
+];
+
+const PATTERNS = SENTENCES.map(([en, zh]) => ({
+  fits: new RegExp(`^${en.split("{}").map(RegExp.escape).join("(.*?)")}$`, "s"),
+  zh: zh.split("{}"),
+}));
+
+function sentenceZh(words: string): string | undefined {
+  for (const { fits, zh } of PATTERNS) {
+    const found = fits.exec(words);
+    if (found) return zh.map((part, i) => part + (i + 1 < zh.length ? (found[i + 1] ?? "") : "")).join("");
+  }
+  return undefined;
+}
+
 /** The words themselves where there is no translation: they name something of the source. */
-export const reasonText = (words: string, lang: Lang): string => (lang === "zh" ? (ZH[words] ?? words) : words);
+export const reasonText = (words: string, lang: Lang): string =>
+  lang === "zh" ? (ZH[words] ?? sentenceZh(words) ?? words) : words;

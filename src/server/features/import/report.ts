@@ -36,7 +36,7 @@ const BECOMES_ZH: Readonly<Record<string, string>> = {
   tasks: "任务",
 };
 
-/** The plan, with the decisions file to be filled at its end where one is open. Questions stay as they were asked. */
+/** The plan, with the decisions file to be filled at its end where one is open. */
 export function planText(plan: Plan, lang: Lang = "en"): string {
   const say = sayIn(lang);
   const list = (title: string, lines: readonly string[]): string[] => {
@@ -46,6 +46,7 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
       rest > 0 ? [say(`  … 另有 ${rest} 行（--json 列出全部）`, `  … and ${rest} more (--json lists all)`)] : [];
     return ["", title, ...lines.slice(0, MOST).map((line) => `  ${line}`), ...more];
   };
+  const inWords = (sentences: readonly string[]): string[] => sentences.map((one) => reasonText(one, lang));
   const { balances, decisions } = plan;
   const open = openDecisions(plan);
   const out = [say("来源：", "Source: ") + `${plan.recognised}, ${plan.engine} (${plan.source})`];
@@ -77,7 +78,9 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
       say("渠道", "Channels"),
       plan.channels.map(
         ({ id, name, was, becomes, notes }) =>
-          `${id} ${name}: ${was} -> ${becomes}${notes.map((note) => `\n      ${note}`).join("")}`,
+          `${id} ${name}: ${was} -> ${becomes}${inWords(notes)
+            .map((note) => `\n      ${note}`)
+            .join("")}`,
       ),
     ),
     ...list(
@@ -90,9 +93,9 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
           `${one.model}: ${dollars(one.old, say)} -> ${one.now ? dollars(one.now, say) : say("没有价格：调用会被拒绝", "no price: calls are refused")}${one.differs ? say("   <- 不同", "   <- differs") : ""}`,
       ),
     ),
-    ...list(say("在这里含义不同的设置", "Options that mean something else here"), plan.options.differs),
-    ...list(say("不带走的设置", "Options that are not taken"), plan.options.left),
-    ...list(say("说明", "Notes"), plan.notes),
+    ...list(say("在这里含义不同的设置", "Options that mean something else here"), inWords(plan.options.differs)),
+    ...list(say("不带走的设置", "Options that are not taken"), inWords(plan.options.left)),
+    ...list(say("说明", "Notes"), inWords(plan.notes)),
   );
   const { shadow } = plan;
   if (shadow.calls > 0)
@@ -116,6 +119,13 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
         ],
       ),
     );
+  const differences = shadow.differences ?? [];
+  out.push(
+    ...list(
+      say(`其中 ${differences.length} 次的费用不同`, `${differences.length} of them are charged differently`),
+      differences.map(({ id, model, old, now }) => `${model} ${say("日志", "log")} ${id}: ${old} -> ${now}`),
+    ),
+  );
   const even = balances.old + balances.debts === balances.now;
   out.push(
     "",
@@ -136,7 +146,7 @@ export function planText(plan: Plan, lang: Lang = "en"): string {
         say("决定", "Decisions"),
         decisions.map(
           ({ id, question, choices, recommended, answer }) =>
-            `${id}: ${answer ?? say(`待定（${choices.join(" | ")}；建议：${recommended}）`, `OPEN (${choices.join(" | ")}; recommended: ${recommended})`)}\n      ${question}`,
+            `${id}: ${answer ?? say(`待定（${choices.join(" | ")}；建议：${recommended}）`, `OPEN (${choices.join(" | ")}; recommended: ${recommended})`)}\n      ${reasonText(question, lang)}`,
         ),
       ),
     );

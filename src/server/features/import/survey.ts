@@ -115,7 +115,9 @@ export async function survey(services: Needs, given: Source, input: SurveyInput)
     );
   const after = tablesAfter(services.options, options);
   const prices = comparePrices(channels.models, options, after);
-  const shadow = await shadowRun(logs, inLogs, tables.logs, after);
+  const shadow = tables.logs
+    ? await shadowRun(logs, inLogs, tables.logs, after)
+    : await shadowRun(given, await given.catalogue(), system.calls?.(Number(units)), after);
   if (options.stated.length === 0 && channels.models.length > 0)
     notes.push(
       "The source states no prices of its own: what its built-in prices were is not known, so only the prices here are shown.",

@@ -27,6 +27,26 @@ export interface TableUse<R> {
   read(row: Row): R | Left;
 }
 
+/** Where the calls of a source stand, for the shadow run: its last ones have the highest keys. */
+export interface CallTable extends Pick<TableUse<SourceLog>, "table" | "key"> {
+  read(
+    row: Row,
+  ):
+    | Pick<
+        SourceLog,
+        | "id"
+        | "type"
+        | "model_name"
+        | "group"
+        | "quota"
+        | "prompt_tokens"
+        | "completion_tokens"
+        | "cache_read"
+        | "cache_write"
+      >
+    | Left;
+}
+
 export interface SystemTables {
   users: TableUse<SourceUser>;
   tokens: TableUse<SourceToken> & { owner: string };
@@ -62,6 +82,8 @@ export interface System {
    * that reading depends on.
    */
   tables(catalogue: Catalogue, asked: Readonly<Record<string, string>>): SystemTables;
+  /** Calls that are charged again by the shadow run, where the log itself is not taken; `units` per dollar. */
+  calls?(units: number): CallTable;
   /** `here`: texts of the options as they are. */
   options(source: Source, catalogue: Catalogue, here: (key: OptionKey) => string): Promise<SourceOptions>;
   /** Other tables -> why they are left. */

@@ -14,8 +14,8 @@ import type { Source } from "../../db/foreign/source";
 import type { Survey } from "./survey";
 import { addHours, type Needs, openingHour, standIn, type Target } from "./target";
 
-/** Rows of one transaction. */
-const BATCH = 2000;
+/** Rows of the source in one transaction: with its hours a row makes at most four here, and 5,000 are the bound. */
+const BATCH = 1200;
 /** Rows of one statement: a row has 28 columns. */
 const ROWS = 200;
 

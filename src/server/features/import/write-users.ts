@@ -11,9 +11,9 @@ import type { Survey } from "./survey";
 import type { Needs, Target } from "./target";
 import { UserRows, uniques, type Written } from "./user-rows";
 
-/** Rows of one transaction, with room for credits, bindings and roll-ups. */
-const USERS = 200;
-const TOKENS = 2000;
+/** Of one transaction: with credits, bindings and roll-ups at most 5,000 rows are written. */
+const USERS = 100;
+const TOKENS = 800;
 
 export interface UsersInput {
   services: Needs;

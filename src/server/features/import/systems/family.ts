@@ -243,14 +243,16 @@ export async function rawOptions(source: Source, catalogue: Catalogue): Promise<
 /** Options that name this server or depend on its environment: they are asked, or set by hand. */
 const OWN = new Set(["ServerAddress", "WorkerUrl", "WorkerValidKey"]);
 
-/**
- * The options that have the same name and meaning here, plus those in `renamed`; the rest is listed by name, without
- * values. `differs`: option -> what it means here.
- */
+/** Options of the same name -> what they mean here. */
+const DIFFERS: Readonly<Record<string, string>> = {
+  RetryTimes: "counts retries at other channels, and Weir bounds their time and cost too",
+  ChannelDisableThreshold: "is the longest time of a test, in seconds",
+};
+
+/** The options that have the same name here, plus those in `renamed`; the rest is listed by name, without values. */
 export function sharedOptions(
   raw: ReadonlyMap<string, string>,
   renamed: Readonly<Record<string, string>> = {},
-  differs: Readonly<Record<string, string>> = {},
 ): SourceOptions {
   const values = new Map<string, string>();
   const left: string[] = [];
@@ -274,7 +276,7 @@ export function sharedOptions(
     stated: PRICE_TABLES.filter((key) => values.has(key)),
     values: new Map([...values].sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0))),
     left: left.sort(),
-    differs: Object.entries(differs).flatMap(([name, words]) => (raw.has(name) ? [`${name}: ${words}`] : [])),
+    differs: Object.entries(DIFFERS).flatMap(([name, words]) => (raw.has(name) ? [`${name}: ${words}`] : [])),
   };
 }
 

@@ -2,6 +2,7 @@
  * BerriAI/litellm: Postgres with the tables of proxy/schema.prisma (1.109), or the model_list of config.yaml. Its keys
  * are known by their SHA-256 alone; its budgets are of windows of time, while a user here has a balance.
  */
+import { LOG_TYPE } from "../../../../shared/log";
 import { isOptionKey } from "../../../../shared/options";
 import { memorySource } from "../../../db/foreign/memory";
 import type { Catalogue, Row, Source } from "../../../db/foreign/source";
@@ -256,6 +257,22 @@ export const litellm: System = {
       },
     };
   },
+  calls: (units) => ({
+    table: "LiteLLM_SpendLogs",
+    key: "startTime",
+    read: (row) => ({
+      id: textOf(row, "request_id"),
+      type: LOG_TYPE.consume,
+      // As callers name it.
+      model_name: textOf(row, "model_group") || textOf(row, "model"),
+      group: "",
+      quota: Math.round(numberOf(row, "spend") * units),
+      prompt_tokens: wholeOf(row, "prompt_tokens"),
+      completion_tokens: wholeOf(row, "completion_tokens"),
+      cache_read: 0,
+      cache_write: 0,
+    }),
+  }),
   options: async (source, _catalogue, here) => {
     const prices = pricesOf(await source.rows("prices", "model_name", undefined, 1_000_000));
     const values = new Map<string, string>();

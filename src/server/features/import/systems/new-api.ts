@@ -114,14 +114,7 @@ export const newApi: System = {
   }),
   options: async (source, catalogue) => {
     const raw = await rawOptions(source, catalogue);
-    const shared = sharedOptions(
-      raw,
-      {},
-      {
-        RetryTimes: "counts retries at other channels, and Weir bounds their time and cost too",
-        ChannelDisableThreshold: "is the longest time of a test, in seconds",
-      },
-    );
+    const shared = sharedOptions(raw);
     const written = expressionPrices(raw);
     return {
       ...shared,

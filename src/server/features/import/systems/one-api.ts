@@ -133,18 +133,14 @@ export const oneApi: System = {
     },
   }),
   options: async (source, catalogue) =>
-    sharedOptions(
-      await rawOptions(source, catalogue),
-      {
-        OidcEnabled: "oidc.enabled",
-        OidcClientId: "oidc.client_id",
-        OidcClientSecret: "oidc.client_secret",
-        OidcWellKnown: "oidc.well_known",
-        OidcAuthorizationEndpoint: "oidc.authorization_endpoint",
-        OidcTokenEndpoint: "oidc.token_endpoint",
-        OidcUserinfoEndpoint: "oidc.user_info_endpoint",
-      },
-      { RetryTimes: "counts retries at other channels, and Weir bounds their time and cost too" },
-    ),
+    sharedOptions(await rawOptions(source, catalogue), {
+      OidcEnabled: "oidc.enabled",
+      OidcClientId: "oidc.client_id",
+      OidcClientSecret: "oidc.client_secret",
+      OidcWellKnown: "oidc.well_known",
+      OidcAuthorizationEndpoint: "oidc.authorization_endpoint",
+      OidcTokenEndpoint: "oidc.token_endpoint",
+      OidcUserinfoEndpoint: "oidc.user_info_endpoint",
+    }),
   leftTables: FAMILY_LEFT,
 };

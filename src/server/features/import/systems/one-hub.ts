@@ -222,6 +222,8 @@ export const oneHub: System = {
   },
   leftTables: {
     ...FAMILY_LEFT,
+    prices: "read for prices",
+    user_groups: "read for groups",
     statistics: "the roll-ups are made of the log",
     orders: BY_CHOICE,
     payments: "gateways of payment are set by hand",
