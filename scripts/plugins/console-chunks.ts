@@ -4,6 +4,8 @@ import { SCHEMAS } from "./console-schemas";
 
 /** What `work` holds at least: what this share of the working pages needs. */
 const COMMON_SHARE = 0.3;
+/** What the sign-in page has and at least this share of the others is fetched apart from the form's own. */
+const ENTRANCE_SHARE = 0.4;
 /** A module of fewer characters is not worth a file of its own: what several pages need is shared with all others. */
 const SMALL = 4_000;
 /** The pages that people see first, which should be light: no file of the working pages is theirs. */
@@ -71,7 +73,7 @@ function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<str
 
   const chunks = new Map<string, string>();
   for (const [id, count] of users)
-    if (login.has(id)) chunks.set(id, count >= works.length / 2 ? "entrance" : "forms");
+    if (login.has(id)) chunks.set(id, count >= ENTRANCE_SHARE * works.length ? "entrance" : "forms");
     else if (common.has(id) && !home.has(id))
       chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
   // What only one page needs lies with it, whatever its windows share with it; not what schemas of other pages need.

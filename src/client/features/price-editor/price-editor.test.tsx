@@ -1,6 +1,8 @@
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { defaultValue } from "../../../shared/options";
 import { builtInTables, priceKeys, type PriceNumbers } from "../../../shared/price-rows";
+import { priceTableKeys } from "../../../shared/pricing";
 import { inUnit, numbersFrom, textsOf } from "./price-fields";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -22,6 +24,10 @@ async function open(search = "", procedures: Record<string, (input: never) => un
   const page = await openPage(<PriceEditorPage />, `/setting/pricing${search}`, {
     procedures: {
       "option.list": () => Object.entries(stored).map(([key, value]) => ({ key, value })),
+      "pricing.tables": () =>
+        Object.fromEntries(
+          priceTableKeys.map((key) => [key, stored[key] === undefined ? defaultValue(key) : JSON.parse(stored[key])]),
+        ),
       "option.set": ({ key, value }: { key: string; value: string }) => void (stored[key] = value),
       "channel.modelsEnabled": () => ["gpt-4o", "brand-new"],
       "pricing.catalogue": () => ({ models: [], groups: {}, user_group: "default", quota_per_unit: 500_000 }),

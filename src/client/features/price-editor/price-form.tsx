@@ -15,7 +15,6 @@ import { type FieldErrors, fieldNames, tokenFields } from "./price-fields";
 import { PriceEffect } from "./price-effect";
 import { type PriceDraft, type PriceDraftOptions, usePriceDraft } from "./use-price-draft";
 
-export const NEW = "new";
 
 /** The tables that have a member for each model. */
 const PRICE_KEYS = [
@@ -37,7 +36,7 @@ interface PriceFormProps extends PriceDraftOptions {
 }
 
 /** The price of one model, of a new one, or the same for several: dollars first, ratios on demand. */
-export function PriceForm(props: PriceFormProps) {
+export default function PriceForm(props: PriceFormProps) {
   const { tables, names, saving, onClose } = props;
   const { t } = useLingui();
   const [only] = names;

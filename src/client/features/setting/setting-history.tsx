@@ -1,7 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { History } from "lucide-react";
 import { useState } from "react";
-import { isOptionKey, option, type OptionKey } from "../../../shared/options";
+import { optionFacts, optionKeys } from "../../../shared/option-facts";
+import type { OptionKey } from "../../../shared/options";
 import { currentLanguage } from "../../lib/i18n";
 import { loadStatus } from "../../lib/status";
 import { toastSuccess } from "../../lib/toast";
@@ -10,7 +11,10 @@ import { Dialog } from "../../ui/dialog";
 import { IconButton } from "../../ui/icon-button";
 import { HistoryList } from "../audit/history-list";
 
-const labelOf = (key: string): string => (isOptionKey(key) ? option(key).label[currentLanguage()] : key);
+function labelOf(key: string): string {
+  const known = optionKeys.find((one) => one === key);
+  return known ? optionFacts[known].label[currentLanguage()] : key;
+}
 
 /** The history of one setting, or of those of a table, behind a button beside it. */
 export function SettingHistory({ keys, name }: { keys: readonly OptionKey[]; name: string }) {

@@ -1,6 +1,7 @@
 import "../../../../tests/dom";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { defaultText, option, optionKeys } from "../../../shared/options";
+import { defaultText, defaultValue, option, optionKeys } from "../../../shared/options";
+import { priceTableKeys } from "../../../shared/pricing";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
 const { within } = await import("@testing-library/react");
@@ -407,6 +408,10 @@ test("under the cards of operation are two tabs: the ratios of models as JSON, a
   const page = await open("operation", {
     more: {
       "option.list": () => [{ key: "ModelRatio", value: '{"gpt-4o":1.25}' }],
+      "pricing.tables": () => ({
+        ...Object.fromEntries(priceTableKeys.map((key) => [key, defaultValue(key)])),
+        ModelRatio: { "gpt-4o": 1.25 },
+      }),
       "channel.modelsEnabled": () => ["gpt-4o"],
     },
   });
