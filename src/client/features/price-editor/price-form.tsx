@@ -9,7 +9,7 @@ import { Collapsible } from "../../ui/collapsible";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
-import { OptionHistory } from "../setting/setting-history";
+import OptionHistory from "../setting/option-history";
 import { PriceNote } from "../pricing/price-note";
 import { type FieldErrors, fieldNames, tokenFields } from "./price-fields";
 import { PriceEffect } from "./price-effect";
