@@ -15,12 +15,21 @@ const LOGIN = /[\\/]login-page\.tsx$/;
 const CATALOGUE = /\.po$/;
 const HOME = /[\\/]home-page\.tsx$/;
 
-/** What several pages or windows need, but few: together by topic, each with what is mostly needed together. */
-const TOPICS = [
+/** What few pages need lies together by topic, where most that need a part of it need more of it. */
+const TOPICS: readonly { name: string; test: RegExp; inWindows?: true }[] = [
   { name: "controls", test: /[\\/]src[\\/]client[\\/]ui[\\/]|[\\/]@radix-ui[\\/]/ },
-  { name: "prices", test: /[\\/]src[\\/]shared[\\/](?:price|pricing|model-prices|charge|built-in-rules|video-tariffs|vendors|factor-rules|zone-time|quota)[\w-]*\.ts(?:\?values)?$/ },
-  { name: "calls", test: /[\\/]src[\\/]shared[\\/](?:events|failures|log|log-text)\.ts(?:\?values)?$/ },
-  { name: "options", test: /[\\/]src[\\/]shared[\\/]options\.ts\?values$/ },
+  {
+    name: "prices",
+    test: /[\\/]shared[\\/](?:price|pricing|model-prices|charge|built-in-rules|video-tariffs|vendors|factor-rules|quota)[\w-]*\.ts(?:\?values)?$/,
+  },
+  { name: "calls", test: /[\\/]shared[\\/](?:events|failures|log|log-text)\.ts(?:\?values)?$/ },
+  { name: "options", test: /[\\/]shared[\\/]options\.ts\?values$/ },
+  // The tables of a card are fetched by themselves.
+  {
+    name: "settings",
+    test: /[\\/]setting[\\/](?:option-checks|option-field|setting-history|setting-values|use-settings)\.tsx?$/,
+    inWindows: true,
+  },
 ];
 
 type ModuleOf = (id: string) => {
@@ -36,7 +45,8 @@ type ModuleOf = (id: string) => {
  * - `entrance`, `forms`: what the sign-in page shares with most others, and with those that show a form at once.
  * - `zod`: what runs schemas. Pages that only list fetch none (console-schemas.ts).
  * - `work-vendor`, `work`: what many of the other pages need.
- * - A file for each page: what no other page needs.
+ * - A file for each page: what no other page needs, nor any window of another.
+ * - A file for each of `TOPICS`.
  *
  * Everything else is left to the bundler.
  */
@@ -95,8 +105,8 @@ function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<str
   for (const page of pages)
     for (const id of needs(page))
       if (pagesOf.get(id) === 1 && users.has(id) && !chunks.has(id)) chunks.set(id, basename(page, extname(page)));
-  for (const id of users.keys()) {
-    const topic = TOPICS.find(({ test }) => test.test(id));
+  for (const id of pagesOf.keys()) {
+    const topic = TOPICS.find(({ test, inWindows }) => test.test(id) && (inWindows || users.has(id)));
     if (topic && !chunks.has(id)) chunks.set(id, topic.name);
   }
   return chunks;

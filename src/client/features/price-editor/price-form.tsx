@@ -15,7 +15,6 @@ import { type FieldErrors, fieldNames, tokenFields } from "./price-fields";
 import { PriceEffect } from "./price-effect";
 import { type PriceDraft, type PriceDraftOptions, usePriceDraft } from "./use-price-draft";
 
-
 /** The tables that have a member for each model. */
 const PRICE_KEYS = [
   "ModelPrice",

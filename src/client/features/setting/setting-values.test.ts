@@ -132,7 +132,9 @@ describe("tables of JSON options", () => {
     expect(rows[1]).toMatchObject({ day5: false, day6: true, except: "2026-12-24 2026-12-31" });
     expect(JSON.parse(quietText(rows))).toEqual(windows);
     expect(problemOf("AlertQuietHours", quietText([newQuietRow("Europe/Berlin")]), "en", checks)).toBeUndefined();
-    expect(problemOf("AlertQuietHours", quietText([{ ...newQuietRow("UTC"), from: "22:" }]), "en", checks)).toBeDefined();
+    expect(
+      problemOf("AlertQuietHours", quietText([{ ...newQuietRow("UTC"), from: "22:" }]), "en", checks),
+    ).toBeDefined();
     expect(quietRows("{")).toBeNull();
   });
 

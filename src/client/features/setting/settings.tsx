@@ -32,7 +32,11 @@ export default function Settings({ tab }: { tab: Tab }) {
 
 function Loaded({ tab, stored }: { tab: Tab; stored: Stored }) {
   const { t } = useLingui();
-  const hasJson = tab !== "personal" && cardsOf(tab).flatMap(cardKeys).some((key) => optionFacts[key].kind === "json");
+  const hasJson =
+    tab !== "personal" &&
+    cardsOf(tab)
+      .flatMap(cardKeys)
+      .some((key) => optionFacts[key].kind === "json");
   const state = useSettingsState(stored, hasJson);
   const everything = SETTING_TABS.flatMap(cardsOf).flatMap(cardKeys);
   const dirty = state.changed(everything).length;
