@@ -76,6 +76,9 @@ export function scriptsOf(chunks: readonly OutputChunk[], ...sources: readonly s
     return part;
   });
   const texts = [join(ROOT, "locales/zh.po"), ...sources.map((source) => join(CLIENT, `${source}.zh.po`))];
-  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || texts.includes(chunk.facadeModuleId ?? "");
+  // A file that others share with it is fetched by one that only names what it exports.
+  const facades = sources.flatMap((source) => ["ts", "tsx"].map((ending) => join(CLIENT, `${source}.${ending}`)));
+  const first = new Set([...texts, ...facades]);
+  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || first.has(chunk.facadeModuleId ?? "");
   return fetchedBy(chunks, [...chunks.filter(isFirst), ...shown]);
 }

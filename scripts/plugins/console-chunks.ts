@@ -23,6 +23,7 @@ const TOPICS: readonly { name: string; test: RegExp; inWindows?: true }[] = [
     test: /[\\/]shared[\\/](?:price|pricing|model-prices|charge|built-in-rules|video-tariffs|vendors|factor-rules|quota)[\w-]*\.ts(?:\?values)?$/,
   },
   { name: "calls", test: /[\\/]shared[\\/](?:events|failures|log|log-text)\.ts(?:\?values)?$/ },
+  { name: "log-rows", test: /[\\/]features[\\/]log[\\/](?:log-details|row-text)\.ts$|[\\/]shared[\\/]row-text\.ts$/ },
   { name: "options", test: /[\\/]shared[\\/]options\.ts\?values$/ },
   // The tables of a card are fetched by themselves.
   {

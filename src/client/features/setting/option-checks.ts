@@ -1,7 +1,11 @@
 import { useEffect, useState } from "react";
+import type { parseOption, printOption } from "../../../shared/options";
 
 /** What reads and checks the texts of options. */
-export type OptionChecks = Pick<typeof import("../../../shared/options"), "parseOption" | "printOption">;
+export interface OptionChecks {
+  parseOption: typeof parseOption;
+  printOption: typeof printOption;
+}
 
 let loaded: OptionChecks | undefined;
 

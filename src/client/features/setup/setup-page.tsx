@@ -58,7 +58,7 @@ function CreateRoot({ sqlite, linkCode }: { sqlite: boolean; linkCode: string })
   const [codeRefused, setCodeRefused] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   // While the account is typed.
-  useEffect(ChannelStep.preload, []);
+  useEffect(() => ChannelStep.preload(), []);
   const change = (part: Partial<typeof draft>) => {
     const next = { ...draft, ...part };
     setDraft(next);
@@ -123,7 +123,7 @@ function FirstUse() {
   const channels = trpc.channel.list.useQuery({ page: 1, page_size: 1 }, { meta: { quiet: true } });
   const utils = trpc.useUtils();
   const [later, setLater] = useState(false);
-  useEffect(ConnectStep.preload, []);
+  useEffect(() => ConnectStep.preload(), []);
 
   if (channels.error) return <ErrorPanel error={channels.error} onRetry={() => void channels.refetch()} />;
   if (!channels.data) return <WizardSkeleton />;
