@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { useLocationProperty } from "wouter/use-browser-location";
 import { optionFacts } from "../../../shared/option-facts";
 import { type Card, cards, SETTING_TABS, type SettingTab } from "../../../shared/options";
 import { ErrorPanel } from "../../components/error-panel";
@@ -77,6 +78,11 @@ function Cards({ tab }: { tab: SettingTab }) {
   const { t } = useLingui();
   const [words, setWords] = useState("");
   const found = foundCards(tab, words, currentLanguage());
+  // A browser scrolls to the card of an address that is opened, not to that of a link within the page (Ctrl K).
+  const hash = useLocationProperty(() => location.hash);
+  useEffect(() => {
+    document.getElementById(hash.slice(1))?.scrollIntoView();
+  }, [hash]);
   return (
     <div className="flex flex-col gap-6 lg:flex-row lg:items-start">
       <nav aria-label={t`设置分区`} className="grid shrink-0 gap-2 lg:sticky lg:top-4 lg:w-52">
