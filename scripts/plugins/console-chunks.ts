@@ -24,6 +24,11 @@ const TOPICS: readonly { name: string; test: RegExp; inWindows?: true }[] = [
   },
   { name: "calls", test: /[\\/]shared[\\/](?:events|failures|log|log-text)\.ts(?:\?values)?$/ },
   { name: "log-rows", test: /[\\/]features[\\/]log[\\/](?:log-details|row-text)\.ts$|[\\/]shared[\\/]row-text\.ts$/ },
+  {
+    name: "account",
+    test: /[\\/]personal[\\/](?:binding-row|password-dialog|profile-card|security-card)\.tsx$/,
+    inWindows: true,
+  },
   { name: "options", test: /[\\/]shared[\\/]options\.ts\?values$/ },
   // The tables of a card are fetched by themselves.
   {
