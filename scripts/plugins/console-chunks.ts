@@ -29,7 +29,8 @@ const TOPICS: readonly { name: string; test: RegExp; inWindows?: true }[] = [
     test: /[\\/]personal[\\/](?:binding-row|password-dialog|profile-card|security-card)\.tsx$/,
     inWindows: true,
   },
-  { name: "options", test: /[\\/]shared[\\/]options\.ts\?values$/ },
+  // The names of the cards and tabs: too small for a file.
+  { name: "work", test: /[\\/]shared[\\/]options\.ts\?values$/ },
   // The tables of a card are fetched by themselves.
   {
     name: "settings",
@@ -107,7 +108,8 @@ function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<str
     if (login.has(id)) chunks.set(id, count >= ENTRANCE_SHARE * works.length ? "entrance" : "forms");
     else if (common.has(id) && !home.has(id))
       chunks.set(id, PACKAGE.test(id) && !ICON.test(id) ? "work-vendor" : "work");
-  // What only one page needs lies with it, whatever its windows share with it; not what windows or schemas of others do.
+  // What only one page needs lies with it, whatever its windows share with it; not what windows or schemas of
+  // others need.
   for (const page of pages)
     for (const id of needs(page))
       if (pagesOf.get(id) === 1 && users.has(id) && !chunks.has(id)) chunks.set(id, basename(page, extname(page)));

@@ -17,7 +17,7 @@ export function consoleConstants(): Plugin {
   };
 }
 
-/** In a process of its own: in this one a module that was changed meanwhile would keep its first value (`npm run dev`). */
+/** In a process of its own: in this one a module that is changed meanwhile keeps its first value (`npm run dev`). */
 async function computed(id: string): Promise<string> {
   const program = `
     for (const [name, value] of Object.entries(await import(${JSON.stringify(id)}))) {

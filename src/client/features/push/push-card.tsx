@@ -10,7 +10,7 @@ import { Card, CardBody, CardHeader } from "../../ui/card";
 import { CopyButton } from "../../ui/copy-button";
 import { deviceOf } from "../personal/device";
 
-const QRCodeSVG = lazy(() => import("qrcode.react").then((codes) => ({ default: codes.QRCodeSVG })));
+const QRCodeSVG = lazy(async () => ({ default: (await import("qrcode.react")).QRCodeSVG }));
 
 /**
  * How often the list is refetched while a code is shown, in milliseconds: the phone reports to the server, not here.

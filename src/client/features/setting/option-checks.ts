@@ -9,7 +9,7 @@ export interface OptionChecks {
 
 let loaded: OptionChecks | undefined;
 
-/** Fetches the checks: they bring every schema along, which whoever only looks does not need. */
+/** Fetches the checks: they bring every schema along, which a page that is only read does not need. */
 export async function loadChecks(): Promise<OptionChecks> {
   loaded ??= await import("../../../shared/options");
   return loaded;
