@@ -1,6 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 import { consoleChunks } from "./plugins/console-chunks";
+import { consoleConstants } from "./plugins/console-constants";
 import { consoleSchemas } from "./plugins/console-schemas";
 import { consoleSources } from "./plugins/console-sources";
 
@@ -29,6 +30,7 @@ export async function bundleScripts({
     platform: "browser",
     transform: { define: { "process.env.NODE_ENV": prod ? '"production"' : '"development"' } },
     plugins: [
+      consoleConstants(),
       consoleSchemas(),
       consoleSources({ prod, client: CLIENT, main: MAIN, locales: join(ROOT, "locales") }),
       ...plugins,
@@ -62,14 +64,21 @@ export function fetchedBy(chunks: readonly OutputChunk[], first: readonly Output
 }
 
 /**
- * What a browser fetches before the page `source` (path below `src/client` without its ending) can be shown: the
- * entry, the page, their texts in one language, and all that they import. Throws for a page that the console lacks.
+ * What a browser fetches before the page or the tab of a page can be shown that consists of `sources` (paths below
+ * `src/client` without their ending): the entry, those, their texts in one language, and all that they import. Throws
+ * for a source that the console lacks.
  */
-export function scriptsOf(chunks: readonly OutputChunk[], source: string): OutputChunk[] {
-  const holds = (id: string): boolean => relative(CLIENT, id).replace(/\.tsx?$/, "") === source;
-  const page = chunks.find((chunk) => chunk.moduleIds.some(holds));
-  if (!page) throw new Error(`the console has no ${source}`);
-  const texts = [join(ROOT, "locales/zh.po"), join(CLIENT, `${source}.zh.po`)];
-  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || texts.includes(chunk.facadeModuleId ?? "");
-  return fetchedBy(chunks, [...chunks.filter(isFirst), page]);
+export function scriptsOf(chunks: readonly OutputChunk[], ...sources: readonly string[]): OutputChunk[] {
+  const shown = sources.map((source) => {
+    const holds = (id: string): boolean => relative(CLIENT, id).replace(/\.tsx?$/, "") === source;
+    const part = chunks.find((chunk) => chunk.moduleIds.some(holds));
+    if (!part) throw new Error(`the console has no ${source}`);
+    return part;
+  });
+  const texts = [join(ROOT, "locales/zh.po"), ...sources.map((source) => join(CLIENT, `${source}.zh.po`))];
+  // A file that others share with it is fetched by one that only names what it exports.
+  const facades = sources.flatMap((source) => ["ts", "tsx"].map((ending) => join(CLIENT, `${source}.${ending}`)));
+  const first = new Set([...texts, ...facades]);
+  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || first.has(chunk.facadeModuleId ?? "");
+  return fetchedBy(chunks, [...chunks.filter(isFirst), ...shown]);
 }

@@ -322,11 +322,11 @@ describe("options", () => {
     const set = new Set<OptionKey>(["GitHubClientId"]);
     const isSet = (key: OptionKey) => set.has(key);
     // spec: A-400, D-49
-    expect(missingNeeds("GitHubOAuthEnabled", "true", isSet)).toEqual(["GitHubClientSecret"]);
-    expect(missingNeeds("GitHubOAuthEnabled", "false", isSet)).toEqual([]);
+    expect(missingNeeds(option("GitHubOAuthEnabled"), "true", isSet)).toEqual(["GitHubClientSecret"]);
+    expect(missingNeeds(option("GitHubOAuthEnabled"), "false", isSet)).toEqual([]);
     // spec: A-382
-    expect(missingNeeds("PayAddress", "https://pay.example", isSet)).toEqual(["ServerAddress"]);
-    expect(missingNeeds("PayAddress", "", isSet)).toEqual([]);
-    expect(missingNeeds("RetryTimes", "3", isSet)).toEqual([]);
+    expect(missingNeeds(option("PayAddress"), "https://pay.example", isSet)).toEqual(["ServerAddress"]);
+    expect(missingNeeds(option("PayAddress"), "", isSet)).toEqual([]);
+    expect(missingNeeds(option("RetryTimes"), "3", isSet)).toEqual([]);
   });
 });

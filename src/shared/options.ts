@@ -489,10 +489,14 @@ export function publicStatus(get: <K extends OptionKey>(key: K) => OptionValue<K
 }
 
 /**
- * The keys that must be set before `key` may have this text ("configure it first"): none when it is being switched off
- * or emptied. `isSet` says whether an option has a text other than "".
+ * The keys that must be set before an option may have this text ("configure it first"): none when it is being switched
+ * off or emptied. `isSet` says whether an option has a text other than "".
  */
-export function missingNeeds(key: OptionKey, text: string, isSet: (key: OptionKey) => boolean): OptionKey[] {
+export function missingNeeds(
+  { needs }: Pick<Option<unknown>, "needs">,
+  text: string,
+  isSet: (key: OptionKey) => boolean,
+): OptionKey[] {
   if (text === "" || text === "false") return [];
-  return option(key).needs.filter(isOptionKey).filter((needed) => !isSet(needed));
+  return (needs as readonly OptionKey[]).filter((needed) => !isSet(needed)); // keys of the registry, by its test
 }

@@ -1,6 +1,7 @@
 /** What the palette finds besides pages: objects that the role may see, by the same lists that the pages show. */
 import { useLingui } from "@lingui/react/macro";
-import { cards, option, optionKeys } from "../../shared/options";
+import { optionFacts, optionKeys } from "../../shared/option-facts";
+import { cards } from "../../shared/options";
 import { ROLE } from "../../shared/roles";
 import { MOST_FOUND } from "../../shared/search";
 import { currentLanguage } from "../lib/i18n";
@@ -63,7 +64,7 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
   const settings =
     enabled && current && role >= ROLE.root
       ? optionKeys
-          .filter((key) => `${key}\n${option(key).label[language]}`.toLowerCase().includes(wanted))
+          .filter((key) => `${key}\n${optionFacts[key].label[language]}`.toLowerCase().includes(wanted))
           .slice(0, MOST_FOUND)
       : [];
   const found = <T>(data: readonly T[] | undefined, item: (row: T) => Found): Found[] =>
@@ -146,10 +147,10 @@ export function useFound(words: string): { groups: readonly FoundGroup[]; search
     {
       heading: t`设置`,
       items: settings.map((key) => {
-        const { card } = option(key);
+        const { card } = optionFacts[key];
         return {
           id: `setting ${key}`,
-          title: option(key).label[language],
+          title: optionFacts[key].label[language],
           note: cards[card].title[language],
           to: `/setting?tab=${cards[card].tab}#card-${card}`,
         };

@@ -5,7 +5,8 @@ import { historyLines } from "./history-lines";
 
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { ChannelHistory } = await import("../channel/channel-history");
-const { OptionHistory, SettingHistory } = await import("../setting/setting-history");
+const { default: OptionHistory } = await import("../setting/option-history");
+const { SettingHistory } = await import("../setting/setting-history");
 const { storeUser } = await import("../../lib/session");
 
 setDefaultTimeout(30_000);

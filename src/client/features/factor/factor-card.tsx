@@ -2,13 +2,18 @@ import { useLingui } from "@lingui/react/macro";
 import { Smartphone } from "lucide-react";
 import { useState } from "react";
 import { ErrorPanel } from "../../components/error-panel";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
 import { BindingRow } from "../personal/binding-row";
 import { PasskeyList } from "./passkey-list";
-import { TotpCodeDialog, TotpSetupDialog } from "./totp-dialogs";
+
+// They draw QR codes.
+const dialogs = () => import("./totp-dialogs");
+const TotpSetupDialog = lazy(async () => ({ default: (await dialogs()).TotpSetupDialog }));
+const TotpCodeDialog = lazy(async () => ({ default: (await dialogs()).TotpCodeDialog }));
 
 /** One-time codes and passkeys of the own account. */
 export default function FactorCard() {
@@ -49,8 +54,10 @@ export default function FactorCard() {
           <Skeleton className="h-24" />
         )}
       </CardBody>
-      {open === "setup" ? <TotpSetupDialog onClose={close} /> : null}
-      {open === "disable" || open === "renew" ? <TotpCodeDialog act={open} onClose={close} /> : null}
+      <WhileLoading show={null}>
+        {open === "setup" ? <TotpSetupDialog onClose={close} /> : null}
+        {open === "disable" || open === "renew" ? <TotpCodeDialog act={open} onClose={close} /> : null}
+      </WhileLoading>
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { option } from "../../../shared/options";
+import { optionFacts } from "../../../shared/option-facts";
 import type { Row } from "../../components/rows-table";
 import { currentLanguage } from "../../lib/i18n";
 import { RowsEditor } from "../setting/rows-editor";
@@ -22,7 +22,7 @@ export function QuietHours() {
   return (
     <div>
       <RowsEditor
-        label={option(NAME).label[currentLanguage()]}
+        label={optionFacts[NAME].label[currentLanguage()]}
         columns={[
           { key: "from", label: t`开始（时:分）`, numeric: true },
           { key: "to", label: t`结束（时:分）`, numeric: true },

@@ -3,7 +3,8 @@ import { Pencil, Plus, RotateCcw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { type AlertRule, DEFAULT_RULES, isRuleOn, RULE_KINDS, severityOf } from "../../../shared/alert-rules";
 import { ruleText } from "../../../shared/alert-rule-text";
-import { option, parseOption } from "../../../shared/options";
+import { optionFacts } from "../../../shared/option-facts";
+import { parseOption } from "../../../shared/options";
 import { currentLanguage } from "../../lib/i18n";
 import { quotaText } from "../../lib/quota-text";
 import { Badge } from "../../ui/badge";
@@ -29,9 +30,9 @@ export function RulesTable() {
   const replace = (old: AlertRule, next: AlertRule) =>
     save(rules.map((rule) => (rule.name === old.name ? next : rule)));
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)] gap-2" role="group" aria-label={option("AlertRules").label[lang]}>
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-2" role="group" aria-label={optionFacts.AlertRules.label[lang]}>
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <span className="font-medium">{option("AlertRules").label[lang]}</span>
+        <span className="font-medium">{optionFacts.AlertRules.label[lang]}</span>
         <span className="flex flex-wrap gap-1">
           <Button size="sm" variant="ghost" disabled={!parsed.ok} onClick={() => setAsJson(!asJson)}>
             {asJson ? t`表格编辑` : t`JSON 编辑`}

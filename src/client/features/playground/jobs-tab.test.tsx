@@ -8,7 +8,7 @@ const { closePage, openPage, screen, waitFor } = await import("../../../../tests
 const { Toasts } = await import("../../components/toasts");
 const { clearUser, storeUser } = await import("../../lib/session");
 const { canSubmit, emptyJob, jobCall } = await import("./job-call");
-const { JobsTab } = await import("./jobs-tab");
+const { default: JobsTab } = await import("./jobs-tab");
 
 // Slow while other test files run.
 setDefaultTimeout(30_000);

@@ -23,7 +23,7 @@ type Change = (part: Partial<JobForm> | ((before: JobForm) => Partial<JobForm>))
 const RATIOS = ["16:9", "9:16", "1:1", "4:3", "3:4"];
 
 /** Submits pictures, music and videos, and watches them: what was submitted since the page was opened, newest first. */
-export function JobsTab({
+export default function JobsTab({
   group,
   models,
   jobs,

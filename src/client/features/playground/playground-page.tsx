@@ -5,6 +5,7 @@ import { useSearch } from "wouter";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { useMedia } from "../../lib/media";
 import { useUser } from "../../lib/session";
 import { useStatus } from "../../lib/status";
@@ -18,12 +19,13 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { Composer } from "./composer";
 import { ConversationMenu } from "./conversation-menu";
 import type { SubmittedJob } from "./job-card";
-import { JobsTab } from "./jobs-tab";
 import { SettingsPanel } from "./settings-panel";
 import { snippetsOf } from "./snippets";
 import { usableModels } from "./storage";
 import { TurnView } from "./turn-view";
 import { type Playground, usePlayground, useSettings } from "./use-playground";
+
+const JobsTab = lazy(() => import("./jobs-tab"));
 
 /**
  * Chat with the models that the user may call, on their own balance: settings, answers side by side, the same call as
@@ -99,16 +101,18 @@ export default function PlaygroundPage() {
                   <CodeView playground={playground} text={text} />
                 </TabsContent>
                 <TabsContent value="jobs" className="min-h-0 flex-1 overflow-y-auto px-1">
-                  {usable.data === undefined ? (
-                    <Skeleton className="h-40 max-w-180 rounded-lg" />
-                  ) : (
-                    <JobsTab
-                      group={settings.group}
-                      models={usable.data}
-                      jobs={jobs}
-                      onSubmitted={(job) => setJobs((before) => [job, ...before])}
-                    />
-                  )}
+                  <WhileLoading show={<Skeleton className="h-40 max-w-180 rounded-lg" />}>
+                    {usable.data === undefined ? (
+                      <Skeleton className="h-40 max-w-180 rounded-lg" />
+                    ) : (
+                      <JobsTab
+                        group={settings.group}
+                        models={usable.data}
+                        jobs={jobs}
+                        onSubmitted={(job) => setJobs((before) => [job, ...before])}
+                      />
+                    )}
+                  </WhileLoading>
                 </TabsContent>
               </Tabs>
             </div>

@@ -9,7 +9,13 @@ import type { Prices, useSavePrices } from "./use-prices";
 const KEY = "CurrencyRates";
 
 /** What a dollar is in the currencies in which channels are paid. */
-export function CurrencyRatesForm({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
+export default function CurrencyRatesForm({
+  prices,
+  saver,
+}: {
+  prices: Prices;
+  saver: ReturnType<typeof useSavePrices>;
+}) {
   const { t } = useLingui();
   const stored = parseOption(KEY, prices.text(KEY));
   const first = stored.ok ? rateRows(stored.value) : [];

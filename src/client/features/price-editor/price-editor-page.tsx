@@ -1,22 +1,24 @@
 import { useLingui } from "@lingui/react/macro";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { choiceParam, useUrlState } from "../../lib/url-state";
 import { Badge } from "../../ui/badge";
 import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { BelowCost } from "./below-cost";
-import { CurrencyRatesForm } from "./currency-rates";
-import { PriceFeeds } from "./price-feeds";
 import { isUnpriced, PriceGrid } from "./price-grid";
-import { PriceImport } from "./price-import";
-import { PriceJson } from "./price-json";
-import { PriceWhy } from "./price-why";
-import { Reconcile } from "./reconcile";
-import { RulesEditor } from "./rules-editor";
-import { ToolPrices } from "./tool-prices";
 import { type Prices, usePrices, useSavePrices } from "./use-prices";
-import { VirtualModelsEditor } from "./virtual-models";
+
+const RulesEditor = lazy(() => import("./rules-editor"));
+const VirtualModelsEditor = lazy(() => import("./virtual-models"));
+const ToolPrices = lazy(() => import("./tool-prices"));
+const CurrencyRatesForm = lazy(() => import("./currency-rates"));
+const PriceJson = lazy(() => import("./price-json"));
+const PriceImport = lazy(() => import("./price-import"));
+const PriceFeeds = lazy(() => import("./price-feeds"));
+const Reconcile = lazy(() => import("./reconcile"));
+const PriceWhy = lazy(() => import("./price-why"));
 
 const TABS = ["visual", "rules", "virtual", "tools", "rates", "json", "import", "feeds", "reconcile", "why"] as const;
 const PARAMS = { tab: choiceParam(TABS, "visual") };
@@ -62,49 +64,51 @@ export default function PriceEditorPage() {
         <TabsContent value="visual">
           <PriceGrid prices={prices} query={query} saver={saver} />
         </TabsContent>
-        <TabsContent value="rules">
-          {when((all) => (
-            <RulesEditor prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="virtual">
-          {when((all) => (
-            <VirtualModelsEditor prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="tools">
-          {when((all) => (
-            <ToolPrices key={all.text("tool_price_setting.prices")} prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="rates">
-          {when((all) => (
-            <CurrencyRatesForm key={all.text("CurrencyRates")} prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="json">
-          {when((all) => (
-            <PriceJson prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="import">
-          {when((all) => (
-            <PriceImport prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="feeds">
-          {when((all) => (
-            <PriceFeeds prices={all} saver={saver} />
-          ))}
-        </TabsContent>
-        <TabsContent value="reconcile">
-          <Reconcile />
-        </TabsContent>
-        <TabsContent value="why">
-          {when((all) => (
-            <PriceWhy prices={all} />
-          ))}
-        </TabsContent>
+        <WhileLoading show={<Skeleton className="h-64" />}>
+          <TabsContent value="rules">
+            {when((all) => (
+              <RulesEditor prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="virtual">
+            {when((all) => (
+              <VirtualModelsEditor prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="tools">
+            {when((all) => (
+              <ToolPrices key={all.text("tool_price_setting.prices")} prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="rates">
+            {when((all) => (
+              <CurrencyRatesForm key={all.text("CurrencyRates")} prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="json">
+            {when((all) => (
+              <PriceJson prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="import">
+            {when((all) => (
+              <PriceImport prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="feeds">
+            {when((all) => (
+              <PriceFeeds prices={all} saver={saver} />
+            ))}
+          </TabsContent>
+          <TabsContent value="reconcile">
+            <Reconcile />
+          </TabsContent>
+          <TabsContent value="why">
+            {when((all) => (
+              <PriceWhy prices={all} />
+            ))}
+          </TabsContent>
+        </WhileLoading>
       </Tabs>
     </Page>
   );

@@ -1,6 +1,8 @@
 import "../../../../tests/dom";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { defaultValue } from "../../../shared/options";
 import { builtInTables, priceKeys, type PriceNumbers } from "../../../shared/price-rows";
+import { priceTableKeys } from "../../../shared/pricing";
 import { inUnit, numbersFrom, textsOf } from "./price-fields";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
@@ -15,6 +17,10 @@ const tables = {
   CacheRatio: { "gpt-4o": 0.5 },
   ModelPrice: { picture: 0.04 },
 };
+const tablesInForce = () =>
+  Object.fromEntries(
+    priceTableKeys.map((key) => [key, stored[key] === undefined ? defaultValue(key) : JSON.parse(stored[key])]),
+  );
 const puts = (calls: { path: string; input: unknown }[]) =>
   calls.filter(({ path }) => path === "option.set").map(({ input }) => input as { key: string; value: string });
 
@@ -22,6 +28,7 @@ async function open(search = "", procedures: Record<string, (input: never) => un
   const page = await openPage(<PriceEditorPage />, `/setting/pricing${search}`, {
     procedures: {
       "option.list": () => Object.entries(stored).map(([key, value]) => ({ key, value })),
+      "pricing.tables": tablesInForce,
       "option.set": ({ key, value }: { key: string; value: string }) => void (stored[key] = value),
       "channel.modelsEnabled": () => ["gpt-4o", "brand-new"],
       "pricing.catalogue": () => ({ models: [], groups: {}, user_group: "default", quota_per_unit: 500_000 }),
@@ -326,6 +333,7 @@ test("setting the model ratios back asks first, and without leave makes no call"
     {
       procedures: {
         "option.list": () => Object.entries(stored).map(([key, value]) => ({ key, value })),
+        "pricing.tables": tablesInForce,
         "channel.modelsEnabled": () => [],
         "pricing.resetModelRatio": () => ({ message: "done" }),
       },

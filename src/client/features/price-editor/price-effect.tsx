@@ -3,11 +3,7 @@ import { useDeferredValue, useMemo } from "react";
 import { priceEffect } from "../../../shared/price-use";
 import type { PriceTables } from "../../../shared/pricing";
 import { formatDollars } from "../../lib/format";
-import { trpc } from "../../lib/trpc";
-
-/** Recent use for the column and the preview; nothing is missing without it, so it fails quietly. */
-export const useRecentUse = () =>
-  trpc.pricing.recentUse.useQuery(undefined, { meta: { quiet: true }, staleTime: 60_000, retry: false });
+import { useRecentUse } from "./use-recent-use";
 
 /**
  * What the unsaved prices `after` would have added to the charges of the last 24 hours; undefined: they cannot be read

@@ -19,7 +19,7 @@ interface PriceFeedsProps {
 }
 
 /** Where prices are read from again and again, and what these feeds propose. */
-export function PriceFeeds({ prices, saver }: PriceFeedsProps) {
+export default function PriceFeeds({ prices, saver }: PriceFeedsProps) {
   const { t } = useLingui();
   const utils = trpc.useUtils();
   const states = trpc.pricing.feeds.useQuery();

@@ -68,3 +68,5 @@ export function inUnit(texts: FieldTexts, from: Unit, to: Unit, stored: PriceNum
   const read = numbersFrom({ ...texts, ModelPrice: "" }, from, stored);
   return "numbers" in read ? { ...textsOf(read.numbers, to), ModelPrice: texts.ModelPrice } : texts;
 }
+
+export const NEW = "new";

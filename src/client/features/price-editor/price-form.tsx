@@ -9,13 +9,11 @@ import { Collapsible } from "../../ui/collapsible";
 import { Drawer } from "../../ui/drawer";
 import { Input } from "../../ui/input";
 import { SwitchField } from "../../ui/switch";
-import { OptionHistory } from "../setting/setting-history";
+import OptionHistory from "../setting/option-history";
 import { PriceNote } from "../pricing/price-note";
 import { type FieldErrors, fieldNames, tokenFields } from "./price-fields";
 import { PriceEffect } from "./price-effect";
 import { type PriceDraft, type PriceDraftOptions, usePriceDraft } from "./use-price-draft";
-
-export const NEW = "new";
 
 /** The tables that have a member for each model. */
 const PRICE_KEYS = [
@@ -37,7 +35,7 @@ interface PriceFormProps extends PriceDraftOptions {
 }
 
 /** The price of one model, of a new one, or the same for several: dollars first, ratios on demand. */
-export function PriceForm(props: PriceFormProps) {
+export default function PriceForm(props: PriceFormProps) {
   const { tables, names, saving, onClose } = props;
   const { t } = useLingui();
   const [only] = names;

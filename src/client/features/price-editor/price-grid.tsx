@@ -17,17 +17,19 @@ import { DataGrid } from "../../components/data-grid/data-grid";
 import { type GridState, useGridState } from "../../components/data-grid/grid-state";
 import type { GridAction, GridColumn, GridFilter, GridQuery } from "../../components/data-grid/types";
 import { formatDollars, formatNumber } from "../../lib/format";
+import { lazy } from "../../lib/lazy";
 import { quotaPerUnit } from "../../lib/status";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { SwitchField } from "../../ui/switch";
 import { VendorLogo } from "../pricing/price-cells";
-import { unitOf } from "../pricing/prices";
-import { useRecentUse } from "./price-effect";
-import { NEW, PriceForm } from "./price-form";
-import { textsOf, type Unit } from "./price-fields";
-import { ScaleDialog } from "./scale-dialog";
+import { unitOf } from "../pricing/price-unit";
+import { NEW, textsOf, type Unit } from "./price-fields";
 import type { Prices, useSavePrices } from "./use-prices";
+import { useRecentUse } from "./use-recent-use";
+
+const PriceForm = lazy(() => import("./price-form"));
+const ScaleDialog = lazy(() => import("./scale-dialog"));
 
 const FILTERS = ["q", "show"] as const;
 type Filter = (typeof FILTERS)[number];

@@ -20,7 +20,7 @@ interface Found {
 }
 
 /** Prices of a file or of another gateway: first the difference, then what was chosen of it, in one PUT per option. */
-export function PriceImport({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
+export default function PriceImport({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
   const { t } = useLingui();
   const id = useId();
   const file = useRef<HTMLInputElement>(null);

@@ -1,7 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { RotateCcw } from "lucide-react";
 import { useState } from "react";
-import { option, type OptionKey, optionKeys, parseOption } from "../../../shared/options";
+import { optionFacts, optionKeys } from "../../../shared/option-facts";
+import { type OptionKey, parseOption } from "../../../shared/options";
 import { confirm } from "../../components/confirm";
 import { JsonEditor } from "../../components/json-editor";
 import { currentLanguage } from "../../lib/i18n";
@@ -14,7 +15,7 @@ import type { Prices, useSavePrices } from "./use-prices";
 
 /** The options that decide prices, by the cards of the registry. */
 const jsonOptions: readonly OptionKey[] = optionKeys.filter((key) => {
-  const { kind, card } = option(key);
+  const { kind, card } = optionFacts[key];
   return kind === "json" && (card === "pricing" || card === "group");
 });
 
@@ -27,10 +28,10 @@ const laidOut = (text: string): string => {
 };
 
 /** Every price option as JSON, one at a time; refused here in the words in which the server would refuse it. */
-export function PriceJson({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
+export default function PriceJson({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
   const { t } = useLingui();
   const [key, setKey] = useState<OptionKey>("ModelRatio");
-  const { hint } = option(key);
+  const { hint } = optionFacts[key];
   return (
     <div className="grid max-w-[960px] gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -41,7 +42,7 @@ export function PriceJson({ prices, saver }: { prices: Prices; saver: ReturnType
           onValueChange={(next) => setKey(jsonOptions.find((candidate) => candidate === next) ?? "ModelRatio")}
           options={jsonOptions.map((candidate) => ({
             value: candidate,
-            label: option(candidate).label[currentLanguage()],
+            label: optionFacts[candidate].label[currentLanguage()],
             hint: candidate,
           }))}
         />
@@ -76,7 +77,7 @@ function OneOption({
   return (
     <>
       <JsonEditor
-        aria-label={option(optionKey).label[currentLanguage()]}
+        aria-label={optionFacts[optionKey].label[currentLanguage()]}
         rows={22}
         value={text}
         onValueChange={setText}

@@ -37,7 +37,7 @@ const factorNames: Readonly<Record<FactorName, MessageDescriptor>> = {
 };
 
 /** Why a call costs what it costs: each factor, the option and the entry that decided it, and a calculator. */
-export function PriceWhy({ prices }: { prices: Prices }) {
+export default function PriceWhy({ prices }: { prices: Prices }) {
   const { t } = useLingui();
   const ids = { model: useId(), group: useId(), userGroup: useId() };
   const [chosen, patch] = useUrlState(PARAMS);

@@ -34,7 +34,7 @@ interface Loaded {
 const dollars = (usd: number): string => (usd < 0 ? `-$${(-usd).toFixed(2)}` : `$${usd.toFixed(2)}`);
 
 /** A vendor's usage export against what was counted here, by day and model. */
-export function Reconcile() {
+export default function Reconcile() {
   const { t } = useLingui();
   const file = useRef<HTMLInputElement>(null);
   const [loaded, setLoaded] = useState<Loaded | null>(null);

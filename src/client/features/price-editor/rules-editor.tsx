@@ -30,7 +30,7 @@ interface RulesEditorProps {
 }
 
 /** The rules of one model: a form or JSON, with the week drawn, what overlaps and what a call would cost. */
-export function RulesEditor({ prices, saver }: RulesEditorProps) {
+export default function RulesEditor({ prices, saver }: RulesEditorProps) {
   const { t } = useLingui();
   const id = useId();
   const [{ model }, patch] = useUrlState(PARAMS);

@@ -15,7 +15,7 @@ const times = (value: number, factor: number): number => Number((value * factor)
  * Raises or lowers the prices of several models by the same factor: a fixed price, and the model ratio that all token
  * prices are multiples of.
  */
-export function ScaleDialog({
+export default function ScaleDialog({
   tables,
   names,
   saving,

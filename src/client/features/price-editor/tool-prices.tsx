@@ -8,7 +8,7 @@ import type { Prices, useSavePrices } from "./use-prices";
 const KEY = "tool_price_setting.prices";
 
 /** What the calls of server-side tools cost, for all models or for some. */
-export function ToolPrices({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
+export default function ToolPrices({ prices, saver }: { prices: Prices; saver: ReturnType<typeof useSavePrices> }) {
   const { t } = useLingui();
   const first = toolRows(prices.tables[KEY]);
   const [rows, setRows] = useState(first);

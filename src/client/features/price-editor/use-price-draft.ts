@@ -2,7 +2,7 @@ import { msg } from "@lingui/core/macro";
 import { useState } from "react";
 import { type EditedTables, numbersOf, type PriceNumbers, withNumbers, withTiers } from "../../../shared/price-rows";
 import { longContextOf } from "../../../shared/pricing";
-import { unitOf } from "../pricing/prices";
+import { unitOf } from "../pricing/price-unit";
 import { type FieldErrors, inUnit, numbersFrom, textsOf, type Unit } from "./price-fields";
 import { tierRows, tiersFrom } from "./tier-rows";
 import type { Prices } from "./use-prices";

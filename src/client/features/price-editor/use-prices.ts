@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
-import { defaultValue, type OptionKey, type OptionValue, parseOption } from "../../../shared/options";
+import type { OptionKey } from "../../../shared/options";
 import {
   changedOptions,
   type EditedTables,
@@ -8,7 +8,7 @@ import {
   priceRows,
   type RatioTables,
 } from "../../../shared/price-rows";
-import { type PriceTables, priceTableKeys, resolvePrice } from "../../../shared/pricing";
+import { type PriceTables, resolvePrice } from "../../../shared/pricing";
 import { toastInfo, toastUndo } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 
@@ -21,22 +21,15 @@ export interface Prices {
   readonly served: readonly string[];
 }
 
-function valueOf<K extends OptionKey>(key: K, text: string | undefined): OptionValue<K> {
-  const parsed = text === undefined ? undefined : parseOption(key, text);
-  return parsed?.ok ? parsed.value : defaultValue(key);
-}
-
-/** The price options and the models that channels serve; undefined until both are here. */
+/** The price options and the models that channels serve; undefined until they are here. */
 export function usePrices() {
   const options = trpc.option.list.useQuery(undefined, { meta: { quiet: true } });
+  const values = trpc.pricing.tables.useQuery(undefined, { meta: { quiet: true } });
   const models = trpc.channel.modelsEnabled.useQuery(undefined, { meta: { quiet: true } });
   const prices = useMemo((): Prices | undefined => {
-    if (!options.data || !models.data) return undefined;
+    if (!options.data || !values.data || !models.data) return undefined;
     const texts = new Map(options.data.map(({ key, value }) => [key, value]));
-    // Every key of PriceTables is an option of the same type (shared/pricing).
-    const tables = Object.fromEntries(
-      priceTableKeys.map((key) => [key, valueOf(key, texts.get(key))]),
-    ) as unknown as Prices["tables"];
+    const tables = values.data;
     const priced = { ...tables, SelfUseModeEnabled: false };
     return {
       tables,
@@ -44,8 +37,8 @@ export function usePrices() {
       rows: priceRows(tables, models.data, (name) => !resolvePrice(name, "default", "default", priced).unpriced),
       served: models.data,
     };
-  }, [options.data, models.data]);
-  return { prices, query: options.error ? options : models.error ? models : options };
+  }, [options.data, values.data, models.data]);
+  return { prices, query: [values, models].find(({ error }) => error) ?? options };
 }
 
 /** Stores options, one PUT each, and offers to take it back. Resolves to false when there was nothing to store. */

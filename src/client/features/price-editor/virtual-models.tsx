@@ -25,7 +25,7 @@ interface VirtualModelsProps {
 }
 
 /** Names that stand for a ladder of models: chosen or new, and edited step by step. */
-export function VirtualModelsEditor({ prices, saver }: VirtualModelsProps) {
+export default function VirtualModelsEditor({ prices, saver }: VirtualModelsProps) {
   const { t } = useLingui();
   const id = useId();
   const [{ virtual: name }, patch] = useUrlState(PARAMS);

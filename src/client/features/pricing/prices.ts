@@ -9,14 +9,14 @@ import { type Usage } from "../../../shared/pricing";
 import type { FactorRule } from "../../../shared/factor-rules";
 import { imageFactors, imageRules } from "../../../shared/image-factors";
 import { priceAt } from "../../../shared/ruled-price";
-import { videoFactors, videoRules, videoTariff } from "../../../shared/video-tariffs";
+import { videoFactors, videoRules } from "../../../shared/video-tariffs";
 import type { GridSort } from "../../components/data-grid/grid-state";
+import { type PriceUnit, unitOf } from "./price-unit";
 
 export interface PricedRow {
   readonly item: CatalogueModel;
   readonly billing: "ratio" | "call" | null;
-  /** What a price per call is for; videos are paid by their length. */
-  readonly unit: "call" | "second";
+  readonly unit: PriceUnit;
   /** USD per 1M tokens by kind, or per call, in the chosen group; empty without a price. */
   readonly shown: DisplayPrices;
   /** The same at ratio 1. */
@@ -45,12 +45,6 @@ export function longPricesIn(
 ): ReturnType<typeof longContextPrices> {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
   return price ? longContextPrices(price) : [];
-}
-
-/** What the price per call of a model is for. */
-export function unitOf(model: string): PricedRow["unit"] {
-  const tariff = videoTariff(model);
-  return tariff && !tariff.clips ? "second" : "call";
 }
 
 /** Every model of the catalogue with its prices in `group`. */

@@ -1,14 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
 import { Smartphone } from "lucide-react";
-import { QRCodeSVG } from "qrcode.react";
 import { useEffect, useState } from "react";
 import { TimeAgo } from "../../components/time-ago";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Card, CardBody, CardHeader } from "../../ui/card";
 import { CopyButton } from "../../ui/copy-button";
 import { deviceOf } from "../personal/device";
+
+const QRCodeSVG = lazy(async () => ({ default: (await import("qrcode.react")).QRCodeSVG }));
 
 /**
  * How often the list is refetched while a code is shown, in milliseconds: the phone reports to the server, not here.
@@ -96,7 +98,9 @@ function Code({
     <div className="flex flex-wrap items-center gap-4">
       {/* White in both themes: cameras want dark on light. */}
       <div className={expired ? "rounded-md bg-white p-3 opacity-20" : "rounded-md bg-white p-3"}>
-        <QRCodeSVG value={url} size={160} title={t`绑定手机的二维码`} aria-hidden={expired} />
+        <WhileLoading show={<div className="size-40" />}>
+          <QRCodeSVG value={url} size={160} title={t`绑定手机的二维码`} aria-hidden={expired} />
+        </WhileLoading>
       </div>
       <div className="grid min-w-0 flex-1 basis-48 justify-items-start gap-2">
         {expired ? (

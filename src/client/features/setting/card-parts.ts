@@ -1,6 +1,7 @@
 /** The parts of a settings card besides its option fields. Each part is a chunk of its own. */
 import type { ComponentType } from "react";
-import { type Card, option, type OptionKey, optionKeys } from "../../../shared/options";
+import { optionFacts, optionKeys } from "../../../shared/option-facts";
+import type { Card, OptionKey } from "../../../shared/options";
 import { lazy } from "../../lib/lazy";
 import { RetryHint } from "./retry-hint";
 
@@ -23,7 +24,7 @@ export const cardParts: Readonly<Partial<Record<Card, CardParts>>> = {
   // The page of prices edits every table of the card.
   pricing: {
     before: lazy(() => import("./prices-link")),
-    hides: optionKeys.filter((key) => option(key).card === "pricing" && option(key).kind === "json"),
+    hides: optionKeys.filter((key) => optionFacts[key].card === "pricing" && optionFacts[key].kind === "json"),
   },
   payment: { before: lazy(() => import("./pay-method-table")), hides: ["PayMethods"] },
   alert: {

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { memo, useId, useState } from "react";
-import { option, type OptionKey } from "../../../shared/options";
+import { optionFacts } from "../../../shared/option-facts";
+import type { OptionKey } from "../../../shared/options";
 import type { Lang } from "../../../shared/text";
 import { confirm } from "../../components/confirm";
 import { FieldFrame } from "../../components/form-field";
@@ -13,6 +14,7 @@ import { Input, Textarea } from "../../ui/input";
 import { Select } from "../../ui/select";
 import { SwitchField } from "../../ui/switch";
 import { TokenInput } from "../../ui/token-input";
+import type { OptionChecks } from "./option-checks";
 import { nameOf, needsOf, problemOf } from "./setting-values";
 import { SettingHistory } from "./setting-history";
 import { type SettingsState, useSettings } from "./use-settings";
@@ -30,7 +32,7 @@ export function OptionField({ name }: { name: OptionKey }) {
       <FieldByKind name={name} />
       {near ? (
         <span className="opacity-0 group-focus-within/option:opacity-100 group-hover/option:opacity-100 pointer-coarse:opacity-100">
-          <SettingHistory keys={[name]} name={option(name).label[currentLanguage()]} />
+          <SettingHistory keys={[name]} name={optionFacts[name].label[currentLanguage()]} />
         </span>
       ) : null}
     </div>
@@ -39,11 +41,20 @@ export function OptionField({ name }: { name: OptionKey }) {
 
 /** By its kind in the registry. */
 function FieldByKind({ name }: { name: OptionKey }) {
-  const { kind } = option(name);
-  const { text, problem, change } = useSettings();
+  const { kind } = optionFacts[name];
+  const { text, problem, change, checks } = useSettings();
   if (kind === "flag") return <FlagField name={name} />;
   if (kind === "long") return <ContentField name={name} />;
-  return <PlainField name={name} value={text(name)} problem={problem(name)} change={change} lang={currentLanguage()} />;
+  return (
+    <PlainField
+      name={name}
+      value={text(name)}
+      problem={problem(name)}
+      change={change}
+      checks={checks}
+      lang={currentLanguage()}
+    />
+  );
 }
 
 /** Rendered again only when its own value changes: a page has a hundred fields, some of them long tables. */
@@ -52,17 +63,20 @@ const PlainField = memo(function PlainField({
   value,
   problem,
   change,
+  checks,
   lang,
 }: {
   name: OptionKey;
   value: string;
   problem: string | undefined;
   change: SettingsState["change"];
+  checks: OptionChecks | undefined;
   lang: Lang;
 }) {
   const id = useId();
-  const { kind, label, hint, unit } = option(name);
-  const error = problem ?? (kind === "json" && value.trim() !== "" ? problemOf(name, value, lang) : undefined);
+  const { kind, label, hint, unit } = optionFacts[name];
+  const checked = checks && kind === "json" && value.trim() !== "" ? problemOf(name, value, lang, checks) : undefined;
+  const error = problem ?? checked;
   const notes = [unit?.[lang], hint?.[lang]].filter(Boolean).join(" · ");
   return (
     <FieldFrame id={id} label={label[lang]} hint={notes || undefined} {...(error ? { error } : {})}>
@@ -94,7 +108,7 @@ interface ControlProps {
 }
 
 function Control({ name, value, onValue, aria }: ControlProps) {
-  const { kind, choices = [] } = option(name);
+  const { kind, choices = [] } = optionFacts[name];
   if (kind === "secret") return <SecretField name={name} aria={aria} />;
   if (kind === "json")
     return (
@@ -141,7 +155,7 @@ function FlagField({ name }: { name: OptionKey }) {
   const { t } = useLingui();
   const { text, change, stored, problem } = useSettings();
   const lang = currentLanguage();
-  const { label, hint } = option(name);
+  const { label, hint } = optionFacts[name];
   const toggle = async (on: boolean) => {
     const missing = needsOf(name, String(on), stored)
       .map((needed) => nameOf(needed, lang))
@@ -209,7 +223,7 @@ function ContentField({ name }: { name: OptionKey }) {
   const id = useId();
   const { text, change, problem } = useSettings();
   const [preview, setPreview] = useState(false);
-  const { label } = option(name);
+  const { label } = optionFacts[name];
   const value = text(name);
   const error = problem(name);
   return (

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { option } from "../../../shared/options";
+import { optionFacts } from "../../../shared/option-facts";
 import type { Row } from "../../components/rows-table";
 import { currentLanguage } from "../../lib/i18n";
 import { RowsEditor } from "./rows-editor";
@@ -19,7 +19,7 @@ export default function PayMethodTable() {
   return (
     <div>
       <RowsEditor
-        label={option("PayMethods").label[currentLanguage()]}
+        label={optionFacts.PayMethods.label[currentLanguage()]}
         columns={[
           { key: "name", label: t`名称` },
           { key: "type", label: t`类型` },

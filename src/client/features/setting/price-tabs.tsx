@@ -3,7 +3,7 @@ import { ErrorPanel } from "../../components/error-panel";
 import { Skeleton } from "../../ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../ui/tabs";
 import { PriceGrid } from "../price-editor/price-grid";
-import { PriceJson } from "../price-editor/price-json";
+import PriceJson from "../price-editor/price-json";
 import { usePrices, useSavePrices } from "../price-editor/use-prices";
 
 /** The two tabs under the cards of operation: the ratios of models as JSON, and the visual editor. */

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import { defaultText } from "../../../shared/options";
+import { optionFacts } from "../../../shared/option-facts";
 import { readStored, writeStored } from "../../lib/storage";
 import { Button } from "../../ui/button";
 import { useSettings } from "./use-settings";
@@ -13,7 +13,7 @@ export function RetryHint() {
   const { stored, change } = useSettings();
   const [dismissed, setDismissed] = useState(() => readStored(DISMISSED) !== null);
   if (dismissed || stored.values.RetryTimes !== "0") return null;
-  const times = defaultText("RetryTimes");
+  const times = optionFacts.RetryTimes.default ?? "";
   const dismiss = () => {
     setDismissed(true);
     writeStored(DISMISSED, "true");

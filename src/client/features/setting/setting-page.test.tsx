@@ -1,9 +1,11 @@
 import "../../../../tests/dom";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { defaultText, option, optionKeys } from "../../../shared/options";
+import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { defaultText, defaultValue, option, optionKeys } from "../../../shared/options";
+import { priceTableKeys } from "../../../shared/pricing";
 import type { Procedures } from "../../../../tests/kit/client-page";
 
-const { within } = await import("@testing-library/react");
+const { act, within } = await import("@testing-library/react");
+const { navigate } = await import("wouter/use-browser-location");
 const { closePage, openPage, Refusal, screen, waitFor } = await import("../../../../tests/kit/client-page");
 const { ConfirmHost } = await import("../../components/confirm");
 const { Toasts } = await import("../../components/toasts");
@@ -407,6 +409,10 @@ test("under the cards of operation are two tabs: the ratios of models as JSON, a
   const page = await open("operation", {
     more: {
       "option.list": () => [{ key: "ModelRatio", value: '{"gpt-4o":1.25}' }],
+      "pricing.tables": () => ({
+        ...Object.fromEntries(priceTableKeys.map((key) => [key, defaultValue(key)])),
+        ModelRatio: { "gpt-4o": 1.25 },
+      }),
       "channel.modelsEnabled": () => ["gpt-4o"],
     },
   });
@@ -416,6 +422,19 @@ test("under the cards of operation are two tabs: the ratios of models as JSON, a
   expect(await screen.findByText(/"gpt-4o": 1.25/)).toBeDefined();
   await page.user.click(tabs.getByRole("tab", { name: "可视化倍率设置" }));
   expect(await screen.findByText("gpt-4o")).toBeDefined();
+});
+
+test("a link to a setting shows its card, also within the page", async () => {
+  const shown: string[] = [];
+  const scroll = spyOn(Element.prototype, "scrollIntoView").mockImplementation(function (this: Element) {
+    shown.push(this.id);
+  });
+  await open("operation#card-relay");
+  await screen.findByRole("region", { name: "转发设置" });
+  expect(shown).toEqual(["card-relay"]);
+  act(() => navigate("/setting?tab=operation#card-quota"));
+  expect(shown).toEqual(["card-relay", "card-quota"]);
+  scroll.mockRestore();
 });
 
 test("the other settings explain the import command and show the report of each import", async () => {

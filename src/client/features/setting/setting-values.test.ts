@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { defaultText, option, optionKeys, SETTING_TABS } from "../../../shared/options";
+import * as checks from "../../../shared/options";
 import {
   cardKeys,
   cardNeeds,
@@ -25,6 +25,8 @@ import {
   repeatedName,
 } from "./table-values";
 
+const { defaultText, option, optionKeys, SETTING_TABS } = checks;
+
 const stored: Stored = {
   values: Object.fromEntries(optionKeys.filter((key) => !option(key).secret).map((key) => [key, defaultText(key)])),
   set: [],
@@ -45,19 +47,19 @@ describe("the settings pages", () => {
       ["Price", "7.30"],
       ["ServerAddress", ""],
     ] as const) {
-      expect([key, isChanged(key, stored, { [key]: text })]).toEqual([key, false]);
+      expect([key, isChanged(key, stored, { [key]: text }, checks)]).toEqual([key, false]);
     }
-    expect(isChanged("RetryTimes", stored, { RetryTimes: "1" })).toBe(true);
-    expect(isChanged("RetryTimes", stored, { RetryTimes: "x" })).toBe(true);
+    expect(isChanged("RetryTimes", stored, { RetryTimes: "1" }, checks)).toBe(true);
+    expect(isChanged("RetryTimes", stored, { RetryTimes: "x" }, checks)).toBe(true);
     expect(isChanged("RetryTimes", stored, {})).toBe(false);
   });
 
   test("a secret is changed by typing one, and by clearing one that is set", () => {
-    expect(isChanged("SMTPToken", stored, { SMTPToken: "x" })).toBe(true);
+    expect(isChanged("SMTPToken", stored, { SMTPToken: "x" }, checks)).toBe(true);
     // spec: D-28
-    expect(isChanged("SMTPToken", stored, { SMTPToken: "" })).toBe(false);
+    expect(isChanged("SMTPToken", stored, { SMTPToken: "" }, checks)).toBe(false);
     // spec: D-28
-    expect(isChanged("SMTPToken", { ...stored, set: ["SMTPToken"] }, { SMTPToken: "" })).toBe(true);
+    expect(isChanged("SMTPToken", { ...stored, set: ["SMTPToken"] }, { SMTPToken: "" }, checks)).toBe(true);
   });
 
   test("turning something on needs what it needs, stored or saved before it by the same press", () => {
@@ -87,16 +89,16 @@ describe("the settings pages", () => {
   ] as const)("%s that is no JSON is refused before it is sent, in the words of the specification", (key) => {
     for (const text of ["{", "", "nope"]) {
       // spec, D-48
-      expect([text, problemOf(key, text, "zh")]).toEqual([text, "不是合法的 JSON 字符串"]);
+      expect([text, problemOf(key, text, "zh", checks)]).toEqual([text, "不是合法的 JSON 字符串"]);
     }
   });
 
   test("an invalid text is refused with the server's message, with the line inside JSON", () => {
-    expect(problemOf("GroupRatio", "{", "zh")).toBe("不是合法的 JSON 字符串");
-    expect(problemOf("GroupRatio", '{\n"a": "x"}', "zh")).toStartWith("第 2 行“a”");
+    expect(problemOf("GroupRatio", "{", "zh", checks)).toBe("不是合法的 JSON 字符串");
+    expect(problemOf("GroupRatio", '{\n"a": "x"}', "zh", checks)).toStartWith("第 2 行“a”");
     // spec: A-393
-    expect(problemOf("DataExportInterval", "0", "zh")).toBe("不能小于 1");
-    expect(problemOf("RetryTimes", "3", "zh")).toBeUndefined();
+    expect(problemOf("DataExportInterval", "0", "zh", checks)).toBe("不能小于 1");
+    expect(problemOf("RetryTimes", "3", "zh", checks)).toBeUndefined();
   });
 
   test("searching finds cards by title, label and key, in the language shown", () => {
@@ -129,14 +131,16 @@ describe("tables of JSON options", () => {
     const rows = quietRows(JSON.stringify(windows)) ?? [];
     expect(rows[1]).toMatchObject({ day5: false, day6: true, except: "2026-12-24 2026-12-31" });
     expect(JSON.parse(quietText(rows))).toEqual(windows);
-    expect(problemOf("AlertQuietHours", quietText([newQuietRow("Europe/Berlin")]), "en")).toBeUndefined();
-    expect(problemOf("AlertQuietHours", quietText([{ ...newQuietRow("UTC"), from: "22:" }]), "en")).toBeDefined();
+    expect(problemOf("AlertQuietHours", quietText([newQuietRow("Europe/Berlin")]), "en", checks)).toBeUndefined();
+    expect(
+      problemOf("AlertQuietHours", quietText([{ ...newQuietRow("UTC"), from: "22:" }]), "en", checks),
+    ).toBeDefined();
     expect(quietRows("{")).toBeNull();
   });
 
   test("a ratio that is no number reaches the option's own check, and a repeated name is noticed", () => {
     const { ratio } = groupTexts([{ name: "a", ratio: "abc", usable: false, description: "" }]);
-    expect(problemOf("GroupRatio", ratio, "zh")).toBeDefined();
+    expect(problemOf("GroupRatio", ratio, "zh", checks)).toBeDefined();
     expect(repeatedName([{ name: "a" }, { name: "b" }, { name: "a" }])).toBe("a");
     expect(repeatedName([{ name: "a" }, { name: "b" }])).toBeUndefined();
   });
@@ -155,14 +159,14 @@ describe("tables of JSON options", () => {
     expect(JSON.parse(payMethodText(payMethodRows(JSON.stringify(methods)) ?? []))).toEqual(methods);
     for (const text of ["{", "{}", '[{"name":"a"}]', ""]) expect([text, payMethodRows(text)]).toEqual([text, null]);
     const row = { name: " a ", type: "a", color: "", min_topup: "" };
-    expect(problemOf("PayMethods", payMethodText([row]), "zh")).toBeUndefined();
+    expect(problemOf("PayMethods", payMethodText([row]), "zh", checks)).toBeUndefined();
     for (const wrong of [{ name: " " }, { type: "" }, { min_topup: "0" }, { min_topup: "x" }, { min_topup: "-3" }]) {
-      expect([wrong, problemOf("PayMethods", payMethodText([{ ...row, ...wrong }]), "zh")]).not.toEqual([
+      expect([wrong, problemOf("PayMethods", payMethodText([{ ...row, ...wrong }]), "zh", checks)]).not.toEqual([
         wrong,
         undefined,
       ]);
     }
-    expect(problemOf("PayMethods", payMethodText([row, row]), "zh")).toContain("重复");
+    expect(problemOf("PayMethods", payMethodText([row, row]), "zh", checks)).toContain("重复");
   });
 });
 

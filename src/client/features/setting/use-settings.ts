@@ -1,11 +1,13 @@
 import { t } from "@lingui/core/macro";
 import { createContext, useCallback, useContext, useMemo, useState } from "react";
-import { option, type OptionKey, optionKeys } from "../../../shared/options";
+import { optionFacts, optionKeys } from "../../../shared/option-facts";
+import type { OptionKey } from "../../../shared/options";
 import { faultOf } from "../../lib/errors";
 import { currentLanguage } from "../../lib/i18n";
 import { loadStatus } from "../../lib/status";
 import { toastError, toastInfo, toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
+import { loadChecks, type OptionChecks, useOptionChecks } from "./option-checks";
 import { changedKeys, type Drafts, nameOf, needsOf, problemOf, startText, type Stored } from "./setting-values";
 
 /** The state of all settings of a page: what is typed, what is wrong, and the save. */
@@ -16,6 +18,8 @@ export interface SettingsState {
   /** undefined takes back what was typed. `blocked`: why it must not be saved although it could be read. */
   change: (key: OptionKey, text: string | undefined, blocked?: string) => void;
   problem: (key: OptionKey) => string | undefined;
+  /** What checks a text; undefined until it has been fetched: where JSON is shown, and when something is typed. */
+  checks: OptionChecks | undefined;
   /** Those of the keys that differ from what is stored. */
   changed: (keys: readonly OptionKey[]) => OptionKey[];
   /** One call per changed option, one after the other. */
@@ -35,7 +39,8 @@ export function useSettings(): SettingsState {
   return state;
 }
 
-export function useSettingsState(stored: Stored): SettingsState {
+/** `check`: texts are checked before anything is typed. */
+export function useSettingsState(stored: Stored, check: boolean): SettingsState {
   const utils = trpc.useUtils();
   const setting = trpc.option.set.useMutation({ meta: { quiet: true }, gcTime: 0 });
   const [drafts, setDrafts] = useState<Drafts>({});
@@ -44,10 +49,11 @@ export function useSettingsState(stored: Stored): SettingsState {
   const [blocks, setBlocks] = useState<Drafts>({});
   const [generation, setGeneration] = useState(0);
   const [saving, setSaving] = useState(false);
+  const checks = useOptionChecks(check || Object.keys(drafts).length > 0);
 
   // Formatting the price tables on every keystroke would be noticeably slow.
   const starts = useMemo(
-    () => new Map(optionKeys.map((key) => [key, option(key).secret ? "" : startText(key, stored)])),
+    () => new Map(optionKeys.map((key) => [key, optionFacts[key].secret ? "" : startText(key, stored)])),
     [stored],
   );
 
@@ -58,7 +64,7 @@ export function useSettingsState(stored: Stored): SettingsState {
   }, []);
 
   /** The first complaints of all; {} when everything may be sent. */
-  const complaints = (keys: readonly OptionKey[]): Drafts => {
+  const complaints = (keys: readonly OptionKey[], loaded: OptionChecks): Drafts => {
     const lang = currentLanguage();
     const found: Drafts = {};
     for (const key of keys) {
@@ -67,7 +73,7 @@ export function useSettingsState(stored: Stored): SettingsState {
         .map((needed) => nameOf(needed, lang))
         .join("、");
       const problem =
-        blocks[key] ?? problemOf(key, draft, lang) ?? (missing ? t`无法启用，请先填写：${missing}` : undefined);
+        blocks[key] ?? problemOf(key, draft, lang, loaded) ?? (missing ? t`无法启用，请先填写：${missing}` : undefined);
       if (problem) found[key] = problem;
     }
     return found;
@@ -75,19 +81,26 @@ export function useSettingsState(stored: Stored): SettingsState {
 
   const save = async (among: readonly OptionKey[]): Promise<void> => {
     if (saving) return;
-    const keys = changedKeys(among, stored, drafts);
+    setSaving(true);
+    const loaded = await loadChecks().catch(() => undefined);
+    if (loaded) await saveChecked(among, loaded);
+    else toastError(t`保存失败，请重试`);
+    setSaving(false);
+  };
+
+  const saveChecked = async (among: readonly OptionKey[], loaded: OptionChecks): Promise<void> => {
+    const keys = changedKeys(among, stored, drafts, loaded);
     if (keys.length === 0) {
       toastInfo(t`你似乎并没有修改什么`);
       return;
     }
-    const wrong = complaints(keys);
+    const wrong = complaints(keys, loaded);
     setProblems((current) => ({ ...current, ...wrong }));
     const [first] = Object.values(wrong);
     if (first !== undefined) {
       toastError(first);
       return;
     }
-    setSaving(true);
     const failed: Drafts = {};
     for (const key of keys) {
       const value = drafts[key] ?? "";
@@ -102,7 +115,6 @@ export function useSettingsState(stored: Stored): SettingsState {
       }
     }
     setProblems((current) => ({ ...current, ...failed }));
-    setSaving(false);
     report(
       keys,
       Object.keys(failed).map((key) => nameOf(key as OptionKey, currentLanguage())),
@@ -117,7 +129,8 @@ export function useSettingsState(stored: Stored): SettingsState {
     isSet: (key) => stored.set.includes(key),
     change,
     problem: (key) => problems[key] ?? blocks[key],
-    changed: (keys) => changedKeys(keys, stored, drafts),
+    checks,
+    changed: (keys) => changedKeys(keys, stored, drafts, checks),
     save,
     saving,
     discard: () => {
@@ -140,7 +153,7 @@ function report(keys: readonly OptionKey[], failed: readonly string[]): void {
 
 /** What the server has now, without asking again; a secret only as set or not. */
 function withValue(stored: Stored, key: OptionKey, value: string) {
-  if (!option(key).secret) return { values: { ...stored.values, [key]: value }, set: [...stored.set] };
+  if (!optionFacts[key].secret) return { values: { ...stored.values, [key]: value }, set: [...stored.set] };
   const others = stored.set.filter((name) => name !== key);
   return { values: stored.values, set: value === "" ? others : [...others, key] };
 }

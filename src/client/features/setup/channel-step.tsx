@@ -9,7 +9,7 @@ import { StepFrame } from "./step-frame";
 import { TypeGrid } from "./type-grid";
 
 /** Step 3: the first channel, the demo channel, or none yet. */
-export function ChannelStep({ onDone, onLater }: { onDone: () => void; onLater: () => void }) {
+export default function ChannelStep({ onDone, onLater }: { onDone: () => void; onLater: () => void }) {
   const { t } = useLingui();
   const [type, setType] = useState<ChannelType | null>(null);
   const demo = trpc.demo.createChannel.useMutation({ onSuccess: onDone });

@@ -13,7 +13,7 @@ import { ConnectPanel } from "../connect/connect-panel";
 import { StepFrame } from "./step-frame";
 
 /** The end of the wizard: the first token, and how a client uses it. */
-export function ConnectStep({ hasChannel, onBack }: { hasChannel: boolean; onBack: () => void }) {
+export default function ConnectStep({ hasChannel, onBack }: { hasChannel: boolean; onBack: () => void }) {
   const { t } = useLingui();
   const user = useUser();
   const { client } = trpc.useUtils();

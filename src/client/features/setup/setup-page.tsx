@@ -4,17 +4,19 @@ import { Redirect } from "wouter";
 import { ROLE } from "../../../shared/roles";
 import { ErrorPanel } from "../../components/error-panel";
 import { faultOf } from "../../lib/errors";
+import { lazy, WhileLoading } from "../../lib/lazy";
 import { loginPath } from "../../lib/login-path";
 import { storeUser, useUser } from "../../lib/session";
 import { loadStatus } from "../../lib/status";
 import { trpc } from "../../lib/trpc";
 import { Skeleton } from "../../ui/skeleton";
 import { AccountStep, type Account } from "./account-step";
-import { ChannelStep } from "./channel-step";
-import { ConnectStep } from "./connect-step";
 import { keepDraft, startingDraft } from "./draft";
 import { PurposeStep } from "./purpose-step";
 import { codeOfLink, forgetLink } from "./setup-link";
+
+const ChannelStep = lazy(() => import("./channel-step"));
+const ConnectStep = lazy(() => import("./connect-step"));
 
 /**
  * `/setup`, the first run. The step is derived from the server's state, so a reload continues where the user was:
@@ -34,7 +36,11 @@ export default function SetupPage() {
   }
   if (!user) return <Redirect to={loginPath({ pathname: "/setup", search: "" })} replace />;
   if (user.role < ROLE.root) return <Redirect to="/" replace />;
-  return <FirstUse />;
+  return (
+    <WhileLoading show={<WizardSkeleton />}>
+      <FirstUse />
+    </WhileLoading>
+  );
 }
 
 /** Steps 1 and 2: nothing is stored on the server before both are filled in. */
@@ -51,6 +57,8 @@ function CreateRoot({ sqlite, linkCode }: { sqlite: boolean; linkCode: string })
   const [asksCode, setAsksCode] = useState(linkCode === "");
   const [codeRefused, setCodeRefused] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  // While the account is typed.
+  useEffect(() => ChannelStep.preload(), []);
   const change = (part: Partial<typeof draft>) => {
     const next = { ...draft, ...part };
     setDraft(next);
@@ -115,6 +123,7 @@ function FirstUse() {
   const channels = trpc.channel.list.useQuery({ page: 1, page_size: 1 }, { meta: { quiet: true } });
   const utils = trpc.useUtils();
   const [later, setLater] = useState(false);
+  useEffect(() => ConnectStep.preload(), []);
 
   if (channels.error) return <ErrorPanel error={channels.error} onRetry={() => void channels.refetch()} />;
   if (!channels.data) return <WizardSkeleton />;

@@ -103,7 +103,7 @@ export function planOptions(
   if (prune) for (const key of plan.unnamed) change(key, defaultText(key));
   const wanted = textAfter(options, plan.changes);
   for (const { key, text } of plan.changes) {
-    const missing = missingNeeds(key, text, (needed) => wanted(needed) !== "");
+    const missing = missingNeeds(option(key), text, (needed) => wanted(needed) !== "");
     if (missing.length > 0) plan.problems.push(`${sectionOf(key)}.${key}: needs ${missing.join(", ")}`);
   }
   return plan;

@@ -24,7 +24,7 @@ export async function storeOption(ctx: ActorCtx, key: string, text: string): Pro
   const parsed = parseOption(key, text);
   if (!parsed.ok) fail("option_invalid", { label: label[ctx.lang], detail: parsed.problem[ctx.lang] });
   if (key === "VirtualModels" && parsed.ok) checkVirtualModels(ctx, parsed.value as VirtualModels, label[ctx.lang]);
-  const missing = missingNeeds(key, text, (needed) => ctx.options.text(needed) !== "");
+  const missing = missingNeeds(option(key), text, (needed) => ctx.options.text(needed) !== "");
   if (missing.length > 0) fail("option_needs", { needs: missing.map((needed) => nameOf(needed, ctx.lang)).join("、") });
   const before = ctx.options.text(key);
   await ctx.options.set(key, text);

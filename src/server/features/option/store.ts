@@ -83,7 +83,7 @@ export async function openOptionStore({ db, bus, secrets, log, now }: OptionStor
     const value = withoutNul(given);
     const parsed = parseOption(key, value);
     if (!parsed.ok) fail("option_invalid", { label: key, detail: parsed.problem.zh });
-    const missing = missingNeeds(key, value, (needed) => text(needed) !== "");
+    const missing = missingNeeds(option(key), value, (needed) => text(needed) !== "");
     if (missing.length) fail("option_needs", { needs: missing.join(", ") });
     return { key, value, kept: option(key).secret ? secrets.encrypt("option-secret", value) : value };
   };

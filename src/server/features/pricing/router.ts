@@ -8,7 +8,7 @@ import { adminProcedure, publicProcedure, rootProcedure, router } from "../../ht
 import { catalogue, priceList, ratioTables, unpricedOf } from "./catalogue";
 import { groupOf } from "../group/facts";
 import { soldBelowCost } from "./below-cost";
-import { decide, feedStates, readFeed } from "./feed";
+import { decide, feedStates, readFeed, tablesNow } from "./feed";
 import { proposals } from "./proposals";
 import { reconcileBill, reconciliation, reconciliations } from "./reconcile";
 import { fetchPrices } from "./remote";
@@ -39,6 +39,9 @@ export const pricingRouter = router({
       summary: "Reset the model ratios to the built-in ones",
     })
     .mutation(({ ctx }) => resetModelRatio(ctx)),
+
+  /** The tables that decide prices, as the ledger reads them: checked, a bad stored one replaced by its default. */
+  tables: rootProcedure.query(({ ctx }) => tablesNow(ctx)),
 
   /** Recent use for the price editor: of the last 7 days, and of the last 24 hours by group. */
   recentUse: rootProcedure.query(({ ctx }) => recentUse(ctx)),
