@@ -9,6 +9,7 @@ import { printDecimal } from "./decimal";
 import { BATCH_DISCOUNT } from "./factor-rules";
 import { longContextTiers, toolPrices } from "./model-prices";
 import { builtInTables } from "./price-rows";
+import type { RequestFacts } from "./price-rules";
 import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
 import { priceAt } from "./ruled-price";
 
@@ -132,6 +133,8 @@ export interface BilledCall {
   readonly moment: number;
   readonly usage: Usage;
   readonly times?: CallTimes | undefined;
+  /** What the request said as it was sent; what `usage` says of the service goes before it. */
+  readonly facts?: RequestFacts | undefined;
   /** The lines of a batch, at the vendors' discount. */
   readonly batch?: boolean;
   /** The price of the model made into the price of this operation. */
@@ -168,12 +171,14 @@ function listedPrice(model: string): CompiledPrice | undefined {
 
 /** Billionths of a dollar; null where neither the channel nor the vendor's list has a price, or a rate is missing. */
 export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRates = {}): number | null {
-  const { model, moment, usage, times, batch } = call;
+  const { model, moment, usage, times, batch, facts } = call;
   const found = costPrice(setting, model, rates);
   if (!found) return null;
   const listed = call.priced?.(found.price) ?? found.price;
-  const facts = batch === true && { batch: BATCH_DISCOUNT };
-  const price = listed.rules || batch ? priceAt(listed, { moment, member: () => [], ...facts }) : listed;
+  const { served } = usage;
+  const member = (path: string): readonly unknown[] => facts?.[path] ?? [];
+  const share = batch === true && { batch: BATCH_DISCOUNT };
+  const price = listed.rules || batch ? priceAt(listed, { moment, member, served, ...share }) : listed;
   // Without tools the sum alone is enough: this runs in every call.
   const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
   return Math.round(quota * found.share);

@@ -2,7 +2,7 @@
 import type { CurrencyRates } from "../../../shared/currency-rates";
 import type { ContextTiers } from "../../../shared/long-context";
 import { parseOption } from "../../../shared/options";
-import { splitToolEntry } from "../../../shared/pricing";
+import { splitToolEntry } from "../../../shared/tool-prices";
 import type { Row } from "../../components/rows-table";
 
 const textOf = (row: Row, key: string): string => String(row[key] ?? "").trim();
