@@ -98,7 +98,7 @@ function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, 
 /**
  * The plain price as the rule makes it; undefined: the rule is about prices of the other kind, by call or by tokens.
  */
-function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
+export function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
   const { then } = rule;
   const byCall = plain.by === "call";
   if ("factor" in then) return byRule(timesPrice(plain, "rule_ratio", then.factor), rule);
