@@ -41,16 +41,17 @@ const times = (name: string, factor: number, when: RuleConditions): PriceRule =>
   ...(factor < 1 && when.service_tier && { cheaper: true }),
 });
 
-const FLEX = ["flex", "SERVICE_TIER_FLEX"];
-const FAST = ["priority", "fast", "SERVICE_TIER_PRIORITY"];
+/** As Google's page spells tiers now, and as it did until summer. */
+const GEMINI_FAST = ["priority", "SERVICE_TIER_PRIORITY"];
+const GEMINI_FLEX = ["flex", "SERVICE_TIER_FLEX"];
 
 /**
  * OpenAI: fast mode, called priority processing until 30 July 2026; both words ask for it
  * (openai.com/api-fast-mode, developers.openai.com/api/docs/pricing; read 23 November 2026). Long inputs multiply it.
  */
-const fast = (factor: number): PriceRule => times("OpenAI fast mode", factor, { service_tier: FAST });
+const fast = (factor: number): PriceRule => times("OpenAI fast mode", factor, { service_tier: ["priority", "fast"] });
 /** OpenAI: half the price, as of batches (developers.openai.com/api/docs/guides/flex-processing; read the same day). */
-const OPENAI_FLEX = times("OpenAI flex", 0.5, { service_tier: FLEX });
+const OPENAI_FLEX = times("OpenAI flex", 0.5, { service_tier: ["flex"] });
 /** OpenAI: developers.openai.com/api/docs/guides/ultrafast-mode, of GPT-6 Astra alone; read the same day. */
 const ULTRAFAST = times("OpenAI ultrafast mode", 6, { service_tier: ["ultrafast"] });
 
@@ -61,8 +62,8 @@ const promotion = { dates: [{ zone: "UTC", until: "2026-12-31" }] };
  * November 2026).
  */
 const GEMINI: readonly PriceRule[] = [
-  times("Gemini priority", 1.8, { service_tier: FAST }),
-  times("Gemini flex", 0.5, { service_tier: FLEX }),
+  times("Gemini priority", 1.8, { service_tier: GEMINI_FAST }),
+  times("Gemini flex", 0.5, { service_tier: GEMINI_FLEX }),
 ];
 /**
  * Google: half the price through 31 December 2026, in all tiers (ai.google.dev/gemini-api/docs/pricing;
@@ -70,8 +71,8 @@ const GEMINI: readonly PriceRule[] = [
  * names no zone: UTC ends before Pacific time does.
  */
 const GEMINI_FLASH: readonly PriceRule[] = [
-  times("Gemini introductory priority", 0.9, { ...promotion, service_tier: FAST }),
-  times("Gemini introductory flex", 0.25, { ...promotion, service_tier: FLEX }),
+  times("Gemini introductory priority", 0.9, { ...promotion, service_tier: GEMINI_FAST }),
+  times("Gemini introductory flex", 0.25, { ...promotion, service_tier: GEMINI_FLEX }),
   ...GEMINI,
   times("Gemini introductory price", 0.5, promotion),
 ];

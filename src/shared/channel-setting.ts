@@ -256,8 +256,8 @@ export const settingMembers = {
     max: 50_000,
     label: { zh: "成本价格", en: "Cost prices" },
     hint: {
-      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；以美元或下面的货币计；没有列出的模型按公布价的比例计算',
-      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; in dollars or in the currency below; models not listed cost their share of the list price',
+      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次, "rules": [价格规则]} 的 JSON，名称可以 * 结尾；以美元或下面的货币计；没有列出的模型按公布价的比例计算',
+      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call, "rules": [price rules]}; names may end in *; in dollars or in the currency below; models not listed cost their share of the list price',
     },
     check: (text) => {
       const parsed = parseCostPrices(text);

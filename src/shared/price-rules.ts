@@ -119,7 +119,8 @@ const priceRule = z.strictObject({
   cheaper: z.literal(true).optional(),
 });
 
-const ruleList = z
+/** The rules of one price. */
+export const ruleList = z
   .array(priceRule)
   .max(MOST_RULES)
   .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, { error: "two rules of one name" })

@@ -24,7 +24,11 @@ export function PriceRules({ rules, pricesOf }: { rules: readonly PriceRule[] | 
   if (!rules || rules.length === 0) return null;
   return (
     <section className="grid gap-2" aria-label={t`价格规则`}>
-      <p className="text-muted">{t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。时间以调用开始时为准。`}</p>
+      <p className="text-muted">
+        {rules.some(isTimed)
+          ? t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。时间以调用开始时为准。`
+          : t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。`}
+      </p>
       <ol className="grid list-decimal gap-1 pl-5">
         {rules.map((rule) => (
           <li key={rule.name}>

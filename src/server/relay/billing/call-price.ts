@@ -8,7 +8,7 @@ import { isServiceMember, membersAt, type RequestFacts, serviceFacts } from "../
 import { type CompiledPrice, type Usage } from "../../../shared/pricing";
 import { type Charge, chargeOf, estimateUpperBound } from "../../../shared/charge";
 import { priceAt, rulesOf } from "../../../shared/ruled-price";
-import { topLevelMembers, tryParse } from "../../lib/json-bytes";
+import { type JsonObject, topLevelMembers, tryParse } from "../../lib/json-bytes";
 import { bodyObject } from "../../lib/request-body/json-body";
 import type { Bytes } from "../../lib/sse";
 import type { Admitted, Asked, Attempted } from "../call/call";
@@ -78,18 +78,16 @@ export function billedFor({ call, price, terms, translation }: Attempted, usage:
   return done.charge.quota < asked.charge.quota ? done : asked;
 }
 
-/** What the overrides of channels make of a member that chooses the call's service. */
-function overridden(bytes: Bytes, path: string, candidates: readonly PoolChannel[]): readonly unknown[] {
-  if (!isServiceMember(path)) return [];
-  return candidates.flatMap(({ override }) => {
+/** The bodies that the overrides of channels make of a call. */
+const overridden = (body: JsonObject, candidates: readonly PoolChannel[]): readonly JsonObject[] =>
+  candidates.flatMap(({ override }) => {
     try {
-      return override ? membersAt(override(bodyObject(bytes) ?? {}), path) : [];
+      return override ? [override(body)] : [];
     } catch {
       // Its rules fail for this call: the channel will not serve it.
       return [];
     }
   });
-}
 
 /** The price of this call, made of a listed one: of its operation, and by the rules at the moment of its hold. */
 function priceFor(
@@ -102,10 +100,14 @@ function priceFor(
   // As most are: nothing about the call changes it.
   if (!price.rules && terms?.shown?.batch === undefined) return price;
   // The body is read only where a rule asks for a member.
-  const member = (path: string): readonly unknown[] =>
-    form
-      ? form.parts(path).map(({ value }) => value)
-      : [...valuesAt(content.readNow(), path), ...overridden(content.readNow(), path, candidates)];
+  let made: readonly JsonObject[] | undefined;
+  const member = (path: string): readonly unknown[] => {
+    if (form) return form.parts(path).map(({ value }) => value);
+    const written = valuesAt(content.readNow(), path);
+    if (!isServiceMember(path)) return written;
+    made ??= overridden(bodyObject(content.readNow()) ?? {}, candidates);
+    return made.length === 0 ? written : [...written, ...made.flatMap((body) => membersAt(body, path))];
+  };
   return priceAt(price, { moment, member, ...terms?.shown });
 }
 
