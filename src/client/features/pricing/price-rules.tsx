@@ -81,7 +81,8 @@ const AXIS = ["00:00", "06:00", "12:00", "18:00", "24:00"];
 export function RuleWeek({ rules }: { rules: readonly PriceRule[] }) {
   const { t } = useLingui();
   const [today] = useState(() => new Date().setHours(0, 0, 0, 0));
-  const timed = useMemo(() => rules.filter(isTimed), [rules]);
+  // What an ordinary call pays: a tier, a region or a speed has to be asked for.
+  const timed = useMemo(() => rules.filter((rule) => isTimed(rule) && !isServiceRule(rule)), [rules]);
   const days = useMemo(
     () => (timed.length === 0 ? [] : Array.from({ length: 7 }, (_, i) => dayOf(timed, today, i))),
     [timed, today],
