@@ -14,9 +14,9 @@ const china = (from: string, to: string, days: number[]) => ({ zone: "Asia/Shang
 
 /**
  * DeepSeek: half the price outside of Monday to Friday 9:00 to 12:00 and 14:00 to 18:00 in Beijing
- * (api-docs.deepseek.com/quick_start/pricing and its Chinese page, notes 1 and 2; read 23 November 2026). China's public
- * holidays are off-peak too: none is left on a working day of 2026, and those of 2027 are not published. Until an
- * operator adds their dates they cost the peak price, so that none is sold below its cost (priceNotes says so).
+ * (api-docs.deepseek.com/quick_start/pricing and its Chinese page, notes 1 and 2; read 23 November 2026). China's
+ * public holidays are off-peak too: none is left on a working day of 2026, and those of 2027 are not published. Until
+ * an operator adds their dates they cost the peak price, so that none is sold below its cost (priceNotes says so).
  */
 const DEEPSEEK: readonly PriceRule[] = [
   {

@@ -347,10 +347,10 @@ const OPENAI_LONG = [
  * Models whose vendors have higher prices for long inputs, and then for the whole call (checked in November 2026):
  * OpenAI above 272K tokens, developers.openai.com/api/docs/models (gpt-5.4 to gpt-5.6 and gpt-6); Google above 200K,
  * ai.google.dev/gemini-api/docs/pricing; Anthropic above 100K for Haiku 5.5,
- * platform.claude.com/docs/en/about-claude/pricing; xAI from 200,000 tokens on, docs.x.ai/developers/pricing; Alibaba by
- * steps, alibabacloud.com/help/en/model-studio/model-pricing, deployment "international", as LiteLLM's table has them
- * (tiered_pricing; both read 23 November 2026). Anthropic's other models cost the same over their whole window: the
- * 1M beta of Sonnet 4 and 4.5, which cost more above 200K, has ended, and their window is 200K.
+ * platform.claude.com/docs/en/about-claude/pricing; xAI from 200,000 tokens on, docs.x.ai/developers/pricing; Alibaba
+ * by steps, alibabacloud.com/help/en/model-studio/model-pricing, deployment "international", as LiteLLM's table has
+ * them (tiered_pricing; both read 23 November 2026). Anthropic's other models cost the same over their whole window:
+ * the 1M beta of Sonnet 4 and 4.5, which cost more above 200K, has ended, and their window is 200K.
  */
 export const longContextTiers: Readonly<Record<string, ContextTiers>> = {
   ...Object.fromEntries(OPENAI_LONG.map((model) => [model, tier(272_000)])),

@@ -94,7 +94,7 @@ function OpenProposal({ proposal, quotaPerUnit }: { proposal: Proposal; quotaPer
   return (
     <section className="grid gap-3" aria-label={t`${source} 的变更`}>
       <div className="flex flex-wrap items-center gap-2">
-        <p className="flex-1">
+        <p className="min-w-0 flex-1 basis-72">
           <span className="font-medium">{t`${source}：${total} 处不同，已选 ${count} 处`}</span>{" "}
           <TimeAgo value={created_at} className="text-muted" />
           <span

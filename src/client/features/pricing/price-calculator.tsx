@@ -267,7 +267,7 @@ export function PriceCalculator({
             const cell = (times: number) => (units === undefined ? "—" : dollars(units * times));
             return (
               <tr key={model.model}>
-                <Td className="text-xs wrap-anywhere">
+                <Td className="min-w-36 text-xs wrap-anywhere">
                   <span className="font-mono">{model.model}</span>
                   {model.rules || rule !== undefined ? (
                     <span className="block text-muted">{rule === undefined ? t`普通价格` : t`规则：${rule}`}</span>

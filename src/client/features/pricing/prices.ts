@@ -214,7 +214,9 @@ export function factorsFor(catalogue: Catalogue, item: CatalogueModel, asked: As
   const shown = tariff
     ? { ...call, seconds: call.seconds ?? tariff.seconds, resolution: call.resolution ?? tariff.resolution }
     : call;
-  return factorLists(item.model).flatMap((list) => list.find((rule) => applies(rule, shown) === "yes") ?? []);
+  return factorLists(item.model)
+    .flatMap((list) => list.find((rule) => applies(rule, shown) === "yes") ?? [])
+    .filter(({ then }) => then.factor !== 1);
 }
 
 export interface PriceFilter {

@@ -149,8 +149,7 @@ export interface TaskProvider<Input> extends TaskWatcher {
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
   /**
-   * The caller's body without what the channel leaves out of it: rules of prices ask for what is sent. Absent: all of it
-   * is.
+   * The caller's body without what the channel leaves out: rules of prices ask for what is sent. Absent: all is sent.
    */
   passes?(body: JsonObject, channel: PoolChannel): JsonObject;
   /** Submits the job. Throws Failed, and RequestFault for an input that this vendor does not support. */
