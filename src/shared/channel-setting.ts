@@ -279,6 +279,15 @@ export const settingMembers = {
     check: (text) =>
       /^[A-Z]{3}$/.test(text) ? undefined : { zh: "必须是三个大写字母", en: "must be three capital letters" },
   },
+  cost_at: {
+    kind: "choice",
+    section: "billing",
+    label: { zh: "成本按哪一刻的时段价格", en: "Hours of the cost are those of" },
+    choices: [
+      { value: "request", label: { zh: "请求开始时", en: "The request" } },
+      { value: "completion", label: { zh: "回答结束时", en: "The end of the answer" } },
+    ],
+  },
   trust_usage: {
     kind: "switch",
     section: "billing",

@@ -104,6 +104,16 @@ test("a window that begins or ends while the call runs, and a clock that steps b
   expect(inside.quota).toBe(before.quota * 2);
 });
 
+test("a cost follows the hours of the request, or those of the answer's end where the channel says so", async () => {
+  const cost_prices = JSON.stringify({ "gpt-4o": { input: 2, output: 2, rules: [peak] } });
+  const costs = [];
+  for (const cost_at of ["request", "completion"] as const) {
+    const { log } = await settled(ruled([], NINE - 1, NINE, { setting: { cost_prices, cost_at } }));
+    costs.push((log.upstream_cost ?? 0) / ((log.prompt_tokens ?? 0) + (log.completion_tokens ?? 0)));
+  }
+  expect(costs).toEqual([2000, 4000]);
+});
+
 test("a rule by the length of the input is held where the input may reach it, and charged where it does", async () => {
   const rule: PriceRule = { name: "long", when: { input: { over: 10 } }, then: { factor: 10 } };
   const plain = await settled(ruled([], NINE));
