@@ -256,8 +256,8 @@ export const settingMembers = {
     max: 50_000,
     label: { zh: "成本价格", en: "Cost prices" },
     hint: {
-      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次} 的 JSON，名称可以 * 结尾；以美元或下面的货币计；没有列出的模型按公布价的比例计算',
-      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call}; names may end in *; in dollars or in the currency below; models not listed cost their share of the list price',
+      zh: '上游模型 → {"input": 每百万, "output": 每百万, "cache_read": …, "call": 每次, "rules": [价格规则]} 的 JSON，名称可以 * 结尾；以美元或下面的货币计；没有列出的模型按公布价的比例计算',
+      en: 'JSON of upstream model → {"input": per million, "output": per million, "cache_read": …, "call": per call, "rules": [price rules]}; names may end in *; in dollars or in the currency below; models not listed cost their share of the list price',
     },
     check: (text) => {
       const parsed = parseCostPrices(text);
@@ -278,6 +278,15 @@ export const settingMembers = {
     },
     check: (text) =>
       /^[A-Z]{3}$/.test(text) ? undefined : { zh: "必须是三个大写字母", en: "must be three capital letters" },
+  },
+  cost_at: {
+    kind: "choice",
+    section: "billing",
+    label: { zh: "成本按哪一刻的时段价格", en: "Hours of the cost are those of" },
+    choices: [
+      { value: "request", label: { zh: "请求开始时", en: "The request" } },
+      { value: "completion", label: { zh: "回答结束时", en: "The end of the answer" } },
+    ],
   },
   trust_usage: {
     kind: "switch",

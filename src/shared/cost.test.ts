@@ -64,6 +64,30 @@ describe("the cost of a call", () => {
     ]);
   });
 
+  test("is by the rules of the channel's own prices, which see the tier that was sent or that the answer names", () => {
+    const rules = [
+      { name: "fast", when: { service_tier: ["priority"] }, then: { factor: 3 } },
+      { name: "us", when: { region: ["us"] }, then: { usd: { input: 7 } } },
+      { name: "flex", when: { service_tier: ["flex"] }, then: { factor: 0.5 }, cheaper: true },
+      { name: "peak", when: { hours: [{ zone: "Asia/Shanghai", from: "09:00", to: "12:00" }] }, then: { factor: 2 } },
+    ];
+    const own = { cost_prices: JSON.stringify({ m: { input: 2, rules } }), cost_currency: "CNY" };
+    const rates = { CNY: { rate: 7 } };
+    const usage = { input: 7000 };
+    const evening = PEAK + 8 * 3_600_000;
+    const cost = (more: Partial<BilledCall>) => costOf(own, call("m", usage, { moment: evening, ...more }), rates);
+    expect(cost({})).toBe(2_000_000);
+    expect(cost({ moment: PEAK })).toBe(4_000_000);
+    expect(cost({ facts: { service_tier: ["priority"] } })).toBe(6_000_000);
+    expect(cost({ facts: { inference_geo: ["us"] } })).toBe(7_000_000);
+    expect(
+      cost({ facts: { service_tier: ["priority"] }, usage: { ...usage, served: { service_tier: "default" } } }),
+    ).toBe(2_000_000);
+    expect(cost({ usage: { ...usage, served: { service_tier: "flex" } } })).toBe(1_000_000);
+    const wrong = JSON.stringify({ m: { input: 2, rules: [{ name: "x", when: {}, then: { factor: 0 } }] } });
+    expect(parseCostPrices(wrong)).toHaveProperty("problem");
+  });
+
   test("is by the channel's own prices where it has them, the exact name before the longest prefix", () => {
     const cost_prices = JSON.stringify({
       "gpt-*": { input: 1 },

@@ -9,6 +9,7 @@ import { printDecimal } from "./decimal";
 import { BATCH_DISCOUNT } from "./factor-rules";
 import { longContextTiers, toolPrices } from "./model-prices";
 import { builtInTables } from "./price-rows";
+import { isTimed, type RequestFacts, ruleList } from "./price-rules";
 import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
 import { priceAt } from "./ruled-price";
 
@@ -25,6 +26,8 @@ const prices = z
     image_in: amount,
     image_out: amount,
     call: amount,
+    /** What the vendor asks in other hours, tiers, regions and speeds: rules of this price. */
+    rules: ruleList,
   })
   .partial()
   .refine(({ input, call }) => (input === undefined) !== (call === undefined), { error: "either input or call" });
@@ -65,7 +68,7 @@ const ratio = (value: number | undefined, to: number | undefined): number =>
 
 /** Kinds without a price cost what plain input and output do. */
 function ownPrice(model: string, own: z.infer<typeof prices>): CompiledPrice {
-  const { input = 0, output = input, call } = own;
+  const { input = 0, output = input, call, rules } = own;
   const factor = (value: number) => ({ value, source: "cost" });
   const why: Factors =
     call === undefined
@@ -82,7 +85,8 @@ function ownPrice(model: string, own: z.infer<typeof prices>): CompiledPrice {
           group_ratio,
         }
       : { model_price: factor(call), group_ratio };
-  return compilePrice(model, "cost", why, { ...BILLIONTHS, "tool_price_setting.prices": toolPrices });
+  const price = compilePrice(model, "cost", why, { ...BILLIONTHS, "tool_price_setting.prices": toolPrices });
+  return rules ? { ...price, rules } : price;
 }
 
 const parsedTables = new Map<string, ReadonlyMap<string, CompiledPrice>>();
@@ -132,6 +136,8 @@ export interface BilledCall {
   readonly moment: number;
   readonly usage: Usage;
   readonly times?: CallTimes | undefined;
+  /** What the request said as it was sent; what `usage` says of the service goes before it. */
+  readonly facts?: RequestFacts | undefined;
   /** The lines of a batch, at the vendors' discount. */
   readonly batch?: boolean;
   /** The price of the model made into the price of this operation. */
@@ -168,12 +174,14 @@ function listedPrice(model: string): CompiledPrice | undefined {
 
 /** Billionths of a dollar; null where neither the channel nor the vendor's list has a price, or a rate is missing. */
 export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRates = {}): number | null {
-  const { model, moment, usage, times, batch } = call;
+  const { model, moment, usage, times, batch, facts } = call;
   const found = costPrice(setting, model, rates);
   if (!found) return null;
   const listed = call.priced?.(found.price) ?? found.price;
-  const facts = batch === true && { batch: BATCH_DISCOUNT };
-  const price = listed.rules || batch ? priceAt(listed, { moment, member: () => [], ...facts }) : listed;
+  const { served } = usage;
+  const member = (path: string): readonly unknown[] => facts?.[path] ?? [];
+  const share = batch === true && { batch: BATCH_DISCOUNT };
+  const price = listed.rules || batch ? priceAt(listed, { moment, member, served, ...share }) : listed;
   // Without tools the sum alone is enough: this runs in every call.
   const quota = price.by === "call" || usage.server_tools ? chargeOf(price, usage, times).quota : quotaOf(price, usage);
   return Math.round(quota * found.share);
@@ -216,7 +224,8 @@ export function belowCost(
   if (!paid || paid.by !== price.by) return undefined;
   const perUnit = price.by === "call" ? 1 / Number(printDecimal(price.quotaPerUnit)) : 2 / MILLION;
   let worst: BelowCost | undefined;
-  for (let hour = 0; hour < (price.rules || paid.rules ? HOURS : 1); hour++) {
+  const timed = [...(price.rules ?? []), ...(paid.rules ?? [])].some(isTimed);
+  for (let hour = 0; hour < (timed ? HOURS : 1); hour++) {
     const moment = start + hour * HOUR_MS;
     const now = priceAt(price, { moment, member: () => [] });
     for (const usage of SAMPLES) {

@@ -333,6 +333,11 @@ export const ownToolOf = (model: string): string | undefined => searchingModels.
 
 const tier = (over: number, input = 2, output = 1.5): ContextTiers => [{ over, input, output }];
 
+const K = 1000;
+/** Tiers of Alibaba's models: the steps' lengths, and what they cost beside the first. */
+const qwen = (...steps: readonly (readonly [over: number, input: number, output?: number])[]): ContextTiers =>
+  steps.map(([over, input, output = input]) => ({ over: over * K, input, output }));
+
 const OPENAI_LONG = [
   "gpt-5.4", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-6-astra", "gpt-6-sol", "gpt-6-luna",
   "gpt-6.1-sol", "gpt-6.2-astra", "gpt-6.2-sol",
@@ -342,13 +347,22 @@ const OPENAI_LONG = [
  * Models whose vendors have higher prices for long inputs, and then for the whole call (checked in November 2026):
  * OpenAI above 272K tokens, developers.openai.com/api/docs/models (gpt-5.4 to gpt-5.6 and gpt-6); Google above 200K,
  * ai.google.dev/gemini-api/docs/pricing; Anthropic above 100K for Haiku 5.5,
- * platform.claude.com/docs/en/about-claude/pricing. Anthropic's other models cost the same over their whole window: the
- * 1M beta of Sonnet 4 and 4.5, which cost more above 200K, has ended, and their window is 200K.
+ * platform.claude.com/docs/en/about-claude/pricing; xAI from 200,000 tokens on, docs.x.ai/developers/pricing; Alibaba
+ * by steps, alibabacloud.com/help/en/model-studio/model-pricing, deployment "international", as LiteLLM's table has
+ * them (tiered_pricing; both read 23 November 2026). Anthropic's other models cost the same over their whole window:
+ * the 1M beta of Sonnet 4 and 4.5, which cost more above 200K, has ended, and their window is 200K.
  */
 export const longContextTiers: Readonly<Record<string, ContextTiers>> = {
   ...Object.fromEntries(OPENAI_LONG.map((model) => [model, tier(272_000)])),
   ...Object.fromEntries(["gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.1-pro-preview"].map((model) => [model, tier(200_000)])),
   "claude-haiku-5-5": tier(100_000, 5, 5),
+  // From 200,000 tokens on, and not above them.
+  ...Object.fromEntries(["grok-4.6", "grok-4.5", "grok-4.3", "grok-4.20"].map((model) => [model, tier(199_999, 2, 2)])),
+  "qwen3-max": qwen([32, 2], [128, 2.5]),
+  "qwen3-coder-plus": qwen([32, 1.8], [128, 3], [256, 6, 12]),
+  "qwen3-coder-flash": qwen([32, quotient(5, 3)], [128, quotient(8, 3)], [256, quotient(16, 3), 6.4]),
+  "qwen-plus": qwen([256, 3]),
+  "qwen-flash": qwen([256, 5]),
 };
 
 /**

@@ -83,6 +83,8 @@ export interface Catalogue {
   /** The caller's own group; a guest's is that of new users. */
   readonly user_group: string;
   readonly quota_per_unit: number;
+  /** The price of a batch's lines as a share of single calls' (option BatchRatio). */
+  readonly batch_ratio: number;
 }
 
 /** How a model is billed; null: it has no price. */

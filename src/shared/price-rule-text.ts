@@ -1,5 +1,13 @@
 /** Rules of prices as sentences. */
-import type { DateRange, HourWindow, NumberRange, PriceRule, RuleConditions, RuleKind } from "./price-rules";
+import {
+  type DateRange,
+  type HourWindow,
+  isServiceRule,
+  type NumberRange,
+  type PriceRule,
+  type RuleConditions,
+  type RuleKind,
+} from "./price-rules";
 import type { Lang, Text } from "./text";
 
 const DAYS: readonly Text[] = [
@@ -119,15 +127,14 @@ function outcomeText({ then }: PriceRule, lang: Lang): string {
   return [...perMillion, ...perCall].join(zh ? "，" : ", ");
 }
 
+const CALLERS: Text = { zh: "（调用者可借此降低价格）", en: " (callers may lower their price by it)" };
+const SERVED: Text = { zh: "（上游的应答如此说明时）", en: " (where the upstream's answer says so)" };
+
 /** The rule as a sentence: when, then what. */
 export function ruleText(rule: PriceRule, lang: Lang): string {
   const when = conditionTexts(rule.when, lang);
   const then = outcomeText(rule, lang);
-  const cheaper = rule.cheaper
-    ? lang === "zh"
-      ? "（调用者可借此降低价格）"
-      : " (callers may lower their price by it)"
-    : "";
+  const cheaper = rule.cheaper ? (isServiceRule(rule) ? SERVED : CALLERS)[lang] : "";
   if (lang === "zh") return `${when.length > 0 ? `当${when.join("，且")}时` : "任何时候"}：${then}${cheaper}`;
   return `${when.length > 0 ? `When ${when.join(", and ")}` : "Always"}: ${then}${cheaper}`;
 }

@@ -119,7 +119,8 @@ const priceRule = z.strictObject({
   cheaper: z.literal(true).optional(),
 });
 
-const ruleList = z
+/** The rules of one price. */
+export const ruleList = z
   .array(priceRule)
   .max(MOST_RULES)
   .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, { error: "two rules of one name" })
@@ -138,6 +139,28 @@ export type RuleConditions = PriceRule["when"];
 /** Whether callers decide if the rule applies, by a member that costs them nothing to write. */
 export const isCallers = ({ when }: Pick<PriceRule, "when">): boolean =>
   when.member !== undefined || when.service_tier !== undefined || when.region !== undefined;
+
+/**
+ * The members of a request that choose its service: a tier (also as Google spells it), a region, a speed. Vendors ask
+ * more for some values and less for others.
+ */
+export const SERVICE_MEMBERS = ["service_tier", "serviceTier", "inference_geo", "speed"] as const;
+
+export const isServiceMember = (path: string): boolean => SERVICE_MEMBERS.some((name) => name === path);
+
+/**
+ * How a vendor served a call, by the names of the request's members: a request only asks, the answer says what was
+ * done.
+ */
+export interface Served {
+  readonly service_tier?: string;
+  readonly inference_geo?: string;
+  readonly speed?: string;
+}
+
+/** Whether the rule asks for the service that a call gets, which an answer may say. */
+export const isServiceRule = ({ when }: Pick<PriceRule, "when">): boolean =>
+  when.service_tier !== undefined || when.region !== undefined || when.member?.path === "speed";
 
 const lowers = ({ then }: Pick<PriceRule, "then">): boolean =>
   "factor" in then ? then.factor < 1 : "input" in then && (then.input < 1 || then.output < 1);
@@ -202,12 +225,21 @@ export function priceRulesShape(): Shape<Readonly<Record<string, readonly PriceR
   };
 }
 
-/** What is known of a call when it is held. */
+/** Values of a request's members by their paths. */
+export type RequestFacts = Readonly<Record<string, readonly unknown[]>>;
+
+/** What a request says of its service, as `values` finds the members. */
+export const serviceFacts = (values: (name: string) => readonly unknown[]): Record<string, readonly unknown[]> =>
+  Object.fromEntries(SERVICE_MEMBERS.map((name) => [name, values(name)]));
+
+/** What is known of a call when it is held, and when it has ended. */
 export interface Circumstances {
   /** Of the hold, epoch milliseconds. */
   readonly moment: number;
   /** The values of a request's member: its own, and the one in `extra_body`, which some vendors read alike. */
   member(path: string): readonly unknown[];
+  /** What the answer says of the call's service, which goes before what the request asked for. */
+  readonly served?: Served | undefined;
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
   readonly seconds?: number | undefined;
@@ -268,6 +300,13 @@ function oneOf(
  */
 export function applies(rule: PriceRule, call: Circumstances): "yes" | "no" | "open" {
   const { when, cheaper } = rule;
+  const service = (name: keyof Served): readonly unknown[] => {
+    const said = call.served?.[name];
+    if (said !== undefined) return [said];
+    // A vendor, or a channel's, may ignore the wish for a cheaper service: only its answer makes the price lower.
+    if (cheaper === true) return [];
+    return name === "service_tier" ? [...call.member(name), ...call.member("serviceTier")] : call.member(name);
+  };
   // Of two values the vendor may read either: both must allow a lower price, one is enough for a higher one.
   const which = cheaper === true ? "every" : "some";
   const holds =
@@ -277,14 +316,20 @@ export function applies(rule: PriceRule, call: Circumstances): "yes" | "no" | "o
     oneOf(when.quality, () => [call.quality]) &&
     oneOf(when.resolution, () => [call.resolution]) &&
     (when.seconds === undefined || (call.seconds !== undefined && inRange(when.seconds, call.seconds))) &&
-    oneOf(when.service_tier, () => [...call.member("service_tier"), ...call.member("serviceTier")], which) &&
-    oneOf(when.region, () => call.member("inference_geo"), which) &&
-    oneOf(when.member?.values, () => (when.member ? call.member(when.member.path) : []), which);
+    oneOf(when.service_tier, () => service("service_tier"), which) &&
+    oneOf(when.region, () => service("inference_geo"), which) &&
+    oneOf(when.member?.values, () => memberOf(when.member, call, service), which);
   if (!holds) return "no";
   if (when.input === undefined && when.cached === undefined) return "yes";
   // The sum of many short inputs is not a long one, and a hit in one line is none in the others.
   return call.batch === undefined ? "open" : "no";
 }
+
+const memberOf = (
+  member: RuleConditions["member"],
+  call: Circumstances,
+  service: (name: keyof Served) => readonly unknown[],
+): readonly unknown[] => (member?.path === "speed" ? service("speed") : member ? call.member(member.path) : []);
 
 /** The values at a path of a request's body and of its `extra_body`. */
 export function membersAt(body: Readonly<Record<string, unknown>>, path: string): unknown[] {

@@ -11,8 +11,9 @@ import { builtInRulesOf } from "./built-in-rules";
 import { type Decimal, multiply, one, printDecimal, rescale, toDecimal, zero } from "./decimal";
 import { type ContextTiers, tierRule } from "./long-context";
 import { familyCompletionRatios } from "./model-prices";
-import type { PriceRule, RuleConditions } from "./price-rules";
+import type { PriceRule, RuleConditions, Served } from "./price-rules";
 import { modelBehind } from "./thinking-suffix";
+import { toolPricesFor } from "./tool-prices";
 
 /**
  * What a call used, in disjoint buckets: a token is in exactly one of them. Undefined means unknown and costs nothing;
@@ -33,10 +34,12 @@ export interface Usage {
   readonly image_out?: number;
   /** Calls of server-side tools by name, for example { web_search: 2 }. */
   readonly server_tools?: Readonly<Record<string, number>>;
+  /** What the answer says of the service that the call got; absent: nothing. */
+  readonly served?: Served;
 }
 
 /** A bucket of tokens. */
-export type TokenKind = Exclude<keyof Usage, "server_tools">;
+export type TokenKind = Exclude<keyof Usage, "server_tools" | "served">;
 
 export const tokenKinds = [
   "input",
@@ -150,6 +153,8 @@ export interface CompiledPrice {
   readonly rules?: readonly PriceRule[];
   /** The rule that made this price; absent: it is the plain one. */
   readonly rule?: PriceRule;
+  /** A rule asks for the service that a call gets: what is sent and what the answer says decide the charge. */
+  readonly by_service?: true;
   /**
    * What the usage decides, in its order: the first whose condition holds replaces this price. Operators' rules come
    * before the tiers of long inputs.
@@ -217,25 +222,6 @@ function groupFactors(group: string, userGroup: string, tables: PriceTables): Fa
       user_group_ratio: { value: exclusive, source: "GroupGroupRatio", entry: `${userGroup}/${group}` },
     }),
   };
-}
-
-/**
- * An entry of tool prices, `tool` or `tool:model`, split at its first colon: model names contain colons
- * too (`llama:7b`).
- */
-export function splitToolEntry(entry: string): { tool: string; model: string } {
-  const colon = entry.indexOf(":");
-  return colon < 0 ? { tool: entry, model: "" } : { tool: entry.slice(0, colon), model: entry.slice(colon + 1) };
-}
-
-function toolPricesFor(model: string, prices: Readonly<Record<string, number>>): Map<string, Decimal> {
-  const chosen = new Map<string, { pattern: string; price: number }>();
-  for (const [entry, price] of Object.entries(prices)) {
-    const { tool, model: pattern } = splitToolEntry(entry);
-    const fits = pattern === "" || pattern.endsWith("*") ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
-    if (fits && pattern.length >= (chosen.get(tool)?.pattern.length ?? 0)) chosen.set(tool, { pattern, price });
-  }
-  return new Map([...chosen].map(([tool, { price }]) => [tool, toDecimal(price)]));
 }
 
 const usualTier = { input: 1, output: 1 };

@@ -1,7 +1,7 @@
 /** Compiled prices (pricing.ts) under the rules of their model (price-rules.ts). */
 import { batchRule } from "./factor-rules";
 import { type Decimal, multiply, printDecimal, rescale, toDecimal } from "./decimal";
-import { applies, type Circumstances, inRange, isCallers, type PriceRule } from "./price-rules";
+import { applies, type Circumstances, inRange, isCallers, isServiceRule, type PriceRule } from "./price-rules";
 import { type CompiledPrice, outputKinds, type TokenKind, tokenKinds, type TokenPrices } from "./pricing";
 
 interface Exact {
@@ -98,7 +98,7 @@ function pricedAt(price: CompiledPrice, usd: Readonly<Partial<Record<TokenKind, 
 /**
  * The plain price as the rule makes it; undefined: the rule is about prices of the other kind, by call or by tokens.
  */
-function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
+export function withRule(plain: CompiledPrice, rule: PriceRule): CompiledPrice | undefined {
   const { then } = rule;
   const byCall = plain.by === "call";
   if ("factor" in then) return byRule(timesPrice(plain, "rule_ratio", then.factor), rule);
@@ -179,11 +179,15 @@ export function priceAt(priced: CompiledPrice, circumstances: Circumstances): Co
     if (made.size >= 1000) made.clear();
     const { rules: _rules, ...plain } = price;
     found = batch === undefined ? narrowed(plain, rules, states) : batchPrice(plain, rules, states, batch);
+    if (rules.some(isServiceRule)) found = { ...found, by_service: true };
     made.set(key, found);
     listedOf.set(found, price);
   }
   return found;
 }
+
+/** The rules of the listed price that `priceAt` made a price of. */
+export const rulesOf = (price: CompiledPrice): readonly PriceRule[] => (listedOf.get(price) ?? price).rules ?? [];
 
 /** The price of a batch's lines: discounted, unless the rule that made it is about batches itself. */
 function batchPrice(

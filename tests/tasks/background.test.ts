@@ -172,6 +172,14 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(asked).toMatchObject({ service_tier: "flex" });
   });
 
+  test("a tier that the channel leaves out is not charged", async () => {
+    const rule = { name: "fast", when: { service_tier: ["priority"] }, then: { factor: 3 } };
+    await bench.setOption("PriceRules", JSON.stringify({ [MODEL]: [rule] }));
+    const held = async (more: object) => (await jobOf((await create(ann, more)).body.id)).quota;
+    expect(await held({ service_tier: "priority" })).toBe(await held({ service_tier: "standard" }));
+    await bench.setOption("PriceRules", "{}");
+  });
+
   test("the caller gets the vendor's queued response at once, polls it by its id, and is charged its usage when it is complete", async () => {
     const { status, body } = await create();
     expect([status, body.object, body.status, body.background]).toEqual([200, "response", "queued", true]);

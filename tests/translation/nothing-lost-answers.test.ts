@@ -31,7 +31,7 @@ type Key =
   | `choices.finish.${OptionalKeys<FinishReason>}`
   | `choices.citation.${OptionalKeys<Citation>}`
   | "choices.starts.audio.id"
-  | `usage.${OptionalKeys<Usage>}`
+  | `usage.${OptionalKeys<Omit<Usage, "served">>}`
   | "extra";
 
 interface Sample {

@@ -64,6 +64,7 @@ test("a visitor reads how many models there are from which price, three lines of
         groups: { default: { desc: "", ratio: 1 } },
         user_group: "default",
         quota_per_unit: 500_000,
+        batch_ratio: 0.5,
       }),
     },
   });

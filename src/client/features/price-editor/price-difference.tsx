@@ -46,7 +46,7 @@ export function DifferenceTable<Change extends PriceChange>({
                 onCheckedChange={(on) => onChosen(on === true ? new Set(changes.map(({ name }) => name)) : new Set())}
               />
             </Th>
-            <Th>{t`模型`}</Th>
+            <Th className="whitespace-nowrap">{t`模型`}</Th>
             <Th>{t`现在`}</Th>
             <Th>{t`之后`}</Th>
             <Th>{t`变化`}</Th>
@@ -65,7 +65,7 @@ export function DifferenceTable<Change extends PriceChange>({
                   onCheckedChange={() => toggle(change.name)}
                 />
               </Td>
-              <Td className="font-mono text-xs wrap-anywhere">{change.name}</Td>
+              <Td className="min-w-36 font-mono text-xs wrap-anywhere">{change.name}</Td>
               <Td>
                 <Numbers numbers={change.before} other={change.after} />
               </Td>

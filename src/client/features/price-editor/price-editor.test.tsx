@@ -31,7 +31,13 @@ async function open(search = "", procedures: Record<string, (input: never) => un
       "pricing.tables": tablesInForce,
       "option.set": ({ key, value }: { key: string; value: string }) => void (stored[key] = value),
       "channel.modelsEnabled": () => ["gpt-4o", "brand-new"],
-      "pricing.catalogue": () => ({ models: [], groups: {}, user_group: "default", quota_per_unit: 500_000 }),
+      "pricing.catalogue": () => ({
+        models: [],
+        groups: {},
+        user_group: "default",
+        quota_per_unit: 500_000,
+        batch_ratio: 0.5,
+      }),
       ...procedures,
     },
   });
@@ -425,16 +431,16 @@ describe("the rules of a model", () => {
 
   test("are written in a form, and stored beside those of other models", async () => {
     stored["PriceRules"] = JSON.stringify({ other: night });
-    const { calls } = await open("?tab=rules&model=gpt-4o");
+    const { calls } = await open("?tab=rules&model=my-model");
     fireEvent.click(await screen.findByText("添加规则"));
     fireEvent.change(screen.getByLabelText("第 1 条规则的名称"), { target: { value: "all" } });
     fireEvent.click(screen.getByText("保存"));
     const rule = { name: "all", when: {}, then: { factor: 2 } };
-    await waitFor(() => expect(saved(calls)).toEqual([["PriceRules", { other: night, "gpt-4o": [rule] }]]));
+    await waitFor(() => expect(saved(calls)).toEqual([["PriceRules", { other: night, "my-model": [rule] }]]));
   });
 
   test("a rule that is not complete is refused with what is wrong, and not sent", async () => {
-    const { calls } = await open("?tab=rules&model=gpt-4o");
+    const { calls } = await open("?tab=rules&model=my-model");
     fireEvent.click(await screen.findByText("添加规则"));
     const factor = screen.getByLabelText("倍数");
     fireEvent.change(factor, { target: { value: "" } });
@@ -446,7 +452,7 @@ describe("the rules of a model", () => {
   });
 
   test("are checked while their JSON is written; what is wrong cannot be shown as a form", async () => {
-    const { calls, user } = await open("?tab=rules&model=gpt-4o");
+    const { calls, user } = await open("?tab=rules&model=my-model");
     await user.click(await screen.findByRole("switch", { name: "用 JSON 编辑" }));
     const editor = screen.getByLabelText<HTMLTextAreaElement>("规则的 JSON");
     expect(editor.value).toBe("[]");
@@ -464,7 +470,7 @@ describe("the rules of a model", () => {
     expect(await screen.findByText("“again”永远不会生效：“peak”总是先适用。")).toBeDefined();
     fireEvent.change(editor, { target: { value: good } });
     await user.click(screen.getByRole("button", { name: "保存" }));
-    await waitFor(() => expect(saved(calls)).toEqual([["PriceRules", { "gpt-4o": JSON.parse(good) }]]));
+    await waitFor(() => expect(saved(calls)).toEqual([["PriceRules", { "my-model": JSON.parse(good) }]]));
   });
 
   test("of its own are removed, and those for many models show again", async () => {

@@ -76,22 +76,31 @@ const named = (changes: Proposal["changes"]): string =>
 function OpenProposal({ proposal, quotaPerUnit }: { proposal: Proposal; quotaPerUnit: number }) {
   const { t } = useLingui();
   const utils = trpc.useUtils();
-  const { id, source, created_at, changes } = proposal;
+  const { id, source, created_at } = proposal;
+  // What yesterday's calls would have paid differently is looked at first; then the order of names.
+  const changes = proposal.changes.toSorted((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const decide = trpc.pricing.decide.useMutation({
     onSettled: () => Promise.all([utils.pricing.invalidate(), utils.option.list.invalidate()]),
     onSuccess: ({ taken }) => toastInfo(taken > 0 ? t`已采用 ${taken} 处价格` : t`已拒绝这些变更`),
   });
   const [total, count] = [changes.length, chosen.size];
-  const effect = changes.reduce((sum, change) => sum + (chosen.has(change.name) ? change.effect : 0), 0);
-  const money = signed(effect, quotaPerUnit);
+  const sumOf = (some: Proposal["changes"]) =>
+    signed(
+      some.reduce((sum, { effect }) => sum + effect, 0),
+      quotaPerUnit,
+    );
+  const [all, money] = [sumOf(changes), sumOf(changes.filter(({ name }) => chosen.has(name)))];
   return (
     <section className="grid gap-3" aria-label={t`${source} 的变更`}>
       <div className="flex flex-wrap items-center gap-2">
-        <p className="flex-1">
+        <p className="min-w-0 flex-1 basis-72">
           <span className="font-medium">{t`${source}：${total} 处不同，已选 ${count} 处`}</span>{" "}
           <TimeAgo value={created_at} className="text-muted" />
-          <span role="status" className="block text-xs text-muted">{t`对最近 24 小时的影响：${money}`}</span>
+          <span
+            role="status"
+            className="block text-xs text-muted"
+          >{t`对最近 24 小时的影响：所选 ${money}，全部 ${all}`}</span>
         </p>
         <Button disabled={decide.isPending} onClick={() => decide.mutate({ id, models: [] })}>{t`全部拒绝`}</Button>
         <Button

@@ -195,6 +195,7 @@ export function Calculator({
   userGroup: string;
 }) {
   const { tables, rows } = prices;
+  const batch_ratio = Number(prices.text("BatchRatio"));
   const catalogue = useMemo((): Catalogue => {
     const models = rows.map(({ name }): CatalogueModel => {
       const price = resolvePrice(name, group, userGroup, tables);
@@ -210,8 +211,9 @@ export function Calculator({
       groups: { [group]: { desc: group, ratio: own ?? tables.GroupRatio[group] ?? 1 } },
       user_group: group,
       quota_per_unit: tables.QuotaPerUnit,
+      batch_ratio,
     };
-  }, [rows, tables, group, userGroup]);
+  }, [rows, tables, group, userGroup, batch_ratio]);
   const item = catalogue.models.find((candidate) => candidate.model === model);
   return item ? <PriceCalculator catalogue={catalogue} item={item} group={group} /> : null;
 }

@@ -17,7 +17,7 @@ import { Combobox } from "../../ui/combobox";
 import { SwitchField } from "../../ui/switch";
 import { PriceNote } from "../pricing/price-note";
 import { FactorRules, PriceRules, RuleWeek } from "../pricing/price-rules";
-import { factorLists } from "../pricing/prices";
+import { factorLists, isOfBatches } from "../pricing/prices";
 import { Calculator } from "./price-why";
 import { type RuleDraft, ruleDrafts, ruleOf } from "./rule-draft";
 import { RuleList } from "./rule-list";
@@ -105,8 +105,7 @@ function ModelRules({ model, prices, saver }: RulesEditorProps & { model: string
   };
   const shown = after?.PriceRules[model] ?? [];
   const discount = batchRule(Number(prices.text("BatchRatio")));
-  const isDiscounted =
-    !price.unpriced && price.by === "ratio" && !shown.some(({ when }) => when.batch && Object.keys(when).length === 1);
+  const isDiscounted = !price.unpriced && price.by === "ratio" && !shown.some(isOfBatches);
   return (
     <>
       {own === undefined ? (

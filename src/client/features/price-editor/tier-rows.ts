@@ -2,7 +2,7 @@
 import type { CurrencyRates } from "../../../shared/currency-rates";
 import type { ContextTiers } from "../../../shared/long-context";
 import { parseOption } from "../../../shared/options";
-import { splitToolEntry } from "../../../shared/pricing";
+import { splitToolEntry } from "../../../shared/tool-prices";
 import type { Row } from "../../components/rows-table";
 
 const textOf = (row: Row, key: string): string => String(row[key] ?? "").trim();
@@ -33,10 +33,8 @@ export function toolRows(prices: Readonly<Record<string, number>>): Row[] {
   });
 }
 
-export type ToolProblem = "tool" | "usd" | "twice";
-
 /** The option's text, or the first thing that is wrong and the row (from 1) it is wrong in. */
-export function toolText(rows: readonly Row[]): { text: string } | { problem: ToolProblem; row: number } {
+export function toolText(rows: readonly Row[]): { text: string } | { problem: "tool" | "usd" | "twice"; row: number } {
   const prices = new Map<string, number>();
   for (const [index, row] of rows.entries()) {
     const [tool, model, usd] = [textOf(row, "tool"), textOf(row, "model"), numberIn(row, "usd")];

@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Check, Minus } from "lucide-react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
+import type { PriceRule } from "../../../shared/price-rules";
 import { tokenKinds } from "../../../shared/pricing";
 import { EmptyState } from "../../components/empty-state";
 import { formatNumber } from "../../lib/format";
@@ -12,7 +13,7 @@ import { PriceCalculator } from "./price-calculator";
 import { VideoPrices } from "./video-prices";
 import { PriceNote } from "./price-note";
 import { FactorRules, PriceRules } from "./price-rules";
-import { factorLists, longPricesIn, pricesIn, type PricedRow } from "./prices";
+import { batchRules, factorLists, longPricesIn, pricesIn, type PricedRow, rulePricesIn } from "./prices";
 
 interface ModelDrawerProps {
   catalogue: Catalogue;
@@ -47,6 +48,7 @@ export function ModelDrawer({ catalogue, open, rows, group, onClose }: ModelDraw
 function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedRow; group: string }) {
   const { t } = useLingui();
   const vendorName = useVendorName();
+  const pricesOf = (rule: PriceRule) => rulePricesIn(catalogue, row.item, group, rule);
   return (
     <div className="grid gap-6">
       <p className="flex flex-wrap items-center gap-2">
@@ -63,8 +65,11 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
           <>
             <PriceMatrix catalogue={catalogue} row={row} group={group} />
             <PriceNote note={row.item.note} />
-            <PriceRules rules={row.item.rules} />
-            <FactorRules lists={factorLists(row.item.model)} />
+            <PriceRules rules={row.item.rules} pricesOf={pricesOf} />
+            <FactorRules
+              lists={[...factorLists(row.item.model), batchRules(catalogue, row.item)]}
+              pricesOf={pricesOf}
+            />
             <VideoPrices row={row} group={group} />
           </>
         )}

@@ -1,8 +1,10 @@
 import { useLingui } from "@lingui/react/macro";
 import { useId, useState } from "react";
 import type { Catalogue, CatalogueModel } from "../../../shared/price-list";
+import { ruleText } from "../../../shared/price-rule-text";
 import type { PriceRule } from "../../../shared/price-rules";
 import { videoTariff } from "../../../shared/video-tariffs";
+import { currentLanguage } from "../../lib/i18n";
 import { formatDollars, formatNumber } from "../../lib/format";
 import { Textarea } from "../../ui/input";
 import { Label } from "../../ui/label";
@@ -12,7 +14,17 @@ import { Select } from "../../ui/select";
 import { Table, Td, Th } from "../../ui/table";
 import { TokenInput } from "../../ui/token-input";
 import { conditionNames } from "./condition-names";
-import { type AskedCall, askedValues, costOf, factorLists, guessTokens } from "./prices";
+import {
+  type AskedCall,
+  asksForTime,
+  askedValues,
+  batchRules,
+  costOf,
+  factorLists,
+  factorsFor,
+  guessTokens,
+  paidBy,
+} from "./prices";
 
 const MOST = 4;
 const DAYS = 30;
@@ -46,14 +58,23 @@ function Field({
 
 const NONE = "-";
 
-/** What the rules ask of a call besides its tokens. */
+/** What the rules, and the prices of videos, ask of a call besides its tokens. */
 function AskedFields({
   rules,
   asked,
+  seconds,
+  audio,
+  batch,
   onAsked,
 }: {
   rules: readonly PriceRule[];
   asked: AskedCall;
+  /** Videos are paid by the second. */
+  seconds: boolean;
+  /** Sound costs more. */
+  audio: boolean;
+  /** Batches cost something else. */
+  batch: boolean;
   onAsked: (asked: AskedCall) => void;
 }) {
   const { t } = useLingui();
@@ -62,15 +83,17 @@ function AskedFields({
     Object.hasOwn(conditionNames, key) ? t(conditionNames[key as keyof typeof conditionNames]) : key; // its own key
   return (
     <div className="grid grid-cols-2 gap-3">
-      <div className="col-span-2 grid gap-1">
-        <Label htmlFor={`${id}-moment`}>{t`调用时间`}</Label>
-        <DateTimeField
-          id={`${id}-moment`}
-          value={Math.floor(asked.moment / 1000)}
-          onValueChange={(next) => onAsked({ ...asked, moment: next === null ? Date.now() : next * 1000 })}
-        />
-      </div>
-      {rules.some(({ when }) => when.seconds) ? (
+      {asksForTime(rules) ? (
+        <div className="col-span-2 grid gap-1">
+          <Label htmlFor={`${id}-moment`}>{t`调用时间`}</Label>
+          <DateTimeField
+            id={`${id}-moment`}
+            value={Math.floor(asked.moment / 1000)}
+            onValueChange={(next) => onAsked({ ...asked, moment: next === null ? Date.now() : next * 1000 })}
+          />
+        </div>
+      ) : null}
+      {seconds || rules.some(({ when }) => when.seconds) ? (
         <div className="grid gap-1">
           <Label htmlFor={`${id}-seconds`}>{nameOf("seconds")}</Label>
           <NumberField
@@ -95,6 +118,50 @@ function AskedFields({
           />
         </div>
       ))}
+      {audio ? (
+        <Choice
+          label={t`声音`}
+          on={asked.audio === true}
+          words={[t`无声`, t`有声`]}
+          onChoose={(on) => onAsked({ ...asked, audio: on })}
+        />
+      ) : null}
+      {batch ? (
+        <Choice
+          label={t`批处理`}
+          on={asked.batch === true}
+          words={[t`单次调用`, t`批处理中的一次`]}
+          onChoose={(on) => onAsked({ ...asked, batch: on })}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Choice({
+  label,
+  on,
+  words: [no, yes],
+  onChoose,
+}: {
+  label: string;
+  on: boolean;
+  words: readonly [no: string, yes: string];
+  onChoose: (on: boolean) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="grid gap-1">
+      <Label id={id}>{label}</Label>
+      <Select
+        aria-labelledby={id}
+        value={on ? "1" : "0"}
+        options={[
+          { value: "0", label: no },
+          { value: "1", label: yes },
+        ]}
+        onValueChange={(next) => onChoose(next === "1")}
+      />
     </div>
   );
 }
@@ -125,29 +192,50 @@ export function PriceCalculator({
   const callable = catalogue.models.filter((model) => model.factors);
   const compared = [item, ...others.flatMap((name) => callable.find((model) => model.model === name) ?? [])];
   const rules = compared.flatMap((model) => [...(model.rules ?? []), ...factorLists(model.model).flat()]);
+  const by = new Set(compared.map(paidBy));
+  const tariffs = compared.flatMap((model) => videoTariff(model.model) ?? []);
+  const extra = {
+    seconds: tariffs.some(({ clips }) => clips === undefined),
+    audio: tariffs.some(({ audio }) => audio !== undefined),
+    batch: compared.some((model) => batchRules(catalogue, model).length > 0),
+  };
+  const asks = rules.length > 0 || extra.seconds || extra.batch;
   const dollars = (units: number) => formatDollars(units, catalogue.quota_per_unit, 6);
 
   return (
     <div className="grid gap-4">
       <div className="grid grid-cols-2 gap-3">
-        <Field
-          label={t`输入 Token`}
-          value={input}
-          disabled={guessed !== null}
-          onValue={(value) => set({ input: value })}
-        />
-        <Field label={t`其中命中缓存`} value={tokens.cached} onValue={(value) => set({ cached: value })} />
-        <Field label={t`输出 Token`} value={tokens.output} onValue={(value) => set({ output: value })} />
+        {by.has("tokens") ? (
+          <>
+            <Field
+              label={t`输入 Token`}
+              value={input}
+              disabled={guessed !== null}
+              onValue={(value) => set({ input: value })}
+            />
+            <Field label={t`其中命中缓存`} value={tokens.cached} onValue={(value) => set({ cached: value })} />
+            <Field label={t`输出 Token`} value={tokens.output} onValue={(value) => set({ output: value })} />
+          </>
+        ) : null}
+        {by.has("results") ? (
+          <Field
+            label={t`每次生成的数量`}
+            value={asked.results ?? 1}
+            onValue={(results) => setAsked({ ...asked, results: Math.max(1, results) })}
+          />
+        ) : null}
         <Field label={t`每天调用次数`} value={tokens.calls} onValue={(value) => set({ calls: value })} />
       </div>
-      {rules.length > 0 ? <AskedFields rules={rules} asked={asked} onAsked={setAsked} /> : null}
-      <div className="grid gap-1">
-        <Label htmlFor={ids.text}>{t`或粘贴文本作为输入`}</Label>
-        <Textarea id={ids.text} rows={3} value={text} onChange={(event) => setText(event.target.value)} />
-        {guessed !== null ? (
-          <p className="text-xs text-muted">{t`约 ${guessedText} 个 Token，仅为估算，实际以上游计数为准。`}</p>
-        ) : null}
-      </div>
+      {asks ? <AskedFields rules={rules} asked={asked} {...extra} onAsked={setAsked} /> : null}
+      {by.has("tokens") ? (
+        <div className="grid gap-1">
+          <Label htmlFor={ids.text}>{t`或粘贴文本作为输入`}</Label>
+          <Textarea id={ids.text} rows={3} value={text} onChange={(event) => setText(event.target.value)} />
+          {guessed !== null ? (
+            <p className="text-xs text-muted">{t`约 ${guessedText} 个 Token，仅为估算，实际以上游计数为准。`}</p>
+          ) : null}
+        </div>
+      ) : null}
       <div className="grid gap-1">
         <Label htmlFor={ids.others}>{t`与其他模型比较（最多 ${MOST - 1} 个）`}</Label>
         <TokenInput
@@ -179,11 +267,16 @@ export function PriceCalculator({
             const cell = (times: number) => (units === undefined ? "—" : dollars(units * times));
             return (
               <tr key={model.model}>
-                <Td className="text-xs wrap-anywhere">
+                <Td className="min-w-36 text-xs wrap-anywhere">
                   <span className="font-mono">{model.model}</span>
                   {model.rules || rule !== undefined ? (
                     <span className="block text-muted">{rule === undefined ? t`普通价格` : t`规则：${rule}`}</span>
                   ) : null}
+                  {factorsFor(catalogue, model, asked).map((factor) => (
+                    <span key={JSON.stringify(factor.when)} className="block text-muted">
+                      {ruleText(factor, currentLanguage())}
+                    </span>
+                  ))}
                 </Td>
                 <Td className="text-right tabular-nums">{cell(1)}</Td>
                 <Td className="text-right tabular-nums">{cell(tokens.calls)}</Td>
@@ -193,8 +286,8 @@ export function PriceCalculator({
           })}
         </tbody>
       </Table>
-      {compared.some(({ model }) => videoTariff(model)) ? (
-        <p className="text-xs text-muted">{t`视频按常用的时长和清晰度计算，无声。`}</p>
+      {tariffs.length > 0 ? (
+        <p className="text-xs text-muted">{t`没有填写的时长和分辨率按该模型的默认值计算。`}</p>
       ) : null}
     </div>
   );

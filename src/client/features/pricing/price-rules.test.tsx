@@ -4,9 +4,11 @@ import { I18nProvider } from "@lingui/react";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Catalogue } from "../../../shared/price-list";
 import type { PriceRule } from "../../../shared/price-rules";
+import { TooltipProvider } from "../../ui/tooltip";
+import { ModelDrawer } from "./model-drawer";
 import { PriceCalculator } from "./price-calculator";
 import { FactorRules, PriceRules } from "./price-rules";
-import { type AskedCall, askedValues, costOf, factorLists } from "./prices";
+import { type AskedCall, askedValues, costOf, factorLists, factorsFor, pricedRows } from "./prices";
 
 // Not before the document is there.
 const { fireEvent } = await import("@testing-library/react");
@@ -28,6 +30,7 @@ const catalogue: Catalogue = {
   groups: { default: { desc: "d", ratio: 1 } },
   user_group: "default",
   quota_per_unit: 500_000,
+  batch_ratio: 0.5,
 };
 
 beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
@@ -95,6 +98,65 @@ test("the calculator asks for what the rules ask of a request, and charges by it
   ]).toEqual([undefined, "priority", "us", "fast", "long"]);
   show(<PriceCalculator catalogue={catalogue} item={asking} group="default" />);
   for (const label of ["服务档位", "处理地区", "speed", "视频时长"]) expect(screen.getByLabelText(label)).toBeDefined();
+});
+
+const named = (name: string) => ({ ...item, model: name, factors: { model_price: { value: 0.04, source: "test" } } });
+
+/** The labels of the calculator's fields, without those of texts and of other models. */
+const asksFor = (name: string, rules?: PriceRule[]): string[] => {
+  const { rules: _, ...model } = name === "m" ? item : named(name);
+  const one = { ...model, ...(rules && { rules }) };
+  show(<PriceCalculator catalogue={{ ...catalogue, models: [one] }} item={one} group="default" />);
+  const labels = [...document.querySelectorAll("label, [id]")].filter(({ tagName }) => tagName === "LABEL");
+  const found = labels.map(({ textContent }) => textContent ?? "");
+  cleanup();
+  return found.filter((label) => !/粘贴|比较/.test(label));
+};
+
+test("the calculator asks for what a model is paid by: tokens, pictures of a size and quality, seconds, calls", () => {
+  const tokens = ["输入 Token", "其中命中缓存", "输出 Token", "每天调用次数"];
+  expect(asksFor("m")).toEqual([...tokens, "批处理"]);
+  expect(asksFor("dall-e-3")).toEqual(["每次生成的数量", "每天调用次数", "图片尺寸", "图片质量"]);
+  expect(asksFor("mj_imagine")).toEqual(["每次生成的数量", "每天调用次数"]);
+  expect(asksFor("kling-v3")).toEqual(["每天调用次数", "视频时长", "视频分辨率", "声音"]);
+  expect(asksFor("MiniMax-Hailuo-02")).toEqual(["每天调用次数", "视频时长", "视频分辨率"]);
+});
+
+test("the calculator charges pictures by their number, videos by second, step and sound, lines of a batch by the discount, and names each factor", () => {
+  const cost = (name: string, asked: Omit<AskedCall, "moment">) =>
+    (costOf(catalogue, named(name), "default", {}, { moment: 0, ...asked })?.quota ?? 0) / 20_000;
+  expect(cost("dall-e-3", { results: 3, values: { size: "1792x1024", quality: "hd" } })).toBe(9);
+  expect(cost("kling-v3", { seconds: 10, values: { resolution: "720p" } })).toBe(10);
+  expect(cost("kling-v3", { seconds: 10, values: { resolution: "720p" }, audio: true })).toBe(15);
+  const { rules: _, ...plain } = item;
+  const batch = costOf(catalogue, plain, "default", { input: 1000 }, { moment: 0, batch: true });
+  expect([batch?.quota, batch?.rule?.name]).toEqual([500, "Batch"]);
+  const asked = { moment: 0, values: { size: "1792x1024", quality: "hd" } };
+  expect(factorsFor(catalogue, named("dall-e-3"), asked).map(({ then }) => then.factor)).toEqual([2, 1.5]);
+});
+
+test("a model's page names the prices that each rule makes, and those of a batch", () => {
+  const rule: PriceRule = { name: "fast", when: { service_tier: ["priority"] }, then: { factor: 2 } };
+  const tiered = { ...item, rules: [rule] };
+  const listed = { ...catalogue, models: [tiered] };
+  show(
+    <TooltipProvider>
+      <ModelDrawer
+        catalogue={listed}
+        open="m"
+        rows={pricedRows(listed, "default")}
+        group="default"
+        onClose={() => undefined}
+      />
+    </TooltipProvider>,
+  );
+  expect(screen.getByText("当服务档位为 priority时：价格 × 2").parentElement?.textContent).toEndWith(
+    "即输入 $4，输出 $4（每百万 Token）",
+  );
+  expect(screen.getByText("当属于批处理时：价格 × 0.5").parentElement?.textContent).toEndWith(
+    "即输入 $1，输出 $1（每百万 Token）",
+  );
+  expect(screen.getByText(/以上游实际提供的为准/)).toBeDefined();
 });
 
 test("what DALL-E's sizes and a video's resolutions cost more are sentences, and the calculator asks for them", () => {

@@ -2,24 +2,44 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo, useState } from "react";
 import { type Stretch, weekOf } from "../../../shared/price-rule-check";
 import { ruleText } from "../../../shared/price-rule-text";
-import { isTimed, type PriceRule } from "../../../shared/price-rules";
+import type { DisplayPrices } from "../../../shared/price-display";
+import { isServiceRule, isTimed, type PriceRule } from "../../../shared/price-rules";
 import { cn } from "../../lib/cn";
 import { currentLanguage } from "../../lib/i18n";
 
+/** What a rule makes of the price, in one group. */
+type PricesOf = (rule: PriceRule) => DisplayPrices;
+
+function RulePrices({ prices }: { prices: DisplayPrices | undefined }) {
+  const { t } = useLingui();
+  const { input, output, call } = prices ?? {};
+  if (call !== undefined) return <span className="block text-xs text-muted">{t`即每次 $${call}`}</span>;
+  if (input === undefined || output === undefined) return null;
+  return <span className="block text-xs text-muted">{t`即输入 $${input}，输出 $${output}（每百万 Token）`}</span>;
+}
+
 /** The rules of a model's price as sentences, and the week where hours matter; nothing for most models. */
-export function PriceRules({ rules }: { rules: readonly PriceRule[] | undefined }) {
+export function PriceRules({ rules, pricesOf }: { rules: readonly PriceRule[] | undefined; pricesOf?: PricesOf }) {
   const { t } = useLingui();
   if (!rules || rules.length === 0) return null;
   return (
     <section className="grid gap-2" aria-label={t`价格规则`}>
-      <p className="text-muted">{t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。时间以调用开始时为准。`}</p>
+      <p className="text-muted">
+        {rules.some(isTimed)
+          ? t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。时间以调用开始时为准。`
+          : t`从上到下，第一条适用的规则生效；都不适用时按上面的普通价格计费。`}
+      </p>
       <ol className="grid list-decimal gap-1 pl-5">
         {rules.map((rule) => (
           <li key={rule.name}>
             <b>{rule.name}</b> <span>{ruleText(rule, currentLanguage())}</span>
+            <RulePrices prices={pricesOf?.(rule)} />
           </li>
         ))}
       </ol>
+      {rules.some(isServiceRule) ? (
+        <p className="text-xs text-muted">{t`服务档位、处理地区和速度以上游实际提供的为准：渠道没有转发、或上游没有照办的，不按它计费。`}</p>
+      ) : null}
       <RuleWeek rules={rules} />
     </section>
   );
@@ -29,7 +49,7 @@ export function PriceRules({ rules }: { rules: readonly PriceRule[] | undefined 
  * Rules that multiply whatever price the others made, as sentences: lists whose first rule that applies counts. Nothing
  * for most models.
  */
-export function FactorRules({ lists }: { lists: readonly (readonly PriceRule[])[] }) {
+export function FactorRules({ lists, pricesOf }: { lists: readonly (readonly PriceRule[])[]; pricesOf?: PricesOf }) {
   const { t } = useLingui();
   const shown = lists.filter((rules) => rules.length > 0);
   if (shown.length === 0) return null;
@@ -39,7 +59,10 @@ export function FactorRules({ lists }: { lists: readonly (readonly PriceRule[])[
       {shown.map((rules, place) => (
         <ol key={place} className="grid list-decimal gap-1 pl-5">
           {rules.map((rule) => (
-            <li key={JSON.stringify(rule.when)}>{ruleText(rule, currentLanguage())}</li>
+            <li key={JSON.stringify(rule.when)}>
+              <span>{ruleText(rule, currentLanguage())}</span>
+              <RulePrices prices={rule.when.batch && pricesOf?.(rule)} />
+            </li>
           ))}
         </ol>
       ))}
@@ -58,7 +81,8 @@ const AXIS = ["00:00", "06:00", "12:00", "18:00", "24:00"];
 export function RuleWeek({ rules }: { rules: readonly PriceRule[] }) {
   const { t } = useLingui();
   const [today] = useState(() => new Date().setHours(0, 0, 0, 0));
-  const timed = useMemo(() => rules.filter(isTimed), [rules]);
+  // What an ordinary call pays: a tier, a region or a speed has to be asked for.
+  const timed = useMemo(() => rules.filter((rule) => isTimed(rule) && !isServiceRule(rule)), [rules]);
   const days = useMemo(
     () => (timed.length === 0 ? [] : Array.from({ length: 7 }, (_, i) => dayOf(timed, today, i))),
     [timed, today],

@@ -27,6 +27,7 @@ const catalogue: Catalogue = {
   groups: { default: { desc: "d", ratio: 1 }, vip: { desc: "v", ratio: 0.5 } },
   user_group: "default",
   quota_per_unit: 500_000,
+  batch_ratio: 0.5,
 };
 const NONE = { q: "", vendor: "", billing: "", available: "" };
 const names = (rows: ReturnType<typeof pricedRows>) => rows.map((row) => row.item.model);

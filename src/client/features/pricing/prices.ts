@@ -4,12 +4,12 @@
 import { billingOf, type Catalogue, type CatalogueModel, catalogPrice, stepModels } from "../../../shared/price-list";
 import { type Charge, chargeOf } from "../../../shared/charge";
 import { type DisplayPrices, displayPrices, longContextPrices } from "../../../shared/price-display";
-import type { PriceRule } from "../../../shared/price-rules";
+import { applies, type Circumstances, isTimed, type PriceRule } from "../../../shared/price-rules";
 import { type Usage } from "../../../shared/pricing";
-import type { FactorRule } from "../../../shared/factor-rules";
+import { batchRule, type FactorRule } from "../../../shared/factor-rules";
 import { imageFactors, imageRules } from "../../../shared/image-factors";
-import { priceAt } from "../../../shared/ruled-price";
-import { videoFactors, videoRules } from "../../../shared/video-tariffs";
+import { priceAt, withRule } from "../../../shared/ruled-price";
+import { videoFactors, videoRules, videoTariff } from "../../../shared/video-tariffs";
 import type { GridSort } from "../../components/data-grid/grid-state";
 import { type PriceUnit, unitOf } from "./price-unit";
 
@@ -46,6 +46,25 @@ export function longPricesIn(
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
   return price ? longContextPrices(price) : [];
 }
+
+/** What a rule makes of a model's price in one group; empty where it is about prices of the other kind. */
+export function rulePricesIn(
+  catalogue: Catalogue,
+  item: CatalogueModel,
+  group: string,
+  rule: PriceRule,
+): DisplayPrices {
+  const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
+  const ruled = price && withRule(price, rule);
+  return ruled ? displayPrices(ruled) : {};
+}
+
+/** The discount of batches as a list of rules: of models that are paid by the token. */
+export const batchRules = ({ batch_ratio }: Catalogue, item: CatalogueModel): readonly FactorRule[] =>
+  billingOf(item) === "ratio" && batch_ratio !== 1 && !item.rules?.some(isOfBatches) ? [batchRule(batch_ratio)] : [];
+
+/** Whether the rule takes the place of the discount, whatever else a batch is. */
+export const isOfBatches = ({ when }: PriceRule): boolean => when.batch === true && Object.keys(when).length === 1;
 
 /** Every model of the catalogue with its prices in `group`. */
 export function pricedRows(catalogue: Catalogue, group: string): PricedRow[] {
@@ -98,7 +117,20 @@ export interface AskedCall {
   readonly values?: Readonly<Record<string, string | undefined>>;
   /** Of a video. */
   readonly seconds?: number | undefined;
+  /** A video with sound. */
+  readonly audio?: boolean;
+  /** A line of a batch. */
+  readonly batch?: boolean;
+  /** Results of a call that is paid by the piece, pictures for instance: 1 unless given. */
+  readonly results?: number;
 }
+
+/** What a call of a model is paid by: then the calculator asks for it. */
+type PaidBy = "tokens" | "results" | "video";
+export const paidBy = (item: CatalogueModel): PaidBy =>
+  billingOf(item) === "ratio" ? "tokens" : videoTariff(item.model) ? "video" : "results";
+
+export const asksForTime = (rules: readonly PriceRule[]): boolean => rules.some(isTimed);
 
 /** What a model's pictures or videos cost more, whatever its price is; empty for most. */
 export const factorLists = (model: string): readonly (readonly FactorRule[])[] => [
@@ -132,18 +164,53 @@ export function costOf(
   item: CatalogueModel,
   group: string,
   usage: Usage,
-  { moment, values = {}, seconds }: AskedCall,
+  asked: AskedCall,
 ): Charge | undefined {
   const price = catalogPrice(item, ratioOf(catalogue, group), catalogue.quota_per_unit);
-  const { size, quality, resolution, region } = values;
-  const member = (path: string): readonly unknown[] => {
-    const value = path === "inference_geo" ? (region ?? values[path]) : values[path];
-    return value === undefined ? [] : [value];
+  const now = price && priceAt(price, circumstancesOf(catalogue, item, asked));
+  const { values: { size, quality, resolution } = {}, seconds, audio, results = 1 } = asked;
+  const video = {
+    ...(seconds !== undefined && { seconds }),
+    ...(resolution !== undefined && { resolution }),
+    ...(audio !== undefined && { audio }),
   };
-  const now = price && priceAt(price, { moment, member, size, quality, seconds, resolution });
-  const video = { ...(seconds !== undefined && { seconds }), ...(resolution !== undefined && { resolution }) };
   const factors = { ...imageFactors(item.model, { size, quality }), ...videoFactors(item.model, video) };
-  return now && chargeOf(now, usage, { factors });
+  return now && chargeOf(now, usage, { factors, ...(paidBy(item) === "results" && { calls: results }) });
+}
+
+/** As the ledger would know the call when it has ended, with the service that it asked for. */
+function circumstancesOf(
+  { batch_ratio }: Catalogue,
+  item: CatalogueModel,
+  { moment, values = {}, seconds, batch }: AskedCall,
+): Circumstances {
+  const { size, quality, resolution, service_tier, region, speed } = values;
+  return {
+    moment,
+    member: (path) => (values[path] === undefined ? [] : [values[path]]),
+    served: {
+      ...(service_tier !== undefined && { service_tier }),
+      ...(region !== undefined && { inference_geo: region }),
+      ...(speed !== undefined && { speed }),
+    },
+    size,
+    quality,
+    seconds,
+    resolution,
+    ...(batch && paidBy(item) === "tokens" && { batch: batch_ratio }),
+  };
+}
+
+/** The rules of sizes, qualities and steps that multiply the price of such a call. */
+export function factorsFor(catalogue: Catalogue, item: CatalogueModel, asked: AskedCall): readonly FactorRule[] {
+  const call = circumstancesOf(catalogue, item, asked);
+  const tariff = videoTariff(item.model);
+  const shown = tariff
+    ? { ...call, seconds: call.seconds ?? tariff.seconds, resolution: call.resolution ?? tariff.resolution }
+    : call;
+  return factorLists(item.model)
+    .flatMap((list) => list.find((rule) => applies(rule, shown) === "yes") ?? [])
+    .filter(({ then }) => then.factor !== 1);
 }
 
 export interface PriceFilter {

@@ -25,6 +25,7 @@ const catalogue: Catalogue = {
   groups: { default: { desc: "d", ratio: 1 }, vip: { desc: "v", ratio: 0.5 } },
   user_group: "default",
   quota_per_unit: 500_000,
+  batch_ratio: 0.5,
 };
 
 beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
@@ -99,9 +100,9 @@ test("shown prices are what the ledger charges, for every tariff, step and sound
 test("the calculator takes a video of its usual length, and says so", () => {
   show(<PriceCalculator catalogue={catalogue} item={kling} group="default" />);
   expect(cells()[0]?.[1]).toBe("$0.420000");
-  expect(screen.getByText("视频按常用的时长和清晰度计算，无声。")).toBeDefined();
+  expect(screen.getByText("没有填写的时长和分辨率按该模型的默认值计算。")).toBeDefined();
   cleanup();
   show(<PriceCalculator catalogue={catalogue} item={picture} group="default" />);
   expect(cells()[0]?.[1]).toBe("$0.040000");
-  expect(screen.queryByText("视频按常用的时长和清晰度计算，无声。")).toBeNull();
+  expect(screen.queryByText("没有填写的时长和分辨率按该模型的默认值计算。")).toBeNull();
 });

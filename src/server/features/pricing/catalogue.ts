@@ -70,7 +70,13 @@ function build({ options, pool }: Sources, prices: LivePrices, userGroup: string
         ...(note && { note }),
       };
     });
-  return { models, groups, user_group: userGroup, quota_per_unit: tables.QuotaPerUnit };
+  return {
+    models,
+    groups,
+    user_group: userGroup,
+    quota_per_unit: tables.QuotaPerUnit,
+    batch_ratio: options.get("BatchRatio"),
+  };
 }
 
 function keptFor(options: Services["options"]): Kept {
@@ -94,6 +100,7 @@ export function catalogue(sources: Sources, userGroup: string): Catalogue {
     state.prices.book(),
     options.get("UserUsableGroups"),
     options.get("VirtualModels"),
+    options.get("BatchRatio"),
   ];
   if (made.some((source, i) => source !== state.made[i])) {
     state.lists.clear();

@@ -174,13 +174,25 @@ export class CallBilling {
     call.selection.ended();
     const { engine, caller, request_id } = this.#asked;
     const { end_reason } = ending;
-    const { charge, usage, estimated, waived, doubts } = chargeAtEnd(attempt, ending);
+    const { charge, price, usage, estimated, waived, doubts } = chargeAtEnd(attempt, ending);
     const { quota } = charge;
     if (doubts.length > 0) engine.controlPlane.usageDoubted(channel, doubts, this.#asked);
     engine.observer.ended(call, { attempt, end_reason, quota, usage });
     const { lines: bill, rule } = charge;
     const cost = costOfCall(attempt, usage);
-    const log = callRow(call, { attempt, end_reason, quota, bill, rule, usage, estimated, waived, doubts, cost });
+    const served = price === attempt.price ? attempt : { ...attempt, price };
+    const log = callRow(call, {
+      attempt: served,
+      end_reason,
+      quota,
+      bill,
+      rule,
+      usage,
+      estimated,
+      waived,
+      doubts,
+      cost,
+    });
     const { user_id, token_id } = caller;
     const settlement = { request_id, user_id, token_id, quota, log, retried: call.attempts.length > 1 };
     const covered = coverCharge(call.admission, slot, quota);

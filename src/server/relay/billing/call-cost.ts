@@ -10,6 +10,8 @@ export function costOfCall({ call, channel, terms, translation }: Attempted, usa
   const model = canonicalModel(translation.upstream_model || asked.request.model);
   const batch = terms?.shown?.batch !== undefined;
   const own = terms?.priced && { priced: terms.priced };
-  const billed = { model, moment: held_at, usage, times: terms?.times, batch, ...own };
-  return costOf(channel.setting, billed, asked.engine.controlPlane.option.currencyRates);
+  const { now, option } = asked.engine.controlPlane;
+  const moment = channel.setting.cost_at === "completion" ? now() : held_at;
+  const billed = { model, moment, usage, times: terms?.times, batch, facts: translation.facts, ...own };
+  return costOf(channel.setting, billed, option.currencyRates);
 }

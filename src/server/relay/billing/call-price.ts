@@ -3,15 +3,15 @@
  * its groups, C-260; channels that bill by the upstream's model name: of those names); the bill uses the price of the
  * channel that serves.
  */
-import { estimateUpperBound } from "../../../shared/charge";
 import { fail } from "../../../shared/errors";
-import { membersAt } from "../../../shared/price-rules";
-import { type CompiledPrice } from "../../../shared/pricing";
-import { priceAt } from "../../../shared/ruled-price";
-import { topLevelMembers, tryParse } from "../../lib/json-bytes";
+import { isServiceMember, membersAt, type RequestFacts, serviceFacts } from "../../../shared/price-rules";
+import { type CompiledPrice, type Usage } from "../../../shared/pricing";
+import { type Charge, chargeOf, estimateUpperBound } from "../../../shared/charge";
+import { priceAt, rulesOf } from "../../../shared/ruled-price";
+import { type JsonObject, topLevelMembers, tryParse } from "../../lib/json-bytes";
 import { bodyObject } from "../../lib/request-body/json-body";
 import type { Bytes } from "../../lib/sse";
-import type { Admitted, Asked } from "../call/call";
+import type { Admitted, Asked, Attempted } from "../call/call";
 import type { Terms } from "../../protocol/call-terms";
 import type { ControlPlane } from "../../contracts/control-plane";
 import type { PoolChannel } from "../../contracts/channel";
@@ -29,6 +29,8 @@ export function valuesAt(bytes: Bytes, path: string): readonly unknown[] {
   const body = bodyObject(bytes);
   if (!body) return [];
   const [first = ""] = path.split(".");
+  // A name that is not in the object is not there twice either.
+  if (!Object.hasOwn(body, first)) return membersAt(body, path);
   const repeated = [...topLevelMembers(bytes)].filter(({ key }) => key === first);
   const last = membersAt(body, path);
   if (repeated.length < 2) return last;
@@ -37,14 +39,75 @@ export function valuesAt(bytes: Bytes, path: string): readonly unknown[] {
   return [...last, ...repeated.flatMap(each)];
 }
 
+const NO_FACTS: RequestFacts = {};
+
+/**
+ * What rules of prices ask of a call: its service as the body that leaves has it (`sent`; undefined: the call says
+ * nothing of it), and for the rules of its own price the other members as the caller wrote them.
+ */
+export function factsOf({ call, price }: Pick<Attempted, "call" | "price">, sent: Bytes | undefined): RequestFacts {
+  const facts = sent && serviceFacts((path) => valuesAt(sent, path));
+  if (!price.by_service) return facts ?? NO_FACTS;
+  const others = rulesOf(price).flatMap(({ when: { member } }) => (member ? [member.path] : []));
+  const written = others.map((path) => [path, valuesAt(call.asked.content.readNow(), path)] as const);
+  return written.length === 0
+    ? (facts ?? NO_FACTS)
+    : { ...Object.fromEntries(written), ...serviceFacts(() => []), ...facts };
+}
+
+/** A charge, and the price that it was made by. */
+export interface Billed {
+  readonly charge: Charge;
+  readonly price: CompiledPrice;
+}
+
+/**
+ * The charge of a call whose usage is known. Where a rule asks for its service, what was sent decides, and what the
+ * answer says of it may only make the call cheaper: nothing more was held.
+ */
+export function billedFor({ call, price, terms, translation }: Attempted, usage: Usage): Billed {
+  const billed = (by: CompiledPrice): Billed => ({ charge: chargeOf(by, usage, terms?.times), price: by });
+  const facts = price.by_service && translation.facts;
+  if (!facts) return billed(price);
+  const known = { moment: call.held_at, member: (path: string) => facts[path] ?? [], ...terms?.shown };
+  const sent = priceAt(price, known);
+  const answered = usage.served ? priceAt(price, { ...known, served: usage.served }) : sent;
+  // As most are: the vendor did what it was asked for.
+  if (answered === sent) return billed(sent);
+  const [asked, done] = [billed(sent), billed(answered)];
+  return done.charge.quota < asked.charge.quota ? done : asked;
+}
+
+/** The bodies that the overrides of channels make of a call. */
+const overridden = (body: JsonObject, candidates: readonly PoolChannel[]): readonly JsonObject[] =>
+  candidates.flatMap(({ override }) => {
+    try {
+      return override ? [override(body)] : [];
+    } catch {
+      // Its rules fail for this call: the channel will not serve it.
+      return [];
+    }
+  });
+
 /** The price of this call, made of a listed one: of its operation, and by the rules at the moment of its hold. */
-function priceFor({ content, form, request: { terms } }: Asked, moment: number, listed: CompiledPrice): CompiledPrice {
+function priceFor(
+  { content, form, request: { terms } }: Asked,
+  moment: number,
+  listed: CompiledPrice,
+  candidates: readonly PoolChannel[] = [],
+): CompiledPrice {
   const price = terms?.priced?.(listed) ?? listed;
   // As most are: nothing about the call changes it.
   if (!price.rules && terms?.shown?.batch === undefined) return price;
   // The body is read only where a rule asks for a member.
-  const member = (path: string): readonly unknown[] =>
-    form ? form.parts(path).map(({ value }) => value) : valuesAt(content.readNow(), path);
+  let made: readonly JsonObject[] | undefined;
+  const member = (path: string): readonly unknown[] => {
+    if (form) return form.parts(path).map(({ value }) => value);
+    const written = valuesAt(content.readNow(), path);
+    if (!isServiceMember(path)) return written;
+    made ??= overridden(bodyObject(content.readNow()) ?? {}, candidates);
+    return made.length === 0 ? written : [...written, ...made.flatMap((body) => membersAt(body, path))];
+  };
   return priceAt(price, { moment, member, ...terms?.shown });
 }
 
@@ -76,7 +139,7 @@ export function maxPrice(
 /** The highest possible price of the call when it is held at `moment`. Throws model_price_missing. */
 export function highestPrice(asked: Asked, candidates: readonly PoolChannel[], moment: number): CompiledPrice {
   const { engine, caller } = asked;
-  const made = (listed: CompiledPrice): CompiledPrice => priceFor(asked, moment, listed);
+  const made = (listed: CompiledPrice): CompiledPrice => priceFor(asked, moment, listed, candidates);
   const model = pricedModel(asked);
   return maxPrice(engine.controlPlane, caller, model, candidates, made) ?? fail("model_price_missing", { model });
 }

@@ -5,9 +5,11 @@
  */
 import type { EndReason } from "../../../shared/log";
 import { ownToolOf } from "../../../shared/model-prices";
-import { type Charge, chargeOf } from "../../../shared/charge";
+import type { Charge } from "../../../shared/charge";
+import type { CompiledPrice } from "../../../shared/pricing";
 import type { UsageDoubt } from "../../../shared/usage-doubt";
 import type { Asked, Attempted } from "../call/call";
+import { billedFor } from "./call-price";
 import { tokensOfContent, tokensOfText } from "./token-estimate";
 import type { Usage } from "../../protocol/chat-events";
 import { allowsHiddenTurns } from "../../protocol/hidden-turns";
@@ -34,6 +36,8 @@ function isWaived({ channel: { setting } }: Attempted, reason: EndReason): boole
 
 export interface FinalCharge {
   readonly charge: Charge;
+  /** Of the call as it was served. */
+  readonly price: CompiledPrice;
   readonly usage: Usage;
   /** The tokens of a side, or of a part of it, are an estimate. */
   readonly estimated: boolean;
@@ -48,8 +52,8 @@ export function chargeAtEnd(attempt: Attempted, ending: Ending): FinalCharge {
   const { usage: counted, estimated, doubts } = usageAtEnd(attempt, ending);
   const usage = withOwnTool(attempt.call.asked, counted);
   const waived = isWaived(attempt, ending.end_reason);
-  const charge = waived ? nothing : chargeOf(attempt.price, usage, attempt.terms?.times);
-  return { charge, usage, estimated, waived, doubts };
+  const { charge, price } = waived ? { charge: nothing, price: attempt.price } : billedFor(attempt, usage);
+  return { charge, price, usage, estimated, waived, doubts };
 }
 
 function usageAtEnd(attempt: Attempted, ending: Ending): CheckedUsage {

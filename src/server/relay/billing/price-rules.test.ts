@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { startFakeUpstream } from "../../../../tests/kit/fake-upstream/server";
 import { type Bench, chatBody, makeBench, makeChannel, simplePrice } from "../../../../tests/relay/kit";
+import type { PoolChannel } from "../../contracts/channel";
+import { compileOverride } from "../../../shared/param-override";
 import type { ConsumeOther } from "../../../shared/log";
 import { LOG_TYPE } from "../../../shared/log";
 import type { PriceRule } from "../../../shared/price-rules";
@@ -17,20 +19,33 @@ const peak: PriceRule = {
   then: { factor: 2 },
 };
 
-/** A relay whose model has these rules, at this moment; `during`: the moment when the upstream is asked. */
-function ruled(rules: PriceRule[], moment: number, during = moment): Bench {
+/**
+ * A relay whose model has these rules, at this moment; `during`: the moment when the upstream is asked. `answer`: what
+ * it says, else the fake upstream answers.
+ */
+function ruled(
+  rules: PriceRule[],
+  moment: number,
+  during = moment,
+  more: Partial<PoolChannel> = {},
+  answer?: () => Response,
+): Bench {
   let now = moment;
-  const bench = makeBench([makeChannel(1, upstream.url)], {
+  const bench = makeBench([makeChannel(1, upstream.url, more)], {
     now: () => now,
     fetch: (url, init) => {
       now = during;
-      return fetch(url, init);
+      return answer ? Promise.resolve(answer()) : fetch(url, init);
     },
   });
   const price = { ...simplePrice, rules };
   bench.controlPlane.price = () => price;
   return bench;
 }
+
+/** The same with a channel that passes tiers on, to a vendor that says nothing of them. */
+const passing = (rules: PriceRule[], more: Partial<PoolChannel> = { setting: { allow_service_tier: true } }): Bench =>
+  ruled(rules, NINE, NINE, more, () => answersBy().whole);
 
 async function settled(bench: Bench, body: Record<string, unknown> | string = {}) {
   const answer = await bench.send(path, typeof body === "string" ? body : chatBody("gpt-4o", body));
@@ -89,6 +104,16 @@ test("a window that begins or ends while the call runs, and a clock that steps b
   expect(inside.quota).toBe(before.quota * 2);
 });
 
+test("a cost follows the hours of the request, or those of the answer's end where the channel says so", async () => {
+  const cost_prices = JSON.stringify({ "gpt-4o": { input: 2, output: 2, rules: [peak] } });
+  const costs = [];
+  for (const cost_at of ["request", "completion"] as const) {
+    const { log } = await settled(ruled([], NINE - 1, NINE, { setting: { cost_prices, cost_at } }));
+    costs.push((log.upstream_cost ?? 0) / ((log.prompt_tokens ?? 0) + (log.completion_tokens ?? 0)));
+  }
+  expect(costs).toEqual([2000, 4000]);
+});
+
 test("a rule by the length of the input is held where the input may reach it, and charged where it does", async () => {
   const rule: PriceRule = { name: "long", when: { input: { over: 10 } }, then: { factor: 10 } };
   const plain = await settled(ruled([], NINE));
@@ -104,13 +129,99 @@ test("a rule by the length of the input is held where the input may reach it, an
 
 test("a rule on a member of the request reads the request, extra_body too, and never makes it cheaper by itself", async () => {
   const rule: PriceRule = { name: "tier", when: { service_tier: ["priority"] }, then: { factor: 2 } };
-  const plain = await settled(ruled([rule], NINE));
-  expect((await settled(ruled([rule], NINE), { service_tier: "priority" })).quota).toBe(plain.quota * 2);
-  expect((await settled(ruled([rule], NINE), { extra_body: { service_tier: "Priority" } })).quota).toBe(
-    plain.quota * 2,
-  );
+  const plain = await settled(passing([rule]));
+  expect((await settled(passing([rule]), { service_tier: "priority" })).quota).toBe(plain.quota * 2);
+  expect((await settled(passing([rule]), { extra_body: { service_tier: "Priority" } })).quota).toBe(plain.quota * 2);
   const cheap: PriceRule = { ...rule, then: { usd: { input: 0.002, output: 0.002 } } };
-  expect((await settled(ruled([cheap], NINE), { service_tier: "priority" })).quota).toBe(plain.quota);
+  expect((await settled(passing([cheap]), { service_tier: "priority" })).quota).toBe(plain.quota);
+});
+
+test("a tier that the channel leaves out of the call is not charged, one that its override adds is held and charged", async () => {
+  const rule: PriceRule = { name: "tier", when: { service_tier: ["priority"] }, then: { factor: 2 } };
+  const plain = await settled(passing([rule]));
+  const left = await settled(passing([rule], {}), { service_tier: "priority" });
+  expect([left.quota, left.log.price_rule]).toEqual([plain.quota, ""]);
+  const override = compileOverride({ service_tier: "priority" });
+  const added = await settled(passing([rule], { override }));
+  expect([added.quota, added.held, added.log.price_rule]).toEqual([plain.quota * 2, plain.held * 2, "tier"]);
+  const removed = compileOverride({ operations: [{ mode: "delete", path: "service_tier" }] });
+  const setting = { allow_service_tier: true };
+  const without = await settled(passing([rule], { override: removed, setting }), {
+    service_tier: "priority",
+  });
+  expect(without.quota).toBe(plain.quota);
+});
+
+const TIERS: PriceRule[] = [
+  { name: "fast", when: { service_tier: ["priority", "fast"] }, then: { factor: 4 } },
+  { name: "flex", when: { service_tier: ["flex"] }, then: { factor: 0.5 }, cheaper: true },
+];
+
+/** 100 tokens in and 10 out: 120 units. */
+const spent = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+const chunk = (more: object): string =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", ...more })}\n\n`;
+
+/** The answer of a vendor that says that it served the call by this tier, whole and in pieces. */
+const answersBy = (service_tier?: string): Record<"whole" | "stream", Response> => {
+  const tier = service_tier === undefined ? {} : { service_tier };
+  const message = { role: "assistant", content: "hello" };
+  const choice = { index: 0, finish_reason: "stop" };
+  return {
+    whole: Response.json({
+      id: "c",
+      object: "chat.completion",
+      model: "m",
+      ...tier,
+      choices: [{ ...choice, message }],
+      usage: spent,
+    }),
+    stream: new Response(
+      [
+        chunk({ ...tier, choices: [{ ...choice, finish_reason: null, delta: message }] }),
+        chunk({ ...tier, choices: [{ ...choice, delta: {} }] }),
+        chunk({ ...tier, choices: [], usage: spent }),
+        "data: [DONE]\n\n",
+      ].join(""),
+      { headers: { "content-type": "text/event-stream" } },
+    ),
+  };
+};
+
+test.each(["whole", "stream"] as const)(
+  "an answer, %s, decides the tier: a downgrade is charged as such, a discount only where it is named, and nothing beyond what was sent",
+  async (form) => {
+    const charged = async (asked: string | undefined, said: string | undefined) => {
+      const bench = ruled(TIERS, NINE, NINE, { setting: { allow_service_tier: true } }, () => answersBy(said)[form]);
+      const body = { stream: form === "stream", ...(asked !== undefined && { service_tier: asked }) };
+      const { quota, held, log } = await settled(bench, body);
+      expect(held).toBeGreaterThanOrEqual(quota);
+      return [quota, log.price_rule];
+    };
+    expect(await charged(undefined, undefined)).toEqual([120, ""]);
+    expect(await charged("priority", undefined)).toEqual([480, "fast"]);
+    expect(await charged("priority", "fast")).toEqual([480, "fast"]);
+    expect(await charged("priority", "default")).toEqual([120, ""]);
+    expect(await charged("flex", "flex")).toEqual([60, "flex"]);
+    // A vendor that knows no such tier.
+    expect(await charged("flex", undefined)).toEqual([120, ""]);
+    expect(await charged("flex", "default")).toEqual([120, ""]);
+    // By the project's own setting: the caller did not ask for it.
+    expect(await charged(undefined, "priority")).toEqual([120, ""]);
+  },
+);
+
+test("a row's cost is by the tier that the answer names, whatever the call is sold at", async () => {
+  const cost = async (asked: string | undefined, said: string | undefined): Promise<number> => {
+    const bench = ruled([], NINE, NINE, { setting: { allow_service_tier: true } }, () => answersBy(said).whole);
+    const { log } = await settled(bench, asked === undefined ? {} : { service_tier: asked });
+    return log.upstream_cost ?? -1;
+  };
+  // GPT-4o: 100 x 2.5 + 10 x 10 USD per million, 1.7 times in fast mode.
+  expect(await cost(undefined, undefined)).toBe(350_000);
+  expect(await cost("priority", "priority")).toBe(595_000);
+  expect(await cost("priority", "default")).toBe(350_000);
+  expect(await cost(undefined, "priority")).toBe(595_000);
 });
 
 test("a member that is there twice counts with both its values: the vendor may read either", async () => {

@@ -1,4 +1,5 @@
 /** The translation of a call for one attempt: the upstream model name, and the warnings about content that was lost. */
+import type { RequestFacts } from "../../../shared/price-rules";
 import type { Warning } from "../../protocol/chat-events";
 
 const NONE: readonly Warning[] = [];
@@ -7,6 +8,7 @@ export class Translation {
   #upstream_model: string;
   #warnings = NONE;
   #cacheMarks = false;
+  #facts: RequestFacts | undefined;
 
   /** `upstream_model`: "" until the request is made. */
   constructor(upstream_model = "") {
@@ -28,11 +30,25 @@ export class Translation {
     return this.#cacheMarks;
   }
 
+  /**
+   * What rules of prices ask of the request, as it was sent. undefined before the request is made, and for operations
+   * that have no service tiers.
+   */
+  get facts(): RequestFacts | undefined {
+    return this.#facts;
+  }
+
   /** The request is made. */
-  sent(upstream_model: string, warnings: readonly Warning[], cacheMarks = false): void {
+  sent(upstream_model: string, warnings: readonly Warning[], cacheMarks = false, facts?: RequestFacts): void {
+    this.#facts = facts;
     this.#upstream_model = upstream_model;
     this.#warnings = warnings;
     this.#cacheMarks = cacheMarks;
+  }
+
+  /** The channel's overrides have changed what the request says. */
+  overridden(facts: RequestFacts): void {
+    this.#facts = { ...this.#facts, ...facts };
   }
 
   warn(more: readonly Warning[]): void {

@@ -2,7 +2,7 @@
  * POST /v1/responses/compact (types of the `openai` SDK 7.55, CompactedResponse): the result is encrypted and only its
  * vendor can read it, so the call goes to channels that serve the Responses API and is never translated.
  */
-import { readUsage } from "../../protocol/dialects/openai-chat/usage";
+import { usageOf } from "../../protocol/dialects/openai-chat/usage";
 import { type Operation, readModel } from "./operation";
 
 export const compact: Operation = {
@@ -16,7 +16,7 @@ export const compact: Operation = {
     path: ["/responses", "/responses/compact"],
     plain: "never",
     isAnswer: (body) => body.object === "response.compaction",
-    usageOf: (body) => readUsage(body.usage),
+    usageOf,
     contentBytes: ({ output }) => Buffer.byteLength(JSON.stringify(output ?? [])),
   },
 };

@@ -48,7 +48,9 @@ export function applyOverrides(outgoing: Outgoing): Outgoing {
   const override = as_is ? undefined : channel.override;
   if (!override && !rules) return outgoing;
   const parsed = override && !form ? tryParse(body) : undefined;
-  const changed = override && isObject(parsed) ? Buffer.from(JSON.stringify(override(parsed))) : body;
+  const made = override && isObject(parsed) ? override(parsed) : undefined;
+  if (made) outgoing.overridden?.(made);
+  const changed = made ? Buffer.from(JSON.stringify(made)) : body;
   return { ...outgoing, body: changed, headers: withHeaders(headers, rules, channel.key) };
 }
 

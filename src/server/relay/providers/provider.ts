@@ -29,6 +29,8 @@ export interface Outgoing {
   spooled?: SpooledBody;
   /** The position of `body` in that file. */
   place?: ByteRange;
+  /** Hears of the body that the channel's overrides made. */
+  overridden?: (body: WireObject) => void;
   /** The body stays as the caller sent it: no override changes it. */
   readonly as_is?: boolean;
   /** Sent instead of `body`: a streamed multipart form. */

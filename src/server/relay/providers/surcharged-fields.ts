@@ -6,6 +6,7 @@
  * (fast mode, data residency); read November 2026.
  */
 import type { ChannelSetting } from "../../../shared/channel-setting";
+import { SERVICE_MEMBERS } from "../../../shared/price-rules";
 import { isObject } from "../../lib/json-bytes";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 
@@ -20,13 +21,17 @@ const service: Tier = {
   allowed: "allow_service_tier",
   ordinary: new Set(["auto", "default", "standard", "standard_only", "unspecified", "flex", "on_demand", null]),
 };
-const tiers: Readonly<Record<string, Tier>> = {
+const tiers: Readonly<Record<(typeof SERVICE_MEMBERS)[number], Tier>> = {
   service_tier: service,
   serviceTier: service,
   speed: { allowed: "allow_speed", ordinary: new Set(["standard", null]) },
   inference_geo: { allowed: "allow_inference_geo", ordinary: new Set(["global", null]) },
 };
-const names = Object.keys(tiers);
+
+/** Whether a call, or its `extra_body`, says anything of its service; most do not. */
+export const choosesService = (body: WireObject): boolean =>
+  SERVICE_MEMBERS.some((name) => body[name] !== undefined) ||
+  (isObject(body.extra_body) && choosesService(body.extra_body));
 
 /**
  * The members of a call that the channel does not pass on, those of `extra_body` (which some vendors read like the
@@ -41,12 +46,11 @@ export function surchargedFields(body: WireObject, setting: ChannelSetting): str
 const IN_EXTRA = "extra_body.";
 
 function surchargedIn(object: WireObject, setting: ChannelSetting): string[] {
-  return names.filter((name) => {
+  return SERVICE_MEMBERS.filter((name) => {
     const value = object[name];
     const tier = tiers[name];
     return (
       value !== undefined &&
-      tier !== undefined &&
       setting[tier.allowed] !== true &&
       !tier.ordinary.has(typeof value === "string" ? value.toLowerCase() : value)
     );

@@ -148,6 +148,10 @@ export interface TaskProvider<Input> extends TaskWatcher {
    * be true where nothing is corrected later.
    */
   terms?(input: Input, model: string, action: string, parent?: Task): Terms;
+  /**
+   * The caller's body without what the channel leaves out: rules of prices ask for what is sent. Absent: all is sent.
+   */
+  passes?(body: JsonObject, channel: PoolChannel): JsonObject;
   /** Submits the job. Throws Failed, and RequestFault for an input that this vendor does not support. */
   submit(job: Job<Input>, context: TaskProviderContext): Promise<Accepted>;
 }

@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fail } from "../../../shared/errors";
+import { isObject, tryParse } from "../../lib/json-bytes";
 import type { SideRequest } from "../admission/side-call";
 import type { Admitted, Answered, Attempted } from "../call/call";
 import { failed as failCall } from "../delivery/failed";
@@ -185,7 +186,10 @@ const jobQuote =
     const terms = termsOf(provider.terms?.(input, channel.model_mapping.get(model) ?? model, action, parent));
     const caller = servedIn(call.asked.caller, group);
     const listed = listedAt(call.asked, caller, channel) ?? call.price;
-    return { caller, price: jobPrice(order, call.held_at, terms, listed), terms };
+    const written = provider.passes && tryParse(Buffer.from(order.body));
+    const body = isObject(written) ? provider.passes?.(written, channel) : undefined;
+    const sent = body ? { ...order, body: Buffer.from(JSON.stringify(body)) } : order;
+    return { caller, price: jobPrice(sent, call.held_at, terms, listed), terms };
   };
 
 /** The part of its price that the job stores. */

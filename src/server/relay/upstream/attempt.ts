@@ -1,6 +1,7 @@
 /** One attempt: build the request, send it, wait for the first content or the whole body, classify a failure. */
 import type { AttemptRecord } from "../../../shared/log";
 import { answerReader, contentFinder, readAnswer } from "./read-answer";
+import { membersAt, serviceFacts } from "../../../shared/price-rules";
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Asked, Attempted } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
@@ -67,10 +68,12 @@ async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTime
   if (file) await content.restore(file);
   const built = buildRequest(attempt);
   if (!built) throw new UpstreamError(failureOf("malformed"));
-  const { outgoing, dialect, warnings } = built;
+  const { outgoing, dialect, warnings, facts } = built;
   if (dialect !== channel.type.dialect) record.dialect = dialect;
   if (file) sendFromFile(content, file, outgoing);
-  translation.sent(outgoing.model, warnings, built.cacheMarks);
+  translation.sent(outgoing.model, warnings, built.cacheMarks, facts);
+  if (facts && channel.override)
+    outgoing.overridden = (body) => translation.overridden(serviceFacts((path) => membersAt(body, path)));
   timer.sent(outgoing.url);
   const warn: Warn = (code, detail) => translation.warn([{ code, detail }]);
   const now = (): number => engine.controlPlane.now();

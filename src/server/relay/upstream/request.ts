@@ -1,5 +1,6 @@
 /** One request to one channel: building and sending it, and reading the response's body under the call's deadlines. */
 import { ANTHROPIC_VERSION } from "../../../shared/channel-types";
+import type { RequestFacts } from "../../../shared/price-rules";
 import { cleanRequestId } from "../../../shared/text-limits";
 import { bodyObject } from "../../lib/request-body/json-body";
 import type { Asked, Attempted, LeftOut } from "../call/call";
@@ -9,6 +10,7 @@ import { withCacheMarks } from "../../protocol/dialects/anthropic/cache-marks";
 import { getsCacheMarks } from "../providers/cache-marks";
 import type { Warning, WireObject } from "../../protocol/chat-events";
 import { adaptBody } from "../providers/model-quirks";
+import { factsOf } from "../billing/call-price";
 import { withLimit } from "../billing/output-limit";
 import { redact } from "../providers/redact";
 import { withSystemPrompt } from "../providers/param-override";
@@ -20,7 +22,7 @@ import { providerOf } from "../providers/registry";
 import { dialectOf, operationFor } from "../providers/dispatch";
 import type { PoolChannel } from "../../contracts/channel";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
-import { surchargedFields, without } from "../providers/surcharged-fields";
+import { choosesService, surchargedFields, without } from "../providers/surcharged-fields";
 import { carriesSignatures, translateRequest } from "../../protocol/translate";
 import {
   addClaudeHeaders,
@@ -45,6 +47,8 @@ export interface UpstreamRequest {
   warnings: readonly Warning[];
   /** The conversation got cache marks that its caller did not set. */
   cacheMarks?: boolean;
+  /** What rules of prices ask of it; undefined: the operation has no service tiers. */
+  facts?: RequestFacts;
 }
 
 /**
@@ -108,23 +112,36 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
     withLimit(body, { output_limit }, dialect, { model, operation: operationKey });
   const ours: readonly Warning[] =
     output_limit === undefined ? [] : [{ code: "limited_output", detail: String(output_limit) }];
-  if (as_is)
+  const tiered = TIERED.has(operation.key);
+  const chooses = tiered && choosesService(bodyObject(content.bytes) ?? {});
+  if (as_is) {
+    const body = limited(named(asked, content.bytes, dialect, model));
     return {
-      outgoing: { ...outgoing, as_is, body: limited(named(asked, content.bytes, dialect, model)) },
+      outgoing: { ...outgoing, as_is, body },
       dialect,
       warnings: ours,
+      ...(tiered && { facts: factsOf(attempt, chooses ? body : undefined) }),
     };
+  }
   const edits: Edits = {
     cacheMarks: getsCacheMarks(asked, channel, model, price),
     leftOut: attempt.left_out ?? [],
   };
-  const said = ordinary(bodyFor(asked, channel, dialect, names, edits), asked, channel);
+  const written = bodyFor(asked, channel, dialect, names, edits);
+  const said = chooses ? ordinary(written, asked, channel) : written;
   const { cacheMarks = false } = said;
   const fit =
     operationKey === "chat" && dialect === "openai-chat" ? adaptBody(channel.type, model, said.body) : undefined;
   const warnings =
     fit || output_limit !== undefined ? [...ours, ...said.warnings, ...(fit?.warnings ?? [])] : said.warnings;
-  return { outgoing: { ...outgoing, body: limited(fit?.body ?? said.body) }, dialect, warnings, cacheMarks };
+  const body = limited(fit?.body ?? said.body);
+  return {
+    outgoing: { ...outgoing, body },
+    dialect,
+    warnings,
+    cacheMarks,
+    ...(tiered && { facts: factsOf(attempt, chooses ? body : undefined) }),
+  };
 }
 
 /**
@@ -156,8 +173,7 @@ const TIERED: ReadonlySet<Operation["key"]> = new Set(["chat", "completions", "r
  * Removes the members that make the call more expensive than its price. A passed-through body was parsed on arrival;
  * nothing is parsed again.
  */
-function ordinary(said: Said, { content, operation }: Asked, { setting }: PoolChannel): Said {
-  if (!TIERED.has(operation.key)) return said;
+function ordinary(said: Said, { content }: Asked, { setting }: PoolChannel): Said {
   // A translation adds no such members.
   const dear = surchargedFields(bodyObject(content.bytes) ?? {}, setting);
   const own = dear.length > 0 ? bodyObject(said.body) : undefined;

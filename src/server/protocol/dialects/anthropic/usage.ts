@@ -2,6 +2,7 @@
  * Anthropic's usage object: counts that stand beside each other (types of @anthropic-ai/sdk 1.11, Usage and
  * MessageDeltaUsage; platform.claude.com/docs, prompt caching; read November 2026).
  */
+import type { Served } from "../../../../shared/price-rules";
 import type { Usage, WireObject } from "../../chat-events";
 import { tokenCount, unlessZero } from "../../usage-check";
 import { compact, object, objects } from "../shared/json";
@@ -61,7 +62,14 @@ export function readUsage(usage: WireObject): Usage | undefined {
     output: output === undefined ? undefined : output - thoughts,
     reasoning: unlessZero(thoughts),
     server_tools: Object.keys(server).length > 0 ? server : undefined,
+    served: servedIn(usage),
   });
+}
+
+/** The service that the call got (types of @anthropic-ai/sdk 1.11, BetaUsage). */
+function servedIn({ service_tier, inference_geo, speed }: WireObject): Served | undefined {
+  const known = Object.entries({ service_tier, inference_geo, speed }).filter(([, value]) => typeof value === "string");
+  return known.length > 0 ? Object.fromEntries(known) : undefined;
 }
 
 /** web_search_requests: 2 -> web_search: 2 */

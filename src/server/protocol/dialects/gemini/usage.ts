@@ -44,6 +44,7 @@ export function readUsage(usage: WireObject): Usage | undefined {
   if (thoughts !== 0) read.reasoning = thoughts;
   if (audioOut > 0) read.audio_out = audioOut;
   if (imageOut > 0) read.image_out = imageOut;
+  if (typeof usage.serviceTier === "string") read.served = { service_tier: usage.serviceTier };
   return read;
 }
 

@@ -8,7 +8,7 @@ import { audioType, sourceOfUrl } from "../shared/media";
 import { decodeCitations, searchAnnotations } from "./citations";
 import { decodeFinish } from "./finish-reason";
 import { decodeAnswerThoughts } from "./thoughts";
-import { readUsage } from "./usage";
+import { usageOf } from "./usage";
 
 const KEY = "openai-chat";
 
@@ -102,7 +102,7 @@ export function decodeAnswer(body: WireObject): ChatAnswer | undefined {
     model: text(body.model),
     created: number(body.created),
     choices: objects(body.choices).map((choice, index) => choiceOf(choice, index, searched, id)),
-    usage: readUsage(body.usage),
+    usage: usageOf(body),
     extra: extra && { [KEY]: extra },
   });
 }

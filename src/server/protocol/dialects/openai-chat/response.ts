@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { ChatResult } from "../../chat-events";
 import { wantsContent } from "../../usage-check";
-import { readUsage } from "./usage";
+import { usageOf } from "./usage";
 
 const length = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);
 
@@ -23,7 +23,7 @@ function choiceBytes(choice: JsonObject): number {
 export function readResult(body: JsonObject): ChatResult | undefined {
   const { choices, data } = body;
   if (!Array.isArray(choices) && !Array.isArray(data)) return undefined;
-  const usage = readUsage(body.usage);
+  const usage = usageOf(body);
   let content_bytes = 0;
   if ((!usage || wantsContent(usage)) && Array.isArray(choices)) {
     for (const choice of choices) if (isObject(choice)) content_bytes += choiceBytes(choice);

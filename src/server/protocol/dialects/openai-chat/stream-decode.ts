@@ -13,7 +13,7 @@ import { decodeCitation, searchAnnotations } from "./citations";
 import { readError } from "./error";
 import { decodeFinish } from "./finish-reason";
 import { plainSignature, signatureOfDetail, thinkingIn } from "./thoughts";
-import { readUsage } from "./usage";
+import { usageOf } from "./usage";
 
 const KEY = "openai-chat";
 
@@ -244,7 +244,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   #count(chunk: WireObject, out: AnswerEvent[]): void {
-    const usage = chunk.usage ? readUsage(chunk.usage) : undefined;
+    const usage = chunk.usage ? usageOf(chunk) : undefined;
     if (usage) out.push({ type: "usage", usage });
   }
 

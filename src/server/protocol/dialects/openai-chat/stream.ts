@@ -3,7 +3,7 @@ import type { Bytes } from "../../../lib/sse";
 import { isObject, type JsonObject } from "../../../lib/json-bytes";
 import type { ChatEvent, Finish } from "../../chat-events";
 import { readError } from "./error";
-import { readUsage } from "./usage";
+import { usageOf } from "./usage";
 
 const finishes: Readonly<Record<string, Finish>> = {
   stop: "stop",
@@ -65,7 +65,7 @@ export function decodeFrame(data: string): ChatEvent[] | undefined {
   if ((chunk.error !== undefined && chunk.error !== null) || (!choices && isObject(chunk.base_resp))) {
     const error = readError(chunk);
     // What it cost until then may stand beside it (OpenRouter's last chunk; openrouter.ai/docs, errors and debugging).
-    const spent = error && readUsage(chunk.usage);
+    const spent = error && usageOf(chunk);
     if (error)
       return spent
         ? [
@@ -75,7 +75,7 @@ export function decodeFrame(data: string): ChatEvent[] | undefined {
         : [{ type: "error", error }];
   }
   if (choices) for (const choice of choices) if (isObject(choice)) decodeChoice(choice, events);
-  const usage = readUsage(chunk.usage);
+  const usage = usageOf(chunk);
   if (usage) events.push({ type: "usage", usage, alone: choices === undefined || choices.length === 0 });
   return events;
 }

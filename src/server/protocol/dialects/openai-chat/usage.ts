@@ -48,6 +48,17 @@ function toolsIn(value: JsonObject): Record<string, number> | undefined {
 }
 
 /**
+ * The usage of an answer, or of a chunk of one, with the tier that served it (OpenAI's API reference, service_tier;
+ * docs.x.ai, priority processing).
+ */
+export function usageOf({ usage, service_tier }: JsonObject): Usage | undefined {
+  const read = readUsage(usage);
+  return read && typeof service_tier === "string" && service_tier !== "auto"
+    ? { ...read, served: { service_tier } }
+    : read;
+}
+
+/**
  * Disjoint buckets of a usage object; undefined when it names no tokens. OpenAI counts cached, audio and reasoning
  * tokens inside the totals, so they are taken out. Where total_tokens says that reasoning stands beside
  * completion_tokens (xAI), it is not taken out; Google's OpenAI door counts thoughts in total_tokens alone (recording

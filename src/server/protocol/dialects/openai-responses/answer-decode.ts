@@ -1,7 +1,7 @@
 /** A response object as the neutral answer (types of the `openai` SDK 7.55, Response; read November 2026). */
 import type { Block, ChatAnswer, FinishReason, Usage, WireObject } from "../../chat-events";
 import { tokenCount } from "../../usage-check";
-import { readUsage } from "../openai-chat/usage";
+import { usageOf as countsOf } from "../openai-chat/usage";
 import { compact, isObject, number, object, objects, optionalText, text } from "../shared/json";
 import { KEY, thoughtsOfItem } from "./items";
 import { decodeContent } from "./request-decode";
@@ -94,7 +94,7 @@ function withDrawings(usage: Usage, response: WireObject): Usage {
  * items show.
  */
 export function usageOf(response: WireObject): Usage | undefined {
-  const read = readUsage(response.usage);
+  const read = countsOf(response);
   const usage = read && withDrawings(read, response);
   if (usage?.server_tools) return usage;
   const server_tools = toolsUsed(response);

@@ -71,7 +71,8 @@ interface AnswerParts {
     /** What a streamed block says of itself at its start. */
     readonly starts: { readonly [Start in BlockStart as Start["kind"]]: Members<Start> };
   };
-  readonly usage: Members<Usage>;
+  /** `served` is for prices, callers are not shown it in other words. */
+  readonly usage: Members<Omit<Usage, "served">>;
 }
 
 /** What a caller's dialect does with each member of an answer, whole or streamed. */

@@ -117,6 +117,8 @@ const provider: TaskProvider<BackgroundInput> = {
 
   terms: ({ input, output }) => ({ usage: { input, output }, exact: false, hidden_turns: true }),
 
+  passes: (body, { setting }) => without(body, surchargedFields(body, setting)).body,
+
   async submit({ channel, model, input }, context) {
     const body = {
       ...without(withInstructions(input.body, channel), surchargedFields(input.body, channel.setting)).body,
