@@ -1,6 +1,6 @@
 /** The audit log: its administrative acts, and how it is read. */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { listSize } from "./paging";
 import type { Text } from "./text";
 
 /** `thing.act`; rows are filtered by the thing. */
@@ -69,7 +69,7 @@ export const AUDIT_TOTAL_MAX = 10_000;
 
 export const auditListInput = z.object({
   page: z.int().min(1).max(1_000_000).default(1),
-  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page_size: listSize,
   /** Exact name of the acting user. */
   actor: z.string().max(100).default(""),
   action: z.string().max(60).default(""),

@@ -4,6 +4,7 @@ import { useEffect, useState, type ClipboardEvent, type ReactNode, type Ref } fr
 import { cn } from "../../lib/cn";
 import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
+import type { ExportFormat } from "./grid-export";
 import { parseFilterText } from "./grid-filters";
 
 const TYPING_PAUSE = 300;
@@ -73,7 +74,7 @@ export function RefreshButton({ busy, onRefresh }: { busy: boolean; onRefresh: (
 }
 
 /** The whole filtered list as a file. */
-export function ExportMenu({ onExport }: { onExport: (format: "csv" | "jsonl") => void }) {
+export function ExportMenu({ onExport }: { onExport: (format: ExportFormat) => void }) {
   const { t } = useLingui();
   return (
     <DropdownMenu>

@@ -46,6 +46,8 @@ function Billing({ row: { billing, unit } }: { row: PricedRow }) {
   return <Badge hue="violet">{unit === "second" ? t`按秒` : t`按次`}</Badge>;
 }
 
+const dollars = (price: string | undefined): number | null => (price === undefined ? null : Number(price));
+
 /** The columns of the price list; `ratios` shows the factors behind the prices. */
 export function usePriceColumns(group: string, ratios: boolean): readonly GridColumn<PricedRow>[] {
   const { t } = useLingui();
@@ -60,15 +62,23 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         fixed: true,
         sortable: true,
         card: "title",
+        exported: ({ item }) => ({ model: item.model }),
         cell: (row) => <Model row={row} />,
       },
       {
         id: "vendor",
         header: t`供应商`,
         width: 110,
+        exported: ({ item }) => ({ vendor: item.vendor }),
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
       },
-      { id: "billing", header: t`计费`, width: 104, cell: (row) => <Billing row={row} /> },
+      {
+        id: "billing",
+        header: t`计费`,
+        width: 104,
+        exported: ({ billing, unit }) => ({ billing: billing === "call" ? unit : billing }),
+        cell: (row) => <Billing row={row} />,
+      },
       {
         id: "input",
         header: t`输入`,
@@ -76,6 +86,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ shown }) => ({ input: dollars(shown.input) }),
         cell: (row) => <Price row={row} kind="input" />,
       },
       {
@@ -84,6 +95,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         width: 120,
         align: "end",
         sortable: true,
+        exported: ({ shown }) => ({ cache_read: dollars(shown.cache_read) }),
         cell: (row) => <Price row={row} kind="cache_read" />,
       },
       {
@@ -93,6 +105,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ shown }) => ({ output: dollars(shown.output) }),
         cell: (row) => <Price row={row} kind="output" />,
       },
       {
@@ -102,6 +115,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ shown }) => ({ call: dollars(shown.call) }),
         cell: (row) => <Price row={row} kind="call" />,
       },
       {
@@ -109,6 +123,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         header: t`可用性`,
         width: 140,
         card: "status",
+        exported: ({ available }) => ({ available }),
         cell: (row) => <Availability row={row} group={group} />,
       },
       ratios && { id: "ratios", header: t`倍率`, width: 250, cell: (row) => <Ratios row={row} /> },

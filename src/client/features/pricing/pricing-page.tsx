@@ -102,6 +102,7 @@ export default function PricingPage() {
             query={query}
             search={{ key: "q", placeholder: t`模型名称` }}
             filters={wide ? [] : filters}
+            readPage={(page, size) => Promise.resolve(fitting.slice((page - 1) * size, page * size))}
             onOpen={(row) => grid.setOpen(row.item.model)}
             onCopy={(row) => void copyText(row.item.model)}
             rowButtons={(row) => <CopyButton text={row.item.model} label={t`复制模型名称`} />}

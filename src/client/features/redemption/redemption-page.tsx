@@ -39,8 +39,10 @@ export default function RedemptionPage() {
   const columns = useRedemptionColumns();
   const actions = useRedemptionActions();
   const [batch, setBatch] = useState<NewBatch | null>(null);
-  const list = trpc.redemption.search.useQuery(
-    { p: grid.page, page_size: grid.pageSize, keyword: grid.filters.keyword, state: stateOf(grid.filters.state) },
+  const { client } = trpc.useUtils();
+  const asked = { keyword: grid.filters.keyword, state: stateOf(grid.filters.state) };
+  const list = trpc.redemption.page.useQuery(
+    { p: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
@@ -93,6 +95,7 @@ export default function RedemptionPage() {
             </Button>
           </>
         )}
+        readPage={async (p, page_size) => (await client.redemption.page.query({ p, page_size, ...asked })).items}
         onOpen={(row) => grid.setOpen(row.id)}
         onEdit={(row) => (offeredFor(row).edit ? grid.setEdit(row.id) : grid.setOpen(row.id))}
         onCopy={(row) => void actions.copyKey(row)}

@@ -55,8 +55,10 @@ export default function TokenPage() {
   const columns = useTokenColumns();
   const actions = useTokenActions();
   const chatAction = useChatAction();
+  const { client } = trpc.useUtils();
+  const asked = { keyword: grid.filters.keyword, token: grid.filters.token };
   const list = trpc.token.list.useQuery(
-    { page: grid.page, page_size: grid.pageSize, keyword: grid.filters.keyword, token: grid.filters.token },
+    { page: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
@@ -116,6 +118,7 @@ export default function TokenPage() {
             {t`复制所选`}
           </Button>
         )}
+        readPage={async (page, page_size) => (await client.token.list.query({ page, page_size, ...asked })).items}
         onOpen={(row) => grid.setOpen(row.id)}
         onEdit={(row) => grid.setEdit(row.id)}
         onCopy={(row) => void actions.copyKey(row)}

@@ -47,17 +47,17 @@ export default function UserPage() {
   const filters = useUserFilters();
   const rowActions = useRowActions(grid.setEdit);
   const { keyword, group, role, state } = grid.filters;
+  const { client } = trpc.useUtils();
+  const asked = {
+    keyword: keyword.slice(0, 200),
+    group: group.slice(0, 64),
+    ...(/^\d{1,3}$/.test(role) ? { role: Number(role) } : {}),
+    state: USER_STATES.find((name) => name === state) ?? "",
+    sort: USER_SORTS.find((name) => name === grid.sort?.key) ?? "id",
+    desc: grid.sort?.desc ?? false,
+  };
   const list = trpc.user.list.useQuery(
-    {
-      page: grid.page,
-      page_size: grid.pageSize,
-      keyword: keyword.slice(0, 200),
-      group: group.slice(0, 64),
-      ...(/^\d{1,3}$/.test(role) ? { role: Number(role) } : {}),
-      state: USER_STATES.find((name) => name === state) ?? "",
-      sort: USER_SORTS.find((name) => name === grid.sort?.key) ?? "id",
-      desc: grid.sort?.desc ?? false,
-    },
+    { page: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
@@ -91,6 +91,7 @@ export default function UserPage() {
           { id: "admins", title: t`管理员`, filters: { role: String(ROLE.admin) } },
           { id: "spenders", title: t`消费最多`, filters: { state: "living" }, sort: "-used_quota" },
         ]}
+        readPage={async (page, page_size) => (await client.user.list.query({ page, page_size, ...asked })).items}
         onOpen={(row) => grid.setEdit(row.id)}
         onEdit={(row) => row.DeletedAt === null && grid.setEdit(row.id)}
         rowActions={rowActions}
