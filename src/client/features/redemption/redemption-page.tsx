@@ -15,7 +15,7 @@ import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
@@ -49,7 +49,10 @@ export default function RedemptionPage() {
   useExistingPage(grid, list);
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "redemption-add", title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "redemption-add", words: WORDS_OF_ADD, title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }],
+      [t, setEdit],
+    ),
   );
 
   const filters: readonly GridFilter[] = [

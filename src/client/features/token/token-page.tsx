@@ -9,7 +9,7 @@ import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { IconButton } from "../../ui/icon-button";
@@ -71,7 +71,10 @@ export default function TokenPage() {
 
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "token-add", title: t`添加令牌`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "token-add", words: WORDS_OF_ADD, title: t`添加令牌`, icon: Plus, run: () => setEdit(NEW) }],
+      [t, setEdit],
+    ),
   );
 
   const filters: readonly GridFilter[] = [{ key: "token", label: t`密钥`, kind: "text", placeholder: "sk-AbCd…" }];

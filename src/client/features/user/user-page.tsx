@@ -25,7 +25,7 @@ import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { useHasRole } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -68,7 +68,10 @@ export default function UserPage() {
 
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "user-add", words: WORDS_OF_ADD, title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }],
+      [t, setEdit],
+    ),
   );
 
   const add = (
