@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = {
   "channel.batch": { zh: "批量修改渠道", en: "Change channels" },
   "channel.repair": { zh: "修复渠道数据", en: "Repair channels" },
   "channel.test": { zh: "测试全部渠道", en: "Test all channels" },
+  "token.quota": { zh: "增加令牌额度", en: "Raise token quota" },
   "redemption.create": { zh: "创建兑换码", en: "Create redemption codes" },
   "redemption.update": { zh: "修改兑换码", en: "Change redemption code" },
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
@@ -52,6 +53,7 @@ export type AuditAction = keyof typeof AUDIT_ACTIONS;
 export const AUDIT_TARGETS = {
   user: { zh: "用户", en: "User" },
   channel: { zh: "渠道", en: "Channel" },
+  token: { zh: "令牌", en: "Token" },
   redemption: { zh: "兑换码", en: "Redemption code" },
   order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },

@@ -193,6 +193,9 @@ export const tokenUpdate = z.object(fields).partial().extend({
 });
 export type TokenChange = Omit<z.output<typeof tokenUpdate>, "id">;
 
+/** More quota for a user's token, by an administrator; units. */
+export const tokenRaise = z.object({ id: z.int().positive(), quota: quota.min(1, { error: "token_quota_invalid" }) });
+
 export const tokenStatusUpdate = z.object({ id: z.int().positive(), status: z.int({ error: "token_status_invalid" }) });
 
 /** REST `PUT /api/token/`: with any non-empty status_only nothing but the status changes. */

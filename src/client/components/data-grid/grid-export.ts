@@ -5,9 +5,7 @@ import { downloadText } from "../../lib/download";
 import { runExport } from "../../lib/export-run";
 import { formatNumber } from "../../lib/format";
 import type { DataGridProps } from "./grid-props";
-import type { ExportedValue, GridColumn } from "./types";
-
-export type ExportFormat = "csv" | "jsonl";
+import type { ExportedValue, ExportFormat, GridColumn } from "./types";
 
 const TYPES: Readonly<Record<ExportFormat, string>> = { csv: "text/csv", jsonl: "application/x-ndjson" };
 

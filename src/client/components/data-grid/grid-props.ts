@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
-import type { ExportFormat } from "./grid-export";
 import type { GridState } from "./grid-state";
-import type { GridAction, GridColumn, GridFilter, GridQuery, GridView } from "./types";
+import type { ExportFormat, GridAction, GridColumn, GridFilter, GridQuery, GridView } from "./types";
 
 /** The rows that a bulk action is for. */
 export interface GridSelection<R> {

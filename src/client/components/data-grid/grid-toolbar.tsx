@@ -4,8 +4,8 @@ import { useEffect, useState, type ClipboardEvent, type ReactNode, type Ref } fr
 import { cn } from "../../lib/cn";
 import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
-import type { ExportFormat } from "./grid-export";
 import { parseFilterText } from "./grid-filters";
+import type { ExportFormat } from "./types";
 
 const TYPING_PAUSE = 300;
 

@@ -1,12 +1,11 @@
 import { useCallback, type RefObject } from "react";
-import type { ExportFormat } from "./grid-export";
 import { ColumnsMenu } from "./grid-columns-menu";
 import { FilterPanel } from "./grid-filters";
 import type { DataGridProps, GridSelection } from "./grid-props";
 import type { GridModel } from "./grid-table";
 import { ExportMenu, RefreshButton, SearchField } from "./grid-toolbar";
 import { ViewsMenu } from "./grid-views";
-import type { Density, GridColumn, GridFilter, GridView } from "./types";
+import type { Density, ExportFormat, GridColumn, GridFilter, GridView } from "./types";
 
 const NO_VIEWS: readonly GridView[] = [];
 

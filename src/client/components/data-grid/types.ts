@@ -2,6 +2,8 @@ import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { MAX_LIST_SIZE } from "../../../shared/envelope";
 
+export type ExportFormat = "csv" | "jsonl";
+
 /** A value in an exported file; a time is written in ISO 8601. */
 export type ExportedValue = string | number | boolean | Date | null;
 
