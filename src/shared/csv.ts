@@ -1,8 +1,8 @@
 /** Tables as text for spreadsheets (RFC 4180). */
 
 /**
- * One cell. A text that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection); numbers
- * are written as they are.
+ * One cell. A text that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection);
+ * numbers are written as they are.
  */
 export function csvCell(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);

@@ -1,7 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { GridColumn } from "../../components/data-grid/types";
+import { Count } from "../../components/quota";
 import { Badge } from "../../ui/badge";
+import { CapabilitySigns } from "./capabilities";
 import { Availability, Price, useVendorName, VendorLogo } from "./price-cells";
 import type { PricedRow } from "./prices";
 
@@ -71,6 +73,23 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         width: 110,
         exported: ({ item }) => ({ vendor: item.vendor }),
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
+      },
+      {
+        id: "capabilities",
+        header: t`能力`,
+        width: 128,
+        card: "fact",
+        exported: ({ item }) => ({ capabilities: item.capabilities?.join(" ") ?? "" }),
+        cell: ({ item }) => <CapabilitySigns item={item} />,
+      },
+      {
+        id: "context",
+        header: t`上下文`,
+        width: 92,
+        align: "end",
+        sortable: true,
+        exported: ({ item }) => ({ context: item.context ?? null }),
+        cell: ({ item }) => (item.context === undefined ? null : <Count value={item.context} />),
       },
       {
         id: "billing",
