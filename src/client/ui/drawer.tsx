@@ -22,11 +22,22 @@ type DrawerProps = {
   footer?: ReactNode;
   /** false leaves the list behind it usable; on narrow screens a drawer is always modal. */
   modal?: boolean;
+  /** The keys of the page behind it hold in it, too: J and K walk on to the next row. For details, not for forms. */
+  pageKeys?: boolean;
   children: ReactNode;
 };
 
 /** A panel at the right edge, 560 px wide at first, resizable; the whole screen on a phone. */
-export function Drawer({ open, onOpenChange, title, headerExtra, footer, modal = true, children }: DrawerProps) {
+export function Drawer({
+  open,
+  onOpenChange,
+  title,
+  headerExtra,
+  footer,
+  modal = true,
+  pageKeys,
+  children,
+}: DrawerProps) {
   const { t } = useLingui();
   const [width, setWidth] = useState(() => clamp(Number(readStored(WIDTH_KEY)) || DEFAULT_WIDTH));
   const isModal = modal || innerWidth < 1280;
@@ -52,6 +63,7 @@ export function Drawer({ open, onOpenChange, title, headerExtra, footer, modal =
           style={{ width }}
           // On paper it stands instead of the page, whole.
           data-print="alone"
+          data-page-keys={pageKeys ? "" : undefined}
           className={cn(
             "fixed inset-y-0 right-0 z-40 flex max-w-[100vw] flex-col border-l border-line bg-raised text-sm text-ink",
             "shadow-overlay outline-none max-sm:w-screen! data-[state=open]:animate-in",

@@ -11,7 +11,7 @@ const { default: LogPage } = await import("./log-page");
 const { LogAttempts } = await import("./log-attempts");
 const { LogBill } = await import("./log-bill");
 const { LogCleaning, monthAgo } = await import("./log-cleaning");
-const { LogContent, curlOf } = await import("./log-content");
+const { LogContent, curlOf, streamText } = await import("./log-content");
 const { LogInspector } = await import("./log-inspector");
 const { formatTime } = await import("../../lib/format");
 const { timesOf } = await import("./log-range");
@@ -512,6 +512,22 @@ test("deleting old logs asks for a time, reports how many rows it deleted, and s
     target_timestamp: Math.floor(new Date("2026-01-02T03:04").getTime() / 1000),
   });
 });
+
+test.each([
+  [
+    'data: {"choices":[{"delta":{"content":"he"}}]}\n\ndata: {"choices":[{"delta":{"content":"llo"}}]}\n\ndata: [DONE]\n\n',
+    "hello",
+  ],
+  [
+    'event: message_start\ndata: {"type":"message_start","message":{}}\n\nevent: content_block_delta\ndata: {"delta":{"type":"text_delta","text":"hello"}}\n\n',
+    "hello",
+  ],
+  ['event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hello"}\n\n', "hello"],
+  ['data: {"candidates":[{"content":{"parts":[{"text":"hel"},{"text":"lo"}]}}]}\r\n\r\ndata: {"candi', "hello"],
+  ['data: {"choices":[]}\n\n', undefined],
+  ['{"choices":[]}', undefined],
+  ["data: null\n\n", undefined],
+])("a kept stream %p reads as what it said", (text, said) => expect(streamText(text)).toBe(said));
 
 test("kept contents are shown readable, as they are, and as a command; without any the page says how to have them", async () => {
   const contents = [{ request: '{"model":"m","text":"it\'s"}', response: "data: {}" }, null];

@@ -53,10 +53,7 @@ export function ModelFacts({ item }: { item: CatalogueModel }) {
         const { icon: Icon, name } = capabilityLooks[capability];
         return (
           <li key={capability}>
-            <Badge>
-              <Icon aria-hidden className="size-3.5" />
-              {i18n._(name)}
-            </Badge>
+            <Badge icon={<Icon aria-hidden />}>{i18n._(name)}</Badge>
           </li>
         );
       })}

@@ -71,13 +71,15 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         id: "vendor",
         header: t`供应商`,
         width: 110,
+        // The logo beside the name says it, and the filter.
+        hidden: true,
         exported: ({ item }) => ({ vendor: item.vendor }),
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
       },
       {
         id: "capabilities",
         header: t`能力`,
-        width: 128,
+        width: 124,
         card: "fact",
         exported: ({ item }) => ({ capabilities: item.capabilities?.join(" ") ?? "" }),
         cell: ({ item }) => <CapabilitySigns item={item} />,
@@ -85,7 +87,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "context",
         header: t`上下文`,
-        width: 92,
+        width: 80,
         align: "end",
         sortable: true,
         exported: ({ item }) => ({ context: item.context ?? null }),
@@ -94,14 +96,14 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "billing",
         header: t`计费`,
-        width: 104,
+        width: 96,
         exported: ({ billing, unit }) => ({ billing: billing === "call" ? unit : billing }),
         cell: (row) => <Billing row={row} />,
       },
       {
         id: "input",
         header: t`输入`,
-        width: 132,
+        width: 116,
         align: "end",
         sortable: true,
         card: "fact",
@@ -111,7 +113,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "cache_read",
         header: t`缓存读取`,
-        width: 120,
+        width: 108,
         align: "end",
         sortable: true,
         exported: ({ shown }) => ({ cache_read: dollars(shown.cache_read) }),
@@ -120,7 +122,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "output",
         header: t`输出`,
-        width: 132,
+        width: 116,
         align: "end",
         sortable: true,
         card: "fact",
@@ -130,7 +132,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "call",
         header: t`每次`,
-        width: 132,
+        width: 116,
         align: "end",
         sortable: true,
         card: "fact",
@@ -140,7 +142,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "available",
         header: t`可用性`,
-        width: 140,
+        width: 120,
         card: "status",
         exported: ({ available }) => ({ available }),
         cell: (row) => <Availability row={row} group={group} />,
