@@ -21,5 +21,3 @@ export interface Page<T> {
 
 export const DEFAULT_PAGE_SIZE = 10;
 export const MAX_PAGE_SIZE = 100;
-/** Of the console's own calls: a page of an address (`?size=500`), a part of an export. */
-export const MAX_LIST_SIZE = 500;

@@ -266,7 +266,7 @@ const paging = {
 };
 
 export const logListRest = z.object({ ...adminShape, ...lenientAdmin, ...paging });
-export const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
+const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
 /** Pages of the console. */
 export const logPageInput = logListRest.extend({ page_size: listSize });
 export const logOwnPageInput = logSelfRest.extend({ page_size: listSize });

@@ -1,6 +1,7 @@
 /** Pages of lists as calls request them. */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_LIST_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { MAX_LIST_SIZE } from "./list-size";
 
 /** Rows of a page; invalid values fall back (C-482). */
 export const pageSize = z

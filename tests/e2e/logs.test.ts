@@ -104,7 +104,7 @@ describe.skipIf(noChromium)("the log in the console", () => {
     const dialog = page.getByRole("dialog");
     for (const at of [0, 1, 2]) {
       if (at > 0) await page.keyboard.press("j");
-      await becomes(() => new URL(page.url()).searchParams.get("open"), String((last ?? 0) - at));
+      await page.waitForURL((url) => url.searchParams.get("open") === String((last ?? 0) - at));
       await dialog.getByRole("tab", { name: "内容" }).click();
       const answer = dialog.getByLabel("回答");
       await answer.getByText("say this sentence").waitFor();

@@ -1,15 +1,14 @@
 import { t } from "@lingui/core/macro";
 import { CSV_MARK, csvLine } from "../../../shared/csv";
-import { MAX_LIST_SIZE } from "../../../shared/envelope";
+import { MAX_LIST_SIZE } from "../../../shared/list-size";
 import { downloadText } from "../../lib/download";
 import { runExport } from "../../lib/export-run";
 import { formatNumber } from "../../lib/format";
-import type { DataGridProps } from "./grid-props";
 import type { ExportedValue, ExportFormat, GridColumn } from "./types";
 
 const TYPES: Readonly<Record<ExportFormat, string>> = { csv: "text/csv", jsonl: "application/x-ndjson" };
 
-type Exported<R extends object> = {
+interface Exported<R extends object> {
   /** Of the list. */
   name: string;
   format: ExportFormat;
@@ -18,7 +17,8 @@ type Exported<R extends object> = {
   /** Null when not known. */
   total: number | null;
   readPage: (page: number, pageSize: number) => Promise<readonly R[]>;
-} & Pick<DataGridProps<R, string>, "rowId">;
+  rowId: (row: R) => string;
+}
 
 const cellOf = (value: ExportedValue) => (value instanceof Date ? value.toISOString() : (value ?? ""));
 

@@ -1,6 +1,6 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import { MAX_LIST_SIZE } from "../../../shared/envelope";
+import { MAX_LIST_SIZE } from "../../../shared/list-size";
 
 export type ExportFormat = "csv" | "jsonl";
 

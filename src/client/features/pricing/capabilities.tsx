@@ -1,7 +1,17 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
-import { AudioLines, Brain, Eye, Image, ListOrdered, type LucideIcon, Video, Waypoints, Wrench } from "lucide-react";
+import {
+  AudioLines,
+  Brain,
+  Image,
+  ListOrdered,
+  type LucideIcon,
+  ScanEye,
+  Video,
+  Waypoints,
+  Wrench,
+} from "lucide-react";
 import type { Capability, CatalogueModel } from "../../../shared/price-list";
 import { formatNumber } from "../../lib/format";
 import { Badge } from "../../ui/badge";
@@ -9,7 +19,7 @@ import { Tooltip } from "../../ui/tooltip";
 
 /** Sign and name of each capability, in the order in which they are shown. */
 export const capabilityLooks: Readonly<Record<Capability, { icon: LucideIcon; name: MessageDescriptor }>> = {
-  vision: { icon: Eye, name: msg`识别图片` },
+  vision: { icon: ScanEye, name: msg`识别图片` },
   tools: { icon: Wrench, name: msg`调用工具` },
   reasoning: { icon: Brain, name: msg`推理` },
   audio: { icon: AudioLines, name: msg`音频` },

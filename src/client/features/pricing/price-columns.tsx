@@ -87,7 +87,7 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
       {
         id: "context",
         header: t`上下文`,
-        width: 80,
+        width: 92,
         align: "end",
         sortable: true,
         exported: ({ item }) => ({ context: item.context ?? null }),

@@ -1,4 +1,6 @@
-/** Routes of tokens: the signed-in user's own, but for `raise`. REST has the clear key, tRPC the hint and a reveal verb. */
+/**
+ * Routes of tokens: the signed-in user's own, but for `raise`. REST has the clear key, tRPC the hint and a reveal verb.
+ */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import { wholePage } from "../../../shared/paging";
